@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measurement.hpp"
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace thalweg::bench {
+namespace {
+
+std::int64_t kilobytes(const std::string& line) {
+    return std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
+}
+
+bool starts_with(const std::string& line, const char* text) { return line.rfind(text, 0) == 0; }
+
+}  // namespace
+
+double now() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double cpu_seconds() {
+    rusage u{};
+    getrusage(RUSAGE_SELF, &u);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(u.ru_utime) + seconds(u.ru_stime);
+}
+
+Meeting::Meeting(MPI_Comm comm) {
+    MPI_Comm_dup(comm, &comm_);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &ranks_);
+    MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
+    int node_rank = 0;
+    MPI_Comm_rank(node_, &node_rank);
+    MPI_Comm_size(node_, &node_ranks_);
+    int leader = node_rank == 0 ? 1 : 0;
+    MPI_Allreduce(&leader, &nodes_, 1, MPI_INT, MPI_SUM, comm_);
+}
+
+Meeting::~Meeting() {
+    MPI_Comm_free(&node_);
+    MPI_Comm_free(&comm_);
+}
+
+void Meeting::wait() const {
+    MPI_Request request;
+    MPI_Ibarrier(comm_, &request);
+    for (;;) {
+        int done = 0;
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done) return;
+        usleep(200);
+    }
+}
+
+double Meeting::start() const {
+    wait();
+    // Time enough for the broadcast to reach ranks that must wait for a core.
+    double instant = now() + 0.004 + 0.0005 * node_ranks_;
+    MPI_Bcast(&instant, 1, MPI_DOUBLE, 0, node_);
+    timespec until{};
+    until.tv_sec = static_cast<time_t>(std::floor(instant));
+    until.tv_nsec = static_cast<long>((instant - std::floor(instant)) * 1e9);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+    }
+    return instant;
+}
+
+double Meeting::max(double value) const {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm_);
+    return value;
+}
+
+double Meeting::sum(double value) const {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    return value;
+}
+
+std::int64_t Meeting::max(std::int64_t value) const {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, comm_);
+    return value;
+}
+
+std::int64_t Meeting::sum(std::int64_t value) const {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, comm_);
+    return value;
+}
+
+std::int64_t Meeting::max_node_sum(std::int64_t value) const {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, node_);
+    return max(value);
+}
+
+void trim_memory() { malloc_trim(0); }
+
+bool reset_peak() {
+    std::FILE* f = std::fopen("/proc/self/clear_refs", "w");
+    if (!f) return false;
+    const bool written = std::fputs("5", f) >= 0;
+    return std::fclose(f) == 0 && written;
+}
+
+Memory memory_now(bool with_shares) {
+    Memory m;
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (starts_with(line, "VmHWM:")) m.peak = kilobytes(line);
+        if (starts_with(line, "VmRSS:")) m.resident = kilobytes(line);
+        if (starts_with(line, "RssFile:")) m.code = kilobytes(line);
+        if (starts_with(line, "RssShmem:")) m.shared = kilobytes(line);
+    }
+    if (m.peak == 0) {
+        rusage u{};
+        getrusage(RUSAGE_SELF, &u);
+        m.peak = static_cast<std::int64_t>(u.ru_maxrss) * 1024;
+    }
+    if (!with_shares) return m;
+    m.shared_share = m.shared;
+    std::ifstream rollup("/proc/self/smaps_rollup");
+    for (std::string line; std::getline(rollup, line);)
+        if (starts_with(line, "Pss_Shmem:")) m.shared_share = kilobytes(line);
+    return m;
+}
+
+}  // namespace thalweg::bench

@@ -1,0 +1,86 @@
+// Clocks, meeting points, processor time and memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace thalweg::bench {
+
+/// Seconds on a clock that all ranks of a node share (MPI_Wtime may count from each one's start).
+double now();
+
+/// Processor seconds of this process with its threads.
+double cpu_seconds();
+
+/// The ranks' meeting points. Ranks sleep here: a rank that polled in MPI_Barrier would take the
+/// core from ranks that still write, where ranks outnumber cores.
+class Meeting {
+public:
+    explicit Meeting(MPI_Comm comm);
+    ~Meeting();
+    Meeting(const Meeting&) = delete;
+    Meeting& operator=(const Meeting&) = delete;
+
+    /// Waits for all ranks, asleep. @note Collective
+    void wait() const;
+
+    /// Agrees on an instant a few milliseconds ahead, sleeps until then, and returns it. It is the
+    /// same for all ranks of a node, and a rank's time counts from it even if the rank gets a core
+    /// only later: otherwise ranks that outnumber the cores would run one after the other, each
+    /// with a short time of its own. @note Collective
+    double start() const;
+
+    MPI_Comm comm() const { return comm_; }
+    MPI_Comm node() const { return node_; }
+    int rank() const { return rank_; }
+    int ranks() const { return ranks_; }
+    int nodes() const { return nodes_; }
+
+    double max(double value) const;
+    double sum(double value) const;
+    std::int64_t max(std::int64_t value) const;
+    std::int64_t sum(std::int64_t value) const;
+    /// The largest of the nodes' sums.
+    std::int64_t max_node_sum(std::int64_t value) const;
+
+private:
+    MPI_Comm comm_;
+    MPI_Comm node_;
+    int rank_ = 0;
+    int ranks_ = 1;
+    int node_ranks_ = 1;
+    int nodes_ = 1;
+};
+
+/// Memory of this process in bytes.
+struct Memory {
+    std::int64_t resident = 0;
+    std::int64_t code = 0;          ///< resident pages of mapped files: programs, libraries
+    std::int64_t peak = 0;          ///< since the last reset_peak()
+    std::int64_t shared = 0;        ///< resident shared memory, counted whole
+    std::int64_t shared_share = 0;  ///< the same, each page divided by its users
+};
+
+/// Gives freed memory back to the system, so that what is resident is in use.
+void trim_memory();
+
+/// Starts the peak anew. False if the system does not
+/// permit it: then the peak is that of the whole run.
+bool reset_peak();
+
+/// `with_shares`: the last field, too, which takes some milliseconds.
+Memory memory_now(bool with_shares);
+
+/// A file's fsync and fdatasync calls of this process so far; see fsync_count.cpp.
+struct Fsyncs {
+    std::int64_t calls = 0;
+    double seconds = 0;
+};
+Fsyncs fsyncs();
+
+/// Makes fsync return at once, doing nothing.
+void skip_fsync(bool skip);
+
+}  // namespace thalweg::bench

@@ -1,0 +1,140 @@
+// The methods of the library under test: the same program, with other settings.
+// SPDX-License-Identifier: Apache-2.0
+#include <thalweg/thalweg.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "registry.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+std::string join(const std::vector<std::string>& names, std::string text) {
+    for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+    return text;
+}
+
+class Library : public Method {
+public:
+    Library(const Context& context, const std::string& method_settings) : context_(context) {
+        // A method is what its name says: these settings of the environment would override it.
+        for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE"})
+            unsetenv(name);
+        const std::string settings = method_settings + "; format=" + context.options.format + "; " +
+                                     context.options.settings;
+        try {
+            check(tw_init(context.comm, settings.c_str(), &session_), "tw_init");
+            for (const Group& g : context.problem.groups())
+                decompositions_.push_back(g.replicated ? nullptr : decompose(g));
+        } catch (...) {
+            tw_finalize(&session_);
+            throw;
+        }
+    }
+
+    ~Library() override { tw_finalize(&session_); }
+
+    void open(const std::string& path) override {
+        check(tw_create(session_, path.c_str(), nullptr, &file_), "tw_create");
+        const Problem& p = context_.problem;
+        for (const Dimension& d : p.workload().dims)
+            check(tw_def_dim(file_, d.name.c_str(), d.length), "tw_def_dim");
+        for (const Variable& v : p.variables()) {
+            const Group& g = p.group(v);
+            check(tw_def_var(file_, v.name.c_str(), type_of(g),
+                             join(g.spec->file_order, "time").c_str(), decompositions_[v.group]),
+                  "tw_def_var");
+        }
+        check(tw_enddef(file_), "tw_enddef");
+    }
+
+    void step(int step) override {
+        const Problem& p = context_.problem;
+        const auto put = context_.options.copy_puts ? tw_put : tw_put_deferred;
+        for (const Variable& v : p.variables()) {
+            const Group& g = p.group(v);
+            check(put(file_, v.name.c_str(), type_of(g), p.values(v, step), g.part.elements()),
+                  "tw_put");
+        }
+        check(tw_end_step(file_), "tw_end_step");
+    }
+
+    void close() override { check(tw_close(&file_), "tw_close"); }
+
+    FileReport report() override {
+        const char* text = nullptr;
+        check(tw_summary(session_, &text), "tw_summary");
+        const auto file = nlohmann::ordered_json::parse(text).at("files").back();
+        const auto& seconds = file.at("seconds");
+        FileReport r;
+        r.phases = {seconds.at("open"), seconds.at("put"),   seconds.at("remap"),
+                    seconds.at("wait"), seconds.at("write"), seconds.at("close")};
+        r.storage = file.at("storage");
+        r.service = file.at("service");
+        r.details = file.dump();
+        // Sums over the ranks already.
+        const bool counts = context_.problem.rank() == 0;
+        r.writes = counts ? file.at("writes").get<std::int64_t>() : 0;
+        r.messages = counts ? file.at("messages").get<std::int64_t>() : 0;
+        return r;
+    }
+
+private:
+    static tw_type type_of(const Group& g) {
+        return g.spec->type == Element::f4 ? TW_FLOAT : TW_DOUBLE;
+    }
+
+    void check(int status, const char* what) const {
+        if (status == TW_OK) return;
+        const std::string text = tw_error_message(session_);
+        throw std::runtime_error(std::string(what) + ": " +
+                                 (text.empty() ? tw_strerror(status) : text));
+    }
+
+    tw_decomposition decompose(const Group& g) const {
+        std::vector<std::int64_t> shape, start, count;
+        for (const int d : g.memory_axis) {
+            shape.push_back(g.shape[d]);
+            start.push_back(g.part.start[d]);
+            count.push_back(g.part.count[d]);
+        }
+        tw_decomposition decomposition = nullptr;
+        check(tw_decompose(session_, join(g.spec->memory_order, "").c_str(), 1, shape.data(),
+                           start.data(), count.data(), &decomposition),
+              "tw_decompose");
+        return decomposition;
+    }
+
+    Context context_;
+    tw_session session_ = nullptr;
+    std::vector<tw_decomposition> decompositions_;
+    tw_file file_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_serial(const Context& context) {
+    return std::make_unique<Library>(context, "method=serial; storage=posix");
+}
+
+std::unique_ptr<Method> make_direct(const Context& context) {
+    return std::make_unique<Library>(context,
+                                     "method=direct; storage=pnetcdf; pnetcdf_mode=blocking");
+}
+
+std::unique_ptr<Method> make_direct_nonblocking(const Context& context) {
+    return std::make_unique<Library>(context,
+                                     "method=direct; storage=pnetcdf; pnetcdf_mode=nonblocking");
+}
+
+std::unique_ptr<Method> make_slabs(const Context& context) {
+    return std::make_unique<Library>(context, "method=slabs; storage=posix");
+}
+
+std::unique_ptr<Method> make_record(const Context& context) {
+    return std::make_unique<Library>(context, "method=record; storage=posix");
+}
+
+}  // namespace thalweg::bench

@@ -1,0 +1,118 @@
+// A workload on the ranks at hand: who holds what, and the fields themselves.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace thalweg::bench {
+
+/// A box of a group's index space, in file order, slowest first.
+struct Part {
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> count;
+
+    std::int64_t elements() const;
+};
+
+/// A group of variables of one shape.
+struct Group {
+    const VariableGroup* spec = nullptr;
+    std::vector<std::int64_t> shape;  ///< in file order
+    std::vector<int> memory_axis;     ///< memory_axis[m]: the file dimension at memory position m
+    Part part;                        ///< what this rank holds
+    bool replicated = false;
+    bool same_order = false;  ///< memory order is file order
+    int first = 0;            ///< its first variable
+
+    std::int64_t elements() const;  ///< of one variable, over all ranks
+    std::int64_t bytes() const { return elements() * element_bytes(spec->type); }
+    std::int64_t local_bytes() const { return part.elements() * element_bytes(spec->type); }
+};
+
+struct Variable {
+    std::string name;
+    int group = 0;
+    int member = 0;  ///< which one of the group
+};
+
+class Problem {
+public:
+    /// Throws UsageError if the options do not fit.
+    Problem(const Options& options, int rank, int ranks);
+    Problem(const Problem&) = delete;  // groups point into the workload
+    Problem& operator=(const Problem&) = delete;
+
+    int rank() const { return rank_; }
+    int ranks() const { return ranks_; }
+    const Workload& workload() const { return workload_; }
+    const std::vector<int>& grid() const { return grid_; }
+    const std::vector<Group>& groups() const { return groups_; }
+    const std::vector<Variable>& variables() const { return variables_; }
+    const Group& group(const Variable& v) const { return groups_[v.group]; }
+
+    /// What a rank holds of a group.
+    Part part_of(const Group& group, int rank) const;
+
+    /// Bytes of all variables of one step, over all ranks.
+    std::int64_t step_bytes() const { return step_bytes_; }
+    /// Bytes of the largest variable; of this rank's largest part; of all its parts.
+    std::int64_t largest_variable_bytes() const;
+    std::int64_t largest_part_bytes() const;
+
+    /// Makes the fields. Not in the constructor, because memory is to be warmed up before.
+    void fill();
+
+    /// A variable's values on this rank in a step, in memory order. They stay as they are; steps
+    /// differ because the variables of a group take turns in having a field, as a model's arrays
+    /// would change without our spending time on it between the steps.
+    const void* values(const Variable& v, int step) const;
+
+    /// The number of the field that a variable has in a step: the input of field_value().
+    std::uint32_t field(const Variable& v, int step) const;
+
+    /// All fields of this rank, one after another.
+    const std::byte* memory() const { return memory_.get(); }
+    std::int64_t memory_bytes() const { return memory_bytes_; }
+
+private:
+    std::vector<int> grid_position(int rank) const;  ///< one index an axis
+
+    struct Free {
+        void operator()(std::byte* p) const;
+    };
+
+    int rank_;
+    int ranks_;
+    Workload workload_;
+    std::vector<int> grid_;
+    std::vector<Group> groups_;
+    std::vector<Variable> variables_;
+    std::vector<std::int64_t> offsets_;  ///< of each variable's first field in memory_
+    std::unique_ptr<std::byte, Free> memory_;
+    std::int64_t memory_bytes_ = 0;
+    std::int64_t step_bytes_ = 0;
+};
+
+/// The value of a field at a row-major global index: 24 bits that a float holds exactly and that
+/// differ between neighbours, so that any rank can check any element of a file without the data.
+inline std::uint32_t field_value(std::uint32_t field, std::int64_t index) {
+    std::uint32_t x = static_cast<std::uint32_t>(index) * 0x9E3779B1u ^
+                      static_cast<std::uint32_t>(index >> 32) * 0x85EBCA77u ^
+                      (field + 1) * 0xC2B2AE3Du;
+    x ^= x >> 15;
+    x *= 0x2C1B3C6Du;
+    return x >> 8;
+}
+
+template <class T>
+T field_number(std::uint32_t field, std::int64_t index) {
+    return static_cast<T>(field_value(field, index)) * static_cast<T>(1.0 / 4096);
+}
+
+}  // namespace thalweg::bench

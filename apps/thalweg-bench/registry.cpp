@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry.hpp"
+
+#include <algorithm>
+
+namespace thalweg::bench {
+
+const std::vector<MethodInfo>& registered_methods() {
+    static const std::vector<MethodInfo> table = {
+        {"raw", "every rank writes 1/P of the bytes with pwrite, in no format: the floor", "posix",
+         FileKind::bytes, false, make_raw},
+        {"serial", "Thalweg: one rank gathers and writes", "posix", FileKind::classic, true,
+         make_serial},
+        {"direct", "Thalweg on PnetCDF: every rank writes its block, one collective a variable",
+         "pnetcdf", FileKind::classic, true, make_direct},
+        {"direct-nonblocking", "Thalweg on PnetCDF: all variables of a step posted, one wait",
+         "pnetcdf", FileKind::classic, true, make_direct_nonblocking},
+        {"slabs", "Thalweg: staging ranks write ranges of the slowest dimension", "posix",
+         FileKind::classic, true, make_slabs},
+        {"record", "Thalweg: one contiguous range of the step a writer", "posix", FileKind::classic,
+         true, make_record},
+        {"netcdf4", "netCDF-C on parallel HDF5, collective, with its fsync at close", "netcdf4",
+         FileKind::netcdf4, false, make_netcdf4},
+        {"netcdf4-nosync", "the same with fsync left out, as the other methods do", "netcdf4",
+         FileKind::netcdf4, false, make_netcdf4_nosync},
+        {"peer-serial", "plain netCDF-C: rank 0 gathers a variable, swaps the indices, writes",
+         "netcdf-c", FileKind::classic, false, make_peer_serial},
+        {"peer-serial-default", "the same without a buffer-size hint, as nc_create does",
+         "netcdf-c", FileKind::classic, false, make_peer_serial_default},
+        {"peer-pnetcdf", "plain PnetCDF: one blocking collective put a variable", "pnetcdf",
+         FileKind::classic, false, make_peer_pnetcdf},
+        {"peer-pnetcdf-nonblocking", "plain PnetCDF: iput of all variables, one wait_all a step",
+         "pnetcdf", FileKind::classic, false, make_peer_pnetcdf_nonblocking},
+    };
+    return table;
+}
+
+const MethodInfo& find_method(const std::string& name) {
+    const auto& table = registered_methods();
+    const auto entry = std::find_if(table.begin(), table.end(),
+                                    [&](const MethodInfo& m) { return m.name == name; });
+    if (entry != table.end()) return *entry;
+    std::string names;
+    for (const MethodInfo& m : table) names += (names.empty() ? "" : ", ") + m.name;
+    throw UsageError("unknown method \"" + name + "\"; there are " + names);
+}
+
+}  // namespace thalweg::bench

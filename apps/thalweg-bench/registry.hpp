@@ -1,0 +1,43 @@
+// The methods by name.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "method.hpp"
+
+namespace thalweg::bench {
+
+enum class FileKind { bytes, classic, netcdf4 };
+
+struct MethodInfo {
+    std::string name;
+    std::string text;
+    std::string storage;
+    FileKind kind;
+    bool library;  ///< goes through Thalweg: its classic files are to be equal byte for byte
+    std::unique_ptr<Method> (*make)(const Context&);
+};
+
+const std::vector<MethodInfo>& registered_methods();
+
+/// Throws UsageError if there is none of this name.
+const MethodInfo& find_method(const std::string& name);
+
+// One function a method, each in its own file.
+std::unique_ptr<Method> make_raw(const Context&);
+std::unique_ptr<Method> make_peer_serial(const Context&);
+std::unique_ptr<Method> make_peer_serial_default(const Context&);
+std::unique_ptr<Method> make_peer_pnetcdf(const Context&);
+std::unique_ptr<Method> make_peer_pnetcdf_nonblocking(const Context&);
+std::unique_ptr<Method> make_netcdf4(const Context&);
+std::unique_ptr<Method> make_netcdf4_nosync(const Context&);
+std::unique_ptr<Method> make_serial(const Context&);
+std::unique_ptr<Method> make_direct(const Context&);
+std::unique_ptr<Method> make_direct_nonblocking(const Context&);
+std::unique_ptr<Method> make_slabs(const Context&);
+std::unique_ptr<Method> make_record(const Context&);
+
+}  // namespace thalweg::bench

@@ -1,0 +1,18 @@
+// What is told of a measurement: a table for people, JSON for programs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "run.hpp"
+
+namespace thalweg::bench {
+
+nlohmann::ordered_json report_json(const Meeting& meeting, const Problem& problem,
+                                   const Options& options, const Measurement& measurement,
+                                   const std::string& command);
+
+std::string report_table(const nlohmann::ordered_json& report);
+
+}  // namespace thalweg::bench

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "verify.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+/// One line on standard error that is overwritten.
+class Progress {
+public:
+    explicit Progress(bool shown) : shown_(shown) {}
+    ~Progress() { say(""); }
+
+    void say(const std::string& text) const {
+        if (!shown_) return;
+        fmt::print(stderr, "\r\033[K{}", text);
+        std::fflush(stderr);
+    }
+
+private:
+    bool shown_;
+};
+
+/// A method with what it keeps from file to file.
+struct Runner {
+    std::unique_ptr<Method> method;
+    Result result;
+    std::int64_t held = 0;  ///< memory that it keeps, shared pages counted whole
+    std::int64_t shared = 0;
+    std::int64_t shared_share = 0;
+};
+
+class Bench {
+public:
+    Bench(const Meeting& meeting, Problem& problem, const Options& options)
+        : meeting_(meeting),
+          problem_(problem),
+          options_(options),
+          progress_(meeting.rank() == 0 && (options.progress || isatty(STDERR_FILENO) == 1)) {
+        const std::int64_t bytes = problem.step_bytes();
+        constexpr std::int64_t default_bytes = 200'000'000;
+        measurement_.steps =
+            options.steps > 0
+                ? options.steps
+                : static_cast<int>(std::max<std::int64_t>(1, (default_bytes + bytes - 1) / bytes));
+        int id = static_cast<int>(getpid());
+        MPI_Bcast(&id, 1, MPI_INT, 0, meeting.comm());
+        prefix_ = fmt::format("{}/thalweg-bench-{}", options.dir, id);
+        choose_methods();
+        check_folder();
+    }
+
+    Measurement run() {
+        progress_.say("warming up memory");
+        prewarm();
+        problem_.fill();
+        const int count = static_cast<int>(runners_.size());
+        for (int r = -options_.warmup; r < options_.repetitions; ++r) {
+            for (int i = 0; i < count; ++i) {
+                const int turn = (i + r + options_.warmup) % count;
+                Runner& runner = runners_[turn];
+                progress_.say(fmt::format("{}, {} ranks: {} {}, {} ({} of {})",
+                                          problem_.workload().name, meeting_.ranks(),
+                                          r < 0 ? "warm-up" : "repetition",
+                                          r < 0 ? r + options_.warmup + 1 : r + 1,
+                                          runner.result.info->name, i + 1, count));
+                run_once(runner, r);
+            }
+        }
+        for (Runner& runner : runners_) {
+            runner.method.reset();
+            Result& result = runner.result;
+            if (!result.error.empty() || !result.wrong.empty()) measurement_.good = false;
+            measurement_.results.push_back(std::move(result));
+        }
+        return std::move(measurement_);
+    }
+
+private:
+    void choose_methods() {
+        std::vector<std::string> names = options_.methods;
+        // The floor is part of every run: the others are reported as its multiples.
+        if (std::find(names.begin(), names.end(), "raw") == names.end())
+            names.insert(names.begin(), "raw");
+        for (const std::string& name : names) {
+            const MethodInfo& info = find_method(name);
+            for (const Runner& other : runners_)
+                if (other.result.info == &info) throw UsageError("method \"" + name + "\" twice");
+            runners_.emplace_back();
+            runners_.back().result.info = &info;
+        }
+    }
+
+    std::int64_t repetition_bytes() const { return problem_.step_bytes() * measurement_.steps; }
+
+    std::int64_t prewarm_bytes() const {
+        if (options_.prewarm_gb >= 0) return static_cast<std::int64_t>(options_.prewarm_gb * 1e9);
+        return std::max<std::int64_t>(2'000'000'000, 2 * repetition_bytes());
+    }
+
+    void check_folder() const {
+        std::string wrong;
+        if (meeting_.rank() == 0) {
+            struct stat s {};
+            struct statvfs v {};
+            if (::stat(options_.dir.c_str(), &s) != 0)
+                wrong = fmt::format("--dir {}: {}", options_.dir, std::strerror(errno));
+            else if (!S_ISDIR(s.st_mode))
+                wrong = fmt::format("--dir {}: not a folder", options_.dir);
+            else if (::access(options_.dir.c_str(), W_OK) != 0)
+                wrong = fmt::format("--dir {}: {}", options_.dir, std::strerror(errno));
+            else if (::statvfs(options_.dir.c_str(), &v) == 0) {
+                const auto room = static_cast<double>(v.f_bavail) * static_cast<double>(v.f_frsize);
+                const auto kept = options_.keep ? static_cast<double>(runners_.size()) : 0.;
+                const double need = std::max((1.1 + kept) * static_cast<double>(repetition_bytes()),
+                                             static_cast<double>(prewarm_bytes()));
+                if (room < need)
+                    wrong = fmt::format("--dir {}: {:.1f} GB needed, {:.1f} GB free", options_.dir,
+                                        need / 1e9, room / 1e9);
+            }
+        }
+        int length = static_cast<int>(wrong.size());
+        MPI_Bcast(&length, 1, MPI_INT, 0, meeting_.comm());
+        wrong.resize(length);
+        MPI_Bcast(wrong.data(), length, MPI_CHAR, 0, meeting_.comm());
+        if (!wrong.empty()) throw UsageError(wrong);
+    }
+
+    /// Touches memory that the page cache, the fields and the methods will use, and every pair of
+    /// ranks' message buffers, so that no method pays for being the first.
+    void prewarm() {
+        std::vector<char> out(std::size_t{16384} * meeting_.ranks(), 1), in(out.size());
+        MPI_Alltoall(out.data(), 16384, MPI_CHAR, in.data(), 16384, MPI_CHAR, meeting_.comm());
+        const std::int64_t total = prewarm_bytes();
+        if (total == 0) return;
+        const std::string path = prefix_ + "-prewarm";
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0666);
+        if (file >= 0) {
+            const std::vector<char> piece(std::size_t{1} << 20, 1);
+            const auto size = static_cast<std::int64_t>(piece.size());
+            for (std::int64_t at = total * meeting_.rank() / meeting_.ranks() / size * size;
+                 at < total * (meeting_.rank() + 1) / meeting_.ranks(); at += size)
+                if (::pwrite(file, piece.data(), piece.size(), at) < 0) break;
+            ::close(file);
+        }
+        meeting_.wait();
+        remove(path);
+    }
+
+    void remove(const std::string& path) const {
+        if (meeting_.rank() == 0) {
+            ::unlink(path.c_str());
+            if (options_.sync_between) ::sync();
+        }
+        usleep(static_cast<useconds_t>(options_.settle_ms) * 1000);
+        meeting_.wait();
+    }
+
+    /// Makes the method; what it fails with on any rank stands in its result.
+    bool make(Runner& runner) {
+        const double start = meeting_.start();
+        std::string error;
+        try {
+            runner.method =
+                runner.result.info->make({meeting_.comm(), problem_, options_, measurement_.steps});
+        } catch (const std::exception& e) {
+            error = e.what();
+        }
+        int failed = error.empty() ? meeting_.ranks() : meeting_.rank();
+        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, meeting_.comm());
+        if (failed == meeting_.ranks()) {
+            runner.result.setup_seconds = meeting_.max(now() - start);
+            return true;
+        }
+        runner.method.reset();
+        if (error.empty()) error = fmt::format("rank {} failed", failed);
+        runner.result.error = error;
+        return false;
+    }
+
+    /// One file of one method; repetitions below 0 are not measured.
+    void run_once(Runner& runner, int repetition) {
+        Result& result = runner.result;
+        if (!result.error.empty()) return;
+        trim_memory();
+        if (!reset_peak()) measurement_.peaks_reset = false;
+        const bool first = !runner.method;
+        const Memory before = memory_now(first);
+        if (first && !make(runner)) return;
+        const bool last = repetition + 1 == options_.repetitions;
+        const std::string path = fmt::format("{}-{}", prefix_, result.info->name);
+        Method& method = *runner.method;
+        const Fsyncs fsyncs_before = fsyncs();
+
+        double start = meeting_.start();
+        method.open(path);
+        Sample sample;
+        sample.open_seconds = meeting_.max(now() - start);
+
+        start = meeting_.start();
+        const double cpu_start = cpu_seconds();
+        for (int s = 0; s < measurement_.steps; ++s) method.step(s);
+        // Shared memory that the method keeps is looked at while its file is still open; it takes
+        // a while, so only where nothing is measured.
+        if (repetition < 0 && first) {
+            const Memory open = memory_now(true);
+            runner.shared = open.shared - before.shared;
+            runner.shared_share = open.shared_share - before.shared_share;
+        }
+        method.close();
+        if (options_.durable) make_durable(path);
+        const double seconds = now() - start;
+        const double cpu = cpu_seconds() - cpu_start;
+        meeting_.wait();
+
+        const Memory after = memory_now(false);
+        const std::int64_t code = std::max<std::int64_t>(0, after.code - before.code);
+        const std::int64_t peak = after.peak - code - before.resident + runner.held;
+        trim_memory();
+        const Memory kept = memory_now(false);
+        runner.held += kept.resident - kept.code - (before.resident - before.code);
+        const std::int64_t fair = std::max<std::int64_t>(
+            0, peak - std::max<std::int64_t>(0, runner.shared - runner.shared_share));
+        result.peak_rss_bytes = std::max(result.peak_rss_bytes, meeting_.max(peak));
+        result.peak_bytes = std::max(result.peak_bytes, meeting_.max(fair));
+        result.peak_node_bytes = std::max(result.peak_node_bytes, meeting_.max_node_sum(fair));
+
+        sample.seconds = meeting_.max(seconds);
+        sample.cpu_seconds = meeting_.sum(cpu);
+        add_report(method.report(), result, sample);
+        const Fsyncs fsyncs_after = fsyncs();
+        sample.fsync_calls = meeting_.sum(fsyncs_after.calls - fsyncs_before.calls);
+        sample.fsync_seconds = meeting_.max(fsyncs_after.seconds - fsyncs_before.seconds);
+        if (repetition >= 0) result.samples.push_back(sample);
+
+        const bool first_measured = repetition == 0;
+        if (options_.verify == Verify::all || (options_.verify == Verify::first && first_measured))
+            verify(result, path);
+        result.file_bytes = file_bytes(meeting_, path);
+        if (last && options_.keep && meeting_.rank() == 0)
+            ::rename(path.c_str(), fmt::format("{}/{}-{}.nc", options_.dir,
+                                               problem_.workload().name, result.info->name)
+                                       .c_str());
+        remove(path);
+    }
+
+    void make_durable(const std::string& path) const {
+        meeting_.wait();
+        if (meeting_.rank() != 0) return;
+        const int file = ::open(path.c_str(), O_RDONLY);
+        if (file < 0) return;
+        ::fsync(file);
+        ::close(file);
+    }
+
+    void add_report(const FileReport& report, Result& result, Sample& sample) const {
+        const auto slowest = [&](double Phases::*phase) {
+            sample.phases.*phase = meeting_.max(report.phases.*phase);
+        };
+        slowest(&Phases::open);
+        slowest(&Phases::put);
+        slowest(&Phases::remap);
+        slowest(&Phases::wait);
+        slowest(&Phases::write);
+        slowest(&Phases::close);
+        sample.writes = meeting_.sum(report.writes);
+        const bool known = meeting_.max(-report.messages) <= 0;
+        sample.messages = known ? meeting_.sum(report.messages) : -1;
+        result.service = report.service;
+        result.storage = report.storage.empty() ? result.info->storage : report.storage;
+        result.details = report.details;
+    }
+
+    void verify(Result& result, const std::string& path) {
+        std::string wrong =
+            check_values(meeting_, problem_, result.info->kind, path, measurement_.steps);
+        if (result.info->kind == FileKind::classic) {
+            const std::uint64_t hash = hash_file(meeting_, path);
+            if (wrong.empty() && result.hashed && hash != result.hash)
+                wrong = "the bytes differ from those of an earlier repetition";
+            if (wrong.empty() && result.info->library) {
+                if (!reference_) reference_ = &result;
+                if (hash != reference_->hash && reference_ != &result)
+                    wrong = "the bytes differ from those of " + reference_->info->name;
+            }
+            result.hash = hash;
+            result.hashed = true;
+        }
+        result.verified = wrong.empty() && result.wrong.empty();
+        if (!wrong.empty() && result.wrong.empty()) result.wrong = wrong;
+    }
+
+    const Meeting& meeting_;
+    Problem& problem_;
+    const Options& options_;
+    Progress progress_;
+    std::string prefix_;
+    std::vector<Runner> runners_;
+    Measurement measurement_;
+    const Result* reference_ = nullptr;  ///< the library's first classic file
+};
+
+}  // namespace
+
+Measurement measure(const Meeting& meeting, Problem& problem, const Options& options) {
+    return Bench(meeting, problem, options).run();
+}
+
+}  // namespace thalweg::bench

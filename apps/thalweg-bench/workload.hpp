@@ -1,0 +1,59 @@
+// What is written: the variables of a model's output step and how its ranks hold them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace thalweg::bench {
+
+enum class Element { f4, f8 };
+
+constexpr std::int64_t element_bytes(Element e) { return e == Element::f4 ? 4 : 8; }
+
+struct Dimension {
+    std::string name;
+    std::int64_t length;
+    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': fixed
+};
+
+/// Variables of one shape. Names of dimensions are listed slowest first; the record dimension
+/// `time` comes before them in the file and is not listed.
+struct VariableGroup {
+    std::string prefix;
+    int count;
+    Element type;
+    std::vector<std::string> file_order;    ///< empty: one value a step, the same on all ranks
+    std::vector<std::string> memory_order;  ///< the same names
+    bool main = false;                      ///< the group that --variables changes
+};
+
+/// A workload is one entry of the table in workload.cpp.
+struct Workload {
+    std::string name;
+    std::string text;
+    std::vector<Dimension> dims;
+    /// Axes of the process grid, each with the dimensions it cuts (a variable has at most one of
+    /// them). The first gets the most ranks. The ranks along an axis that a variable does not have
+    /// share its block along the first axis that it has.
+    std::vector<std::vector<std::string>> axes;
+    int cut_axes;         ///< how many of the axes the default grid cuts
+    std::size_t fastest;  ///< the axis along which neighbouring ranks lie
+    std::vector<VariableGroup> groups;
+};
+
+const std::vector<Workload>& workloads();
+
+/// The entry of options.workload with the sizes that the options ask for. Throws UsageError.
+Workload find_workload(const Options& options);
+
+/// The process grid, one factor an axis. Throws UsageError if it does not have `ranks` members.
+std::vector<int> process_grid(const Workload& workload, const std::string& grid, int ranks);
+
+/// "  name      text" of a listing.
+std::string fmt_line(const std::string& name, const std::string& text);
+
+}  // namespace thalweg::bench

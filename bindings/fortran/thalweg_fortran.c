@@ -1,0 +1,208 @@
+/* The C side of the Fortran interface: array descriptors become tw_put_strided and its relatives,
+ * and errors that no ierr receives stop the program.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <ISO_Fortran_binding.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <thalweg/thalweg.h>
+
+/* The derived types of thalweg_base.f90. */
+struct fortran_decomposition {
+    tw_decomposition handle;
+};
+struct fortran_file {
+    tw_file handle;
+    tw_session session;
+};
+
+/* A Fortran array in C's order of dimensions. */
+struct view {
+    void* data;
+    int type; /* 0: none that a file can hold */
+    int rank;
+    int64_t extent[CFI_MAX_RANK + 1];
+    int64_t stride[CFI_MAX_RANK + 1]; /* in bytes */
+};
+
+/* netCDF's names have at most 256 bytes; longer ones are cut to 257 and so found too long. */
+enum { name_size = 258 };
+struct name {
+    char text[name_size];
+};
+
+int thalweg_f_init(int comm, const char* settings, tw_session* session);
+void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr);
+void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
+                   const CFI_cdesc_t* array, int* ierr);
+void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
+                            const CFI_cdesc_t* array, int* ierr);
+void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
+                   const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+                   const int* record, int* ierr);
+void thalweg_f_put_att(const struct fortran_file* file, const CFI_cdesc_t* var,
+                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
+
+static struct name name_of(const CFI_cdesc_t* text) {
+    struct name name;
+    size_t length = text->elem_len;
+    const char* from = text->base_addr;
+    while (length > 0 && from[length - 1] == ' ') {
+        --length;
+    }
+    if (length > name_size - 1) {
+        length = name_size - 1;
+    }
+    memcpy(name.text, from, length);
+    name.text[length] = '\0';
+    return name;
+}
+
+static int type_of(const CFI_cdesc_t* array) {
+    /* Pairs, not a switch: the CFI names of one size may be one value or two. */
+    static const struct {
+        CFI_type_t fortran;
+        size_t size;
+        int type;
+    } table[] = {
+        {CFI_type_int8_t, 1, TW_BYTE},     {CFI_type_signed_char, 1, TW_BYTE},
+        {CFI_type_int16_t, 2, TW_SHORT},   {CFI_type_short, 2, TW_SHORT},
+        {CFI_type_int32_t, 4, TW_INT},     {CFI_type_int, 4, TW_INT},
+        {CFI_type_int64_t, 8, TW_INT64},   {CFI_type_long, 8, TW_INT64},
+        {CFI_type_long_long, 8, TW_INT64}, {CFI_type_float, 4, TW_FLOAT},
+        {CFI_type_double, 8, TW_DOUBLE},
+    };
+    if (array->type == CFI_type_char) {
+        return TW_CHAR;
+    }
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        if (array->type == table[i].fortran && array->elem_len == table[i].size) {
+            return table[i].type;
+        }
+    }
+    return 0;
+}
+
+static struct view view_of(const CFI_cdesc_t* array) {
+    struct view view;
+    view.data = array->base_addr;
+    view.type = type_of(array);
+    view.rank = 0;
+    for (int d = array->rank - 1; d >= 0; --d) {
+        /* Not allocated: the bounds mean nothing. */
+        view.extent[view.rank] = array->base_addr == NULL ? 0 : array->dim[d].extent;
+        view.stride[view.rank] = array->base_addr == NULL ? 0 : array->dim[d].sm;
+        ++view.rank;
+    }
+    if (view.type == TW_CHAR && array->elem_len != 1) {
+        view.extent[view.rank] = (int64_t)array->elem_len;
+        view.stride[view.rank] = 1;
+        ++view.rank;
+    }
+    return view;
+}
+
+int thalweg_f_init(int comm, const char* settings, tw_session* session) {
+    return tw_init(MPI_Comm_f2c((MPI_Fint)comm), settings, session);
+}
+
+static void stop(int status, tw_session session, const char* procedure) {
+    int started = 0;
+    int ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    const char* text = session == NULL ? "" : tw_error_message(session);
+    if (started && !ended) {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        fprintf(stderr, "thalweg: rank %d: %s: %s%s%s\n", rank, procedure, tw_strerror(status),
+                *text == '\0' ? "" : "\n  ", text);
+        fflush(NULL);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    fprintf(stderr, "thalweg: %s: %s%s%s\n", procedure, tw_strerror(status),
+            *text == '\0' ? "" : "\n  ", text);
+    exit(EXIT_FAILURE);
+}
+
+void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr) {
+    if (ierr != NULL) {
+        *ierr = status;
+    } else if (status != TW_OK) {
+        stop(status, session, procedure);
+    }
+}
+
+static int put(const struct fortran_file* file, const CFI_cdesc_t* name, const CFI_cdesc_t* array,
+               int flags) {
+    const struct name var = name_of(name);
+    const struct view view = view_of(array);
+    return tw_put_strided(file->handle, var.text, (tw_type)view.type, view.data, view.rank,
+                          view.extent, view.stride, flags);
+}
+
+void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
+                   const CFI_cdesc_t* array, int* ierr) {
+    thalweg_f_check(put(file, name, array, TW_COPY), file->session, "tw_put", ierr);
+}
+
+void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
+                            const CFI_cdesc_t* array, int* ierr) {
+    thalweg_f_check(put(file, name, array, TW_DEFERRED), file->session, "tw_put_deferred", ierr);
+}
+
+void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
+                   const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+                   const int* record, int* ierr) {
+    const struct name var = name_of(name);
+    const struct view view = view_of(array);
+    if (decomposition != NULL && decomposition->handle == NULL) {
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_get: the decomposition was never made", ierr);
+        return;
+    }
+    const int status =
+        tw_get_strided(file->handle, var.text, decomposition == NULL ? NULL : decomposition->handle,
+                       record == NULL ? 0 : (int64_t)*record - 1, (tw_type)view.type, view.data,
+                       view.rank, view.extent, view.stride);
+    thalweg_f_check(status, file->session, "tw_get", ierr);
+}
+
+static int put_att(const struct fortran_file* file, const CFI_cdesc_t* var, const CFI_cdesc_t* name,
+                   const CFI_cdesc_t* value) {
+    const struct name owner = name_of(var);
+    const struct name attribute = name_of(name);
+    const tw_type type = (tw_type)type_of(value);
+    const size_t size = value->elem_len;
+    if (value->rank == 0) {
+        return tw_put_att(file->handle, owner.text, attribute.text, type,
+                          type == TW_CHAR ? (int64_t)size : 1, value->base_addr);
+    }
+    const CFI_index_t n = value->dim[0].extent;
+    if (n <= 1 || value->dim[0].sm == (CFI_index_t)size) {
+        return tw_put_att(file->handle, owner.text, attribute.text, type, n, value->base_addr);
+    }
+    char* packed = malloc((size_t)n * size);
+    if (packed == NULL) {
+        return TW_ENOMEM;
+    }
+    for (CFI_index_t i = 0; i < n; ++i) {
+        memcpy(packed + (size_t)i * size, (const char*)value->base_addr + i * value->dim[0].sm,
+               size);
+    }
+    const int status = tw_put_att(file->handle, owner.text, attribute.text, type, n, packed);
+    free(packed);
+    return status;
+}
+
+void thalweg_f_put_att(const struct fortran_file* file, const CFI_cdesc_t* var,
+                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+    if (value->rank > (value->type == CFI_type_char ? 0 : 1)) {
+        thalweg_f_check(TW_ESHAPE, NULL, "tw_put_att: the value's rank is too high", ierr);
+        return;
+    }
+    thalweg_f_check(put_att(file, var, name, value), file->session, "tw_put_att", ierr);
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts down, and the files by which others find it.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(TARGETS thalweg EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
+install(EXPORT thalwegTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
+
+if(TARGET thalweg_fortran)
+    install(TARGETS thalweg_fortran EXPORT thalwegFortranTargets
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/modules/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+            FILES_MATCHING PATTERN "thalweg*.mod")
+    install(EXPORT thalwegFortranTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
+endif()
+if(TARGET thalweg-bench)
+    install(TARGETS thalweg-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/cmake/thalwegConfig.cmake.in ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
+    INSTALL_DESTINATION ${thalweg_package_dir})
+write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/thalwegConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
+              ${PROJECT_BINARY_DIR}/thalwegConfigVersion.cmake DESTINATION ${thalweg_package_dir})
+
+# pkg-config. Paths are relative to the file, so that the installed tree can be moved. The MPI
+# compiler wrappers (mpicc, mpifort) bring MPI's own flags.
+file(RELATIVE_PATH thalweg_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" thalweg_pc_prefix "${thalweg_pc_prefix}")
+set(thalweg_pc_files thalweg)
+if(TARGET thalweg_fortran)
+    list(APPEND thalweg_pc_files thalweg-fortran)
+endif()
+foreach(name IN LISTS thalweg_pc_files)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# thalweg_options(target): warnings and sanitizers, for every target of the project.
+
+set(thalweg_sanitizer_flags "")
+if(THALWEG_SANITIZE)
+    set(thalweg_sanitizer_flags -fsanitize=${THALWEG_SANITIZE} -fno-omit-frame-pointer -g)
+    if(THALWEG_SANITIZE MATCHES "undefined")
+        list(APPEND thalweg_sanitizer_flags -fno-sanitize-recover=undefined)
+    endif()
+endif()
+
+function(thalweg_options target)
+    set(c_family "$<COMPILE_LANGUAGE:C,CXX>")
+    set(fortran "$<COMPILE_LANGUAGE:Fortran>")
+    target_compile_options(
+        ${target} PRIVATE "$<${c_family}:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+                          "$<${fortran}:-Wall;-Wextra;-Wimplicit-interface>")
+    # Line numbers for profilers and backtraces; they cost no speed.
+    target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-g1>")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        # Wrong for std::string in GCC 12: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>")
+    endif()
+    # Not with sanitizers: in the code that they add GCC warns of what is not there.
+    if(THALWEG_WERROR AND NOT THALWEG_SANITIZE)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(thalweg_sanitizer_flags)
+        target_compile_options(${target} PRIVATE ${thalweg_sanitizer_flags})
+        target_link_options(${target} PRIVATE ${thalweg_sanitizer_flags})
+        get_target_property(type ${target} TYPE)
+        if(type STREQUAL "EXECUTABLE")
+            target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/keep_loaded.cpp)
+            target_link_options(${target} PRIVATE -Wl,--export-dynamic-symbol=dlclose)
+        endif()
+    endif()
+endfunction()
+
+# thalweg_fortran_program_options(target): a module folder of its own, so that programs that are
+# built side by side do not overwrite each other's modules.
+function(thalweg_fortran_program_options target)
+    set_target_properties(
+        ${target} PROPERTIES Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/${target}.modules")
+endfunction()

@@ -1,0 +1,122 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> The history file: all that a model has to say to write one netCDF file from all its ranks.
+!>
+!> The model holds its fields as (x, layer, y), each rank some rows and layers of them, with a halo
+!> around. The file has them as (time, layer, y, x), whole. Both are told apart by the names of the
+!> dimensions alone; nothing is gathered, copied or transposed here.
+module history
+  use, intrinsic :: iso_fortran_env, only: real64
+  use mpi_f08, only: MPI_Comm
+  use thalweg
+  use halo, only: patch_t
+  use model, only: model_t
+  implicit none
+  private
+  public :: history_t, open_history, write_history, close_history
+
+  type :: history_t
+    type(tw_session) :: io
+    type(tw_file) :: file
+  end type history_t
+
+contains
+
+  !> Creates the file at path and defines what is in it. settings: 'method=record; ...'.
+  subroutine open_history(self, p, m, path, settings)
+    type(history_t), intent(out) :: self
+    type(patch_t), intent(in) :: p
+    type(model_t), intent(in) :: m
+    character(len=*), intent(in) :: path, settings
+    type(tw_decomposition) :: cells, surface, base
+    integer :: k
+
+    self%io = tw_init(p%comm, settings)
+
+    ! What this rank holds: its rows and layers of the cells. The surface belongs to the ranks that
+    ! have the top layer, the base to those that have the bottom one; the others hold nothing.
+    cells = tw_decompose(self%io, 'x layer y', shape=[p%nx, p%nl, p%ny], &
+      start=[1, p%ks, p%js], count=[p%nx, p%nk, p%nj])
+    surface = tw_decompose(self%io, 'x y', shape=[p%nx, p%ny], &
+      start=[1, p%js], count=[p%nx, merge(p%nj, 0, p%top)])
+    base = tw_decompose(self%io, 'x y', shape=[p%nx, p%ny], &
+      start=[1, p%js], count=[p%nx, merge(p%nj, 0, p%bottom)])
+
+    self%file = tw_create(self%io, path)
+    call define('h', TW_FLOAT, 'x y layer time', 'layer thickness', 'm', 'cell_thickness', cells)
+    call define('u', TW_FLOAT, 'x y layer time', 'velocity along x', 'm s-1', &
+      'sea_water_x_velocity', cells)
+    call define('v', TW_FLOAT, 'x y layer time', 'velocity along y', 'm s-1', &
+      'sea_water_y_velocity', cells)
+    call define('ssh', TW_FLOAT, 'x y time', 'height of the surface', 'm', &
+      'sea_surface_height_above_geoid', surface)
+    call define('base', TW_FLOAT, 'x y time', 'depth of the base of the lowest layer', 'm', '', &
+      base)
+
+    ! Coordinates: small, known to every rank, written once.
+    call define('time', TW_DOUBLE, 'time', 'time', 'seconds since 2000-01-01 00:00:00', 'time')
+    call define('x', TW_DOUBLE, 'x', 'distance along the channel', 'm', '')
+    call define('y', TW_DOUBLE, 'y', 'distance across the channel', 'm', '')
+    call define('layer', TW_INT, 'layer', 'number of the layer from the surface down', '1', '')
+    call define('f', TW_DOUBLE, 'y', 'Coriolis parameter', 's-1', 'coriolis_parameter')
+    call tw_put_att(self%file, 'time', 'calendar', 'proleptic_gregorian')
+    call tw_put_att(self%file, 'time', 'axis', 'T')
+    call tw_put_att(self%file, 'x', 'axis', 'X')
+    call tw_put_att(self%file, 'y', 'axis', 'Y')
+    call tw_put_att(self%file, 'layer', 'axis', 'Z')
+    call tw_put_att(self%file, 'layer', 'positive', 'down')
+
+    call tw_put_att(self%file, '', 'Conventions', 'CF-1.10')
+    call tw_put_att(self%file, '', 'title', 'Baroclinically unstable jet in a beta-plane channel')
+    call tw_put_att(self%file, '', 'source', 'layered shallow-water model, an example of Thalweg')
+    call tw_put_att(self%file, '', 'references', 'Phillips, N. A., 1954: Tellus 6, 273-286')
+    call tw_put_att(self%file, '', 'time_step', m%c%dt)
+    call tw_put_att(self%file, '', 'reduced_gravity', m%reduced_gravity)
+
+    call tw_put(self%file, 'x', m%x)
+    call tw_put(self%file, 'y', m%y)
+    call tw_put(self%file, 'layer', [(k, k=1, p%nl)])
+    call tw_put(self%file, 'f', m%f)
+
+  contains
+
+    subroutine define(name, type, dims, long_name, units, standard_name, held)
+      character(len=*), intent(in) :: name, dims, long_name, units, standard_name
+      integer, intent(in) :: type
+      type(tw_decomposition), intent(in), optional :: held
+      call tw_def_var(self%file, name, type, dims, held)
+      call tw_put_att(self%file, name, 'long_name', long_name)
+      call tw_put_att(self%file, name, 'units', units)
+      if (standard_name /= '') call tw_put_att(self%file, name, 'standard_name', standard_name)
+      if (present(held)) call tw_put_att(self%file, name, 'cell_methods', 'time: point')
+    end subroutine define
+
+  end subroutine open_history
+
+  !> Writes one record: the model's state now. u and v are averaged to the middle of the cells.
+  subroutine write_history(self, p, m)
+    type(history_t), intent(in) :: self
+    type(patch_t), intent(in) :: p
+    type(model_t), intent(in) :: m
+    integer :: ni, nj
+    ni = p%nx
+    nj = p%nj
+    call tw_put(self%file, 'time', m%step*m%c%dt)
+    call tw_put(self%file, 'h', m%h(1:ni, :, 1:nj))
+    call tw_put(self%file, 'u', (m%u(0:ni-1, :, 1:nj) + m%u(1:ni, :, 1:nj))/2)
+    call tw_put(self%file, 'v', (m%v(1:ni, :, 0:nj-1) + m%v(1:ni, :, 1:nj))/2)
+    call tw_put(self%file, 'ssh', m%m(1:ni, 1, 1:merge(nj, 0, p%top))/m%c%gravity)
+    call tw_put(self%file, 'base', m%d(1:ni, p%nk, 1:merge(nj, 0, p%bottom)))
+    call tw_end_step(self%file)
+  end subroutine write_history
+
+  !> Completes the file, prints what the output cost, ends the session.
+  subroutine close_history(self, summary)
+    type(history_t), intent(inout) :: self
+    logical, intent(in) :: summary
+    call tw_close(self%file)
+    if (summary) call tw_print_summary(self%io)
+    call tw_finalize(self%io)
+  end subroutine close_history
+
+end module history

@@ -1,0 +1,113 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> Layered shallow water in a beta-plane channel, written to one netCDF file.
+!>
+!>   mpirun -n 4 shallow_water [namelist file]
+!>
+!> Without an argument it reads shallow_water.nml of the current folder, if there is one. All names
+!> of the namelist, with their defaults, are in the file shallow_water.nml beside this one.
+!> Exit status 0, or 1 if the model has failed or, with check = .true., lost mass.
+program shallow_water
+  use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
+  use mpi_f08
+  use halo, only: patch_t, make_patch
+  use model, only: model_t, parameters_t, initialize, longest_step, advance, total_mass, &
+    healthy
+  use history, only: history_t, open_history, write_history, close_history
+  implicit none
+
+  integer :: nx = 128, ny = 80, layers = 8
+  integer :: steps = 4800, interval = 120
+  integer :: layer_ranks = 1
+  real(real64) :: dx = 10e3_real64, dt = 720, jet_speed = 0.5_real64
+  character(len=1024) :: output = 'history.nc', method = 'auto', settings = ''
+  logical :: progress = .true., summary = .true., check = .false.
+
+  type(patch_t) :: patch
+  type(model_t) :: state
+  type(history_t) :: file
+  real(real64) :: mass, drift, begin
+  character(len=:), allocatable :: trouble
+  integer :: step
+  logical :: ok
+
+  call MPI_Init()
+  call read_namelist()
+  call make_patch(MPI_COMM_WORLD, nx, layers, ny, layer_ranks, patch, trouble)
+  if (trouble /= '') call fail(trouble)
+  call initialize(state, patch, parameters_t(dx=dx, dt=dt, jet_speed=jet_speed))
+  if (dt > longest_step(state)) call fail('dt is too long for these layers and cells')
+  call open_history(file, patch, state, trim(output), 'method='//trim(method)//';'//trim(settings))
+  mass = total_mass(state, patch)
+  begin = MPI_Wtime()
+
+  ok = .true.
+  do step = 0, steps
+    if (step > 0) call advance(state, patch)
+    if (mod(step, interval) == 0) then
+      ok = healthy(state, patch)
+      if (.not. ok) exit
+      call write_history(file, patch, state)
+      call show_progress()
+    end if
+  end do
+
+  drift = (total_mass(state, patch) - mass)/mass
+  call close_history(file, summary)
+  if (patch%rank == 0) then
+    write (output_unit, '(a,es9.2,a,i0,a)') 'mass: relative drift ', drift, ' after ', state%step, &
+      ' steps'
+    write (output_unit, '(2a)') 'history: ', trim(output)
+  end if
+  if (.not. ok) call fail('the flow has become unstable: try a shorter dt or a slower jet')
+  if (check .and. .not. abs(drift) <= 1e-12_real64) call fail('mass is not conserved')
+  call MPI_Finalize()
+
+contains
+
+  !> Every rank reads the few lines for itself.
+  subroutine read_namelist()
+    namelist /shallow_water_nml/ nx, ny, layers, dx, dt, steps, interval, jet_speed, layer_ranks, &
+      output, method, settings, progress, summary, check
+    character(len=1024) :: path, message
+    integer :: unit, status
+    logical :: there
+    path = 'shallow_water.nml'
+    if (command_argument_count() > 0) call get_command_argument(1, path)
+    inquire (file=path, exist=there)
+    if (.not. there .and. command_argument_count() == 0) return
+    open (newunit=unit, file=path, status='old', action='read', iostat=status, iomsg=message)
+    if (status == 0) read (unit, nml=shallow_water_nml, iostat=status, iomsg=message)
+    if (status /= 0) call fail(trim(path)//': '//trim(message))
+    if (dx <= 0 .or. dt <= 0) call fail('dx and dt have to be positive')
+    if (steps < 0 .or. interval < 1) call fail('steps has to be 0 or more, interval 1 or more')
+    close (unit)
+  end subroutine read_namelist
+
+  !> Every rank calls it: says why on rank 0 and ends the program with exit status 1.
+  subroutine fail(reason)
+    character(len=*), intent(in) :: reason
+    integer :: rank
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+    if (rank == 0) write (error_unit, '(2a)') 'shallow_water: ', reason
+    flush (error_unit)
+    flush (output_unit)
+    call MPI_Finalize()
+    stop 1, quiet=.true.
+  end subroutine fail
+
+  !> One line that is written over and over.
+  subroutine show_progress()
+    integer, parameter :: width = 30
+    integer :: done
+    if (.not. progress .or. patch%rank /= 0) return
+    done = width
+    if (steps > 0) done = nint(width*real(step, real64)/steps)
+    write (output_unit, '(a,"day ",f6.1,"  [",2a,"]  record ",i0,f8.1," s")', advance='no') &
+      achar(13), step*dt/86400, repeat('#', done), repeat('.', width - done), step/interval + 1, &
+      MPI_Wtime() - begin
+    if (step + interval > steps) write (output_unit, '(a)') ''
+    flush (output_unit)
+  end subroutine show_progress
+
+end program shallow_water

@@ -1,0 +1,281 @@
+/* Thalweg: parallel output of Earth-system model fields in file order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C interface. Handles are opaque; every function returns TW_OK (0) or one of the negative
+ * codes below, and tw_error_message() gives the full text of the last failure of a session.
+ *
+ * Conventions
+ * - Dimension names are listed slowest first, separated by blanks: "time lev lat lon", as netCDF's
+ *   own C interface orders them. Starts, counts, shapes and strides follow the same order. Indices
+ *   start at 0. (The Fortran interface has its own order, fastest first, and starts at 1.)
+ * - Counts, indices and sizes are 64-bit.
+ * - A function marked "@note Collective" must be called by every rank of the session's
+ *   communicator; it reports the same code and the same text on every rank.
+ *   All others are local: no rank waits for another.
+ */
+#ifndef THALWEG_H
+#define THALWEG_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TW_VERSION_MAJOR 0
+#define TW_VERSION_MINOR 1
+#define TW_VERSION_PATCH 0
+
+/** The table of status codes: X(name, value, text). The names and texts of all languages are made from it. */
+#define TW_STATUS_TABLE(X)                                                                         \
+    X(TW_OK, 0, "no error")                                                                        \
+    X(TW_EHANDLE, -1, "not a valid handle")                                                        \
+    X(TW_EARG, -2, "invalid argument")                                                             \
+    X(TW_ENOTFOUND, -3, "no such dimension, variable or attribute")                                \
+    X(TW_EEXISTS, -4, "the name is already in use")                                                \
+    X(TW_ESHAPE, -5, "shape, size or rank does not fit")                                           \
+    X(TW_EBOUNDS, -6, "index outside the global shape")                                            \
+    X(TW_EOVERLAP, -7, "an element is held more than once")                                        \
+    X(TW_ETYPE, -8, "text and numbers cannot be converted into each other, or an unknown type")    \
+    X(TW_ERANGE, -9, "a value does not fit the variable's type")                                   \
+    X(TW_ESTATE, -10, "the call is not allowed in this state of the file")                         \
+    X(TW_EMISMATCH, -11, "the ranks do not agree")                                                 \
+    X(TW_EMISSING, -12, "a variable of the step is missing on some ranks")                         \
+    X(TW_EFORMAT, -13, "the file format cannot hold this")                                         \
+    X(TW_EIO, -14, "input or output failed")                                                       \
+    X(TW_EINUSE, -15, "the file is in use")                                                        \
+    X(TW_ESETTING, -16, "unknown setting or value")                                                \
+    X(TW_ECLOSED, -17, "the file is closed")                                                       \
+    X(TW_ENOMEM, -18, "not enough memory")                                                         \
+    X(TW_EMPI, -19, "an MPI call failed")                                                          \
+    X(TW_ENETCDF, -20, "a netCDF library call failed")                                             \
+    X(TW_EUNSUPPORTED, -21, "not supported")                                                       \
+    X(TW_EINTERNAL, -22, "internal error")
+
+#define TW_STATUS_ENUM(name, value, text) name = value,
+enum tw_status { TW_STATUS_TABLE(TW_STATUS_ENUM) };
+#undef TW_STATUS_ENUM
+
+/** External and in-memory types; the values are netCDF's (nc_type). */
+typedef enum tw_type {
+    TW_BYTE = 1,
+    TW_CHAR = 2,
+    TW_SHORT = 3,
+    TW_INT = 4,
+    TW_FLOAT = 5,
+    TW_DOUBLE = 6,
+    TW_UBYTE = 7,
+    TW_USHORT = 8,
+    TW_UINT = 9,
+    TW_INT64 = 10,
+    TW_UINT64 = 11
+} tw_type;
+
+/** Length of the record dimension in tw_def_dim. */
+#define TW_UNLIMITED ((int64_t)0)
+
+typedef struct tw_session_impl* tw_session;
+typedef struct tw_decomposition_impl* tw_decomposition;
+typedef struct tw_file_impl* tw_file;
+
+/** Name and text of a status code, e.g. "TW_ESHAPE: shape, size or rank does not fit". Never NULL. */
+const char* tw_strerror(int status);
+
+/* ---- session ------------------------------------------------------------------------------- */
+
+/**
+ * Starts a session on a duplicate of @p comm.
+ * @param comm      the ranks that take part
+ * @param settings  NULL, or "name=value" pairs separated by ';' ("method=record; format=cdf5").
+ *                  The environment (THALWEG_METHOD, ...) overrides them; they override the
+ *                  configuration file (setting or environment THALWEG_CONFIG, TOML).
+ * @param session   receives the handle; after a failure too, so that tw_error_message can tell
+ *                  the reason; release it with tw_finalize in both cases
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI
+ * @note Collective over comm
+ */
+int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
+
+/**
+ * Closes the files still open (as tw_close does), writes the summary if asked for, frees all and
+ * sets the handle to NULL.
+ * @return TW_OK or the first error that had not been returned yet
+ * @note Collective
+ */
+int tw_finalize(tw_session* session);
+
+/** Full text of this rank's last failure in this session; "" if there was none. Valid until the
+ *  next call. */
+const char* tw_error_message(tw_session session);
+
+/** Prints the effective table of settings, with where each value comes from, on rank 0 to
+ *  standard output. @note Collective */
+int tw_print_config(tw_session session);
+
+/**
+ * JSON summary of the session so far: phases (seconds, slowest rank), bytes, writes, messages,
+ * peak memory, per file. The text belongs to the session and is valid until the next call of this
+ * function; it is the same on every rank.
+ * @note Collective
+ */
+int tw_summary(tw_session session, const char** json);
+
+/** Prints the same as a table on rank 0 to standard output. @note Collective */
+int tw_print_summary(tw_session session);
+
+/* ---- decomposition ------------------------------------------------------------------------- */
+
+/**
+ * Declares which elements of an index space this rank holds: any number of boxes.
+ * @param dims     names of the dimensions in the order of the array in memory, slowest first
+ * @param nblocks  number of boxes on this rank, 0 or more; may differ between ranks
+ * @param shape    [ndims] global lengths, the same on every rank
+ * @param start    [nblocks * ndims] first global index of each box
+ * @param count    [nblocks * ndims] lengths of each box
+ * In memory a box is dense, and the boxes follow one another.
+ * @return TW_OK, TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element held twice),
+ *         TW_EMISMATCH (names or shape differ between ranks)
+ * @note Collective
+ */
+int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                 const int64_t* start, const int64_t* count, tw_decomposition* decomposition);
+
+/**
+ * As tw_decompose, for arrays with a halo: in memory every box has halo_low[d] elements before and
+ * halo_high[d] after its own along dimension d; they are never written.
+ * @param halo_low, halo_high  [ndims], NULL for none
+ * @note Collective
+ */
+int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                      const int64_t* start, const int64_t* count, const int64_t* halo_low,
+                      const int64_t* halo_high, tw_decomposition* decomposition);
+
+/* Decompositions belong to the session and are freed by tw_finalize. */
+
+/* ---- files: definitions -------------------------------------------------------------------- */
+
+/**
+ * Creates a netCDF file. It appears under its own name when it is closed (see setting "publish").
+ * @param settings  NULL or "name=value; ..." for this file alone: method, storage, format, ...
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_EINUSE (open in this session), TW_EIO (with the system's
+ *         words: a missing folder, a directory, no permission)
+ * @note Collective
+ */
+int tw_create(tw_session session, const char* path, const char* settings, tw_file* file);
+
+/** Defines a dimension; length TW_UNLIMITED makes the record dimension. Needed only for
+ *  dimensions that no decomposition names. Every rank must call it alike. Local. */
+int tw_def_dim(tw_file file, const char* name, int64_t length);
+
+/**
+ * Defines a variable.
+ * @param dims           names in file order, slowest first ("time lev lat lon"), "" for a scalar.
+ *                       Names of the decomposition not yet defined get its lengths; the first name,
+ *                       if it is neither, becomes the record (unlimited) dimension.
+ * @param decomposition  who holds what; its dimensions must be those of the variable without the
+ *                       record dimension, in any order. NULL: replicated, every rank holds the
+ *                       whole and rank 0's values are written.
+ * Every rank must call it alike. Local; disagreement is found by tw_enddef.
+ * @return TW_OK, TW_EARG, TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE, TW_EFORMAT, TW_ESTATE
+ */
+int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
+               tw_decomposition decomposition);
+
+/** Sets an attribute of n values; var NULL or "" for a global one. Allowed until tw_close, as long
+ *  as it is the same on every rank. Local; disagreement is found by tw_enddef or tw_close. */
+int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+               const void* values);
+
+/** Sets a text attribute. */
+int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
+
+/** Ends the definitions: compares them over the ranks, lays out and writes the header. Optional:
+ *  the first tw_put, tw_end_step, tw_sync or tw_close does it. @note Collective */
+int tw_enddef(tw_file file);
+
+/* ---- files: data --------------------------------------------------------------------------- */
+
+/**
+ * Hands over this rank's part of a variable; for a record variable, of the current record. A
+ * second put of the same variable before the step ends replaces the first.
+ * @param type  type of the values in memory; numbers are converted as netCDF does
+ * @param data  the boxes of the decomposition, with their halos, one after another (a replicated
+ *              variable: the whole). Free to be changed when the call returns.
+ * @param n     number of elements at data, halos included; checked
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or the kept
+ *         error of an earlier failed write of this file
+ * @note Local, but for the first call of a file in define mode (see tw_enddef), and but for files
+ *       whose step exceeds the setting "staging": then collective, in the same order on all ranks
+ *       (the log says so).
+ */
+int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
+
+/** As tw_put, but without the copy: data must stay as it is until tw_end_step (tw_sync, tw_close)
+ *  returns. The fastest way to write. Always local, but for the first call in define mode. */
+int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
+
+/** Flags of tw_put_strided. */
+enum tw_put_flags { TW_COPY = 0, TW_DEFERRED = 1 };
+
+/**
+ * As tw_put, for an array of any strides.
+ * @param data         its first element
+ * @param rank         number of array dimensions: those of the decomposition, or one more (the
+ *                     slowest) that counts the boxes
+ * @param extent       [rank] lengths in memory: those of the box, with or without the halo of the
+ *                     decomposition; of the largest box or more, where there are several boxes
+ * @param byte_stride  [rank] distance of neighbours in bytes, negative allowed
+ * @param flags        TW_COPY or TW_DEFERRED
+ */
+int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
+                   const int64_t* extent, const int64_t* byte_stride, int flags);
+
+/**
+ * Writes what was put and ends the current record; the next put belongs to the next record.
+ * Record variables that no rank has put are filled with their fill value.
+ * @return TW_OK; TW_EMISSING if a variable was put on some ranks only (the step stays open);
+ *         TW_ERANGE if values did not fit (they are written as netCDF would); TW_EIO
+ * @note Collective
+ */
+int tw_end_step(tw_file file);
+
+/** Makes all ended records readable to others, and with durable != 0 safe from a power loss
+ *  (fsync). @note Collective */
+int tw_sync(tw_file file, int durable);
+
+/** Writes what is left, completes the file and gives it its name. The handle is set to NULL; a
+ *  copy of it is answered with TW_ECLOSED until tw_finalize. @note Collective */
+int tw_close(tw_file* file);
+
+/* ---- files: reading ------------------------------------------------------------------------ */
+
+/** Opens an existing file of a classic netCDF format (CDF-1, CDF-2, CDF-5) for reading.
+ *  @note Collective */
+int tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
+
+/** Length of a dimension; of the record dimension: the number of records. Local. */
+int tw_inq_dim(tw_file file, const char* name, int64_t* length);
+
+/**
+ * Reads this rank's part of a variable, whatever the order of its dimensions in the file.
+ * @param decomposition  who wants what; NULL: every rank the whole
+ * @param record         0-based record, ignored for a variable without record dimension
+ * @param type, data, n  as for tw_put; halos are left as they are
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS (no such record), TW_ERANGE, TW_EIO
+ * @note Collective
+ */
+int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+           tw_type type, void* data, int64_t n);
+
+/** tw_get into an array of any strides; see tw_put_strided. @note Collective */
+int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                   tw_type type, void* data, int rank, const int64_t* extent,
+                   const int64_t* byte_stride);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+// The library's only clock and sleep, so that both can be simulated.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+#include <time.h>
+
+namespace thalweg {
+
+/// Seconds since some fixed moment.
+inline double now() { return MPI_Wtime(); }
+
+inline void sleep_seconds(double seconds) {
+    timespec t;
+    t.tv_sec = static_cast<time_t>(seconds);
+    t.tv_nsec = static_cast<long>((seconds - static_cast<double>(t.tv_sec)) * 1e9);
+    nanosleep(&t, nullptr);
+}
+
+/// Adds the time of a scope to a sum.
+class Stopwatch {
+public:
+    explicit Stopwatch(double& sum) : sum_(sum), begin_(now()) {}
+    ~Stopwatch() { sum_ += now() - begin_; }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+private:
+    double& sum_;
+    double begin_;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/comm.hpp"
+
+#include <sys/mman.h>
+
+namespace thalweg {
+
+void Comm::broadcast(std::vector<char>& bytes, int root) {
+    auto size = static_cast<std::int64_t>(bytes.size());
+    broadcast(&size, sizeof size, root);
+    bytes.resize(static_cast<std::size_t>(size));
+    if (size > 0) broadcast(bytes.data(), bytes.size(), root);
+}
+
+Status agree(Comm& comm, const Status& mine) {
+    std::int64_t failing = mine.ok() ? comm.size() : comm.rank();
+    comm.all_reduce({&failing, 1}, Reduce::min);
+    if (failing == comm.size()) return {};
+    const int root = static_cast<int>(failing);
+    Status status = mine;
+    comm.broadcast(&status.code, sizeof status.code, root);
+    std::vector<char> text(mine.text.begin(), mine.text.end());
+    comm.broadcast(text, root);
+    status.text.assign(text.begin(), text.end());
+    if (comm.size() > 1 && status.text.find("rank ") == std::string::npos)
+        status.text += fmt::format(" (rank {})", root);
+    return status;
+}
+
+namespace {
+
+class PrivateMemory : public SharedMemory {
+public:
+    explicit PrivateMemory(std::size_t bytes) {
+        void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED) return;
+        madvise(p, bytes, MADV_HUGEPAGE);
+        data_ = static_cast<char*>(p);
+        size_ = bytes;
+    }
+    ~PrivateMemory() override {
+        if (data_ != nullptr) munmap(data_, size_);
+    }
+    PrivateMemory(const PrivateMemory&) = delete;
+    PrivateMemory& operator=(const PrivateMemory&) = delete;
+};
+
+class SerialComm final : public Comm {
+public:
+    MPI_Comm handle() const override { return MPI_COMM_SELF; }
+    void barrier() override {}
+    void all_reduce(std::span<std::int64_t>, Reduce) override {}
+    void broadcast(void*, std::size_t, int) override {}
+    std::vector<std::vector<char>> gather(std::span<const char> bytes, int) override {
+        return {{bytes.begin(), bytes.end()}};
+    }
+    std::vector<Packet> exchange(const std::vector<Packet>& packets) override { return packets; }
+    std::unique_ptr<Comm> split(int color, int) override {
+        return color < 0 ? nullptr : make_serial_comm();
+    }
+    std::unique_ptr<Comm> split_shared() override { return make_serial_comm(); }
+    std::unique_ptr<SharedMemory> share(std::size_t bytes) override {
+        auto memory = std::make_unique<PrivateMemory>(bytes);
+        if (memory->data() == nullptr) return nullptr;
+        return memory;
+    }
+    MPI_Request start_send(const void*, std::size_t, int, int) override { return MPI_REQUEST_NULL; }
+    void finish(std::vector<MPI_Request>&) override {}
+    std::size_t receive(void*, std::size_t, int, int) override { return 0; }
+    void progress() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Comm> make_serial_comm() { return std::make_unique<SerialComm>(); }
+
+}  // namespace thalweg

@@ -1,0 +1,85 @@
+// The part of MPI that the library uses, behind an owning class; a serial twin stands in for it
+// where there is one rank (and in unit tests).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/status.hpp"
+
+namespace thalweg {
+
+enum class Reduce { sum, min, max, bit_or };
+
+/// Bytes to or from another rank.
+struct Packet {
+    int rank = 0;
+    std::vector<char> bytes;
+};
+
+/// Memory that all ranks of a node see; allocated whole by the node's leader.
+class SharedMemory {
+public:
+    virtual ~SharedMemory() = default;
+    char* data() const { return data_; }
+    std::size_t size() const { return size_; }
+
+protected:
+    char* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+class Comm {
+public:
+    virtual ~Comm() = default;
+
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    /// The communicator for libraries that want one.
+    virtual MPI_Comm handle() const = 0;
+
+    /// @note Collective, as are all but the point-to-point functions.
+    virtual void barrier() = 0;
+    virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
+    virtual void broadcast(void* data, std::size_t bytes, int root) = 0;
+    /// What every rank gave, on the root; empty elsewhere.
+    virtual std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) = 0;
+    /// Sends each packet to its rank and returns those that came, ordered by sender. Costs
+    /// messages only between ranks that have something to say.
+    virtual std::vector<Packet> exchange(const std::vector<Packet>& packets) = 0;
+    /// Ranks of equal color form a new communicator; null for a negative color.
+    virtual std::unique_ptr<Comm> split(int color, int key) = 0;
+    /// The ranks that share memory with this one.
+    virtual std::unique_ptr<Comm> split_shared() = 0;
+    /// `bytes` must be equal on all ranks. Null if the memory cannot be had, on all ranks alike.
+    virtual std::unique_ptr<SharedMemory> share(std::size_t bytes) = 0;
+
+    virtual MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) = 0;
+    virtual void finish(std::vector<MPI_Request>& requests) = 0;
+    /// Waits for a message of that sender and tag and receives it into `data`; returns its size.
+    virtual std::size_t receive(void* data, std::size_t capacity, int from, int tag) = 0;
+    /// Gives MPI the processor for a moment, so that transfers of the caller's go on while the
+    /// library sleeps.
+    virtual void progress() = 0;
+
+    void broadcast(std::vector<char>& bytes, int root);
+
+protected:
+    int rank_ = 0;
+    int size_ = 1;
+};
+
+/// Duplicates the communicator. @note Collective over comm
+std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm);
+std::unique_ptr<Comm> make_serial_comm();
+
+/// The status of the lowest rank that failed, the same on every rank, naming that rank.
+/// @note Collective
+Status agree(Comm& comm, const Status& mine);
+
+}  // namespace thalweg

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/team.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "comm/words.hpp"
+
+namespace thalweg {
+
+struct Team::Control {
+    alignas(64) Word arrived;
+    alignas(64) Word complete;  ///< counts the rounds in which all of the node had arrived
+    alignas(64) Word epoch;     ///< counts the rounds whose result is there
+    alignas(64) std::int64_t result[row_words];
+};
+
+namespace {
+
+void combine(std::int64_t* into, const std::int64_t* from, std::size_t n, Reduce op) {
+    for (std::size_t i = 0; i < n; ++i) {
+        switch (op) {
+            case Reduce::sum: into[i] += from[i]; break;
+            case Reduce::min: into[i] = std::min(into[i], from[i]); break;
+            case Reduce::max: into[i] = std::max(into[i], from[i]); break;
+            case Reduce::bit_or: into[i] |= from[i]; break;
+        }
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status& status) {
+    auto team = std::make_unique<Team>();
+    team->world_ = std::move(world);
+    Comm& all = *team->world_;
+    team->node_ = all.split_shared();
+    if (node_size > 0) {
+        Comm& whole = *team->node_;
+        team->node_ = whole.split(whole.rank() / node_size, whole.rank());
+    }
+    Comm& node = *team->node_;
+    team->leaders_ = all.split(node.rank() == 0 ? 0 : -1, all.rank());
+
+    Topology& topology = team->topology_;
+    topology.node_rank = node.rank();
+    std::int64_t mine[2] = {team->leaders_ ? team->leaders_->rank() : 0, 0};
+    node.broadcast(mine, sizeof mine[0], 0);
+    mine[1] = node.rank();
+    const auto rows = all.gather({reinterpret_cast<const char*>(mine), sizeof mine}, 0);
+    std::vector<char> table;
+    for (const auto& row : rows) table.insert(table.end(), row.begin(), row.end());
+    all.broadcast(table, 0);
+    topology.node = static_cast<int>(mine[0]);
+    const auto size = static_cast<std::size_t>(all.size());
+    const std::vector<std::int64_t> entries = to_words(table);
+    for (std::size_t r = 0; r < size; ++r) {
+        topology.node_of.push_back(static_cast<int>(entries[2 * r]));
+        topology.nodes = std::max(topology.nodes, topology.node_of[r] + 1);
+        topology.by_place.push_back(static_cast<int>(r));
+    }
+    std::sort(topology.by_place.begin(), topology.by_place.end(), [&](int a, int b) {
+        const auto at = [&](int r, int word) {
+            return entries[2 * static_cast<std::size_t>(r) + static_cast<std::size_t>(word)];
+        };
+        return std::pair(at(a, 0), at(a, 1)) < std::pair(at(b, 0), at(b, 1));
+    });
+    topology.sizes.assign(static_cast<std::size_t>(topology.nodes), 0);
+    for (int n : topology.node_of) ++topology.sizes[static_cast<std::size_t>(n)];
+    for (int n = 0, at = 0; n < topology.nodes; at += topology.sizes[static_cast<std::size_t>(n++)])
+        topology.first.push_back(at);
+    for (int p = 0; p < topology.sizes[static_cast<std::size_t>(topology.node)]; ++p)
+        topology.members.push_back(topology.rank_of(topology.node, p));
+
+    team->memory_ = node.share(sizeof(Control) + static_cast<std::size_t>(node.size()) * row_words *
+                                                     sizeof(std::int64_t));
+    Status mine_status;
+    if (!team->memory_)
+        mine_status = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+    status = thalweg::agree(all, mine_status);
+    if (!status.ok()) return nullptr;
+    if (node.rank() == 0) new (team->memory_->data()) Control{};
+    all.barrier();
+    return team;
+}
+
+std::int64_t* Team::row(int place) const {
+    return reinterpret_cast<std::int64_t*>(memory_->data() + sizeof(Control)) + place * row_words;
+}
+
+void Team::reduce_row(std::span<std::int64_t> values, Reduce op) {
+    auto& control = *reinterpret_cast<Control*>(memory_->data());
+    const int members = node_->size();
+    const std::size_t bytes = values.size_bytes();
+    const std::uint32_t epoch = control.epoch.load(std::memory_order_acquire);
+    const std::uint32_t complete = control.complete.load(std::memory_order_acquire);
+    std::memcpy(row(node_->rank()), values.data(), bytes);
+    const bool last = control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+                      static_cast<std::uint32_t>(members);
+    const bool leader = node_->rank() == 0;
+
+    // On one node the last to arrive finishes the round; else the leader, who talks to the others.
+    const bool finishes = topology_.nodes == 1 ? last : leader;
+    if (last && !finishes) {
+        control.complete.fetch_add(1, std::memory_order_acq_rel);
+        wake_all(control.complete);
+    }
+    if (finishes) {
+        if (!last) wait_while(control.complete, complete, world_.get());
+        std::memcpy(control.result, row(0), bytes);
+        for (int p = 1; p < members; ++p) combine(control.result, row(p), values.size(), op);
+        if (leaders_ && topology_.nodes > 1)
+            leaders_->all_reduce({control.result, values.size()}, op);
+        control.arrived.store(0, std::memory_order_relaxed);
+        control.epoch.fetch_add(1, std::memory_order_acq_rel);
+        wake_all(control.epoch);
+    } else {
+        wait_while(control.epoch, epoch, world_.get());
+    }
+    std::memcpy(values.data(), control.result, bytes);
+}
+
+void Team::all_reduce(std::span<std::int64_t> values, Reduce op) {
+    if (size() == 1) return;
+    for (std::size_t i = 0; i < values.size(); i += row_words)
+        reduce_row(values.subspan(i, std::min<std::size_t>(row_words, values.size() - i)), op);
+}
+
+void Team::barrier() {
+    std::int64_t nothing = 0;
+    all_reduce({&nothing, 1}, Reduce::sum);
+}
+
+Status Team::agree(const Status& mine) {
+    std::int64_t failed = mine.ok() ? 0 : 1;
+    all_reduce({&failed, 1}, Reduce::max);
+    return failed ? thalweg::agree(*world_, mine) : Status{};
+}
+
+}  // namespace thalweg

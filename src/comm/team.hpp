@@ -1,0 +1,62 @@
+// Node topology, and agreements between all ranks that sleep instead of spinning.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "comm/comm.hpp"
+#include "comm/wait.hpp"
+
+namespace thalweg {
+
+/// Where the ranks sit. A node's ranks are numbered by their place in it.
+struct Topology {
+    int nodes = 1;
+    int node = 0;               ///< this rank's node
+    int node_rank = 0;          ///< this rank's place in its node
+    std::vector<int> members;   ///< ranks of this node
+    std::vector<int> sizes;     ///< ranks of each node
+    std::vector<int> node_of;   ///< node of each rank
+    std::vector<int> by_place;  ///< all ranks, node after node, in the order of their places
+    std::vector<int> first;     ///< of each node in by_place
+
+    int rank_of(int at_node, int place) const {
+        return by_place[static_cast<std::size_t>(first[static_cast<std::size_t>(at_node)] + place)];
+    }
+};
+
+class Team {
+public:
+    /**
+     * @param node_size  0: nodes as they are; else nodes of at most that many ranks
+     * @note Collective
+     */
+    static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status& status);
+
+    Comm& world() { return *world_; }
+    Comm& node() { return *node_; }
+    const Topology& topology() const { return topology_; }
+    int rank() const { return world_->rank(); }
+    int size() const { return world_->size(); }
+
+    /// Combines words over all ranks of the team. One wait in shared memory a node and one
+    /// reduction over the nodes. @note Collective
+    void all_reduce(std::span<std::int64_t> values, Reduce op);
+    void barrier();
+    /// See agree(Comm&, ...): costs nothing but one all_reduce when all is well. @note Collective
+    Status agree(const Status& mine);
+
+private:
+    static constexpr int row_words = 64;
+    struct Control;
+    void reduce_row(std::span<std::int64_t> values, Reduce op);
+    std::int64_t* row(int place) const;
+
+    std::unique_ptr<Comm> world_;
+    std::unique_ptr<Comm> node_;
+    std::unique_ptr<Comm> leaders_;  ///< null but on the nodes' leaders
+    std::unique_ptr<SharedMemory> memory_;
+    Topology topology_;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,25 @@
+// Sleeping until another rank of the node changes a word in shared memory.
+// A rank that waits in MPI spins, and where ranks outnumber cores it takes the processor from
+// those it waits for; a rank that waits here sleeps in the kernel.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace thalweg {
+
+class Comm;
+
+using Word = std::atomic<std::uint32_t>;
+static_assert(Word::is_always_lock_free);
+
+/// Sleeps while `word` holds `value`; wakes now and then to let MPI make progress, as another rank
+/// may wait for a message that the caller started before it came here.
+/// @param comm  null for a thread that must not call MPI
+void wait_while(Word& word, std::uint32_t value, Comm* comm);
+
+/// Wakes everyone who sleeps on the word.
+void wake_all(Word& word);
+
+}  // namespace thalweg

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/definitions.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <limits>
+
+namespace thalweg {
+
+void Variable::fill_value(void* value) const {
+    for (const Attribute& a : attributes) {
+        if (a.name == "_FillValue" && a.type == type && a.n == 1) {
+            std::memcpy(value, a.values.data(), element());
+            return;
+        }
+    }
+    default_fill(type, value);
+}
+
+int Definitions::find_dim(const std::string& name) const {
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        if (dims[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+int Definitions::find_variable(const std::string& name) const {
+    for (std::size_t i = 0; i < variables.size(); ++i)
+        if (variables[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+int Definitions::record_dim() const {
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        if (dims[i].unlimited()) return static_cast<int>(i);
+    return -1;
+}
+
+std::string describe(const std::string& owner, const Attribute& a) {
+    const std::string where = owner.empty() ? "global attribute" : "attribute of '" + owner + "'";
+    if (a.type == TW_CHAR)
+        return fmt::format("{} '{}' = \"{}\"", where, a.name,
+                           std::string(a.values.begin(), a.values.end()));
+    std::string values;
+    const std::size_t size = size_of(a.type);
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const char* at = a.values.data() + static_cast<std::size_t>(i) * size;
+        auto print = [&](auto v) {
+            std::memcpy(&v, at, sizeof v);
+            values += fmt::format(" {}", v);
+        };
+        switch (a.type) {
+            case TW_BYTE: print(std::int8_t{}); break;
+            case TW_SHORT: print(std::int16_t{}); break;
+            case TW_INT: print(std::int32_t{}); break;
+            case TW_FLOAT: print(float{}); break;
+            case TW_DOUBLE: print(double{}); break;
+            case TW_UBYTE: print(std::uint8_t{}); break;
+            case TW_USHORT: print(std::uint16_t{}); break;
+            case TW_UINT: print(std::uint32_t{}); break;
+            case TW_INT64: print(std::int64_t{}); break;
+            case TW_UINT64: print(std::uint64_t{}); break;
+            case TW_CHAR: break;
+        }
+    }
+    return fmt::format("{} '{}' = {}{}", where, a.name, name_of(a.type), values);
+}
+
+std::vector<std::string> describe(const Definitions& d) {
+    std::vector<std::string> lines;
+    for (const Dimension& dim : d.dims)
+        lines.push_back(dim.unlimited() ? fmt::format("dimension '{}', unlimited", dim.name)
+                                        : fmt::format("dimension '{}' of length {}", dim.name,
+                                                      dim.length));
+    for (const Variable& v : d.variables) {
+        std::vector<std::string> names;
+        for (int i : v.dims) names.push_back(d.dims[static_cast<std::size_t>(i)].name);
+        std::vector<std::string> held = v.decomposition->dims;
+        lines.push_back(fmt::format("variable {} '{}' ({}), {} ({})", name_of(v.type), v.name,
+                                    fmt::join(names, " "),
+                                    v.decomposition->replicated ? "replicated" : "decomposed over",
+                                    fmt::join(held, " ")));
+        for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
+    }
+    for (const Attribute& a : d.attributes) lines.push_back(describe("", a));
+    return lines;
+}
+
+Status check_name(const char* what, const std::string& name) {
+    if (name.empty()) return failure(TW_EARG, "the name of a {} is empty", what);
+    if (name.size() > 256)
+        return failure(TW_EARG, "the name of a {} has {} characters; at most 256 are possible", what,
+                       name.size());
+    const auto first = static_cast<unsigned char>(name.front());
+    const bool begins_well = std::isalnum(first) || first == '_' || first >= 0x80;
+    const bool ends_well = name.back() != ' ';
+    const bool all_well = std::all_of(name.begin(), name.end(), [](char c) {
+        const auto u = static_cast<unsigned char>(c);
+        return u >= 0x20 && u != 0x7f && c != '/';
+    });
+    if (!begins_well || !ends_well || !all_well)
+        return failure(TW_EARG, "'{}' is not a netCDF name for a {}", name, what);
+    return {};
+}
+
+void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
+    for (Attribute& a : attributes) {
+        if (a.name == attribute.name) {
+            a = std::move(attribute);
+            return;
+        }
+    }
+    attributes.push_back(std::move(attribute));
+}
+
+const char* name_of(Format format) {
+    switch (format) {
+        case Format::cdf1: return "cdf1";
+        case Format::cdf2: return "cdf2";
+        case Format::cdf5: return "cdf5";
+    }
+    return "";
+}
+
+namespace {
+
+bool new_type(tw_type type) { return type > TW_DOUBLE; }
+
+Status check_types(const Definitions& d, Format format) {
+    auto refuse = [&](const std::string& what, tw_type type) {
+        return failure(TW_EFORMAT, "{} is of type {}, which format {} does not have; cdf5 does",
+                       what, name_of(type), name_of(format));
+    };
+    for (const Attribute& a : d.attributes)
+        if (new_type(a.type)) return refuse("global attribute '" + a.name + "'", a.type);
+    for (const Variable& v : d.variables) {
+        if (new_type(v.type)) return refuse("variable '" + v.name + "'", v.type);
+        for (const Attribute& a : v.attributes)
+            if (new_type(a.type))
+                return refuse("attribute '" + a.name + "' of '" + v.name + "'", a.type);
+    }
+    return {};
+}
+
+/// Bytes of a variable (of one record of it), padded; saturating.
+std::int64_t bytes_of(const Variable& v) {
+    std::int64_t n = static_cast<std::int64_t>(v.element());
+    for (std::int64_t length : v.shape)
+        if (__builtin_mul_overflow(n, length, &n)) return std::numeric_limits<std::int64_t>::max();
+    return n > std::numeric_limits<std::int64_t>::max() - 3 ? n : (n + 3) / 4 * 4;
+}
+
+}  // namespace
+
+Status check_format(const Definitions& d, Format format) {
+    std::int64_t total = 0;
+    for (const Variable& v : d.variables)
+        if (__builtin_add_overflow(total, bytes_of(v), &total))
+            return failure(TW_EFORMAT, "variable '{}' makes the file larger than any format holds",
+                           v.name);
+    if (format == Format::cdf5) return {};
+    if (Status status = check_types(d, format); !status.ok()) return status;
+
+    // The sizes that the classic formats record for a variable and a dimension (netCDF file format
+    // specification, "Limitations"): only the very last variable may be larger.
+    constexpr std::int64_t gib2 = std::int64_t(1) << 31;
+    const std::int64_t limit = (format == Format::cdf1 ? gib2 : 2 * gib2) - 4;
+    for (const Dimension& dim : d.dims)
+        if (dim.length > gib2 - 4)
+            return failure(TW_EFORMAT,
+                           "dimension '{}' has length {}, more than format {} can hold; cdf5 can",
+                           dim.name, dim.length, name_of(format));
+    const bool has_records =
+        std::any_of(d.variables.begin(), d.variables.end(), [](auto& v) { return v.record; });
+    std::int64_t begin = 1 << 16;  // of the data; an allowance for the header
+    for (int pass = 0; pass < 2; ++pass) {
+        const bool record = pass == 1;
+        const Variable* last = nullptr;
+        for (const Variable& v : d.variables)
+            if (v.record == record) last = &v;
+        for (const Variable& v : d.variables) {
+            if (v.record != record) continue;
+            const std::int64_t bytes = bytes_of(v);
+            if (bytes > limit && (&v != last || (!record && has_records)))
+                return failure(
+                    TW_EFORMAT,
+                    "variable '{}' takes {} bytes{}, more than the {} that format {} can hold; {}",
+                    v.name, bytes, record ? " a record" : "", limit, name_of(format),
+                    format == Format::cdf1 && bytes <= 2 * gib2 - 4 ? "cdf2 and cdf5 can"
+                                                                    : "cdf5 can");
+            if (format == Format::cdf1 && begin > gib2 - 1)
+                return failure(TW_EFORMAT,
+                               "variable '{}' begins beyond the 2 GiB that format cdf1 can address; "
+                               "cdf2 and cdf5 can",
+                               v.name);
+            begin += bytes;
+        }
+    }
+    return {};
+}
+
+Format choose_format(const Definitions& d) {
+    return check_format(d, Format::cdf2).ok() ? Format::cdf2 : Format::cdf5;
+}
+
+}  // namespace thalweg

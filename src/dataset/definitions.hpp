@@ -1,0 +1,76 @@
+// netCDF's data model: dimensions, variables and attributes of a file, as every rank defines them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/status.hpp"
+#include "decomposition/decomposition.hpp"
+#include "index/types.hpp"
+
+namespace thalweg {
+
+struct Dimension {
+    std::string name;
+    std::int64_t length = 0;  ///< 0: the record dimension
+    bool unlimited() const { return length == 0; }
+};
+
+struct Attribute {
+    std::string name;
+    tw_type type = TW_CHAR;
+    std::int64_t n = 0;
+    std::vector<char> values;  ///< in the machine's byte order
+};
+
+struct Variable {
+    std::string name;
+    tw_type type = TW_BYTE;
+    std::vector<int> dims;  ///< slowest first, the record dimension included
+    std::vector<Attribute> attributes;
+    std::shared_ptr<const Decomposition> decomposition;
+    std::vector<int> order;           ///< memory dimension of each file dimension but the record's
+    std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
+    bool record = false;
+
+    std::size_t element() const { return size_of(type); }
+    std::int64_t elements() const { return volume(shape); }
+    /// _FillValue or the type's default, in the machine's byte order.
+    void fill_value(void* value) const;
+};
+
+struct Definitions {
+    std::vector<Dimension> dims;
+    std::vector<Variable> variables;
+    std::vector<Attribute> attributes;
+
+    int find_dim(const std::string& name) const;       ///< -1 if there is none
+    int find_variable(const std::string& name) const;  ///< -1 if there is none
+    int record_dim() const;                            ///< -1 if there is none
+};
+
+/// One line per definition, the same on two ranks if and only if the definitions are.
+std::vector<std::string> describe(const Definitions& definitions);
+
+/// The same of one attribute; an empty owner means the file.
+std::string describe(const std::string& owner, const Attribute& attribute);
+
+/// Whether netCDF allows a name.
+Status check_name(const char* what, const std::string& name);
+
+/// Adds or replaces.
+void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
+
+enum class Format { cdf1 = 1, cdf2 = 2, cdf5 = 5 };
+const char* name_of(Format format);
+
+/// Whether the sizes and types fit a format's limits; the text names the format that can.
+Status check_format(const Definitions& definitions, Format format);
+
+/// CDF-2 where it can hold the file, as every reader knows it; else CDF-5.
+Format choose_format(const Definitions& definitions);
+
+}  // namespace thalweg

@@ -1,0 +1,130 @@
+// A file under construction: netCDF's define and data mode, steps, and what becomes of errors.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "dataset/definitions.hpp"
+#include "exchange/direct.hpp"
+#include "exchange/stream.hpp"
+#include "storage/storage.hpp"
+#include "telemetry/telemetry.hpp"
+
+namespace thalweg {
+
+/// What a file is told by its session.
+struct FileOptions {
+    std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
+    std::int64_t alignment = -1;  ///< -1: the file system's
+    std::int64_t piece = 0;
+    std::int64_t buffer = 0;      ///< bytes a rank
+    std::int64_t staging = 0;     ///< bytes a rank
+    std::int64_t header_pad = 0;
+    bool pnetcdf_blocking = false, live = false, durable = false;
+};
+
+/// Node memory for exchanges, made when first needed and shared by all files of a session.
+class ArenaSource {
+public:
+    virtual ~ArenaSource() = default;
+    /// @note Collective
+    virtual SharedMemory* arena(Status& status) = 0;
+};
+
+class File {
+public:
+    File(Team& team, ArenaSource& arena, std::string path, FileOptions options);
+
+    const std::string& path() const { return path_; }
+    bool is_open() const { return state_ != State::closed; }
+    const FileFigures& figures() const { return figures_; }
+    const Definitions& definitions() const { return definitions_; }
+
+    // Local, in define mode. See thalweg.h for the meaning of all.
+    Status define_dimension(const std::string& name, std::int64_t length);
+    Status define_variable(const std::string& name, int type, const std::string& dims,
+                           std::shared_ptr<const Decomposition> decomposition);
+    Status put_attribute(const std::string& variable, Attribute attribute);
+
+    /// @note Collective, as are the next ones
+    Status create();
+    Status end_definitions();
+    Status put(const std::string& name, int type, const void* data, std::int64_t n, bool deferred);
+    Status put_strided(const std::string& name, int type, const void* data, int rank,
+                       const std::int64_t* extent, const std::int64_t* byte_stride, bool deferred);
+    Status end_step();
+    Status sync(bool durable);
+    Status close();
+
+private:
+    enum class State { defining, data, closed };
+    enum class Call { end_definitions, put, end_step, sync, close };
+    struct Pending {
+        bool put = false;
+        bool written = false;  ///< in this step already, by a collective put
+        ArrayView view;
+        std::vector<char> copy;  ///< kept from step to step
+    };
+    /// What the ranks together have put.
+    struct Agreed {
+        std::vector<char> put;  ///< per variable
+        bool any_record = false;
+    };
+
+    Status usable() const;
+    Status usable_for(const char* what) const;
+    Status compare_definitions();
+    Status choose_storage();
+    Status plan();
+    std::vector<int> choose_writers() const;
+    Status check_put(const std::string& name, int type, const void* data, int& variable);
+    Status with_place(Status status, int variable) const;
+    const Decomposition& decomposition_of(int variable) const {
+        return *definitions_.variables[static_cast<std::size_t>(variable)].decomposition;
+    }
+    Status begin_data();
+    Status accept(Status checked, int variable, ArrayView view, bool deferred);
+    void use_netcdf_byte_rule(int variable, ArrayView& view) const;
+    Status stage(int variable, const ArrayView& view);
+    Status agree_on(Call call, int variable, const Status& mine, Agreed& agreed);
+    Status missing_variables(const std::vector<std::int64_t>& missing);
+    Status write_space(const Space& space, bool records, const std::vector<Action>& actions);
+    Status write_fixed(const Agreed& agreed, bool last);
+    Status finish_write(Status mine, bool commit);
+    Status rename_to_final();
+    Status put_now(Status checked, int variable, ArrayView view);
+    Status complete();
+    Status sync_closed() const;
+    Status keep(Status status);
+
+    Team& team_;
+    ArenaSource& arena_source_;
+    std::string path_, data_path_;
+    FileOptions options_;
+    State state_ = State::defining;
+    Status failed_;  ///< the first failure after which data may be missing; returned ever after
+    Definitions definitions_;
+    std::vector<std::pair<int, Attribute>> late_;  ///< attributes after the definitions ended
+    Format format_ = Format::cdf2;
+    std::unique_ptr<Storage> storage_;
+    bool storage_open_ = false;
+    FileMap map_;
+    Space fixed_, record_;
+    std::int64_t fixed_base_ = 0;
+    std::unique_ptr<Layout> layout_;
+    std::unique_ptr<Layout> fill_layout_;  ///< with direct: who fills what no rank holds
+    std::unique_ptr<Stream> stream_;
+    std::unique_ptr<Direct> direct_;
+    std::vector<Pending> pending_;
+    std::vector<char> filled_;   ///< fixed variables that were written
+    std::vector<Misfits> misfits_;
+    std::int64_t records_ = 0;
+    bool immediate_ = false;     ///< a step exceeds the staging budget: puts are collective
+    FileFigures figures_;
+};
+
+}  // namespace thalweg

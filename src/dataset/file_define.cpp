@@ -1,0 +1,431 @@
+// Define mode of a file, and its end: comparing, laying out, planning.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "comm/clock.hpp"
+#include "dataset/file.hpp"
+#include "layout/writers.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// File systems by their magic numbers (statfs(2)).
+constexpr long nfs_magic = 0x6969;
+constexpr long lustre_magic = 0x0BD00BD0;
+constexpr long gpfs_magic = 0x47504653;
+
+std::vector<std::string> words(const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<std::string> result;
+    for (std::string word; stream >> word;) result.push_back(word);
+    return result;
+}
+
+/// FNV-1a: equal definitions have equal hashes; unequal ones that collide differ in what a later
+/// call names.
+std::int64_t hash(const std::vector<std::string>& lines) {
+    std::uint64_t h = 14695981039346656037ULL;
+    for (const std::string& line : lines)
+        for (char c : line + "\n") h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return static_cast<std::int64_t>(h);
+}
+
+Space make_space(const Definitions& d, const FileMap& map, bool record, std::int64_t& base) {
+    Space space;
+    for (std::size_t i = 0; i < d.variables.size(); ++i) {
+        const Variable& v = d.variables[i];
+        if (v.record != record) continue;
+        Place place;
+        place.variable = static_cast<int>(i);
+        place.offset = map.offset[i];
+        place.element = static_cast<std::int64_t>(v.element());
+        place.bytes = v.elements() * place.element;
+        place.padded = map.padded[i];
+        place.shape = v.shape;
+        space.places.push_back(std::move(place));
+    }
+    std::stable_sort(space.places.begin(), space.places.end(),
+                     [](const Place& a, const Place& b) { return a.offset < b.offset; });
+    base = space.places.empty() ? 0 : space.places.front().offset;
+    for (Place& p : space.places) {
+        p.offset -= base;
+        space.bytes = std::max(space.bytes, p.offset + p.padded);
+    }
+    return space;
+}
+
+}  // namespace
+
+File::File(Team& team, ArenaSource& arena, std::string path, FileOptions options)
+    : team_(team), arena_source_(arena), path_(std::move(path)), options_(std::move(options)) {
+    data_path_ = options_.live ? path_ : path_ + ".part";
+    figures_.path = path_;
+    figures_.service = "inline";
+}
+
+Status File::usable() const {
+    if (state_ == State::closed) return failure(TW_ECLOSED, "{}: the file is closed", path_);
+    if (!failed_.ok()) return {failed_.code, failed_.text};
+    return {};
+}
+
+Status File::usable_for(const char* what) const {
+    if (Status status = usable(); !status.ok()) return status;
+    if (state_ != State::defining)
+        return failure(TW_ESTATE, "{}: {} after the definitions ended (at tw_enddef or the first "
+                                  "tw_put, tw_end_step or tw_sync)",
+                       path_, what);
+    return {};
+}
+
+Status File::create() {
+    Stopwatch watch(figures_.open);
+    Status status;
+    if (team_.rank() == 0) {
+        struct stat info{};
+        if (path_.empty()) {
+            status = failure(TW_EARG, "the path of a file is empty");
+        } else if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+            status = failure(TW_EIO, "{}: cannot create: {}", path_, std::strerror(EISDIR));
+        } else {
+            const int fd = ::open(data_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
+            if (fd < 0)
+                status = failure(TW_EIO, "{}: cannot create: {}", data_path_, std::strerror(errno));
+            else
+                ::close(fd);
+        }
+    }
+    status = thalweg::agree(team_.world(), status);
+    if (!status.ok()) state_ = State::closed;
+    return status;
+}
+
+Status File::define_dimension(const std::string& name, std::int64_t length) {
+    if (Status s = usable_for("a dimension was defined"); !s.ok()) return s;
+    if (Status s = check_name("dimension", name); !s.ok()) return s;
+    if (name.find(' ') != std::string::npos)
+        return failure(TW_EARG, "{}: dimension '{}': a name with blanks cannot be listed", path_,
+                       name);
+    if (definitions_.find_dim(name) >= 0)
+        return failure(TW_EEXISTS, "{}: dimension '{}' is defined already", path_, name);
+    if (length < 0)
+        return failure(TW_ESHAPE, "{}: dimension '{}' has length {}", path_, name, length);
+    if (length == TW_UNLIMITED && definitions_.record_dim() >= 0)
+        return failure(
+            TW_EFORMAT,
+            "{}: dimension '{}' would be a second unlimited one, besides '{}'; the classic "
+            "formats have one",
+            path_, name, definitions_.dims[static_cast<std::size_t>(definitions_.record_dim())].name);
+    definitions_.dims.push_back({name, length});
+    return {};
+}
+
+Status File::define_variable(const std::string& name, int type, const std::string& dims,
+                             std::shared_ptr<const Decomposition> decomposition) {
+    if (Status s = usable_for("a variable was defined"); !s.ok()) return s;
+    if (Status s = check_name("variable", name); !s.ok()) return s;
+    if (definitions_.find_variable(name) >= 0)
+        return failure(TW_EEXISTS, "{}: variable '{}' is defined already", path_, name);
+    if (!valid_type(type))
+        return failure(TW_ETYPE, "{}: variable '{}': there is no type {}", path_, name, type);
+    const std::vector<std::string> names = words(dims);
+    if (names.size() > static_cast<std::size_t>(max_dims))
+        return failure(TW_EARG, "{}: variable '{}' has {} dimensions; at most {} are possible",
+                       path_, name, names.size(), max_dims);
+
+    Variable v;
+    v.name = name;
+    v.type = static_cast<tw_type>(type);
+    std::vector<Dimension> added;  // only kept if all is well
+    auto find = [&](const std::string& dim) -> const Dimension* {
+        for (const Dimension& d : added)
+            if (d.name == dim) return &d;
+        const int i = definitions_.find_dim(dim);
+        return i < 0 ? nullptr : &definitions_.dims[static_cast<std::size_t>(i)];
+    };
+    std::vector<std::string> fixed_names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string& dim = names[i];
+        std::int64_t held = -1;
+        if (decomposition)
+            for (std::size_t m = 0; m < decomposition->dims.size(); ++m)
+                if (decomposition->dims[m] == dim) held = decomposition->shape[m];
+        const Dimension* known = find(dim);
+        if (known == nullptr) {
+            if (held < 0 && (i > 0 || definitions_.record_dim() >= 0))
+                return failure(TW_ENOTFOUND,
+                               "{}: variable '{}': dimension '{}' is neither defined nor one of its "
+                               "decomposition",
+                               path_, name, dim);
+            if (Status s = check_name("dimension", dim); !s.ok()) return s;
+            added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
+            known = &added.back();
+        } else if (held >= 0 && known->length != held) {
+            return failure(TW_ESHAPE,
+                           "{}: variable '{}': dimension '{}' has length {}, in the decomposition {}",
+                           path_, name, dim,
+                           known->unlimited() ? std::string("unlimited")
+                                              : std::to_string(known->length),
+                           held);
+        }
+        if (known->unlimited()) {
+            if (i > 0)
+                return failure(TW_EFORMAT,
+                               "{}: variable '{}': the unlimited dimension '{}' must be the slowest "
+                               "in the classic formats",
+                               path_, name, dim);
+            v.record = true;
+        } else {
+            if (std::find(fixed_names.begin(), fixed_names.end(), dim) != fixed_names.end())
+                return failure(TW_EEXISTS, "{}: variable '{}': dimension '{}' is named twice", path_,
+                               name, dim);
+            fixed_names.push_back(dim);
+            v.shape.push_back(known->length);
+        }
+    }
+    if (decomposition) {
+        for (const std::string& dim : fixed_names) {
+            const auto at =
+                std::find(decomposition->dims.begin(), decomposition->dims.end(), dim);
+            v.order.push_back(static_cast<int>(at - decomposition->dims.begin()));
+        }
+        if (fixed_names.size() != decomposition->dims.size() ||
+            std::find(v.order.begin(), v.order.end(), decomposition->nd()) != v.order.end())
+            return failure(TW_ESHAPE,
+                           "{}: variable '{}' has dimensions ({}), its decomposition ({}); but for "
+                           "the record dimension and the order they must be the same",
+                           path_, name, dims, fmt::join(decomposition->dims, " "));
+        v.decomposition = std::move(decomposition);
+    } else {
+        for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(static_cast<int>(i));
+        v.decomposition = replicate(team_.rank(), fixed_names, v.shape);
+    }
+    std::int64_t total = static_cast<std::int64_t>(v.element());
+    for (std::int64_t length : v.shape)
+        if (__builtin_mul_overflow(total, length, &total))
+            return failure(TW_EFORMAT, "{}: variable '{}' is larger than any format holds", path_,
+                           name);
+    definitions_.dims.insert(definitions_.dims.end(), added.begin(), added.end());
+    for (const std::string& dim : names) v.dims.push_back(definitions_.find_dim(dim));
+    definitions_.variables.push_back(std::move(v));
+    return {};
+}
+
+Status File::put_attribute(const std::string& variable, Attribute attribute) {
+    if (Status s = usable(); !s.ok()) return s;
+    if (Status s = check_name("attribute", attribute.name); !s.ok()) return s;
+    int at = -1;
+    if (!variable.empty()) {
+        at = definitions_.find_variable(variable);
+        if (at < 0)
+            return failure(TW_ENOTFOUND, "{}: attribute '{}': there is no variable '{}'", path_,
+                           attribute.name, variable);
+        const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
+        if (attribute.name == "_FillValue") {
+            if (attribute.type != v.type || attribute.n != 1)
+                return failure(TW_ETYPE,
+                               "{}: _FillValue of '{}' must be one value of type {}, not {} of type "
+                               "{}",
+                               path_, variable, name_of(v.type), attribute.n,
+                               name_of(attribute.type));
+            if (state_ != State::defining)
+                return failure(TW_ESTATE,
+                               "{}: _FillValue of '{}' must be set before the definitions end",
+                               path_, variable);
+        }
+    }
+    if (state_ != State::defining) {
+        late_.emplace_back(at, std::move(attribute));
+        return {};
+    }
+    set_attribute(at < 0 ? definitions_.attributes
+                         : definitions_.variables[static_cast<std::size_t>(at)].attributes,
+                  std::move(attribute));
+    return {};
+}
+
+/// Every rank must have defined the same.
+Status File::compare_definitions() {
+    std::vector<std::string> lines = describe(definitions_);
+    for (const auto& [variable, attribute] : late_) {
+        lines.push_back(describe(
+            variable < 0 ? "" : definitions_.variables[static_cast<std::size_t>(variable)].name,
+            attribute));
+    }
+    const std::int64_t mine = hash(lines);
+    std::int64_t range[2] = {mine, ~mine};
+    team_.all_reduce(range, Reduce::max);
+    if (range[0] == ~range[1]) return {};
+
+    std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+    std::vector<char> first(text.begin(), text.end());
+    team_.world().broadcast(first, 0);
+    Status status;
+    std::istringstream theirs(std::string(first.begin(), first.end()));
+    std::string line;
+    for (std::size_t i = 0; status.ok(); ++i) {
+        const bool more = static_cast<bool>(std::getline(theirs, line));
+        if (!more && i >= lines.size()) break;
+        const std::string here = i < lines.size() ? lines[i] : "no more definitions";
+        const std::string there = more ? line : "no more definitions";
+        if (here != there)
+            status = failure(TW_EMISMATCH, "{}: the definitions differ: {} on rank 0, {} on rank {}",
+                             path_, there, here, team_.rank());
+    }
+    status = thalweg::agree(team_.world(), status);
+    if (status.ok())
+        status = failure(TW_EMISMATCH, "{}: the definitions differ between the ranks", path_);
+    return status;
+}
+
+Status File::choose_storage() {
+    // One rank asks the file system, for all to choose alike.
+    std::int64_t answers[2] = {0, 4096};
+    if (team_.rank() == 0) {
+        struct statfs info{};
+        if (statfs(data_path_.c_str(), &info) == 0) {
+            answers[0] = static_cast<std::int64_t>(info.f_type);
+            answers[1] = std::max<std::int64_t>(info.f_bsize, 4096);
+        }
+    }
+    team_.world().broadcast(answers, sizeof answers, 0);
+    const bool nfs = answers[0] == nfs_magic;
+    const bool parallel = answers[0] == lustre_magic || answers[0] == gpfs_magic;
+    if (options_.storage == "auto") {
+        options_.storage = nfs && team_.topology().nodes > 1 ? "pnetcdf" : "posix";
+        if (nfs && team_.rank() == 0)
+            spdlog::info("{}: on NFS, storage {}", path_, options_.storage);
+    }
+    if (options_.alignment < 0) options_.alignment = parallel ? std::max<std::int64_t>(answers[1], 1 << 20) : 4096;
+    if (options_.writers == "auto") options_.writers = parallel ? "4/node" : "1/node";
+    if (options_.method == "auto") options_.method = "record";
+    if (options_.storage == "pnetcdf")
+        storage_ = make_pnetcdf_storage();
+    else if (options_.storage == "memory")
+        storage_ = make_memory_storage();
+    else
+        storage_ = make_posix_storage();
+    return {};
+}
+
+std::vector<int> File::choose_writers() const {
+    const Topology& topology = team_.topology();
+    std::vector<int> writers;
+    if (options_.method == "serial") return {0};
+    const WriterCount wish = parse_writers(options_.writers);
+    if (wish.per_node) {
+        for (int node = 0; node < topology.nodes; ++node) {
+            const int size = topology.sizes[static_cast<std::size_t>(node)];
+            const int n = std::min(wish.number, size);
+            for (int i = 0; i < n; ++i)
+                writers.push_back(topology.rank_of(
+                    node, static_cast<int>(static_cast<std::int64_t>(i) * size / n)));
+        }
+    } else {
+        // Evenly over the ranks in node order: every node takes part as far as there are enough.
+        const int n = std::min(wish.number, team_.size());
+        for (int i = 0; i < n; ++i)
+            writers.push_back(topology.by_place[static_cast<std::size_t>(
+                static_cast<std::int64_t>(i) * team_.size() / n)]);
+    }
+    return writers;
+}
+
+Status File::plan() {
+    Stopwatch watch(figures_.plan);
+    fixed_ = make_space(definitions_, map_, false, fixed_base_);
+    std::int64_t record_base = 0;
+    record_ = make_space(definitions_, map_, true, record_base);
+    const Space spaces[] = {fixed_, record_};
+    Status status;
+    const auto members = static_cast<std::int64_t>(team_.topology().members.size());
+    const StreamOptions options{options_.buffer * members, std::max<std::int64_t>(0, options_.piece)};
+    SharedMemory* arena = arena_source_.arena(status);
+    if (!status.ok()) return status;
+    std::vector<int> writers = choose_writers();
+    const Layout* layout;
+    if (options_.method == "direct") {
+        direct_ = std::make_unique<Direct>(
+            team_, definitions_, storage_->order(),
+            storage_->collective() ? options_.staging : std::min<std::int64_t>(options_.buffer, 1 << 20));
+        writers = team_.topology().by_place;
+        fill_layout_ = make_record_layout(team_.size(), options_.alignment);
+        layout = fill_layout_.get();
+    } else {
+        const int n = static_cast<int>(writers.size());
+        layout_ = options_.method == "serial"  ? make_serial_layout()
+                  : options_.method == "slabs" ? make_slabs_layout(n)
+                                               : make_record_layout(n, options_.alignment);
+        layout = layout_.get();
+    }
+    figures_.writers = static_cast<int>(writers.size());
+    stream_ = Stream::make(team_, *arena, *layout, std::move(writers), definitions_, spaces,
+                           storage_->order(), options, status);
+    if (!status.ok()) return status;
+    figures_.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;
+
+    std::int64_t bytes = 0;
+    for (const Variable& v : definitions_.variables)
+        bytes += v.decomposition->held * static_cast<std::int64_t>(v.element());
+    team_.all_reduce({&bytes, 1}, Reduce::max);
+    immediate_ = bytes > options_.staging;
+    if (immediate_ && team_.rank() == 0)
+        spdlog::info(
+            "{}: a step has up to {} bytes on a rank, more than 'staging' ({}): tw_put is "
+            "collective; tw_put_deferred is not",
+            path_, bytes, options_.staging);
+    pending_.resize(definitions_.variables.size());
+    filled_.assign(definitions_.variables.size(), 0);
+    misfits_.assign(definitions_.variables.size(), {});
+    return {};
+}
+
+Status File::end_definitions() {
+    if (state_ == State::data) {
+        Status status = usable();
+        if (status.ok()) status = failure(TW_ESTATE, "{}: the definitions have ended already", path_);
+        return status;
+    }
+    if (state_ == State::closed) return usable();
+    Stopwatch watch(figures_.open);
+    if (Status status = compare_definitions(); !status.ok()) return status;
+    if (options_.format == "auto")
+        format_ = choose_format(definitions_);
+    else
+        format_ = options_.format == "cdf1"   ? Format::cdf1
+                  : options_.format == "cdf2" ? Format::cdf2
+                                              : Format::cdf5;
+    if (Status status = check_format(definitions_, format_); !status.ok()) {
+        status.text = path_ + ": " + status.text;
+        return status;
+    }
+    if (Status status = choose_storage(); !status.ok()) return status;
+    figures_.method = options_.method;
+    figures_.storage = storage_->name();
+    figures_.format = name_of(format_);
+    const std::vector<int> writers = choose_writers();
+    const bool writer = options_.method == "direct" ||
+                        std::find(writers.begin(), writers.end(), team_.rank()) != writers.end();
+    Status status = storage_->create(team_.world(), data_path_, definitions_,
+                                     {format_, options_.header_pad, options_.pnetcdf_blocking},
+                                     writer, map_);
+    if (!status.ok()) return keep(std::move(status));
+    storage_open_ = true;
+    status = plan();
+    if (!status.ok()) return keep(std::move(status));
+    state_ = State::data;
+    return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomposition/decomposition.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "decomposition/overlap.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status check_own(const Decomposition& d) {
+    if (d.nd() == 0) return failure(TW_EARG, "a decomposition needs at least one dimension");
+    if (d.nd() > max_dims)
+        return failure(TW_EARG, "a decomposition has {} dimensions; at most {} are possible",
+                       d.nd(), max_dims);
+    if (d.dims.size() != d.shape.size())
+        return failure(TW_EARG, "{} dimension names for {} lengths", d.dims.size(),
+                       d.shape.size());
+    std::set<std::string> names;
+    std::int64_t total = 1;
+    for (int i = 0; i < d.nd(); ++i) {
+        const auto s = static_cast<std::size_t>(i);
+        if (!names.insert(d.dims[s]).second)
+            return failure(TW_EEXISTS, "dimension '{}' is named twice in '{}'", d.dims[s],
+                           fmt::join(d.dims, " "));
+        if (d.shape[s] < 1)
+            return failure(TW_ESHAPE, "dimension '{}' has length {}; at least 1 is needed",
+                           d.dims[s], d.shape[s]);
+        if (__builtin_mul_overflow(total, d.shape[s], &total))
+            return failure(TW_ESHAPE, "shape ({}) has more elements than 64 bits can count",
+                           fmt::join(d.shape, ", "));
+        if (d.halo_low[s] < 0 || d.halo_high[s] < 0)
+            return failure(TW_EARG, "dimension '{}' has a negative halo ({}, {})", d.dims[s],
+                           d.halo_low[s], d.halo_high[s]);
+    }
+    for (std::size_t b = 0; b < d.blocks.size(); ++b) {
+        const Box& box = d.blocks[b];
+        for (int i = 0; i < d.nd(); ++i) {
+            const auto s = static_cast<std::size_t>(i);
+            if (box.count[s] < 0)
+                return failure(TW_ESHAPE, "block {}: count {} along dimension '{}' is negative", b,
+                               box.count[s], d.dims[s]);
+            if (box.count[s] > 0 &&
+                (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
+                return failure(TW_EBOUNDS,
+                               "block {}: start {} and count {} along dimension '{}' reach outside "
+                               "its length {}",
+                               b, box.low[s], box.count[s], d.dims[s], d.shape[s]);
+        }
+    }
+    return {};
+}
+
+Status check_alike(Comm& comm, const Decomposition& d) {
+    std::string mine = fmt::format("({}) of shape ({})", fmt::join(d.dims, " "),
+                                   fmt::join(d.shape, ", "));
+    std::vector<char> first(mine.begin(), mine.end());
+    comm.broadcast(first, 0);
+    const std::string theirs(first.begin(), first.end());
+    Status status;
+    if (theirs != mine)
+        status = failure(TW_EMISMATCH,
+                         "the decomposition is {} on rank 0, but {} on rank {}", theirs, mine,
+                         comm.rank());
+    return agree(comm, status);
+}
+
+}  // namespace
+
+Status make_decomposition(Comm& comm, Decomposition given,
+                          std::shared_ptr<const Decomposition>& made) {
+    if (Status status = agree(comm, check_own(given)); !status.ok()) return status;
+    if (Status status = check_alike(comm, given); !status.ok()) return status;
+    for (const Box& box : given.blocks) {
+        given.offsets.push_back(given.stored);
+        given.bare_offsets.push_back(given.held);
+        std::int64_t n = 1;
+        for (int d = 0; d < given.nd(); ++d) {
+            const auto s = static_cast<std::size_t>(d);
+            n *= box.count[s] == 0 ? 0 : box.count[s] + given.halo_low[s] + given.halo_high[s];
+        }
+        given.stored += n;
+        given.held += box.volume();
+    }
+    if (Status status = agree(comm, find_overlap(comm, given)); !status.ok()) return status;
+    std::int64_t held = given.held;
+    comm.all_reduce({&held, 1}, Reduce::sum);
+    given.whole = held == volume(given.shape);
+    made = std::make_shared<const Decomposition>(std::move(given));
+    return {};
+}
+
+std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
+                                               std::vector<std::int64_t> shape) {
+    Decomposition d;
+    d.dims = std::move(dims);
+    d.shape = std::move(shape);
+    d.halo_low.assign(d.shape.size(), 0);
+    d.halo_high.assign(d.shape.size(), 0);
+    d.whole = d.replicated = true;
+    d.stored = volume(d.shape);
+    if (rank == 0) {
+        Box box;
+        box.nd = d.nd();
+        std::copy(d.shape.begin(), d.shape.end(), box.count.begin());
+        d.blocks.push_back(box);
+        d.offsets.push_back(0);
+        d.bare_offsets.push_back(0);
+        d.held = d.stored;
+    }
+    return std::make_shared<const Decomposition>(std::move(d));
+}
+
+std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
+                                   std::span<const std::int64_t> file_shape) {
+    std::vector<HeldBox> result;
+    const int nd = static_cast<int>(order.size());
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        HeldBox held;
+        held.block = static_cast<int>(b);
+        held.box.nd = nd;
+        Index last{};
+        for (int f = 0; f < nd; ++f) {
+            const int m = order[static_cast<std::size_t>(f)];
+            held.box.low[f] = blocks[b].low[m];
+            held.box.count[f] = blocks[b].count[m];
+            last[f] = held.box.low[f] + held.box.count[f] - 1;
+        }
+        if (held.box.volume() == 0) continue;
+        held.first = linear(file_shape, held.box.low);
+        held.last = linear(file_shape, last);
+        result.push_back(held);
+    }
+    std::sort(result.begin(), result.end(),
+              [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
+    return result;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,80 @@
+// Which elements of an index space this rank holds, and where they lie in memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "exchange/copy.hpp"
+#include "index/box.hpp"
+
+namespace thalweg {
+
+/// Boxes of an index space, named dimensions slowest first in memory order.
+struct Decomposition {
+    std::vector<std::string> dims;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> halo_low, halo_high;
+    std::vector<Box> blocks;            ///< what this rank holds; empty boxes are kept
+    std::vector<std::int64_t> offsets;  ///< of each block's memory, in elements, halos included
+    std::vector<std::int64_t> bare_offsets;  ///< the same without halos
+    std::int64_t stored = 0;            ///< elements in this rank's memory, halos included
+    std::int64_t held = 0;              ///< elements this rank holds
+    bool whole = false;                 ///< every element is held by some rank
+    bool replicated = false;            ///< every rank has all of it; rank 0 holds it
+
+    int nd() const { return static_cast<int>(shape.size()); }
+};
+
+/**
+ * Checks the arguments and looks for elements that are held twice or not at all.
+ * @note Collective over comm; the status is the same on every rank
+ */
+Status make_decomposition(Comm& comm, Decomposition given,
+                          std::shared_ptr<const Decomposition>& made);
+
+/// Every rank has the whole; rank 0 is its holder.
+std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
+                                               std::vector<std::int64_t> shape);
+
+/// A rank's box in the order of a variable's dimensions.
+struct HeldBox {
+    Box box;
+    std::int64_t first = 0, last = 0;  ///< row-major positions of its corners in the variable
+    int block = 0;                     ///< which block of the decomposition
+};
+
+/// The blocks in file order, order[f] being the memory dimension of file dimension f; sorted by
+/// position, empty ones left out.
+std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
+                                   std::span<const std::int64_t> file_shape);
+
+/// An array handed over by the model.
+struct ArrayView {
+    const char* data = nullptr;
+    tw_type type = TW_BYTE;
+    bool dense = true;                ///< blocks as tw_put lays them out; else by the strides below
+    bool bare = false;                ///< of a dense array: it has no halos
+    Index stride{};                   ///< bytes, per memory dimension
+    std::int64_t block_stride = 0;    ///< bytes from block to block
+    bool with_halo = false;           ///< of a strided array: the halo is part of it
+};
+
+/// Whether an array of n elements is this rank's part.
+Status check_dense(const Decomposition& decomposition, std::int64_t n);
+
+/// Whether a strided array is this rank's part, with or without its halo; completes the view.
+/// `rank` is the number of dimensions of the decomposition, or one more, the first then counting
+/// the boxes.
+Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,
+                     const std::int64_t* byte_stride, ArrayView& view);
+
+/// Address of a block's first held element, and byte strides in file order.
+Strided locate(const Decomposition& decomposition, std::span<const int> order, int block,
+               const ArrayView& array);
+
+}  // namespace thalweg

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomposition/overlap.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "comm/words.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// Cuts the space into at most `ranks` cells, the longest side first.
+Index make_grid(std::span<const std::int64_t> shape, int ranks) {
+    Index cells{};
+    for (std::size_t d = 0; d < shape.size(); ++d) cells[d] = 1;
+    for (std::int64_t n = 1; 2 * n <= ranks; n *= 2) {
+        std::size_t longest = 0;
+        for (std::size_t d = 1; d < shape.size(); ++d)
+            if (shape[d] * cells[longest] > shape[longest] * cells[d]) longest = d;
+        if (2 * cells[longest] > shape[longest]) break;
+        cells[longest] *= 2;
+    }
+    return cells;
+}
+
+struct Entry {
+    Box box;
+    int rank;
+    int block;
+};
+
+Status compare(std::vector<Entry>& entries, const Decomposition& d) {
+    // Sweep along the dimension with most distinct starts.
+    int along = 0;
+    std::size_t best = 0;
+    for (int i = 0; i < d.nd(); ++i) {
+        std::vector<std::int64_t> lows;
+        for (const Entry& e : entries) lows.push_back(e.box.low[i]);
+        std::sort(lows.begin(), lows.end());
+        const auto distinct =
+            static_cast<std::size_t>(std::unique(lows.begin(), lows.end()) - lows.begin());
+        if (distinct > best) {
+            best = distinct;
+            along = i;
+        }
+    }
+    std::sort(entries.begin(), entries.end(), [along](const Entry& a, const Entry& b) {
+        return a.box.low[along] < b.box.low[along];
+    });
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Entry& a = entries[i];
+        for (std::size_t j = i + 1; j < entries.size(); ++j) {
+            const Entry& b = entries[j];
+            if (b.box.low[along] >= a.box.low[along] + a.box.count[along]) break;
+            Box common;
+            if (!intersect(a.box, b.box, common)) continue;
+            const auto low = std::span(common.low.data(), static_cast<std::size_t>(d.nd()));
+            return failure(TW_EOVERLAP,
+                           "element ({}) of ({}) is held by rank {}, block {}, and by rank {}, "
+                           "block {}",
+                           fmt::join(low, ", "), fmt::join(d.dims, " "), a.rank, a.block, b.rank,
+                           b.block);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Status find_overlap(Comm& comm, const Decomposition& d) {
+    const Index cells = make_grid(d.shape, comm.size());
+    const auto nd = static_cast<std::size_t>(d.nd());
+    std::map<int, std::vector<std::int64_t>> to_cell;
+    auto cell_of = [&](std::size_t dim, std::int64_t index) {
+        return std::min(cells[dim] - 1, index / ((d.shape[dim] + cells[dim] - 1) / cells[dim]));
+    };
+    for (std::size_t b = 0; b < d.blocks.size(); ++b) {
+        const Box& box = d.blocks[b];
+        if (box.volume() == 0) continue;
+        Index first{}, last{};
+        for (std::size_t i = 0; i < nd; ++i) {
+            first[i] = cell_of(i, box.low[i]);
+            last[i] = cell_of(i, box.low[i] + box.count[i] - 1);
+        }
+        Index at = first;
+        for (;;) {
+            auto& words = to_cell[static_cast<int>(linear({cells.data(), nd}, at))];
+            words.push_back(static_cast<std::int64_t>(b));
+            words.insert(words.end(), box.low.begin(), box.low.begin() + d.nd());
+            words.insert(words.end(), box.count.begin(), box.count.begin() + d.nd());
+            int i = d.nd() - 1;
+            while (i >= 0 && ++at[static_cast<std::size_t>(i)] > last[static_cast<std::size_t>(i)]) {
+                at[static_cast<std::size_t>(i)] = first[static_cast<std::size_t>(i)];
+                --i;
+            }
+            if (i < 0) break;
+        }
+    }
+    std::vector<Packet> packets;
+    for (const auto& [cell, words] : to_cell) packets.push_back({cell, to_bytes(words)});
+    std::vector<Entry> entries;
+    for (const Packet& packet : comm.exchange(packets)) {
+        const std::vector<std::int64_t> words = to_words(packet.bytes);
+        for (std::size_t i = 0; i < words.size(); i += 1 + 2 * nd) {
+            Entry entry;
+            entry.rank = packet.rank;
+            entry.block = static_cast<int>(words[i]);
+            entry.box.nd = d.nd();
+            for (std::size_t k = 0; k < nd; ++k) {
+                entry.box.low[k] = words[i + 1 + k];
+                entry.box.count[k] = words[i + 1 + nd + k];
+            }
+            entries.push_back(entry);
+        }
+    }
+    return compare(entries, d);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/copy.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace thalweg {
+
+namespace {
+
+struct Loop {
+    std::int64_t count;
+    std::ptrdiff_t to;
+    std::ptrdiff_t from;
+};
+
+/// A tile of 16 rows of 256 elements keeps the lines it touches in the first-level cache.
+constexpr std::int64_t tile_rows = 16;
+constexpr std::int64_t tile_length = 256;
+
+std::int64_t copy_loops(const Loop* loops, int n, char* to, const char* from, RowKernel kernel,
+                        const char* fill) {
+    if (n == 1) return kernel(to, loops[0].to, from, loops[0].from, loops[0].count, fill);
+    std::int64_t misfits = 0;
+    for (std::int64_t i = 0; i < loops[0].count; ++i)
+        misfits += copy_loops(loops + 1, n - 1, to + i * loops[0].to, from + i * loops[0].from,
+                              kernel, fill);
+    return misfits;
+}
+
+std::int64_t copy_tiled(const Loop& rows, const Loop& row, char* to, const char* from,
+                        RowKernel kernel, const char* fill) {
+    std::int64_t misfits = 0;
+    for (std::int64_t r = 0; r < rows.count; r += tile_rows) {
+        const std::int64_t r_end = std::min(rows.count, r + tile_rows);
+        for (std::int64_t c = 0; c < row.count; c += tile_length) {
+            const std::int64_t length = std::min(tile_length, row.count - c);
+            for (std::int64_t i = r; i < r_end; ++i)
+                misfits += kernel(to + i * rows.to + c * row.to, row.to,
+                                  from + i * rows.from + c * row.from, row.from, length, fill);
+        }
+    }
+    return misfits;
+}
+
+}  // namespace
+
+std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stride,
+                      const char* from, const Index& from_stride, RowKernel kernel,
+                      const char* fill) {
+    // Fastest destination dimension last; merge what continues on both sides.
+    Loop loops[max_dims + 1];
+    int n = 0;
+    for (int d = 0; d < nd; ++d) {
+        if (count[d] == 0) return 0;
+        if (count[d] == 1) continue;
+        const Loop loop{count[d], to_stride[d], from_stride[d]};
+        if (n > 0 && loops[n - 1].to == loop.to * loop.count &&
+            loops[n - 1].from == loop.from * loop.count) {
+            loops[n - 1] = {loops[n - 1].count * loop.count, loop.to, loop.from};
+        } else {
+            loops[n++] = loop;
+        }
+    }
+    if (n == 0) return kernel(to, 1, from, 1, 1, fill);
+    if (n == 1) return copy_loops(loops, 1, to, from, kernel, fill);
+
+    // The source's fastest dimension, if it is another than the destination's, is tiled with it.
+    int fastest = n - 1;
+    for (int i = 0; i < n - 1; ++i)
+        if (std::abs(loops[i].from) < std::abs(loops[fastest].from)) fastest = i;
+    if (fastest == n - 1) return copy_loops(loops, n, to, from, kernel, fill);
+    const Loop rows = loops[fastest];
+    const Loop row = loops[n - 1];
+    for (int i = fastest; i < n - 2; ++i) loops[i] = loops[i + 1];
+    const int outer = n - 2;
+    if (outer == 0) return copy_tiled(rows, row, to, from, kernel, fill);
+    std::int64_t misfits = 0;
+    Index at{};
+    for (;;) {
+        std::ptrdiff_t to_offset = 0, from_offset = 0;
+        for (int i = 0; i < outer; ++i) {
+            to_offset += at[i] * loops[i].to;
+            from_offset += at[i] * loops[i].from;
+        }
+        misfits += copy_tiled(rows, row, to + to_offset, from + from_offset, kernel, fill);
+        int i = outer - 1;
+        while (i >= 0 && ++at[i] == loops[i].count) at[i--] = 0;
+        if (i < 0) return misfits;
+    }
+}
+
+}  // namespace thalweg

@@ -1,0 +1,26 @@
+// Strided copies of boxes: index swap, conversion and byte order in one pass.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "exchange/kernels.hpp"
+#include "index/box.hpp"
+
+namespace thalweg {
+
+/// Addresses of a box in memory: the first element and the distance in bytes along each dimension.
+struct Strided {
+    const char* base = nullptr;
+    Index stride{};
+};
+
+/**
+ * Copies nd-dimensional `count` elements from one strided place to another.
+ * Dimensions that continue each other on both sides are merged; where the unit-stride dimensions
+ * differ, the copy goes in tiles that stay in cache.
+ * @return number of values that did not fit (see RowKernel)
+ */
+std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stride,
+                      const char* from, const Index& from_stride, RowKernel kernel,
+                      const char* fill);
+
+}  // namespace thalweg

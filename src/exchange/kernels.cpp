@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/kernels.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace thalweg {
+
+namespace {
+
+template <std::size_t N>
+struct Bits;
+template <>
+struct Bits<1> {
+    using type = std::uint8_t;
+};
+template <>
+struct Bits<2> {
+    using type = std::uint16_t;
+};
+template <>
+struct Bits<4> {
+    using type = std::uint32_t;
+};
+template <>
+struct Bits<8> {
+    using type = std::uint64_t;
+};
+
+inline std::uint8_t swapped(std::uint8_t v) { return v; }
+inline std::uint16_t swapped(std::uint16_t v) { return __builtin_bswap16(v); }
+inline std::uint32_t swapped(std::uint32_t v) { return __builtin_bswap32(v); }
+inline std::uint64_t swapped(std::uint64_t v) { return __builtin_bswap64(v); }
+
+template <class T, bool swap>
+inline T load(const char* from) {
+    typename Bits<sizeof(T)>::type bits;
+    std::memcpy(&bits, from, sizeof bits);
+    if constexpr (swap) bits = swapped(bits);
+    return std::bit_cast<T>(bits);
+}
+
+template <class T, bool swap>
+inline void store(char* to, T value) {
+    auto bits = std::bit_cast<typename Bits<sizeof(T)>::type>(value);
+    if constexpr (swap) bits = swapped(bits);
+    std::memcpy(to, &bits, sizeof bits);
+}
+
+/// netCDF's rule of what fits (NC_ERANGE): the value itself, before any truncation, must lie within
+/// the range of the target type. Infinities and NaN pass between floating types.
+template <class To, class From>
+inline bool fits(From v) {
+    if constexpr (std::is_same_v<To, From>) {
+        return true;
+    } else if constexpr (std::is_floating_point_v<To>) {
+        if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>)
+            return !(std::abs(v) > static_cast<double>(std::numeric_limits<float>::max())) ||
+                   std::isinf(v);
+        return true;
+    } else if constexpr (std::is_floating_point_v<From>) {
+        // Where the largest integer is not exact in floating point, 2^digits is.
+        using Limits = std::numeric_limits<To>;
+        constexpr From limit =
+            static_cast<From>(std::uint64_t(1) << (Limits::digits - 1)) * 2;
+        constexpr bool exact = Limits::digits <= std::numeric_limits<From>::digits;
+        const bool below = exact ? v <= static_cast<From>(Limits::max()) : v < limit;
+        return below && v >= (std::is_signed_v<To> ? -limit : From(0));
+    } else {
+        if constexpr (std::is_signed_v<From> && !std::is_signed_v<To>) {
+            return v >= 0 && static_cast<std::make_unsigned_t<From>>(v) <=
+                                 std::numeric_limits<To>::max();
+        } else if constexpr (!std::is_signed_v<From> && std::is_signed_v<To>) {
+            return v <= static_cast<std::make_unsigned_t<To>>(std::numeric_limits<To>::max());
+        } else {
+            return v >= std::numeric_limits<To>::min() && v <= std::numeric_limits<To>::max();
+        }
+    }
+}
+
+template <class From, class To, bool swap_from, bool swap_to>
+std::int64_t convert_row(char* to, std::ptrdiff_t to_stride, const char* from,
+                         std::ptrdiff_t from_stride, std::int64_t n, const char* fill) {
+    std::int64_t misfits = 0;
+    for (std::int64_t i = 0; i < n; ++i, to += to_stride, from += from_stride) {
+        const From v = load<From, swap_from>(from);
+        if (fits<To>(v)) [[likely]] {
+            store<To, swap_to>(to, static_cast<To>(v));
+        } else {
+            std::memcpy(to, fill, sizeof(To));
+            ++misfits;
+        }
+    }
+    return misfits;
+}
+
+template <class Word, bool swap>
+inline void move_dense(char* __restrict to, const char* __restrict from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i)
+        store<Word, swap>(to + i * static_cast<std::int64_t>(sizeof(Word)),
+                          load<Word, false>(from + i * static_cast<std::int64_t>(sizeof(Word))));
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class Word, bool swap>
+__attribute__((target("avx2"))) void move_dense_avx2(char* __restrict to,
+                                                     const char* __restrict from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        Word bits;
+        std::memcpy(&bits, from + i * static_cast<std::int64_t>(sizeof(Word)), sizeof bits);
+        if constexpr (sizeof(Word) == 2 && swap) bits = __builtin_bswap16(bits);
+        if constexpr (sizeof(Word) == 4 && swap) bits = __builtin_bswap32(bits);
+        if constexpr (sizeof(Word) == 8 && swap) bits = __builtin_bswap64(bits);
+        std::memcpy(to + i * static_cast<std::int64_t>(sizeof(Word)), &bits, sizeof bits);
+    }
+}
+#endif
+
+template <class Word, bool swap>
+std::int64_t move_row(char* to, std::ptrdiff_t to_stride, const char* from,
+                      std::ptrdiff_t from_stride, std::int64_t n, const char*) {
+    constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Word));
+    if (to_stride == size && from_stride == size) {
+        if constexpr (!swap) {
+            std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Word));
+        } else {
+#if defined(__x86_64__) && defined(__GNUC__)
+            if (__builtin_cpu_supports("avx2")) {
+                move_dense_avx2<Word, swap>(to, from, n);
+                return 0;
+            }
+#endif
+            move_dense<Word, swap>(to, from, n);
+        }
+        return 0;
+    }
+    for (std::int64_t i = 0; i < n; ++i, to += to_stride, from += from_stride)
+        store<Word, swap>(to, load<Word, false>(from));
+    return 0;
+}
+
+template <bool swap>
+RowKernel move_kernel_of(std::size_t size) {
+    switch (size) {
+        case 1: return move_row<std::uint8_t, false>;
+        case 2: return move_row<std::uint16_t, swap>;
+        case 4: return move_row<std::uint32_t, swap>;
+        default: return move_row<std::uint64_t, swap>;
+    }
+}
+
+/// Calls f with a value of the C type of an external type.
+template <class F>
+RowKernel with_type(tw_type type, F&& f) {
+    switch (type) {
+        case TW_BYTE: return f(std::int8_t{});
+        case TW_SHORT: return f(std::int16_t{});
+        case TW_INT: return f(std::int32_t{});
+        case TW_FLOAT: return f(float{});
+        case TW_DOUBLE: return f(double{});
+        case TW_UBYTE: return f(std::uint8_t{});
+        case TW_USHORT: return f(std::uint16_t{});
+        case TW_UINT: return f(std::uint32_t{});
+        case TW_INT64: return f(std::int64_t{});
+        case TW_UINT64: return f(std::uint64_t{});
+        case TW_CHAR: break;
+    }
+    return nullptr;
+}
+
+template <bool swap_from, bool swap_to>
+RowKernel convert_kernel(tw_type from, tw_type to) {
+    return with_type(from, [to](auto f) {
+        return with_type(to, [](auto t) -> RowKernel {
+            return convert_row<decltype(f), decltype(t), swap_from, swap_to>;
+        });
+    });
+}
+
+bool must_swap(Order order) {
+    return order == Order::big_endian && std::endian::native == std::endian::little;
+}
+
+}  // namespace
+
+RowKernel pack_kernel(tw_type memory, tw_type file, Order order) {
+    if (memory == file)
+        return must_swap(order) ? move_kernel_of<true>(size_of(file)) : move_kernel(size_of(file));
+    return must_swap(order) ? convert_kernel<false, true>(memory, file)
+                            : convert_kernel<false, false>(memory, file);
+}
+
+RowKernel unpack_kernel(tw_type file, tw_type memory, Order order) {
+    if (memory == file) return pack_kernel(memory, file, order);
+    return must_swap(order) ? convert_kernel<true, false>(file, memory)
+                            : convert_kernel<false, false>(file, memory);
+}
+
+RowKernel move_kernel(std::size_t size) { return move_kernel_of<false>(size); }
+
+}  // namespace thalweg

@@ -1,0 +1,33 @@
+// The innermost loops: type conversion and byte order in one pass over a strided row.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "index/types.hpp"
+
+namespace thalweg {
+
+/**
+ * Converts n values, `from_stride` and `to_stride` bytes apart.
+ * @param fill         value in the destination's type and byte order for what does not fit
+ * @return number of values that did not fit the destination type
+ */
+using RowKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_stride, const char* from,
+                                   std::ptrdiff_t from_stride, std::int64_t n, const char* fill);
+
+/// Byte order of the destination (pack) or of the source (unpack).
+enum class Order { native, big_endian };
+
+/// Memory values of type `memory` to file values of type `file` in the given order. Null if text
+/// meets numbers.
+RowKernel pack_kernel(tw_type memory, tw_type file, Order order);
+
+/// The reverse: file values in the given order to memory.
+RowKernel unpack_kernel(tw_type file, tw_type memory, Order order);
+
+/// Moves values of 1, 2, 4 or 8 bytes as they are.
+RowKernel move_kernel(std::size_t size);
+
+}  // namespace thalweg

@@ -1,0 +1,103 @@
+// The plan of an exchange, computed without MPI: which elements of a rank's boxes lie in a piece of
+// a space, and which writers a rank meets.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "decomposition/decomposition.hpp"
+#include "layout/layout.hpp"
+
+namespace thalweg {
+
+/// What is to become of a place in one pass over a space.
+enum class Action : char { skip, data, fill };
+
+/// The element range of a place that a piece covers.
+struct ElementRange {
+    std::int64_t begin = 0, end = 0;
+};
+inline ElementRange elements_in(const Place& place, Extent piece) {
+    const std::int64_t n = place.bytes / place.element;
+    const std::int64_t begin = std::max<std::int64_t>(0, piece.begin - place.offset);
+    const std::int64_t end = std::max<std::int64_t>(0, piece.end - place.offset);
+    return {std::min(n, (begin + place.element - 1) / place.element),
+            std::min(n, (end + place.element - 1) / place.element)};
+}
+
+/// Calls visit(place index, element range) for the places that a piece covers.
+template <class Visit>
+void for_places(const Space& space, Extent piece, Visit&& visit) {
+    for (std::size_t i = space.place_at(piece.begin);
+         i < space.places.size() && space.places[i].offset < piece.end; ++i) {
+        const ElementRange range = elements_in(space.places[i], piece);
+        if (range.begin < range.end) visit(i, range);
+    }
+}
+
+/// Calls visit(held box, common box) for what `held` (sorted, see in_file_order) has of a row-major
+/// range. The order of the calls depends on nothing but the arguments' values: sender and receiver
+/// rely on it.
+template <class Visit>
+void for_parts(std::span<const std::int64_t> shape, ElementRange range,
+               std::span<const HeldBox> held, Visit&& visit) {
+    const auto end = std::partition_point(held.begin(), held.end(), [&](const HeldBox& h) {
+        return h.first < range.end;
+    });
+    for (auto h = held.begin(); h != end; ++h) {
+        if (h->last < range.begin) continue;
+        for_boxes_of_range(shape, range.begin, range.end, [&](const Box& box) {
+            Box common;
+            if (intersect(box, h->box, common)) visit(*h, common);
+        });
+    }
+}
+
+/// The writers that own elements of the held boxes of one place, at any position of the space in
+/// the file; superset by the layout's alignment. Work: the boxes and the writers they meet.
+inline void add_writers_met(const Layout& layout, const Space& space, std::size_t place,
+                            const HeldBox& held, std::set<int>& writers) {
+    const Place& p = space.places[place];
+    const auto [first, last] = layout.writers_of(
+        space, place,
+        {p.offset + held.first * p.element, p.offset + (held.last + 1) * p.element});
+    for (int w = first; w <= last; ++w) writers.insert(w);
+}
+
+/// Cuts extents into pieces of about `piece` bytes at element boundaries, in order.
+class PieceCursor {
+public:
+    PieceCursor() = default;
+    PieceCursor(const Space& space, std::vector<Extent> extents, std::int64_t piece)
+        : space_(&space), extents_(std::move(extents)), piece_(piece) {}
+
+    /// False at the end.
+    bool next(Extent& out) {
+        while (at_ < extents_.size()) {
+            const Extent& e = extents_[at_];
+            const std::int64_t begin = e.begin + inside_;
+            if (begin >= e.end) {
+                ++at_;
+                inside_ = step_ = 0;
+                continue;
+            }
+            const std::int64_t target = e.begin + ++step_ * piece_;
+            out = {begin, target >= e.end ? e.end : space_->element_boundary(target)};
+            inside_ = out.end - e.begin;
+            if (out.begin < out.end) return true;
+        }
+        return false;
+    }
+
+private:
+    const Space* space_ = nullptr;
+    std::vector<Extent> extents_;
+    std::int64_t piece_ = 1;
+    std::size_t at_ = 0;
+    std::int64_t inside_ = 0, step_ = 0;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,390 @@
+// Running a stream.
+//
+// All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) sends the pieces k - R
+// that its node has for other nodes, (2) as a writer completes and writes its piece k - R, (3) packs
+// its part of every piece k, R being the number of slots. Nobody can wait forever: consider the
+// smallest position at which some rank stands. All pieces k - R are packed by then, so what (1) and
+// (2) wait for is sent or packed by ranks at k or later; and the slots that (3) waits for are free
+// once (1) and (2) are done at k. Sends complete before a rank sleeps, as MPI may need its help.
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "comm/clock.hpp"
+#include "exchange/stream_control.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr int piece_tag = 2;
+
+/// Precedes what one rank has in a message.
+struct Section {
+    std::int64_t place;  ///< of the rank in its node
+    std::int64_t bytes;
+};
+
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+}  // namespace
+
+struct Stream::Pass {
+    const Space& space;
+    std::int64_t base;
+    std::int64_t record;
+    std::span<const Action> actions;
+    std::span<const ArrayView* const> arrays;
+    Storage& storage;
+    Misfits& misfits;
+    std::vector<Extent> wanted;
+    Status status;
+};
+
+char* Stream::slot(const Lane& lane, std::int64_t piece) const {
+    return lane.memory + static_cast<std::size_t>(piece % slots_) * capacity_;
+}
+
+void Stream::wait_free(Lane& lane, std::int64_t k) {
+    Word& ready = lane.control->ready;
+    std::uint32_t value = ready.load(std::memory_order_acquire);
+    if (value > k) return;
+    Stopwatch watch(counts_.wait);
+    do {
+        wait_while(ready, value, &team_.world());
+        value = ready.load(std::memory_order_acquire);
+    } while (value <= k);
+}
+
+void Stream::wait_packed(Lane& lane, std::int64_t k) {
+    Word& packed = lane.control->slots[k % slots_].packed;
+    const auto members = static_cast<std::uint32_t>(team_.topology().members.size());
+    std::uint32_t value = packed.load(std::memory_order_acquire);
+    if (value == members) return;
+    Stopwatch watch(counts_.wait);
+    do {
+        wait_while(packed, value, &team_.world());
+        value = packed.load(std::memory_order_acquire);
+    } while (value != members);
+}
+
+void Stream::announce(Lane& lane, std::int64_t k) {
+    Word& packed = lane.control->slots[k % slots_].packed;
+    const auto members = static_cast<std::uint32_t>(team_.topology().members.size());
+    if (packed.fetch_add(1, std::memory_order_acq_rel) + 1 == members && !lane.mine)
+        wake_all(packed);
+}
+
+/// Hands the slot of piece k, empty again, to those who pack.
+void Stream::release(Lane& lane, std::int64_t k) {
+    Control::Slot& s = lane.control->slots[k % slots_];
+    s.packed.store(0, std::memory_order_relaxed);
+    s.used.store(0, std::memory_order_relaxed);
+    lane.control->ready.store(static_cast<std::uint32_t>(k + 1), std::memory_order_release);
+    if (team_.topology().members.size() > 1) wake_all(lane.control->ready);
+}
+
+/// Copies this rank's elements of a place. Into a slot they go to their place in the piece; into a
+/// message (`dense`) one part after the other, *used counting the bytes.
+void Stream::pack_place(Pass& pass, std::size_t place, ElementRange range, char* to,
+                        std::int64_t piece_begin, bool dense, std::int64_t* used) {
+    const Place& p = pass.space.places[place];
+    const ArrayView* array = pass.arrays[place];
+    const auto variable = static_cast<std::size_t>(p.variable);
+    const View& view = views_[static_cast<std::size_t>(view_of_[variable])];
+    const Variable& v = definitions_->variables[variable];
+    const RowKernel kernel = pack_kernel(array->type, v.type, order_);
+    Index file_stride = strides_of(view.shape);
+    for (std::size_t d = 0; d < view.shape.size(); ++d) file_stride[d] *= p.element;
+    for_parts(view.shape, range, view.own, [&](const HeldBox& held, const Box& part) {
+        Strided from = locate(*view.decomposition, view.order, held.block, *array);
+        for (int d = 0; d < part.nd; ++d)
+            from.base += (part.low[d] - held.box.low[d]) * from.stride[d];
+        char* at;
+        Index stride = file_stride;
+        if (dense) {
+            at = to + *used;
+            std::int64_t n = p.element;
+            for (int d = part.nd - 1; d >= 0; --d) {
+                stride[d] = n;
+                n *= part.count[d];
+            }
+            *used += n;
+        } else {
+            at = to + (p.offset + linear(view.shape, part.low) * p.element - piece_begin);
+        }
+        const std::int64_t misfits = copy_box(part.nd, part.count, at, stride, from.base,
+                                              from.stride, kernel, fill_[variable].data());
+        if (misfits > 0) {
+            if (pass.misfits.values == 0) pass.misfits.variable = p.variable;
+            pass.misfits.values += misfits;
+        }
+    });
+}
+
+void Stream::pack_local(Pass& pass, Lane& lane, std::int64_t k) {
+    const Extent piece = lane.recent[static_cast<std::size_t>(k % slots_)];
+    if (piece.size() <= 0) return;
+    wait_free(lane, k);
+    {
+        Stopwatch watch(counts_.pack);
+        char* to = slot(lane, k);
+        for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+            if (pass.actions[place] == Action::data && pass.arrays[place] != nullptr)
+                pack_place(pass, place, range, to, piece.begin, false, nullptr);
+        });
+    }
+    announce(lane, k);
+}
+
+std::int64_t Stream::bytes_in(Pass& pass, Extent piece) const {
+    std::int64_t bytes = 0;
+    for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+        if (pass.actions[place] != Action::data || pass.arrays[place] == nullptr) return;
+        const Place& p = pass.space.places[place];
+        const View& view = views_[static_cast<std::size_t>(
+            view_of_[static_cast<std::size_t>(p.variable)])];
+        for_parts(view.shape, range, view.own, [&](const HeldBox&, const Box& part) {
+            bytes += part.volume() * p.element;
+        });
+    });
+    return bytes;
+}
+
+void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
+    const Extent piece = lane.recent[static_cast<std::size_t>(k % slots_)];
+    if (piece.size() <= 0) return;
+    wait_free(lane, k);
+    {
+        Stopwatch watch(counts_.pack);
+        const std::int64_t bytes = bytes_in(pass, piece);
+        if (bytes > 0) {
+            const auto length =
+                static_cast<std::int64_t>(sizeof(Section)) + rounded(bytes);
+            Word& used = lane.control->slots[k % slots_].used;
+            char* at = slot(lane, k) + used.fetch_add(static_cast<std::uint32_t>(length),
+                                                      std::memory_order_acq_rel);
+            const Section section{team_.topology().node_rank, bytes};
+            std::memcpy(at, &section, sizeof section);
+            std::int64_t packed = 0;
+            for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+                if (pass.actions[place] == Action::data && pass.arrays[place] != nullptr)
+                    pack_place(pass, place, range, at + sizeof section, 0, true, &packed);
+            });
+        }
+    }
+    announce(lane, k);
+}
+
+void Stream::prefill(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
+    char* to = slot(lane, k);
+    for (std::size_t i = pass.space.place_at(piece.begin);
+         i < pass.space.places.size() && pass.space.places[i].offset < piece.end; ++i) {
+        const Place& p = pass.space.places[i];
+        const auto variable = static_cast<std::size_t>(p.variable);
+        const bool whole =
+            pass.actions[i] == Action::data &&
+            views_[static_cast<std::size_t>(view_of_[variable])].decomposition->whole;
+        if (whole && p.padded == p.bytes) continue;
+        // Padding is filled always, elements only where some may stay empty.
+        const std::int64_t from = whole ? p.offset + p.bytes : p.offset;
+        const std::int64_t begin = std::max(piece.begin, from);
+        const std::int64_t end = std::min(piece.end, p.offset + p.padded);
+        const char* fill = fill_[variable].data();
+        for (std::int64_t b = begin; b < end; b += p.element)
+            std::memcpy(to + (b - piece.begin), fill,
+                        static_cast<std::size_t>(std::min(p.element, end - b)));
+    }
+}
+
+void Stream::prepare() {
+    for (Lane& lane : lanes_) {
+        if (!lane.mine) continue;
+        lane.control->ready.store(0, std::memory_order_relaxed);
+        for (Control::Slot& s : lane.control->slots) {
+            s.packed.store(0, std::memory_order_relaxed);
+            s.used.store(0, std::memory_order_relaxed);
+        }
+    }
+}
+
+void Stream::begin_lane(Pass& pass, Lane& lane) {
+    lane.cursor = PieceCursor(
+        pass.space, intersect(layout_->share(lane.writer, pass.space, pass.base), pass.wanted),
+        piece_);
+}
+
+/// Copies a message's sections into the piece.
+void Stream::unpack(Pass& pass, int node, std::span<const char> message, Extent piece, char* to) {
+    const Topology& topology = team_.topology();
+    for (std::size_t at = 0; at + sizeof(Section) <= message.size();) {
+        Section section;
+        std::memcpy(&section, message.data() + at, sizeof section);
+        at += sizeof section;
+        const char* from = message.data() + at;
+        const int rank = topology.rank_of(node, static_cast<int>(section.place));
+        for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+            if (pass.actions[place] != Action::data) return;
+            const Place& p = pass.space.places[place];
+            const View& view = views_[static_cast<std::size_t>(
+                view_of_[static_cast<std::size_t>(p.variable)])];
+            const auto boxes = view.remote.find(rank);
+            if (boxes == view.remote.end()) return;
+            Index file_stride = strides_of(view.shape);
+            for (std::size_t d = 0; d < view.shape.size(); ++d) file_stride[d] *= p.element;
+            const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
+            for_parts(view.shape, range, boxes->second, [&](const HeldBox&, const Box& part) {
+                Index stride{};
+                std::int64_t n = p.element;
+                for (int d = part.nd - 1; d >= 0; --d) {
+                    stride[d] = n;
+                    n *= part.count[d];
+                }
+                copy_box(part.nd, part.count,
+                         to + (p.offset + linear(view.shape, part.low) * p.element - piece.begin),
+                         file_stride, from, stride, kernel, nullptr);
+                from += n;
+            });
+        });
+        at += static_cast<std::size_t>(rounded(section.bytes));
+    }
+}
+
+/// One message from every other node that has elements of the piece.
+void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
+    const Topology& topology = team_.topology();
+    if (topology.nodes == 1) return;
+    std::set<int> sources;
+    for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+        if (pass.actions[place] != Action::data) return;
+        const View& view = views_[static_cast<std::size_t>(
+            view_of_[static_cast<std::size_t>(pass.space.places[place].variable)])];
+        for (const auto& [rank, boxes] : view.remote) {
+            const int node = topology.node_of[static_cast<std::size_t>(rank)];
+            if (sources.count(node) != 0) continue;
+            for_parts(view.shape, range, boxes,
+                      [&](const HeldBox&, const Box&) { sources.insert(node); });
+        }
+    });
+    if (sources.empty()) return;
+    Stopwatch watch(counts_.move);
+    // Pairwise order (CAM, section 3.1): in round m node i receives from node i - m.
+    for (int m = 1; m < topology.nodes; ++m) {
+        const int node = (topology.node - m + topology.nodes) % topology.nodes;
+        if (sources.count(node) == 0) continue;
+        const int place = lane.writer % topology.sizes[static_cast<std::size_t>(node)];
+        const int sender = topology.rank_of(node, place);
+        const std::size_t n =
+            team_.world().receive(received_.data(), received_.size(), sender, piece_tag);
+        unpack(pass, node, {received_.data(), n}, piece, slot(lane, k));
+    }
+}
+
+Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
+    std::vector<Chunk> chunks;
+    const char* from = slot(lane, k);
+    if (piece.size() > 0) {
+        for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+            const Place& p = pass.space.places[place];
+            Chunk chunk;
+            chunk.variable = p.variable;
+            chunk.record = pass.record;
+            chunk.first = range.begin;
+            chunk.elements = range.end - range.begin;
+            const std::int64_t begin = p.offset + range.begin * p.element;
+            chunk.offset = pass.base + begin;
+            chunk.data = from + (begin - piece.begin);
+            chunk.bytes = std::min(piece.end, p.offset + (range.end == p.bytes / p.element
+                                                              ? p.padded
+                                                              : range.end * p.element)) -
+                          begin;
+            chunks.push_back(chunk);
+        });
+    }
+    if (!pass.storage.collective() && (chunks.empty() || !pass.status.ok())) return {};
+    return pass.storage.write(chunks);
+}
+
+std::int64_t Stream::most_pieces(const Space& space, std::span<const Action> actions) const {
+    std::int64_t n = 0;
+    for (std::size_t p = 0; p < space.places.size(); ++p)
+        if (actions[p] != Action::skip) n += layout_->largest_share(space, p) / piece_ + 2;
+    return n;
+}
+
+Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
+                   std::span<const Action> actions, std::span<const ArrayView* const> arrays,
+                   Storage& storage, Misfits& misfits) {
+    std::vector<char> wanted(space.places.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = actions[i] != Action::skip;
+    Pass pass{space, base, record, actions, arrays, storage, misfits, extents_of(space, wanted), {}};
+    if (pass.wanted.empty()) return {};
+
+    for (Lane& lane : lanes_) begin_lane(pass, lane);
+    const std::int64_t R = slots_;
+    std::int64_t last = -1;  // position at which some lane of this node had a piece
+    std::vector<MPI_Request> sends;
+    const std::int64_t bound = storage.collective() ? most_pieces(space, actions) : -1;
+    for (std::int64_t k = 0;; ++k) {
+        // Pieces k - R leave.
+        for (Lane& lane : lanes_) {
+            if (lane.local || !lane.mine || k < R) continue;
+            if (lane.recent[static_cast<std::size_t>(k % R)].size() <= 0) continue;
+            wait_packed(lane, k - R);
+            const std::uint32_t used =
+                lane.control->slots[(k - R) % R].used.load(std::memory_order_acquire);
+            if (used > 0) {
+                sends.push_back(team_.world().start_send(slot(lane, k - R), used, lane.rank,
+                                                         piece_tag));
+                ++counts_.messages;
+                counts_.message_bytes += used;
+            }
+        }
+        if (own_ >= 0 && k >= R) {
+            Lane& lane = lanes_[static_cast<std::size_t>(own_)];
+            const Extent piece = lane.recent[static_cast<std::size_t>(k % R)];
+            if (piece.size() > 0) {
+                wait_packed(lane, k - R);
+                receive_pieces(pass, lane, piece, k - R);
+            }
+            if (piece.size() > 0 || (storage.collective() && k - R < bound)) {
+                Status status = write_piece(pass, lane, piece, k - R);
+                if (pass.status.ok()) pass.status = std::move(status);
+            }
+        }
+        if (!sends.empty()) {
+            Stopwatch watch(counts_.move);
+            team_.world().finish(sends);
+        }
+
+        // The next pieces enter; their slots are freed by those who drained them.
+        bool any = false;
+        for (Lane& lane : lanes_) {
+            Extent piece;
+            if (!lane.cursor.next(piece)) piece = {};
+            Extent& recent = lane.recent[static_cast<std::size_t>(k % R)];
+            const bool had = recent.size() > 0 && k >= R;
+            recent = piece;
+            any |= piece.size() > 0;
+            if (!lane.mine || (piece.size() <= 0 && !had)) continue;
+            if (lane.local && piece.size() > 0) prefill(pass, lane, piece, k);
+            release(lane, k);
+        }
+        if (any) last = k;
+        for (Lane& lane : lanes_)
+            if (lane.local) pack_local(pass, lane, k);
+        for (Lane& lane : lanes_)
+            if (!lane.local) pack_outgoing(pass, lane, k);
+        const bool drained = k >= last + R;
+        if (drained && k >= bound + R) break;
+    }
+    for (Lane& lane : lanes_) {
+        std::fill(lane.recent.begin(), lane.recent.end(), Extent{});
+        if (lane.mine) lane.control->ready.store(0, std::memory_order_release);
+    }
+    return pass.status;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,147 @@
+// The engine: streams a space of the file, in pieces, from who holds it to who writes it.
+//
+// Every writer's share is a stream of pieces; a few slots of node-shared memory per stream hold the
+// pieces under way. All ranks of the writer's node pack their elements of a piece straight to their
+// place in its slot; when all have, the writer writes it, and the slot is free for a later piece.
+// Other nodes' ranks first combine what they have of a piece in an outgoing slot of their own node;
+// one of them sends it whole, and the writer unpacks it into the piece's slot.
+//
+// Buffers: [model array] -> slot (shared, file order and byte order) -> kernel
+//      or: [model array] -> outgoing slot -> message -> receive buffer -> slot -> kernel
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "dataset/definitions.hpp"
+#include "exchange/parts.hpp"
+#include "layout/layout.hpp"
+#include "storage/storage.hpp"
+
+namespace thalweg {
+
+struct StreamOptions {
+    std::int64_t budget = 0;  ///< bytes of shared memory on this node
+    std::int64_t piece = 0;   ///< bytes, 0: default
+};
+
+struct StreamCounts {
+    double pack = 0;      ///< seconds in copying to slots
+    double move = 0;      ///< seconds in messages between nodes and in unpacking them
+    double wait = 0;      ///< seconds asleep until others had packed or written
+    std::int64_t messages = 0;
+    std::int64_t message_bytes = 0;
+};
+
+/// What a rank found that did not fit its variable's type.
+struct Misfits {
+    std::int64_t values = 0;
+    int variable = -1;
+};
+
+class Stream {
+public:
+    /**
+     * Plans the exchange of all variables of a file.
+     * @param writers  world rank of each of the layout's writers
+     * @param spaces   the file's spaces
+     * @param arena    memory of the node, `options.budget` bytes or more
+     * @note Collective
+     */
+    static std::unique_ptr<Stream> make(Team& team, SharedMemory& arena, const Layout& layout,
+                                        std::vector<int> writers, const Definitions& definitions,
+                                        std::span<const Space> spaces, Order order,
+                                        const StreamOptions& options, Status& status);
+
+    /// Called by every rank before the agreement that precedes its passes: other streams may have
+    /// used the arena since.
+    void prepare();
+
+    /**
+     * Streams one space. All ranks give the same actions; a rank gives arrays where it has some.
+     * @param base     byte of the file at which the space begins
+     * @param actions  per place; `fill`, and the elements of `data` that no rank holds, become the
+     *                 fill value
+     * @param arrays   per place, null where this rank has none
+     * @return this rank's own failure; the caller lets the ranks agree
+     * @note Collective
+     */
+    Status run(const Space& space, std::int64_t base, std::int64_t record,
+               std::span<const Action> actions, std::span<const ArrayView* const> arrays,
+               Storage& storage, Misfits& misfits);
+
+    const StreamCounts& counts() const { return counts_; }
+    std::int64_t piece_bytes() const { return piece_; }
+    int slots() const { return slots_; }
+    bool writes() const { return own_ >= 0; }
+
+    static constexpr int max_slots = 8;
+
+private:
+    struct Control;
+    /// The blocks that describe variables of one decomposition and order of dimensions.
+    struct View {
+        const Decomposition* decomposition;
+        std::vector<int> order;
+        std::vector<std::int64_t> shape;
+        std::vector<HeldBox> own;
+        std::map<int, std::vector<HeldBox>> remote;  ///< other nodes' ranks -> what meets my stream
+    };
+    /// A stream that this node feeds: its writer is here (local), or elsewhere (outgoing).
+    struct Lane {
+        int writer;           ///< of the layout
+        int rank;             ///< world rank of the writer
+        bool local;
+        bool mine;            ///< this rank drains it: writes it, or sends it
+        Control* control;
+        char* memory;         ///< slots of `capacity_` bytes
+        PieceCursor cursor;
+        std::vector<Extent> recent;  ///< the last slots_ pieces; empty extents where there is none
+    };
+    struct Pass;
+
+    explicit Stream(Team& team) : team_(team) {}
+    void describe_variables(const Definitions& definitions);
+    std::vector<std::set<int>> find_writers(std::span<const Space> spaces) const;
+    void exchange_boxes(const std::vector<std::set<int>>& met_by_view);
+    Status make_lanes(SharedMemory& arena, const std::set<int>& met, const StreamOptions& options);
+
+    char* slot(const Lane& lane, std::int64_t piece) const;
+    void begin_lane(Pass& pass, Lane& lane);
+    void pack_local(Pass& pass, Lane& lane, std::int64_t k);
+    void pack_outgoing(Pass& pass, Lane& lane, std::int64_t k);
+    void pack_place(Pass& pass, std::size_t place, ElementRange range, char* to,
+                    std::int64_t piece_begin, bool dense, std::int64_t* used);
+    std::int64_t bytes_in(Pass& pass, Extent piece) const;
+    void wait_free(Lane& lane, std::int64_t k);
+    void wait_packed(Lane& lane, std::int64_t k);
+    void announce(Lane& lane, std::int64_t k);
+    void release(Lane& lane, std::int64_t k);
+    void prefill(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
+    void receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
+    void unpack(Pass& pass, int node, std::span<const char> message, Extent piece, char* to);
+    Status write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
+    std::int64_t most_pieces(const Space& space, std::span<const Action> actions) const;
+
+    Team& team_;
+    const Layout* layout_ = nullptr;
+    const Definitions* definitions_ = nullptr;
+    Order order_ = Order::big_endian;
+    std::vector<int> writers_;
+    std::vector<View> views_;
+    std::vector<int> view_of_;                  ///< of each variable
+    std::vector<std::array<char, 8>> fill_;     ///< of each variable, in order_
+    std::vector<Lane> lanes_;
+    int own_ = -1;                              ///< lane that this rank writes
+    int slots_ = 1;
+    std::int64_t piece_ = 0;
+    std::size_t capacity_ = 0;
+    std::vector<char> received_;
+    StreamCounts counts_;
+};
+
+}  // namespace thalweg

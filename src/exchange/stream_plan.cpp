@@ -1,0 +1,178 @@
+// Planning a stream: views, lanes, and the boxes that writers must know of other nodes' ranks.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "comm/words.hpp"
+#include "exchange/stream_control.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::int64_t default_piece = std::int64_t(1) << 20;
+constexpr std::int64_t smallest_piece = 256;
+
+/// Elements may straddle a piece's nominal end; padding may follow.
+constexpr std::int64_t slack = 64;
+
+}  // namespace
+
+std::unique_ptr<Stream> Stream::make(Team& team, SharedMemory& arena, const Layout& layout,
+                                     std::vector<int> writers, const Definitions& definitions,
+                                     std::span<const Space> spaces, Order order,
+                                     const StreamOptions& options, Status& status) {
+    std::unique_ptr<Stream> stream(new Stream(team));
+    stream->layout_ = &layout;
+    stream->definitions_ = &definitions;
+    stream->order_ = order;
+    stream->writers_ = std::move(writers);
+    stream->describe_variables(definitions);
+
+    const std::vector<std::set<int>> met_by_view = stream->find_writers(spaces);
+    if (team.topology().nodes > 1) stream->exchange_boxes(met_by_view);
+    std::set<int> met;
+    for (const auto& of_view : met_by_view) met.insert(of_view.begin(), of_view.end());
+    status = team.agree(stream->make_lanes(arena, met, options));
+    if (!status.ok()) return nullptr;
+    return stream;
+}
+
+void Stream::describe_variables(const Definitions& definitions) {
+    for (const Variable& v : definitions.variables) {
+        std::size_t i = 0;
+        while (i < views_.size() &&
+               (views_[i].decomposition != v.decomposition.get() || views_[i].order != v.order))
+            ++i;
+        if (i == views_.size())
+            views_.push_back({v.decomposition.get(), v.order, v.shape,
+                              in_file_order(v.decomposition->blocks, v.order, v.shape),
+                              {}});
+        view_of_.push_back(static_cast<int>(i));
+        std::array<char, 8> fill{};
+        v.fill_value(fill.data());
+        if (order_ == Order::big_endian) to_big_endian(v.type, fill.data());
+        fill_.push_back(fill);
+    }
+}
+
+std::vector<std::set<int>> Stream::find_writers(std::span<const Space> spaces) const {
+    std::vector<std::set<int>> met(views_.size());
+    for (const Space& space : spaces) {
+        for (std::size_t p = 0; p < space.places.size(); ++p) {
+            const auto view =
+                static_cast<std::size_t>(view_of_[static_cast<std::size_t>(space.places[p].variable)]);
+            for (const HeldBox& held : views_[view].own)
+                add_writers_met(*layout_, space, p, held, met[view]);
+        }
+    }
+    return met;
+}
+
+/// A writer must know which boxes the ranks of other nodes have in its share, to unpack their
+/// messages: told once, to the writers met and to no one else.
+void Stream::exchange_boxes(const std::vector<std::set<int>>& met_by_view) {
+    const Topology& topology = team_.topology();
+    std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
+    for (std::size_t v = 0; v < views_.size(); ++v) {
+        for (int w : met_by_view[v]) {
+            const int rank = writers_[static_cast<std::size_t>(w)];
+            if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
+            auto& to = words[rank];
+            to.push_back(static_cast<std::int64_t>(v));
+            to.push_back(static_cast<std::int64_t>(views_[v].own.size()));
+            for (const HeldBox& held : views_[v].own) {
+                to.insert(to.end(), held.box.low.begin(), held.box.low.begin() + held.box.nd);
+                to.insert(to.end(), held.box.count.begin(), held.box.count.begin() + held.box.nd);
+            }
+        }
+    }
+    std::vector<Packet> packets;
+    for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
+    for (const Packet& packet : team_.world().exchange(packets)) {
+        const std::vector<std::int64_t> list = to_words(packet.bytes);
+        for (std::size_t i = 0; i < list.size();) {
+            View& view = views_[static_cast<std::size_t>(list[i])];
+            const std::int64_t n = list[i + 1];
+            i += 2;
+            auto& boxes = view.remote[packet.rank];
+            for (std::int64_t b = 0; b < n; ++b) {
+                HeldBox held;
+                held.box.nd = static_cast<int>(view.shape.size());
+                Index last{};
+                for (int d = 0; d < held.box.nd; ++d) {
+                    held.box.low[d] = list[i + static_cast<std::size_t>(d)];
+                    held.box.count[d] = list[i + static_cast<std::size_t>(held.box.nd + d)];
+                    last[d] = held.box.low[d] + held.box.count[d] - 1;
+                }
+                held.first = linear(view.shape, held.box.low);
+                held.last = linear(view.shape, last);
+                boxes.push_back(held);
+                i += static_cast<std::size_t>(2 * held.box.nd);
+            }
+        }
+    }
+}
+
+Status Stream::make_lanes(SharedMemory& arena, const std::set<int>& met,
+                          const StreamOptions& options) {
+    const Topology& topology = team_.topology();
+    const auto members = static_cast<std::int64_t>(topology.members.size());
+
+    // The node feeds the streams that its writers own and those that any of its ranks meets.
+    std::vector<std::int64_t> bits((writers_.size() + 63) / 64, 0);
+    for (int w : met)
+        bits[static_cast<std::size_t>(w) / 64] |=
+            static_cast<std::int64_t>(std::uint64_t(1) << (w % 64));
+    team_.node().all_reduce(bits, Reduce::bit_or);
+    for (std::size_t w = 0; w < writers_.size(); ++w) {
+        const int rank = writers_[w];
+        const bool local = topology.node_of[static_cast<std::size_t>(rank)] == topology.node;
+        const bool is_met = (static_cast<std::uint64_t>(bits[w / 64]) >> (w % 64)) & 1;
+        if (!local && !is_met) continue;
+        Lane lane{};
+        lane.writer = static_cast<int>(w);
+        lane.rank = rank;
+        lane.local = local;
+        const int sender = static_cast<int>(w % static_cast<std::size_t>(members));
+        lane.mine = local ? rank == team_.rank() : sender == topology.node_rank;
+        if (local && lane.mine) own_ = static_cast<int>(lanes_.size());
+        lanes_.push_back(lane);
+    }
+
+    const auto lanes = static_cast<std::int64_t>(lanes_.size());
+    const auto controls = static_cast<std::int64_t>(sizeof(Control)) * lanes;
+    // Sections of a message: a header a rank, and padding.
+    const std::int64_t extra = slack + 32 * members;
+    const std::int64_t room = std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena.size())) - controls;
+    std::int64_t piece = options.piece > 0 ? options.piece : default_piece;
+    slots_ = team_.size() == 1 ? 1 : 4;
+    auto fitting = [&] {
+        return lanes == 0 ? piece : (room / (lanes * slots_) - extra) / 8 * 8;
+    };
+    if (fitting() < 4096 && slots_ > 2) slots_ = 2;
+    piece = std::min(piece, fitting());
+    std::int64_t agreed[2] = {piece, slots_};
+    team_.all_reduce(agreed, Reduce::min);
+    piece_ = agreed[0];
+    slots_ = static_cast<int>(agreed[1]);
+    if (piece_ < smallest_piece)
+        return failure(TW_ENOMEM,
+                       "{} bytes of exchange buffers on a node are too few for {} streams of {} "
+                       "slots; raise the setting 'buffer'",
+                       options.budget, lanes, slots_);
+    capacity_ = static_cast<std::size_t>(piece_ + extra);
+    capacity_ = (capacity_ + 63) / 64 * 64;
+    while (lanes > 0 && static_cast<std::int64_t>(capacity_) * lanes * slots_ > room)
+        capacity_ -= 64;
+    char* at = arena.data() + controls;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        lanes_[i].control = reinterpret_cast<Control*>(arena.data()) + i;
+        lanes_[i].memory = at;
+        lanes_[i].recent.resize(static_cast<std::size_t>(slots_));
+        at += capacity_ * static_cast<std::size_t>(slots_);
+    }
+    if (own_ >= 0 && topology.nodes > 1) received_.resize(capacity_ + 32 * 1024);
+    return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,90 @@
+// Integer geometry: boxes and linear ranges of a row-major index space. Knows neither MPI nor files.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace thalweg {
+
+/// Most dimensions of a variable without its record dimension: one more than Fortran's arrays have.
+constexpr int max_dims = 16;
+
+using Index = std::array<std::int64_t, max_dims>;
+
+/// A box of an index space of nd dimensions, slowest first: elements low[d] .. low[d] + count[d] - 1.
+struct Box {
+    int nd = 0;
+    Index low{};
+    Index count{};
+
+    std::int64_t volume() const;
+};
+
+/// Whether a and b share elements; if so, `common` is their intersection.
+bool intersect(const Box& a, const Box& b, Box& common);
+
+/// Number of elements of an index space.
+std::int64_t volume(std::span<const std::int64_t> shape);
+
+/// Row-major position of an index in a space of the given shape.
+std::int64_t linear(std::span<const std::int64_t> shape, const Index& index);
+
+/// Row-major strides in elements: the distance of neighbours along each dimension.
+Index strides_of(std::span<const std::int64_t> shape);
+
+namespace detail {
+template <class Visit>
+void visit_range(Box& box, std::span<const std::int64_t> shape, const Index& stride, int d,
+                 std::int64_t begin, std::int64_t end, Visit& visit) {
+    auto rest_whole = [&](int from) {
+        for (int i = from; i < box.nd; ++i) {
+            box.low[i] = 0;
+            box.count[i] = shape[i];
+        }
+    };
+    if (d == box.nd) {  // a scalar
+        visit(static_cast<const Box&>(box));
+        return;
+    }
+    const std::int64_t row = stride[d];
+    std::int64_t first = begin / row, head = begin % row;
+    const std::int64_t last = end / row, tail = end % row;
+    box.count[d] = 1;
+    if (first == last) {
+        box.low[d] = first;
+        visit_range(box, shape, stride, d + 1, head, tail, visit);
+        return;
+    }
+    if (head != 0) {
+        box.low[d] = first++;
+        visit_range(box, shape, stride, d + 1, head, row, visit);
+    }
+    if (last > first) {
+        box.low[d] = first;
+        box.count[d] = last - first;
+        rest_whole(d + 1);
+        visit(static_cast<const Box&>(box));
+        box.count[d] = 1;
+    }
+    if (tail != 0) {
+        box.low[d] = last;
+        visit_range(box, shape, stride, d + 1, 0, tail, visit);
+    }
+}
+}  // namespace detail
+
+/// Calls visit(const Box&) for the at most 2 nd - 1 boxes that make up the row-major range
+/// [begin, end), in file order.
+template <class Visit>
+void for_boxes_of_range(std::span<const std::int64_t> shape, std::int64_t begin, std::int64_t end,
+                        Visit&& visit) {
+    if (begin >= end) return;
+    Box box;
+    box.nd = static_cast<int>(shape.size());
+    const Index stride = strides_of(shape);
+    detail::visit_range(box, shape, stride, 0, begin, end, visit);
+}
+
+}  // namespace thalweg

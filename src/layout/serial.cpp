@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/layout.hpp"
+
+namespace thalweg {
+
+namespace {
+
+class SerialLayout final : public Layout {
+public:
+    SerialLayout() : Layout(1) {}
+    const char* name() const override { return "serial"; }
+    std::vector<Extent> share(int, const Space& space, std::int64_t) const override {
+        if (space.bytes == 0) return {};
+        return {{0, space.bytes}};
+    }
+    std::pair<int, int> writers_of(const Space&, std::size_t, Extent) const override {
+        return {0, 0};
+    }
+    std::int64_t largest_share(const Space& space, std::size_t place) const override {
+        return space.places[place].padded;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Layout> make_serial_layout() { return std::make_unique<SerialLayout>(); }
+
+}  // namespace thalweg

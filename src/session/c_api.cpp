@@ -1,0 +1,458 @@
+// The C functions: checks of handles, and the way from a Status to a code and a text.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <sstream>
+
+#include "comm/clock.hpp"
+#include "session/session.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+const char* text_or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+/// Keeps the text of a failure for tw_error_message.
+int report(tw_session session, Status status) {
+    if (!status.ok() && session != nullptr) {
+        session->error = std::move(status.text);
+        if (session->team && session->team->rank() == 0)
+            spdlog::error("{} ({})", session->error, tw_strerror(status.code));
+    }
+    return status.code;
+}
+
+/// No exception leaves a C function.
+template <class F>
+int guarded(tw_session session, F&& body) {
+    try {
+        return report(session, body());
+    } catch (const std::bad_alloc&) {
+        return report(session, failure(TW_ENOMEM, "out of memory"));
+    } catch (const std::exception& e) {
+        return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()));
+    }
+}
+
+std::vector<std::string> split_names(const char* names) {
+    std::istringstream stream(text_or_empty(names));
+    std::vector<std::string> result;
+    for (std::string name; stream >> name;) result.push_back(name);
+    return result;
+}
+
+/// A file being written.
+template <class F>
+int with_file(tw_file file, F&& body) {
+    if (file == nullptr) return TW_EHANDLE;
+    return guarded(file->session, [&]() -> Status {
+        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
+        if (!file->file)
+            return failure(TW_ESTATE, "{}: the file is open for reading", file->path);
+        return body(*file->file);
+    });
+}
+
+template <class F>
+int with_reader(tw_file file, F&& body) {
+    if (file == nullptr) return TW_EHANDLE;
+    return guarded(file->session, [&]() -> Status {
+        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
+        if (!file->reader)
+            return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
+        return body(*file->reader);
+    });
+}
+
+Status close_file(tw_file_impl& file) {
+    Status status;
+    if (file.file) {
+        status = file.file->close();
+        file.session->finished.push_back(file.file->figures());
+        file.file.reset();
+    } else if (file.reader) {
+        status = file.reader->close();
+        file.reader.reset();
+    }
+    file.closed = true;
+    return status;
+}
+
+/// Ranks hand the same path; the file may be reached by different ones.
+std::string canonical(const std::string& path) {
+    std::error_code ignored;
+    const auto result = std::filesystem::weakly_canonical(path, ignored);
+    return ignored ? path : result.string();
+}
+
+Status check_same_path(Team& team, const std::string& path) {
+    std::vector<char> first(path.begin(), path.end());
+    team.world().broadcast(first, 0);
+    const std::string theirs(first.begin(), first.end());
+    Status status;
+    if (theirs != path)
+        status = failure(TW_EMISMATCH, "the path is '{}' on rank 0, but '{}' on rank {}", theirs,
+                         path, team.rank());
+    return agree(team.world(), status);
+}
+
+Status check_unused(tw_session session, const std::string& path) {
+    Status status;
+    const std::string mine = canonical(path);
+    for (const auto& f : session->files)
+        if (!f->closed && canonical(f->path) == mine)
+            status = failure(TW_EINUSE, "{}: the file is open in this session already", path);
+    return agree(session->team->world(), status);
+}
+
+void set_log_level(const std::string& level) {
+    // spdlog's default logger writes to standard output, which belongs to the model.
+    static const bool once = [] {
+        spdlog::set_default_logger(
+            std::make_shared<spdlog::logger>("thalweg",
+                                             std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+        spdlog::set_pattern("thalweg: %l: %v");
+        return true;
+    }();
+    (void)once;
+    spdlog::set_level(spdlog::level::from_str(level == "warning" ? "warn" : level));
+}
+
+Status start(MPI_Comm comm, const char* settings, tw_session session) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (!initialized) return failure(TW_EMPI, "MPI is not initialized");
+    if (comm == MPI_COMM_NULL) return failure(TW_EARG, "the communicator is MPI_COMM_NULL");
+    std::unique_ptr<Comm> world = make_mpi_comm(comm);
+    Status status =
+        agree(*world, Settings::read(text_or_empty(settings), session->settings));
+    if (!status.ok()) return status;
+    std::int64_t check[2] = {session->settings.number("buffer"),
+                             session->settings.number("node_size")};
+    std::int64_t low[2] = {-check[0], -check[1]};
+    world->all_reduce(check, Reduce::max);
+    world->all_reduce(low, Reduce::max);
+    if (check[0] != -low[0] || check[1] != -low[1])
+        return failure(TW_EMISMATCH, "settings 'buffer' or 'node_size' differ between the ranks");
+    set_log_level(session->settings.text("log"));
+    session->team = Team::make(std::move(world),
+                               static_cast<int>(session->settings.number("node_size")), status);
+    return status;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* tw_strerror(int status) {
+    switch (status) {
+#define TW_STATUS_TEXT(name, value, text) \
+    case value: return #name ": " text;
+        TW_STATUS_TABLE(TW_STATUS_TEXT)
+#undef TW_STATUS_TEXT
+    }
+    return "unknown status";
+}
+
+int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
+    if (session == nullptr) return TW_EARG;
+    *session = new (std::nothrow) tw_session_impl;
+    if (*session == nullptr) return TW_ENOMEM;
+    const int code = guarded(*session, [&] { return start(comm, settings, *session); });
+    if (code == TW_OK && (*session)->settings.flag("print_config")) tw_print_config(*session);
+    return code;
+}
+
+int tw_finalize(tw_session* session) {
+    if (session == nullptr || *session == nullptr) return TW_EHANDLE;
+    tw_session s = *session;
+    int code = TW_OK;
+    if (s->team) {
+        code = guarded(s, [&]() -> Status {
+            Status first;
+            for (const auto& f : s->files) {
+                if (f->closed) continue;
+                if (s->team->rank() == 0)
+                    spdlog::warn("{}: still open at tw_finalize; closed now", f->path);
+                Status status = close_file(*f);
+                if (first.ok()) first = std::move(status);
+            }
+            const std::string target = s->settings.text("summary");
+            if (!target.empty()) {
+                s->summarize();
+                Status written;
+                if (s->team->rank() == 0) {
+                    if (target == "table") {
+                        std::fputs(summary_table(s->summary).c_str(), stdout);
+                        std::fflush(stdout);
+                    } else {
+                        std::ofstream out(target);
+                        out << s->summary << "\n";
+                        if (!out)
+                            written = failure(TW_EIO, "cannot write the summary to '{}'", target);
+                    }
+                }
+                written = agree(s->team->world(), written);
+                if (first.ok()) first = std::move(written);
+            }
+            return first;
+        });
+        s->memory.reset();
+    }
+    delete s;
+    *session = nullptr;
+    return code;
+}
+
+const char* tw_error_message(tw_session session) {
+    return session == nullptr ? "" : session->error.c_str();
+}
+
+int tw_print_config(tw_session session) {
+    if (session == nullptr || !session->team) return TW_EHANDLE;
+    if (session->team->rank() == 0) {
+        std::fputs(session->settings.table().c_str(), stdout);
+        std::fflush(stdout);
+    }
+    return TW_OK;
+}
+
+int tw_summary(tw_session session, const char** json) {
+    if (session == nullptr || !session->team) return TW_EHANDLE;
+    return guarded(session, [&] {
+        const std::string& text = session->summarize();
+        if (json != nullptr) *json = text.c_str();
+        return Status{};
+    });
+}
+
+int tw_print_summary(tw_session session) {
+    if (session == nullptr || !session->team) return TW_EHANDLE;
+    return guarded(session, [&] {
+        const std::string table = summary_table(session->summarize());
+        if (session->team->rank() == 0) {
+            std::fputs(table.c_str(), stdout);
+            std::fflush(stdout);
+        }
+        return Status{};
+    });
+}
+
+int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                 const int64_t* start_, const int64_t* count, tw_decomposition* decomposition) {
+    return tw_decompose_halo(session, dims, nblocks, shape, start_, count, nullptr, nullptr,
+                             decomposition);
+}
+
+int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                      const int64_t* start_, const int64_t* count, const int64_t* halo_low,
+                      const int64_t* halo_high, tw_decomposition* decomposition) {
+    if (session == nullptr || !session->team) return TW_EHANDLE;
+    return guarded(session, [&]() -> Status {
+        Decomposition d;
+        d.dims = split_names(dims);
+        const std::size_t nd = d.dims.size();
+        Status status;
+        if (decomposition == nullptr)
+            status = failure(TW_EARG, "no place for the decomposition's handle");
+        else if (nblocks < 0)
+            status = failure(TW_EARG, "{} blocks in a decomposition", nblocks);
+        else if (nd > static_cast<std::size_t>(max_dims))
+            status = failure(TW_EARG, "a decomposition of {} dimensions; at most {} are possible",
+                             nd, max_dims);
+        else if (nd > 0 &&
+                 (shape == nullptr || (nblocks > 0 && (start_ == nullptr || count == nullptr))))
+            status = failure(TW_EARG, "shape, start or count is missing");
+        status = agree(session->team->world(), status);
+        if (!status.ok()) return status;
+        *decomposition = nullptr;
+        d.shape.assign(shape, shape + nd);
+        d.halo_low.assign(nd, 0);
+        d.halo_high.assign(nd, 0);
+        if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
+        if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
+        for (int b = 0; b < nblocks; ++b) {
+            Box box;
+            box.nd = static_cast<int>(nd);
+            const auto at = static_cast<std::size_t>(b) * nd;
+            std::copy_n(start_ + at, nd, box.low.begin());
+            std::copy_n(count + at, nd, box.count.begin());
+            d.blocks.push_back(box);
+        }
+        auto handle = std::make_unique<tw_decomposition_impl>();
+        handle->session = session;
+        status = make_decomposition(session->team->world(), std::move(d), handle->decomposition);
+        if (!status.ok()) return status;
+        *decomposition = handle.get();
+        session->decompositions.push_back(std::move(handle));
+        return {};
+    });
+}
+
+int tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
+    if (session == nullptr || !session->team) return TW_EHANDLE;
+    return guarded(session, [&]() -> Status {
+        Team& team = *session->team;
+        Settings own;
+        Status status;
+        if (file == nullptr) status = failure(TW_EARG, "no place for the file's handle");
+        if (status.ok()) status = session->settings.for_file(text_or_empty(settings), own);
+        status = agree(team.world(), status);
+        if (!status.ok()) return status;
+        *file = nullptr;
+        const std::string name = text_or_empty(path);
+        if (status = check_same_path(team, name); !status.ok()) return status;
+        if (status = check_unused(session, name); !status.ok()) return status;
+        auto handle = std::make_unique<tw_file_impl>();
+        handle->session = session;
+        handle->path = name;
+        handle->file = std::make_unique<File>(team, *session, name, session->options_for(own));
+        if (status = handle->file->create(); !status.ok()) return status;
+        *file = handle.get();
+        session->files.push_back(std::move(handle));
+        return {};
+    });
+}
+
+int tw_def_dim(tw_file file, const char* name, int64_t length) {
+    return with_file(file,
+                     [&](File& f) { return f.define_dimension(text_or_empty(name), length); });
+}
+
+int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
+               tw_decomposition decomposition) {
+    return with_file(file, [&](File& f) {
+        if (decomposition != nullptr && decomposition->session != file->session)
+            return failure(TW_EHANDLE, "{}: variable '{}': the decomposition is of another session",
+                           file->path, text_or_empty(name));
+        return f.define_variable(text_or_empty(name), type, text_or_empty(dims),
+                                 decomposition == nullptr ? nullptr
+                                                          : decomposition->decomposition);
+    });
+}
+
+int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+               const void* values) {
+    return with_file(file, [&](File& f) -> Status {
+        if (!valid_type(type))
+            return failure(TW_ETYPE, "{}: attribute '{}': there is no type {}", file->path,
+                           text_or_empty(name), static_cast<int>(type));
+        if (n < 0 || (n > 0 && values == nullptr))
+            return failure(TW_EARG, "{}: attribute '{}': {} values{}", file->path,
+                           text_or_empty(name), n, values == nullptr ? ", none given" : "");
+        Attribute a;
+        a.name = text_or_empty(name);
+        a.type = type;
+        a.n = n;
+        const auto* bytes = static_cast<const char*>(values);
+        if (n > 0) a.values.assign(bytes, bytes + static_cast<std::size_t>(n) * size_of(type));
+        return f.put_attribute(text_or_empty(var), std::move(a));
+    });
+}
+
+int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
+    const char* value = text_or_empty(text);
+    return tw_put_att(file, var, name, TW_CHAR, static_cast<int64_t>(std::strlen(value)), value);
+}
+
+int tw_enddef(tw_file file) {
+    return with_file(file, [](File& f) { return f.end_definitions(); });
+}
+
+int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
+    return with_file(
+        file, [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
+}
+
+int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
+    return with_file(file,
+                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
+}
+
+int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
+                   const int64_t* extent, const int64_t* byte_stride, int flags) {
+    return with_file(file, [&](File& f) {
+        return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride,
+                             (flags & TW_DEFERRED) != 0);
+    });
+}
+
+int tw_end_step(tw_file file) {
+    return with_file(file, [](File& f) { return f.end_step(); });
+}
+
+int tw_sync(tw_file file, int durable) {
+    return with_file(file, [&](File& f) { return f.sync(durable != 0); });
+}
+
+int tw_close(tw_file* file) {
+    if (file == nullptr || *file == nullptr) return TW_EHANDLE;
+    tw_file f = *file;
+    const int code = guarded(f->session, [&]() -> Status {
+        if (f->closed) return failure(TW_ECLOSED, "{}: the file is closed", f->path);
+        return close_file(*f);
+    });
+    *file = nullptr;
+    return code;
+}
+
+int tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
+    if (session == nullptr || !session->team) return TW_EHANDLE;
+    return guarded(session, [&]() -> Status {
+        Team& team = *session->team;
+        Settings own;
+        Status status;
+        if (file == nullptr) status = failure(TW_EARG, "no place for the file's handle");
+        if (status.ok()) status = session->settings.for_file(text_or_empty(settings), own);
+        status = agree(team.world(), status);
+        if (!status.ok()) return status;
+        *file = nullptr;
+        const std::string name = text_or_empty(path);
+        if (status = check_same_path(team, name); !status.ok()) return status;
+        auto handle = std::make_unique<tw_file_impl>();
+        handle->session = session;
+        handle->path = name;
+        handle->reader = std::make_unique<Reader>(team, name);
+        if (status = handle->reader->open(); !status.ok()) return status;
+        *file = handle.get();
+        session->files.push_back(std::move(handle));
+        return {};
+    });
+}
+
+int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
+    return with_reader(file, [&](Reader& r) {
+        if (length == nullptr) return failure(TW_EARG, "{}: no place for a length", file->path);
+        return r.dimension(text_or_empty(name), *length);
+    });
+}
+
+int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+           tw_type type, void* data, int64_t n) {
+    return with_reader(file, [&](Reader& r) {
+        return r.get(text_or_empty(var),
+                     decomposition == nullptr ? nullptr : decomposition->decomposition.get(),
+                     record, type, data, std::max<int64_t>(n, 0), 0, nullptr, nullptr);
+    });
+}
+
+int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                   tw_type type, void* data, int rank, const int64_t* extent,
+                   const int64_t* byte_stride) {
+    return with_reader(file, [&](Reader& r) {
+        return r.get(text_or_empty(var),
+                     decomposition == nullptr ? nullptr : decomposition->decomposition.get(),
+                     record, type, data, -1, rank, extent, byte_stride);
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/session.hpp"
+
+using namespace thalweg;
+
+SharedMemory* tw_session_impl::arena(Status& status) {
+    if (!memory) {
+        const auto members = static_cast<std::int64_t>(team->topology().members.size());
+        memory = team->node().share(
+            static_cast<std::size_t>(settings.number("buffer") * members));
+        Status mine;
+        if (!memory)
+            mine = failure(TW_ENOMEM, "cannot allocate {} bytes shared by the ranks of a node",
+                           settings.number("buffer") * members);
+        status = team->agree(mine);
+        if (!status.ok()) memory.reset();
+    }
+    return memory.get();
+}
+
+FileOptions tw_session_impl::options_for(const Settings& s) const {
+    FileOptions o;
+    o.method = s.text("method");
+    o.storage = s.text("storage");
+    o.format = s.text("format");
+    o.writers = s.text("writers");
+    o.alignment = s.number("alignment");
+    o.piece = s.number("piece");
+    o.buffer = s.number("buffer");
+    o.staging = s.number("staging");
+    o.header_pad = s.number("header_pad");
+    o.pnetcdf_blocking = s.text("pnetcdf_mode") == "blocking";
+    o.live = s.text("publish") == "live";
+    o.durable = s.flag("durable");
+    return o;
+}
+
+const std::string& tw_session_impl::summarize() {
+    std::vector<FileFigures> figures = finished;
+    for (const auto& f : files)
+        if (f->file) figures.push_back(f->file->figures());
+    summary = thalweg::summarize(team->world(), figures);
+    return summary;
+}

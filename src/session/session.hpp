@@ -1,0 +1,41 @@
+// What tw_init makes and tw_finalize ends; everything hangs from it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "dataset/file.hpp"
+#include "dataset/reader.hpp"
+#include "session/settings.hpp"
+
+struct tw_decomposition_impl {
+    tw_session session;
+    std::shared_ptr<const thalweg::Decomposition> decomposition;
+};
+
+/// One of the two, until it is closed.
+struct tw_file_impl {
+    tw_session session;
+    std::string path;
+    std::unique_ptr<thalweg::File> file;
+    std::unique_ptr<thalweg::Reader> reader;
+    bool closed = false;
+};
+
+struct tw_session_impl : thalweg::ArenaSource {
+    thalweg::SharedMemory* arena(thalweg::Status& status) override;
+    thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
+    /// Figures of all files written so far. @note Collective
+    const std::string& summarize();
+
+    thalweg::Settings settings;
+    std::unique_ptr<thalweg::Team> team;
+    std::unique_ptr<thalweg::SharedMemory> memory;
+    std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
+    std::vector<std::unique_ptr<tw_file_impl>> files;
+    std::vector<thalweg::FileFigures> finished;
+    std::string error, summary;
+};

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/settings.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <toml++/toml.h>
+
+#include "layout/writers.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// Kinds of values, told by the first word of SettingRow::values.
+const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
+const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
+const char* const integers = "an integer from 0";
+const char* const flags = "yes or no";
+
+}  // namespace
+
+const std::vector<SettingRow>& setting_table() {
+    static const std::vector<SettingRow> table{
+        {"method", "auto", "auto|record|slabs|direct|serial",
+         "who writes what; auto is record", true},
+        {"storage", "auto", "auto|posix|pnetcdf|memory",
+         "how bytes get into the file; auto is posix, on NFS pnetcdf; memory keeps nothing", true},
+        {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
+         "with storage=pnetcdf: one collective a round, or one a variable", true},
+        {"format", "auto", "auto|cdf1|cdf2|cdf5",
+         "classic netCDF format; auto is cdf2, or cdf5 where cdf2 cannot hold the file", true},
+        {"writers", "auto", "auto, a number, or a number per node as in 2/node",
+         "ranks that write; auto is 1/node on local file systems, else 4/node", true},
+        {"alignment", "auto", auto_sizes,
+         "ends of writers' ranges are multiples of it; auto is the file system's block size", true},
+        {"buffer", "8MiB", sizes, "exchange buffers, a rank", false},
+        {"piece", "auto", auto_sizes, "largest piece that is packed and written at a time", true},
+        {"staging", "256MiB", sizes,
+         "most memory for copies of put data, a rank and file; a step that needs more makes tw_put "
+         "collective",
+         true},
+        {"header_pad", "4KiB", sizes, "free bytes behind the header, for later attributes", true},
+        {"publish", "close", "close|live",
+         "whether a file has a temporary name until it is closed, or its own from the start", true},
+        {"durable", "no", flags, "whether every step and the close are synced to the device", true},
+        {"node_size", "0", integers,
+         "ranks of a node at most; 0: as the machine is. Small values test what crosses nodes",
+         false},
+        {"summary", "", "a path, or 'table' for standard output",
+         "where tw_finalize writes the session's summary", false},
+        {"print_config", "no", flags, "whether tw_init prints the effective settings", false},
+        {"log", "warning", "off|error|warning|info|debug", "what goes to standard error", false},
+        {"config", "", "a path", "TOML file of settings", false},
+    };
+    return table;
+}
+
+namespace {
+
+const SettingRow* find_row(const std::string& name) {
+    for (const SettingRow& row : setting_table())
+        if (name == row.name) return &row;
+    return nullptr;
+}
+
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos) return "";
+    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string environment_name(const std::string& name) {
+    std::string result = "THALWEG_" + name;
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return result;
+}
+
+bool parse_size(const std::string& text, std::int64_t& value) {
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || value < 0) return false;
+    const std::string unit = trimmed(std::string(rest, end));
+    static const std::map<std::string, int> shifts{{"", 0},     {"B", 0},    {"KiB", 10},
+                                                   {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    const auto shift = shifts.find(unit);
+    if (shift == shifts.end() || value > (INT64_MAX >> shift->second)) return false;
+    value <<= shift->second;
+    return true;
+}
+
+bool allowed(const SettingRow& row, const std::string& value) {
+    const std::string name = row.name;
+    std::int64_t number = 0;
+    if (row.values == sizes) return parse_size(value, number);
+    if (row.values == auto_sizes) return value == "auto" || (parse_size(value, number) && number > 0);
+    if (row.values == integers) {
+        const auto [rest, error] =
+            std::from_chars(value.data(), value.data() + value.size(), number);
+        return error == std::errc() && rest == value.data() + value.size() && number >= 0 &&
+               number <= 1'000'000'000;
+    }
+    if (row.values == flags) return value == "yes" || value == "no";
+    if (name == "writers") return value == "auto" || parse_writers(value).number > 0;
+    if (name == "summary" || name == "config") return true;
+    std::istringstream choices(row.values);
+    for (std::string choice; std::getline(choices, choice, '|');)
+        if (choice == value) return true;
+    return false;
+}
+
+}  // namespace
+
+Status Settings::apply(const std::string& name, const std::string& value,
+                       const std::string& origin) {
+    const SettingRow* row = find_row(name);
+    if (row == nullptr) {
+        std::vector<std::string> names;
+        for (const SettingRow& r : setting_table()) names.emplace_back(r.name);
+        return failure(TW_ESETTING, "unknown setting '{}' (from the {}); there are {}", name,
+                       origin, fmt::join(names, ", "));
+    }
+    if (!allowed(*row, value))
+        return failure(TW_ESETTING, "setting '{}' (from the {}) is '{}'; it can be {}", name,
+                       origin, value, row->values);
+    values_[name] = {value, origin};
+    return {};
+}
+
+Status Settings::apply_list(const std::string& list, const std::string& origin, bool file_only) {
+    std::istringstream stream(list);
+    for (std::string item; std::getline(stream, item, ';');) {
+        item = trimmed(item);
+        if (item.empty()) continue;
+        const auto equals = item.find('=');
+        if (equals == std::string::npos)
+            return failure(TW_ESETTING, "'{}' (from the {}) is not of the form name=value", item,
+                           origin);
+        const std::string name = trimmed(item.substr(0, equals));
+        const std::string value = trimmed(item.substr(equals + 1));
+        const SettingRow* row = find_row(name);
+        if (file_only && row != nullptr && !row->per_file)
+            return failure(TW_ESETTING, "setting '{}' is the session's; give it to tw_init", name);
+        if (file_only && values_[name].origin == "environment") continue;
+        if (Status status = apply(name, value, origin); !status.ok()) return status;
+    }
+    return {};
+}
+
+Status Settings::read(const std::string& call, Settings& settings) {
+    for (const SettingRow& row : setting_table())
+        settings.values_[row.name] = {row.standard, "default"};
+
+    // The configuration file is named by the call or the environment, so they are read first.
+    Settings named = settings;
+    if (Status status = named.apply_list(call, "call", false); !status.ok()) return status;
+    const char* config = std::getenv("THALWEG_CONFIG");
+    const std::string path = config != nullptr ? config : named.text("config");
+    if (!path.empty()) {
+        std::ifstream file(path);
+        if (!file) return failure(TW_ESETTING, "cannot read the configuration file '{}'", path);
+        std::ostringstream content;
+        content << file.rdbuf();
+        try {
+            const toml::table table = toml::parse(content.str(), path);
+            for (const auto& [key, node] : table) {
+                std::string value;
+                if (const auto text = node.value_exact<std::string>())
+                    value = *text;
+                else if (const auto number = node.value_exact<std::int64_t>())
+                    value = std::to_string(*number);
+                else if (const auto flag = node.value_exact<bool>())
+                    value = *flag ? "yes" : "no";
+                else
+                    return failure(TW_ESETTING,
+                                   "setting '{}' in '{}' is neither text, integer nor boolean",
+                                   key.str(), path);
+                if (Status status =
+                        settings.apply(std::string(key.str()), value, "file '" + path + "'");
+                    !status.ok())
+                    return status;
+            }
+        } catch (const toml::parse_error& error) {
+            return failure(TW_ESETTING, "configuration file '{}', line {}: {}", path,
+                           error.source().begin.line, error.description());
+        }
+    }
+    if (Status status = settings.apply_list(call, "call", false); !status.ok()) return status;
+    for (const SettingRow& row : setting_table())
+        if (const char* value = std::getenv(environment_name(row.name).c_str()); value != nullptr)
+            if (Status status = settings.apply(row.name, value, "environment"); !status.ok())
+                return status;
+    return {};
+}
+
+Status Settings::for_file(const std::string& call, Settings& settings) const {
+    settings = *this;
+    return settings.apply_list(call, "call", true);
+}
+
+const std::string& Settings::text(const char* name) const { return values_.at(name).text; }
+
+std::int64_t Settings::number(const char* name) const {
+    std::int64_t value = -1;
+    if (!parse_size(text(name), value)) return -1;
+    return value;
+}
+
+bool Settings::flag(const char* name) const { return text(name) == "yes"; }
+
+std::string Settings::table() const {
+    std::string result = fmt::format("{:<14} {:<14} {:<12} {}\n", "setting", "value", "from",
+                                     "meaning");
+    for (const SettingRow& row : setting_table()) {
+        const SettingValue& value = values_.at(row.name);
+        result += fmt::format("{:<14} {:<14} {:<12} {}\n", row.name,
+                              value.text.empty() ? "-" : value.text, value.origin, row.meaning);
+    }
+    return result;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,50 @@
+// The one table of settings: names, defaults, meanings; and where an effective value comes from.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "comm/status.hpp"
+
+namespace thalweg {
+
+struct SettingRow {
+    const char* name;
+    const char* standard;  ///< default
+    const char* values;    ///< what is allowed, for people
+    const char* meaning;
+    bool per_file;         ///< may be given to tw_create
+};
+
+/// All settings. docs/settings.md is checked against it.
+const std::vector<SettingRow>& setting_table();
+
+/// A value and where it comes from: "default", "file", "call" or "environment".
+struct SettingValue {
+    std::string text;
+    std::string origin;
+};
+
+class Settings {
+public:
+    /// Defaults, overridden by the configuration file, by the call, by the environment.
+    static Status read(const std::string& call, Settings& settings);
+    /// This, overridden for one file by its own call; the environment still wins.
+    Status for_file(const std::string& call, Settings& settings) const;
+
+    const std::string& text(const char* name) const;
+    std::int64_t number(const char* name) const;  ///< integers and sizes; "auto" is -1
+    bool flag(const char* name) const;
+    /// The table as text, one line a setting.
+    std::string table() const;
+
+private:
+    Status apply(const std::string& name, const std::string& value, const std::string& origin);
+    Status apply_list(const std::string& list, const std::string& origin, bool file_only);
+    std::map<std::string, SettingValue> values_;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,39 @@
+// The header of the classic formats, laid out and written by PnetCDF.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include "storage/storage.hpp"
+
+namespace thalweg {
+
+/// A status for a PnetCDF code.
+Status pnetcdf_status(int code, const std::string& path, const std::string& what);
+
+/// NC_CLOBBER or NC_NOCLOBBER is added by the caller.
+int pnetcdf_mode(Format format);
+
+/**
+ * Defines everything in a new file and ends define mode: `header_pad` free bytes behind the header,
+ * data and record section beginning at multiples of 4096, that is
+ * nc__enddef(ncid, header_pad, 4096, 0, 4096) in netCDF's terms.
+ */
+Status define_classic(int ncid, const std::string& path, const Definitions& definitions,
+                      const StorageOptions& options, FileMap& map);
+
+/// Creates a file with its header on this rank alone.
+Status create_classic_header(const std::string& path, const Definitions& definitions,
+                             const StorageOptions& options, FileMap& map);
+
+/// Adds attributes to a file on this rank alone; data move only if the reserved space is too small.
+Status add_attributes(const std::string& path, const Definitions& definitions,
+                      const std::vector<std::pair<int, Attribute>>& late);
+
+/// A file of no records ends before its record section; netCDF makes it whole.
+Status extend(const std::string& path, std::int64_t size);
+
+/// Hands a map from the root to all ranks.
+void broadcast(Comm& comm, FileMap& map, int root);
+
+}  // namespace thalweg

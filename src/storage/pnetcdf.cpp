@@ -1,0 +1,235 @@
+// Classic formats by PnetCDF's collective MPI-IO: for file systems on which plain writes from
+// several nodes are not coherent, and the papers' own way of writing.
+// SPDX-License-Identifier: Apache-2.0
+#include <pnetcdf.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+#include "comm/clock.hpp"
+#include "storage/classic_header.hpp"
+
+namespace thalweg {
+
+namespace {
+
+class PnetcdfStorage final : public Storage {
+public:
+    const char* name() const override { return "pnetcdf"; }
+    Order order() const override { return Order::native; }
+    bool collective() const override { return true; }
+
+    Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                  const StorageOptions& options, bool writer, FileMap& map) override {
+        path_ = path;
+        definitions_ = &definitions;
+        blocking_ = options.blocking;
+        first_ = comm.rank() == 0;
+        // The lowest writer's map serves all.
+        std::int64_t root = writer ? comm.rank() : comm.size();
+        comm.all_reduce({&root, 1}, Reduce::min);
+        writers_ = comm.split(writer ? 0 : -1, comm.rank());
+        Status status;
+        if (writer) {
+            const int code =
+                ncmpi_create(writers_->handle(), path.c_str(),
+                             NC_CLOBBER | pnetcdf_mode(options.format), MPI_INFO_NULL, &ncid_);
+            status = pnetcdf_status(code, path, "cannot create");
+            open_ = status.ok();
+            if (open_) status = define_classic(ncid_, path, definitions, options, map);
+        }
+        status = agree(comm, status);
+        if (!status.ok()) {
+            if (open_) ncmpi_abort(ncid_);
+            open_ = false;
+            return status;
+        }
+        broadcast(comm, map, static_cast<int>(root));
+        map_ = map;
+        return {};
+    }
+
+    Status write(std::span<const Chunk> chunks) override {
+        Stopwatch watch(counts_.seconds);
+        // One request a variable and record, made of boxes.
+        std::vector<Request> requests;
+        for (const Chunk& c : chunks) {
+            const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+            if (requests.empty() || requests.back().variable != c.variable ||
+                requests.back().record != c.record ||
+                requests.back().data + requests.back().elements * std::int64_t(v.element()) !=
+                    c.data)
+                requests.push_back({c.variable, c.record, c.data, 0, {}});
+            Request& r = requests.back();
+            r.elements += c.elements;
+            if (c.box != nullptr)
+                r.boxes.push_back(*c.box);
+            else
+                for_boxes_of_range(v.shape, c.first, c.first + c.elements,
+                                   [&](const Box& box) { r.boxes.push_back(box); });
+            counts_.bytes += c.elements * std::int64_t(v.element());
+        }
+        return blocking_ ? write_blocking(requests) : write_posted(requests);
+    }
+
+    Status set_records(std::int64_t records) override {
+        if (open_ && records > 0)
+            return pnetcdf_status(ncmpi_sync_numrecs(ncid_), path_, "number of records");
+        return {};
+    }
+
+    Status sync() override {
+        return open_ ? pnetcdf_status(ncmpi_sync(ncid_), path_, "cannot sync") : Status{};
+    }
+
+    Status close(std::int64_t records,
+                 const std::vector<std::pair<int, Attribute>>& late) override {
+        Status status;
+        if (open_) status = pnetcdf_status(ncmpi_close(ncid_), path_, "cannot close");
+        open_ = false;
+        if (first_ && status.ok()) status = fill_padding(records);
+        if (first_ && status.ok()) status = extend(path_, map_.size(records));
+        if (first_ && status.ok()) status = add_attributes(path_, *definitions_, late);
+        return status;
+    }
+
+private:
+    struct Request {
+        int variable;
+        std::int64_t record;
+        const char* data;
+        std::int64_t elements;
+        std::vector<Box> boxes;
+    };
+
+    /// The request in PnetCDF's words, kept alive for the call.
+    struct Arguments {
+        std::vector<MPI_Offset> numbers;
+        std::vector<MPI_Offset*> starts, counts;
+    };
+
+    Arguments arguments(const Request& r) const {
+        const Variable& v = definitions_->variables[static_cast<std::size_t>(r.variable)];
+        const std::size_t nd = v.dims.size();
+        Arguments a;
+        a.numbers.reserve(2 * nd * r.boxes.size());
+        for (const Box& box : r.boxes) {
+            for (int part = 0; part < 2; ++part) {
+                if (v.record) a.numbers.push_back(part == 0 ? r.record : 1);
+                const auto& from = part == 0 ? box.low : box.count;
+                a.numbers.insert(a.numbers.end(), from.begin(), from.begin() + box.nd);
+            }
+        }
+        for (std::size_t i = 0; i < r.boxes.size(); ++i) {
+            a.starts.push_back(a.numbers.data() + 2 * nd * i);
+            a.counts.push_back(a.numbers.data() + 2 * nd * i + nd);
+        }
+        return a;
+    }
+
+    static MPI_Datatype mpi_type(tw_type type) {
+        switch (type) {
+            case TW_BYTE: return MPI_SIGNED_CHAR;
+            case TW_CHAR: return MPI_CHAR;
+            case TW_SHORT: return MPI_SHORT;
+            case TW_INT: return MPI_INT;
+            case TW_FLOAT: return MPI_FLOAT;
+            case TW_DOUBLE: return MPI_DOUBLE;
+            case TW_UBYTE: return MPI_UNSIGNED_CHAR;
+            case TW_USHORT: return MPI_UNSIGNED_SHORT;
+            case TW_UINT: return MPI_UNSIGNED;
+            case TW_INT64: return MPI_LONG_LONG_INT;
+            case TW_UINT64: return MPI_UNSIGNED_LONG_LONG;
+        }
+        return MPI_BYTE;
+    }
+
+    const Variable& variable(const Request& r) const {
+        return definitions_->variables[static_cast<std::size_t>(r.variable)];
+    }
+
+    Status write_posted(const std::vector<Request>& requests) {
+        std::deque<Arguments> kept;
+        Status status;
+        for (const Request& r : requests) {
+            kept.push_back(arguments(r));
+            const int code = ncmpi_iput_varn(
+                ncid_, r.variable, static_cast<int>(r.boxes.size()), kept.back().starts.data(),
+                kept.back().counts.data(), r.data, r.elements, mpi_type(variable(r).type), nullptr);
+            if (status.ok()) status = pnetcdf_status(code, path_, variable(r).name);
+        }
+        const int code = ncmpi_wait_all(ncid_, NC_REQ_ALL, nullptr, nullptr);
+        ++counts_.calls;
+        if (status.ok()) status = pnetcdf_status(code, path_, "cannot write");
+        return status;
+    }
+
+    /// One collective call a variable; writers without a part take part with nothing.
+    Status write_blocking(const std::vector<Request>& requests) {
+        Status status;
+        std::vector<std::int64_t> numbers(definitions_->variables.size(), 0);
+        for (const Request& r : requests) ++numbers[static_cast<std::size_t>(r.variable)];
+        if (!numbers.empty()) writers_->all_reduce(numbers, Reduce::max);
+        for (std::size_t v = 0; v < numbers.size(); ++v) {
+            auto next = requests.begin();
+            for (std::int64_t i = 0; i < numbers[v]; ++i) {
+                next = std::find_if(next, requests.end(), [&](const Request& r) {
+                    return r.variable == static_cast<int>(v);
+                });
+                Request empty{static_cast<int>(v), 0, nullptr, 0, {}};
+                const Request& r = next == requests.end() ? empty : *next;
+                Arguments a = arguments(r);
+                const int code = ncmpi_put_varn_all(
+                    ncid_, r.variable, static_cast<int>(r.boxes.size()), a.starts.data(),
+                    a.counts.data(), r.data, r.elements, mpi_type(variable(r).type));
+                ++counts_.calls;
+                if (status.ok()) status = pnetcdf_status(code, path_, variable(r).name);
+                if (next != requests.end()) ++next;
+            }
+        }
+        return status;
+    }
+
+    /// PnetCDF leaves the padding behind odd-sized variables undefined; netCDF fills it.
+    Status fill_padding(std::int64_t records) const {
+        int fd = -1;
+        Status status;
+        for (std::size_t i = 0; i < definitions_->variables.size() && status.ok(); ++i) {
+            const Variable& v = definitions_->variables[i];
+            const auto size = static_cast<std::int64_t>(v.element());
+            const std::int64_t bytes = v.elements() * size, pad = map_.padded[i] - bytes;
+            if (pad <= 0) continue;
+            if (fd < 0) fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+            char fill[8] = {}, padding[8];
+            v.fill_value(fill);
+            to_big_endian(v.type, fill);
+            for (std::int64_t b = 0; b < pad; ++b) padding[b] = fill[b % size];
+            const std::int64_t n = v.record ? records : 1;
+            for (std::int64_t r = 0; r < n && status.ok(); ++r)
+                if (fd < 0 || pwrite(fd, padding, static_cast<std::size_t>(pad),
+                                     map_.offset[i] + r * map_.record_bytes + bytes) != pad)
+                    status = failure(TW_EIO, "{}: cannot write the padding of '{}': {}", path_,
+                                     v.name, std::strerror(errno));
+        }
+        if (fd >= 0) ::close(fd);
+        return status;
+    }
+
+    std::string path_;
+    const Definitions* definitions_ = nullptr;
+    std::unique_ptr<Comm> writers_;
+    FileMap map_;
+    int ncid_ = -1;
+    bool open_ = false, blocking_ = false, first_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_pnetcdf_storage() { return std::make_unique<PnetcdfStorage>(); }
+
+}  // namespace thalweg

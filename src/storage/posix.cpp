@@ -1,0 +1,229 @@
+// Classic formats by plain writes to disjoint ranges: no MPI in the write path.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "comm/clock.hpp"
+#include "storage/classic_header.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status system_failure(const std::string& path, const std::string& what) {
+    return failure(TW_EIO, "{}: {}: {}", path, what, std::strerror(errno));
+}
+
+/// A limit on the file size raises SIGXFSZ, which would end the model; blocked for the moment, the
+/// write fails with EFBIG instead.
+class NoSizeSignal {
+public:
+    NoSizeSignal() {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGXFSZ);
+        pthread_sigmask(SIG_BLOCK, &set, &before_);
+    }
+    ~NoSizeSignal() {
+        if (raised_) {
+            sigset_t set;
+            sigemptyset(&set);
+            sigaddset(&set, SIGXFSZ);
+            const timespec none{0, 0};
+            sigtimedwait(&set, nullptr, &none);
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    NoSizeSignal(const NoSizeSignal&) = delete;
+    NoSizeSignal& operator=(const NoSizeSignal&) = delete;
+    void raised() { raised_ = true; }
+
+private:
+    sigset_t before_{};
+    bool raised_ = false;
+};
+
+Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
+                   std::int64_t offset) {
+    NoSizeSignal guard;
+    while (bytes > 0) {
+        const ssize_t n = pwrite(fd, data, static_cast<std::size_t>(bytes), offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            if (n == 0) errno = ENOSPC;
+            if (errno == EFBIG) guard.raised();
+            return system_failure(path,
+                                  fmt::format("cannot write {} bytes at offset {}", bytes, offset));
+        }
+        data += n;
+        offset += n;
+        bytes -= n;
+    }
+    return {};
+}
+
+class PosixStorage final : public Storage {
+public:
+    ~PosixStorage() override {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    const char* name() const override { return "posix"; }
+    Order order() const override { return Order::big_endian; }
+    bool collective() const override { return false; }
+
+    Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                  const StorageOptions& options, bool writer, FileMap& map) override {
+        path_ = path;
+        definitions_ = &definitions;
+        format_ = options.format;
+        first_ = comm.rank() == 0;
+        Status status;
+        if (first_) {
+            NoSizeSignal guard;
+            status = create_classic_header(path, definitions, options, map);
+        }
+        status = agree(comm, status);
+        if (!status.ok()) return status;
+        broadcast(comm, map, 0);
+        map_ = map;
+        if (writer || first_) {
+            fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+            if (fd_ < 0) status = system_failure(path, "cannot open for writing");
+        }
+        return agree(comm, status);
+    }
+
+    Status write(std::span<const Chunk> chunks) override {
+        Stopwatch watch(counts_.seconds);
+        for (std::size_t i = 0; i < chunks.size();) {
+            const Chunk& c = chunks[i];
+            if (c.box != nullptr) {
+                if (Status status = write_box(c); !status.ok()) return status;
+                ++i;
+                continue;
+            }
+            // What continues in memory and in the file is one write.
+            std::int64_t bytes = c.bytes;
+            std::size_t j = i + 1;
+            while (j < chunks.size() && chunks[j].box == nullptr &&
+                   chunks[j].offset == c.offset + bytes && chunks[j].data == c.data + bytes)
+                bytes += chunks[j++].bytes;
+            if (Status status = write_range(c, c.data, bytes, c.offset); !status.ok())
+                return status;
+            i = j;
+        }
+        return {};
+    }
+
+    Status set_records(std::int64_t records) override {
+        if (!first_) return {};
+        // Byte 4 of the header: 32 bits in CDF-1 and CDF-2, 64 in CDF-5, big-endian.
+        if (format_ == Format::cdf5) {
+            auto n = static_cast<std::uint64_t>(records);
+            to_big_endian(TW_UINT64, &n);
+            return write_fully(fd_, path_, reinterpret_cast<const char*>(&n), sizeof n, 4);
+        }
+        auto n = static_cast<std::uint32_t>(records);
+        to_big_endian(TW_UINT, &n);
+        return write_fully(fd_, path_, reinterpret_cast<const char*>(&n), sizeof n, 4);
+    }
+
+    Status sync() override {
+        if (fd_ >= 0 && fdatasync(fd_) != 0) return system_failure(path_, "cannot sync");
+        return {};
+    }
+
+    Status close(std::int64_t records,
+                 const std::vector<std::pair<int, Attribute>>& late) override {
+        Status status;
+        if (fd_ >= 0 && ::close(fd_) != 0) status = system_failure(path_, "cannot close");
+        fd_ = -1;
+        if (first_ && status.ok()) status = extend(path_, map_.size(records));
+        if (first_ && status.ok()) status = add_attributes(path_, *definitions_, late);
+        return status;
+    }
+
+private:
+    Status write_range(const Chunk& c, const char* data, std::int64_t bytes, std::int64_t offset) {
+        if (Status status = write_fully(fd_, path_, data, bytes, offset); !status.ok()) {
+            const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+            status.text += fmt::format(", variable '{}'", v.name);
+            if (v.record) status.text += fmt::format(", record {}", c.record);
+            return status;
+        }
+        ++counts_.calls;
+        counts_.bytes += bytes;
+        return {};
+    }
+
+    /// One write for each run of elements that lie side by side in the file.
+    Status write_box(const Chunk& c) {
+        const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+        const Box& box = *c.box;
+        const auto size = static_cast<std::int64_t>(v.element());
+        int inner = box.nd;  // dimensions from here on are whole
+        std::int64_t run = 1;
+        while (inner > 0 && (inner == box.nd || box.count[inner] == v.shape[static_cast<std::size_t>(inner)]))
+            run *= box.count[--inner];
+        Index at = box.low;
+        const char* data = c.data;
+        for (;;) {
+            const std::int64_t offset = c.offset + linear(v.shape, at) * size;
+            if (Status status = write_range(c, data, run * size, offset); !status.ok())
+                return status;
+            data += run * size;
+            int d = inner - 1;
+            while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
+                at[d] = box.low[d];
+                --d;
+            }
+            if (d < 0) return {};
+        }
+    }
+
+    std::string path_;
+    const Definitions* definitions_ = nullptr;
+    FileMap map_;
+    Format format_ = Format::cdf2;
+    int fd_ = -1;
+    bool first_ = false;
+};
+
+class MemoryStorage final : public Storage {
+public:
+    const char* name() const override { return "memory"; }
+    Order order() const override { return Order::big_endian; }
+    bool collective() const override { return false; }
+    Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                  const StorageOptions& options, bool, FileMap& map) override {
+        Status status;
+        if (comm.rank() == 0) status = create_classic_header(path, definitions, options, map);
+        status = agree(comm, status);
+        if (status.ok()) broadcast(comm, map, 0);
+        return status;
+    }
+    Status write(std::span<const Chunk> chunks) override {
+        for (const Chunk& c : chunks) {
+            ++counts_.calls;
+            counts_.bytes += c.bytes;
+        }
+        return {};
+    }
+    Status set_records(std::int64_t) override { return {}; }
+    Status sync() override { return {}; }
+    Status close(std::int64_t, const std::vector<std::pair<int, Attribute>>&) override {
+        return {};
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_posix_storage() { return std::make_unique<PosixStorage>(); }
+std::unique_ptr<Storage> make_memory_storage() { return std::make_unique<MemoryStorage>(); }
+
+}  // namespace thalweg

@@ -1,0 +1,98 @@
+// How bytes get into a file: one driver a way. A driver sees offsets and bytes, no decompositions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "dataset/definitions.hpp"
+#include "exchange/kernels.hpp"
+
+namespace thalweg {
+
+/// Where the data of a file lies, known from its header.
+struct FileMap {
+    std::int64_t record_begin = 0;      ///< of record 0
+    std::int64_t record_bytes = 0;      ///< from record to record
+    std::vector<std::int64_t> offset;   ///< of each variable (of its record 0)
+    std::vector<std::int64_t> padded;   ///< bytes of each variable (of one record), with padding
+    std::int64_t fixed_end = 0;         ///< of the last fixed-size variable, or the header
+
+    /// Size of a complete file.
+    std::int64_t size(std::int64_t records) const {
+        return record_begin > 0 ? record_begin + records * record_bytes : fixed_end;
+    }
+};
+
+/// A row-major range of one variable, or a box of it, in the byte order that the driver asks for.
+struct Chunk {
+    int variable = 0;
+    std::int64_t record = 0;
+    std::int64_t first = 0;     ///< element
+    std::int64_t elements = 0;
+    std::int64_t offset = 0;    ///< of the first byte in the file
+    const char* data = nullptr;
+    std::int64_t bytes = 0;     ///< of the elements, and of the padding behind the last one
+    const Box* box = nullptr;   ///< a box, dense in memory; then `offset` is the variable's, and first has no meaning
+};
+
+struct WriteCounts {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    double seconds = 0;
+};
+
+struct StorageOptions {
+    Format format = Format::cdf2;
+    std::int64_t header_pad = 4096;
+    bool blocking = false;  ///< pnetcdf: one collective a variable instead of one a round
+};
+
+class Storage {
+public:
+    virtual ~Storage() = default;
+    virtual const char* name() const = 0;
+    /// Byte order of the data given to write.
+    virtual Order order() const = 0;
+    /// Whether write is collective over the writers: then all call it equally often.
+    virtual bool collective() const = 0;
+
+    /**
+     * Makes the file with its header and tells where the data go. The map is for writers and
+     * non-writers alike.
+     * @param path    where the data go; must not exist
+     * @param writer  whether this rank will write
+     * @note Collective over comm; the same status on every rank
+     */
+    virtual Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                          const StorageOptions& options, bool writer, FileMap& map) = 0;
+
+    virtual Status write(std::span<const Chunk> chunks) = 0;
+
+    /// Publishes the number of records. Called on every rank after all writes of them returned.
+    virtual Status set_records(std::int64_t records) = 0;
+
+    /// What was written by this rank survives a power loss when all ranks have returned.
+    virtual Status sync() = 0;
+
+    /// Called on every rank, once; `records` is the final number. `late` lists attributes set after
+    /// the definitions ended: (variable or -1, attribute).
+    virtual Status close(std::int64_t records,
+                         const std::vector<std::pair<int, Attribute>>& late) = 0;
+
+    const WriteCounts& counts() const { return counts_; }
+
+protected:
+    WriteCounts counts_;
+};
+
+std::unique_ptr<Storage> make_posix_storage();
+std::unique_ptr<Storage> make_pnetcdf_storage();
+/// Keeps nothing: measures everything but the disk.
+std::unique_ptr<Storage> make_memory_storage();
+
+}  // namespace thalweg

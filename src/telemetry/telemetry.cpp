@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/telemetry.hpp"
+
+#include <sys/resource.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace thalweg {
+
+std::int64_t peak_memory() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        if (word == "VmHWM:") {
+            std::int64_t kib = 0;
+            status >> kib;
+            return kib * 1024;
+        }
+    }
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+}
+
+namespace {
+
+/// Seconds travel as nanoseconds, so that all figures are integers.
+std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+}  // namespace
+
+std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
+    using nlohmann::ordered_json;
+    ordered_json result;
+    std::int64_t peak = peak_memory();
+    comm.all_reduce({&peak, 1}, Reduce::max);
+    result["ranks"] = comm.size();
+    result["peak_memory_bytes"] = peak;
+    result["files"] = ordered_json::array();
+    for (const FileFigures& f : files) {
+        std::int64_t slowest[] = {nanoseconds(f.open),  nanoseconds(f.plan),  nanoseconds(f.put),
+                                  nanoseconds(f.remap), nanoseconds(f.wait),  nanoseconds(f.write),
+                                  nanoseconds(f.close), nanoseconds(f.step),  f.staging_bytes,
+                                  f.buffer_bytes};
+        std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes};
+        comm.all_reduce(slowest, Reduce::max);
+        comm.all_reduce(sums, Reduce::sum);
+        ordered_json row;
+        row["path"] = f.path;
+        row["method"] = f.method;
+        row["storage"] = f.storage;
+        row["service"] = f.service;
+        row["format"] = f.format;
+        row["writers"] = f.writers;
+        row["steps"] = f.steps;
+        row["bytes"] = sums[0];
+        row["writes"] = sums[1];
+        row["write_bytes_mean"] = sums[1] > 0 ? sums[0] / sums[1] : 0;
+        row["messages"] = sums[2];
+        row["message_bytes"] = sums[3];
+        row["staging_bytes"] = slowest[8];
+        row["buffer_bytes"] = slowest[9];
+        row["seconds"] = {{"open", seconds(slowest[0])},  {"plan", seconds(slowest[1])},
+                          {"put", seconds(slowest[2])},   {"remap", seconds(slowest[3])},
+                          {"wait", seconds(slowest[4])},  {"write", seconds(slowest[5])},
+                          {"close", seconds(slowest[6])}, {"step", seconds(slowest[7])}};
+        result["files"].push_back(row);
+    }
+    return result.dump(2);
+}
+
+std::string summary_table(const std::string& json) {
+    const auto summary = nlohmann::json::parse(json);
+    std::string text = fmt::format(
+        "{:<24} {:<7} {:<8} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n", "file",
+        "method", "storage", "steps", "MB", "open s", "put s", "remap s", "wait s", "write s",
+        "close s", "MB/s");
+    for (const auto& f : summary["files"]) {
+        const auto& s = f["seconds"];
+        std::string path = f["path"];
+        if (path.size() > 24) path = "..." + path.substr(path.size() - 21);
+        const double mb = f["bytes"].get<double>() / 1e6;
+        const double time =
+            s["put"].get<double>() + s["step"].get<double>() + s["close"].get<double>();
+        text += fmt::format(
+            "{:<24} {:<7} {:<8} {:>5} {:>8.1f} {:>8.4f} {:>8.4f} {:>8.4f} {:>8.4f} {:>8.4f} "
+            "{:>8.4f} {:>9.1f}\n",
+            path, f["method"].get<std::string>(), f["storage"].get<std::string>(),
+            f["steps"].get<std::int64_t>(), mb, s["open"].get<double>(), s["put"].get<double>(),
+            s["remap"].get<double>(), s["wait"].get<double>(), s["write"].get<double>(),
+            s["close"].get<double>(), time > 0 ? mb / time : 0.0);
+    }
+    text += fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",
+                        summary["ranks"].get<int>(),
+                        summary["peak_memory_bytes"].get<double>() / 1e6);
+    return text;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what the documents claim: check_docs.py ROOT.
+
+- Programs in README.md are those of examples/hello, line by line.
+- Links to files lead somewhere.
+- Options that docs/building.md names are those of the build.
+- Packages that ./run installs are those of docs/dependencies.md.
+"""
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+HELLO = {"fortran": "hello.f90", "c": "hello.c"}
+
+
+def check_programs(root: Path) -> list[str]:
+    blocks = re.findall(r"```(\w+)\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
+    shown = {language: text for language, text in blocks if language in HELLO}
+    problems = [f"README.md shows no {language} program" for language in HELLO.keys() - shown]
+    for language, text in shown.items():
+        source = (root / "examples/hello" / HELLO[language]).read_text()
+        if not any(textwrap.indent(text, " " * n) in source for n in range(9)):
+            problems.append(f"README.md: the {language} lines are not in {HELLO[language]}")
+    return problems
+
+
+def check_links(root: Path) -> list[str]:
+    problems = []
+    for page in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+            if "://" not in link and not (page.parent / link).exists():
+                problems.append(f"{page.relative_to(root)}: no {link}")
+    return problems
+
+
+def check_options(root: Path) -> list[str]:
+    files = [root / "CMakeLists.txt", root / "tests/CMakeLists.txt", *root.glob("cmake/*.cmake")]
+    cmake = "".join(file.read_text() for file in files)
+    there = set(re.findall(r"option\((THALWEG_\w+)", cmake))
+    there |= set(re.findall(r"set\((THALWEG_\w+)[^()]*CACHE", cmake))
+    named = set(re.findall(r"^\| `(THALWEG_\w+)`", (root / "docs/building.md").read_text(), re.M))
+    return [f"docs/building.md: {name} is not in both it and the build" for name in named ^ there]
+
+
+def check_packages(root: Path) -> list[str]:
+    listed = re.search(r"^packages=\((.*?)^\)", (root / "run").read_text(), re.DOTALL | re.M)
+    installed = set(listed.group(1).split())
+    page = (root / "docs/dependencies.md").read_text()
+    named = set()
+    for row in re.findall(r"^\|.*\|$", page, re.M):
+        named |= set(re.findall(r"`([^`]+)`", row.split("|")[3]))
+    named -= {"tests/requirements.txt", "build/venv"}
+    return [f"docs/dependencies.md: {p} is not in both it and run" for p in named ^ installed]
+
+
+def main() -> int:
+    root = Path(sys.argv[1])
+    problems = []
+    for check in (check_programs, check_links, check_options, check_packages):
+        problems += check(root)
+    print("\n".join(problems) or "documents: ok")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> Every procedure reports through ierr, with a text, and the session goes on.
+program errors
+  use support
+  use thalweg
+  implicit none
+  integer, parameter :: nx = 6
+  type(tw_session) :: io
+  type(tw_decomposition) :: d, none
+  type(tw_file) :: file, other
+  integer :: status, first, n
+  real, allocatable :: line(:), unallocated(:)
+  logical :: flags(2) = .true.
+  complex :: waves(2) = 0
+  character(len=:), allocatable :: text
+
+  call begin()
+  io = tw_init(MPI_COMM_WORLD, 'no_such_setting=1; log=off', status)
+  call expect_status(status, TW_ESETTING, 'an unknown setting')
+  call expect(index(tw_error_message(io), 'no_such_setting') > 0, 'its text')
+  call tw_finalize(io, status)
+
+  io = tw_init(MPI_COMM_WORLD%MPI_VAL, 'log=off', status)
+  call expect_status(status, TW_OK, 'tw_init with an integer communicator')
+  call expect(tw_error_message(io) == '', 'no error yet')
+
+  ! Decompositions: one rank has the whole line, the others nothing.
+  n = merge(nx, 0, rank == 0)
+  d = tw_decompose(io, 'x', [nx], [1], [n], ierr=status)
+  call expect_status(status, TW_OK, 'tw_decompose')
+  none = tw_decompose(io, 'x', [nx], [2], [nx], ierr=status)
+  call expect_status(status, TW_EBOUNDS, 'a box outside the shape')
+  none = tw_decompose(io, 'x y', [nx], [1], [n], ierr=status)
+  call expect_status(status, TW_ESHAPE, 'fewer lengths than names')
+  none = tw_decompose(io, 'x', [nx], [1], [n], halo_low=[1, 1], ierr=status)
+  call expect_status(status, TW_ESHAPE, 'more halos than names')
+  if (ranks > 1) then
+    none = tw_decompose(io, 'x', [nx], [1], [nx], ierr=status)
+    call expect_status(status, TW_EOVERLAP, 'boxes that overlap')
+    none = tw_decompose(io, 'x', [nx + rank], [1], [n], ierr=status)
+    call expect_status(status, TW_EMISMATCH, 'shapes that differ')
+    call expect(len(tw_error_message(io)) > 0, 'the text of an error')
+  end if
+
+  ! Files and definitions.
+  other = tw_create(io, 'no/such/folder/file.nc', ierr=status)
+  call expect_status(status, TW_EIO, 'a missing folder')
+  call expect(index(tw_error_message(io), 'no/such/folder') > 0, 'the text names the path')
+  other = tw_create(io, 'file.nc', 'format=no_such_format', status)
+  call expect_status(status, TW_ESETTING, 'an unknown value')
+  other = tw_open(io, 'no_such_file.nc', ierr=status)
+  call expect_status(status, TW_EIO, 'a missing file')
+  call tw_def_dim(other, 'x', 3, status)
+  call expect_status(status, TW_EHANDLE, 'a file that is not there')
+  file = tw_create(io, 'file.nc', ierr=status)
+  call expect_status(status, TW_OK, 'tw_create')
+  other = tw_create(io, 'file.nc', ierr=status)
+  call expect_status(status, TW_EINUSE, 'a file twice')
+  call tw_def_dim(file, 'y', 3, status)
+  call expect_status(status, TW_OK, 'tw_def_dim')
+  call tw_def_dim(file, 'y', 3, status)
+  call expect_status(status, TW_EEXISTS, 'a dimension twice')
+  call tw_def_var(file, 'v', TW_FLOAT, 'x time', d, status)
+  call expect_status(status, TW_OK, 'tw_def_var')
+  call tw_def_var(file, 'v', TW_FLOAT, 'x time', d, status)
+  call expect_status(status, TW_EEXISTS, 'a variable twice')
+  call tw_def_var(file, 'w', 99, 'x time', d, status)
+  call expect_status(status, TW_ETYPE, 'an unknown type')
+  call tw_def_var(file, 'w', TW_FLOAT, 'y time', d, status)
+  call expect_status(status, TW_ESHAPE, 'dimensions that are not those of the decomposition')
+  none%handle = other%handle
+  call tw_def_var(file, 'w', TW_FLOAT, 'x time', none, status)
+  call expect_status(status, TW_EHANDLE, 'a decomposition that was never made')
+  call tw_def_var(file, 'text', TW_CHAR, 'y', ierr=status)
+  call expect_status(status, TW_OK, 'a text variable')
+  call tw_put_att(file, 'no_such_variable', 'units', 'm', status)
+  call expect_status(status, TW_ENOTFOUND, 'an attribute of no variable')
+  call tw_put_att(file, 'v', 'valid', flags(1), status)
+  call expect_status(status, TW_ETYPE, 'a logical attribute')
+  call tw_put_att(file, 'v', 'valid', reshape([1, 2, 3, 4], [2, 2]), status)
+  call expect_status(status, TW_ESHAPE, 'a rank-2 attribute')
+  call tw_put_att(file, 'v', 'units', 'm', status)
+  call expect_status(status, TW_OK, 'tw_put_att')
+  call tw_enddef(file, status)
+  call expect_status(status, TW_OK, 'tw_enddef')
+  call tw_enddef(file, status)
+  call expect_status(status, TW_ESTATE, 'tw_enddef twice')
+  call tw_def_dim(file, 'z', 3, status)
+  call expect_status(status, TW_ESTATE, 'a definition too late')
+
+  ! Data.
+  allocate (line(n))
+  line = rank
+  allocate (unallocated(3))
+  deallocate (unallocated)
+  call tw_put(file, 'no_such_variable', line, status)
+  call expect_status(status, TW_ENOTFOUND, 'a put of no variable')
+  call expect(index(tw_error_message(io), 'no_such_variable') > 0, 'the text names the variable')
+  call tw_put(file, 'v', flags, status)
+  call expect_status(status, TW_ETYPE, 'logical values')
+  call tw_put(file, 'v', waves, status)
+  call expect_status(status, TW_ETYPE, 'complex values')
+  call tw_put(file, 'v', 'abcdef', status)
+  call expect_status(status, TW_ETYPE, 'text into numbers')
+  call tw_put(file, 'text', [1, 2, 3], status)
+  call expect_status(status, TW_ETYPE, 'numbers into text')
+  call tw_put(file, 'v', 1.0, status)
+  call expect_status(status, TW_ESHAPE, 'a scalar')
+  if (rank == 0) then
+    call tw_put(file, 'v', [line, 1.0], status)
+    call expect_status(status, TW_ESHAPE, 'an array that is too long')
+    call tw_put(file, 'v', line(2:), status)
+    call expect_status(status, TW_ESHAPE, 'an array that is too short')
+    call tw_put(file, 'v', reshape([line, line], [n, 2]), status)
+    call expect_status(status, TW_ESHAPE, 'two boxes where there is one')
+    call tw_put(file, 'v', reshape([line, line], [n, 2, 1]), status)
+    call expect_status(status, TW_ESHAPE, 'an array with too many dimensions')
+    call put_assumed_size(line)
+    call tw_put(file, 'v', unallocated, status)
+    call expect_status(status, TW_EARG, 'no array on a rank that holds some')
+  end if
+  if (ranks > 1) then
+    first = TW_OK
+    if (rank == 0) call tw_put(file, 'v', line, first)
+    call expect_status(first, TW_OK, 'tw_put on one rank only')
+    call tw_end_step(file, status)
+    call expect_status(status, TW_EMISSING, 'a variable that is missing on some ranks')
+    if (rank > 0) call tw_put(file, 'v', unallocated, first)
+    call expect_status(first, TW_OK, 'no array on a rank that holds nothing')
+  else
+    call tw_put(file, 'v', line, status)
+    call expect_status(status, TW_OK, 'tw_put')
+  end if
+  call tw_end_step(file, status)
+  call expect_status(status, TW_OK, 'tw_end_step')
+  call tw_get(file, 'v', line, d, ierr=status)
+  call expect_status(status, TW_ESTATE, 'tw_get from a file being written')
+  call tw_close(file, status)
+  call expect_status(status, TW_OK, 'tw_close')
+  call tw_put(file, 'v', line, status)
+  call expect_status(status, TW_ECLOSED, 'a put after close')
+  call tw_close(file, status)
+  call expect_status(status, TW_ECLOSED, 'a second close')
+
+  ! Reading.
+  file = tw_open(io, 'file.nc', ierr=status)
+  call expect_status(status, TW_OK, 'tw_open')
+  call expect(tw_inq_dim(file, 'no_such_dimension', status) == 0, 'length of no dimension')
+  call expect_status(status, TW_ENOTFOUND, 'no such dimension')
+  call tw_get(file, 'v', line, d, record=2, ierr=status)
+  call expect_status(status, TW_EBOUNDS, 'a record that is not there')
+  call tw_get(file, 'v', line, d, record=0, ierr=status)
+  call expect_status(status, TW_EBOUNDS, 'record 0')
+  call tw_get(file, 'v', line, none, ierr=status)
+  call expect_status(status, TW_EHANDLE, 'tw_get for a decomposition that was never made')
+  line = -1
+  call tw_get(file, 'v', line, d, ierr=status)
+  call expect_status(status, TW_OK, 'tw_get')
+  call expect(all(abs(line) <= 0), 'its values')
+  call tw_put(file, 'v', line, status)
+  call expect_status(status, TW_ESTATE, 'a put into a file that is read')
+  call tw_close(file, status)
+  call expect_status(status, TW_OK, 'tw_close of a file that is read')
+
+  ! Reports.
+  text = tw_summary(io, status)
+  call expect_status(status, TW_OK, 'tw_summary')
+  call expect(index(text, '{') == 1 .and. index(text, 'file.nc') > 0, 'the summary is JSON: '//text)
+  call tw_print_summary(io, status)
+  call expect_status(status, TW_OK, 'tw_print_summary')
+  call tw_print_config(io, status)
+  call expect_status(status, TW_OK, 'tw_print_config')
+  call tw_finalize(io, status)
+  call expect_status(status, TW_OK, 'tw_finalize')
+  call tw_finalize(io, status)
+  call expect_status(status, TW_EHANDLE, 'tw_finalize twice')
+  text = tw_summary(io, status)
+  call expect_status(status, TW_EHANDLE, 'tw_summary without a session')
+  call finish()
+
+contains
+
+  !> The extent of an assumed-size array is not known.
+  subroutine put_assumed_size(array)
+    real, intent(in) :: array(*)
+    call tw_put(file, 'v', array(1:nx + 1), status)
+    call expect_status(status, TW_ESHAPE, 'a section that is too long')
+    call tw_put(file, 'v', array(1:nx), status)
+    call expect_status(status, TW_OK, 'a section of an assumed-size array')
+  end subroutine put_assumed_size
+
+end program errors

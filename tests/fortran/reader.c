@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the Fortran tests need from outside Fortran: the codes and types of thalweg.h, and single
+ * values of a file read with PnetCDF, which shares no code with the library's own reader.
+ */
+#include <mpi.h>
+#include <pnetcdf.h>
+#include <stdio.h>
+#include <string.h>
+#include <thalweg/thalweg.h>
+
+struct constant {
+    const char* name;
+    int value;
+};
+
+#define CONSTANT(name, value, text) {#name, value},
+static const struct constant codes[] = {TW_STATUS_TABLE(CONSTANT)};
+static const struct constant types[] = {
+    {"TW_BYTE", TW_BYTE},   {"TW_CHAR", TW_CHAR},     {"TW_SHORT", TW_SHORT},
+    {"TW_INT", TW_INT},     {"TW_FLOAT", TW_FLOAT},   {"TW_DOUBLE", TW_DOUBLE},
+    {"TW_UBYTE", TW_UBYTE}, {"TW_USHORT", TW_USHORT}, {"TW_UINT", TW_UINT},
+    {"TW_INT64", TW_INT64}, {"TW_UINT64", TW_UINT64},
+};
+
+static int find(const struct constant* table, size_t n, const char* name, int* value) {
+    for (size_t i = 0; i < n; ++i) {
+        if (strcmp(table[i].name, name) == 0) {
+            *value = table[i].value;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int code_count(void) { return (int)(sizeof codes / sizeof codes[0]); }
+int type_count(void) { return (int)(sizeof types / sizeof types[0]); }
+
+/* 1 and the value if there is such a constant, else 0. */
+int find_code(const char* name, int* value) {
+    return find(codes, sizeof codes / sizeof codes[0], name, value);
+}
+int find_type(const char* name, int* value) {
+    return find(types, sizeof types / sizeof types[0], name, value);
+}
+
+int reader_open(const char* path) {
+    int id = -1;
+    if (ncmpi_open(MPI_COMM_SELF, path, NC_NOWRITE, MPI_INFO_NULL, &id) != NC_NOERR) {
+        return -1;
+    }
+    return id;
+}
+
+void reader_close(int id) { ncmpi_close(id); }
+
+/* The element at a position counted from 1, fastest dimension first; 1e30 where there is none. */
+double reader_value(int id, const char* name, int rank, const int* position) {
+    MPI_Offset start[8] = {0};
+    MPI_Offset count[8];
+    int variable = -1;
+    int dims = -1;
+    double value = 1e30;
+    if (ncmpi_inq_varid(id, name, &variable) != NC_NOERR ||
+        ncmpi_inq_varndims(id, variable, &dims) != NC_NOERR || dims != rank) {
+        return value;
+    }
+    for (int d = 0; d < rank; ++d) {
+        start[rank - 1 - d] = position[d] - 1;
+        count[d] = 1;
+    }
+    if (ncmpi_get_vara_double_all(id, variable, start, count, &value) != NC_NOERR) {
+        return 1e30;
+    }
+    return value;
+}
+
+/* Text of a variable of one or two dimensions, row counted from 1; returns its length or -1. */
+int reader_text(int id, const char* name, int row, int size, char* text) {
+    int variable = -1;
+    int dims = -1;
+    int ids[8];
+    MPI_Offset start[2] = {row - 1, 0};
+    MPI_Offset count[2] = {1, 0};
+    MPI_Offset length = 0;
+    if (ncmpi_inq_varid(id, name, &variable) != NC_NOERR ||
+        ncmpi_inq_varndims(id, variable, &dims) != NC_NOERR || dims < 1 || dims > 2 ||
+        ncmpi_inq_vardimid(id, variable, ids) != NC_NOERR ||
+        ncmpi_inq_dimlen(id, ids[dims - 1], &length) != NC_NOERR || length > size) {
+        return -1;
+    }
+    count[1] = length;
+    const int skip = 2 - dims;
+    if (ncmpi_get_vara_text_all(id, variable, start + skip, count + skip, text) != NC_NOERR) {
+        return -1;
+    }
+    return (int)length;
+}
+
+/* Type (netCDF's number) and length of an attribute, var "" for a global one; 0 if not there. */
+int reader_attribute(int id, const char* var, const char* name, int* length, double* values,
+                     int size) {
+    int variable = NC_GLOBAL;
+    nc_type type = 0;
+    MPI_Offset n = 0;
+    if (*var != '\0' && ncmpi_inq_varid(id, var, &variable) != NC_NOERR) {
+        return 0;
+    }
+    if (ncmpi_inq_att(id, variable, name, &type, &n) != NC_NOERR) {
+        return 0;
+    }
+    *length = (int)n;
+    if (type != NC_CHAR && n <= size &&
+        ncmpi_get_att_double(id, variable, name, values) != NC_NOERR) {
+        return 0;
+    }
+    return type;
+}

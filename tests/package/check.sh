@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# check.sh WAY BUILD FOLDER: installs the library from BUILD into FOLDER/prefix, moves the installed
+# tree elsewhere, builds the hello programs against it, and runs them on 1 and 2 ranks.
+# WAY: cmake (find_package) or pkgconfig. MPIEXEC: the launcher with its flags.
+set -euo pipefail
+
+way="$1"
+build="$2"
+folder="$3"
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+hello="$here/../../examples/hello"
+read -ra mpiexec <<<"${MPIEXEC:-mpirun}"
+
+install_library() {
+    rm -rf "$folder"
+    mkdir -p "$folder/out"
+    cmake --install "$build" --prefix "$folder/installed" >/dev/null
+    mv "$folder/installed" "$folder/prefix" # an installed tree may be moved
+    prefix="$folder/prefix"
+    libdir="$(dirname "$(find "$prefix" -name libthalweg.so | head -n 1)")"
+}
+
+# A project in C alone, which must not be asked for a Fortran compiler, then one in C and Fortran.
+build_with_cmake() {
+    local languages
+    for languages in "C" "C;Fortran"; do
+        rm -rf "$folder/build"
+        cmake -S "$here/project" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+            -DHELLO="$hello" -DUSER_LANGUAGES="$languages"
+        cmake --build "$folder/build"
+    done
+    cp "$folder"/build/hello_* "$folder/out/"
+}
+
+build_with_pkgconfig() {
+    export PKG_CONFIG_PATH="$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+    local program compiler source name package flags
+    for program in "mpicc hello.c hello_c thalweg" "mpifort hello.f90 hello_f90 thalweg-fortran"; do
+        read -r compiler source name package <<<"$program"
+        read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
+        "$compiler" "$hello/$source" -o "$folder/out/$name" "${flags[@]}" -Wl,-rpath,"$libdir"
+    done
+}
+
+# run_program NAME: on 1 and 2 ranks. All runs of all programs write the same file.
+run_program() {
+    local ranks
+    cd "$folder/out"
+    for ranks in 1 2; do
+        "${mpiexec[@]}" -n "$ranks" "./$1"
+        mv hello.nc "$1.p$ranks.nc"
+        cmp hello_c.p1.nc "$1.p$ranks.nc"
+    done
+}
+
+check_file() {
+    ncdump "$folder/out/hello_c.p1.nc" >"$folder/out/hello.cdl"
+    grep -q 'time = UNLIMITED ; // (3 currently)' "$folder/out/hello.cdl"
+    grep -q 'float T(time, lev, lat, lon)' "$folder/out/hello.cdl"
+    grep -q 'T:units = "K"' "$folder/out/hello.cdl"
+}
+
+install_library
+"build_with_$way"
+run_program hello_c
+run_program hello_f90
+check_file
+echo "package ($way): ok"

@@ -1,0 +1,106 @@
+// One data set, every method, driver, writer count, node size and budget: one file, bit for bit.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: bit_for_bit [--keep FILE] [--all] [--verbose]
+// The file of one rank writing serially is compared with that of serial netCDF-C, and all others
+// with it. --keep leaves the file for readers.py. --all tries every combination instead of a third.
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "compare.hpp"
+#include "dataset.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool same_on_rank_0(const std::string& expected, const std::string& actual,
+                    const std::string& what) {
+    int equal = 1;
+    if (check::state.rank == 0) {
+        const std::string found = difference(expected, actual);
+        CHECK_TEXT(found.empty(), "%s: %s", what.c_str(), found.c_str());
+        equal = found.empty() ? 1 : 0;
+    }
+    MPI_Bcast(&equal, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return equal == 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    const bool all = check::has_flag(argc, argv, "--all");
+    const bool verbose = check::has_flag(argc, argv, "--verbose");
+    const std::string keep = check::option(argc, argv, "--keep", "");
+    const std::string folder = check::make_folder("bit_for_bit");
+    const std::string reference = folder + "/reference.nc";
+    const std::string serial = folder + "/serial.nc";
+    const std::string path = folder + "/file.nc";
+
+    check::step("one rank, serial");
+    if (check::state.rank == 0) {
+        dataset::write_reference(reference);
+        tw_session alone = nullptr;
+        CHECK(tw_init(MPI_COMM_SELF, "method=serial", &alone) == TW_OK);
+        CHECK(dataset::write(MPI_COMM_SELF, alone, serial, "method=serial") == TW_OK);
+        CHECK_TEXT(tw_finalize(&alone) == TW_OK, "tw_finalize");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    bool good = same_on_rank_0(reference, serial, "one rank, serial");
+
+    const Names node_sizes{"0", "1", "2", "3"};
+    const Names methods{"auto", "serial", "direct", "slabs", "record"};
+    const Names storages{"posix", "pnetcdf; pnetcdf_mode=blocking",
+                         "pnetcdf; pnetcdf_mode=nonblocking"};
+    const Names writers{"auto", "1", "3", "2/node", std::to_string(check::state.size)};
+    const Names buffers{"8MiB", "64KiB"};
+    int number = 0;
+    int written = 0;
+    const double begin = MPI_Wtime();
+    for (const std::string& node_size : node_sizes)
+        for (const std::string& buffer : buffers) {
+            tw_session session = nullptr;
+            const std::string own = "node_size=" + node_size + "; buffer=" + buffer;
+            check::step("tw_init %s", own.c_str());
+            CHECK(tw_init(MPI_COMM_WORLD, own.c_str(), &session) == TW_OK);
+            for (const std::string& method : methods)
+                for (const std::string& storage : storages)
+                    for (const std::string& writer : writers) {
+                        // Every third one, another third for each node size; 3 shares no factor
+                        // with the number of writers, so that all pairs come up.
+                        if (!all && (number++ + std::stoi(node_size)) % 3 != 0) continue;
+                        const std::string settings =
+                            "method=" + method + "; storage=" + storage + "; writers=" + writer;
+                        check::step("%s; %s", own.c_str(), settings.c_str());
+                        if (verbose && check::state.rank == 0) check::print(own + "; " + settings);
+                        const int status =
+                            dataset::write(MPI_COMM_WORLD, session, path, settings);
+                        good = check::everywhere(status == TW_OK) && good;
+                        good = same_on_rank_0(serial, path, own + "; " + settings) && good;
+                        ++written;
+                        if (check::state.rank == 0) ::unlink(path.c_str());
+                    }
+            check::step("tw_finalize %s", own.c_str());
+            CHECK(tw_finalize(&session) == TW_OK);
+        }
+    if (check::state.rank == 0) {
+        check::print(check::text("bit_for_bit: %d files in %.1f s", written, MPI_Wtime() - begin));
+        std::error_code ignored;
+        if (!keep.empty())
+            std::filesystem::copy_file(serial, keep,
+                                       std::filesystem::copy_options::overwrite_existing, ignored);
+        CHECK_TEXT(!ignored, "cannot copy the file to %s", keep.c_str());
+        std::filesystem::remove_all(folder, ignored);
+    }
+    return check::verdict("bit_for_bit");
+}

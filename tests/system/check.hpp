@@ -1,0 +1,240 @@
+// Checks for test programs that run under mpirun.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A failed check prints rank, file and line, is counted, and lets the program go on, so that the
+// ranks stay together. verdict() gathers the counts: one failed check on any rank fails the job.
+// A rank that waits for ever is caught by a watchdog, which prints the last named step of each
+// rank: without it a hang tells nothing.
+#ifndef THALWEG_TESTS_SYSTEM_CHECK_HPP
+#define THALWEG_TESTS_SYSTEM_CHECK_HPP
+
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace check {
+
+struct State {
+    int rank = 0;
+    int size = 1;
+    long checks = 0;
+    long failures = 0;
+    unsigned limit = 60;                       // seconds a step may take
+    char step[800] = "before the first step";  // plain memory: read by the signal handler
+};
+
+inline State state;
+
+inline std::string format(const char* form, std::va_list args) {
+    std::va_list again;
+    va_copy(again, args);
+    const int length = std::vsnprintf(nullptr, 0, form, args);
+    std::string text(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
+    if (length > 0) std::vsnprintf(text.data(), text.size() + 1, form, again);
+    va_end(again);
+    return text;
+}
+
+[[gnu::format(printf, 1, 2)]] inline std::string text(const char* form, ...) {
+    std::va_list args;
+    va_start(args, form);
+    std::string result = format(form, args);
+    va_end(args);
+    return result;
+}
+
+// Prints one line in one call, so that lines of different ranks do not mix.
+inline void print(const std::string& line) {
+    const std::string whole = line + "\n";
+    std::fwrite(whole.data(), 1, whole.size(), stderr);
+    std::fflush(stderr);
+}
+
+inline void fail(const char* file, int line, const std::string& what) {
+    ++state.failures;
+    // A loop that fails everywhere would drown the first, telling lines.
+    if (state.failures > 40) return;
+    const char* name = std::strrchr(file, '/');
+    print(text("[rank %d] %s:%d: FAILED: %s (in step: %s)", state.rank, name ? name + 1 : file,
+               line, what.c_str(), state.step));
+    if (state.failures == 40)
+        print(text("[rank %d] (further failures are only counted)", state.rank));
+}
+
+inline void on_alarm(int) {
+    // Only async-signal-safe calls here.
+    char line[1000];
+    std::size_t n = 0;
+    const auto add = [&](const char* s) {
+        while (*s != '\0' && n < sizeof line - 1) line[n++] = *s++;
+    };
+    char digits[12];
+    int k = 0;
+    int value = state.rank;
+    do {
+        digits[k++] = static_cast<char>('0' + value % 10);
+        value /= 10;
+    } while (value > 0 && k < 11);
+    add("[rank ");
+    while (k > 0 && n < sizeof line - 1) line[n++] = digits[--k];
+    add("] HANG: the time limit is over in step: ");
+    add(state.step);
+    if (n < sizeof line) line[n++] = '\n';
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, n);
+    ::sleep(2);  // the other ranks print theirs before the first abort ends the job
+    std::abort();
+}
+
+// Names what this rank does from now on and winds up the watchdog.
+[[gnu::format(printf, 1, 2)]] inline void step(const char* form, ...) {
+    std::va_list args;
+    va_start(args, form);
+    const std::string name = format(form, args);
+    va_end(args);
+    std::snprintf(state.step, sizeof state.step, "%s", name.c_str());
+    ::alarm(state.limit);
+}
+
+inline void begin(int* argc, char*** argv, unsigned limit_seconds) {
+    // Settings of the caller's environment would override those under test.
+    std::vector<std::string> names;
+    for (char** entry = environ; *entry != nullptr; ++entry)
+        if (std::strncmp(*entry, "THALWEG_", 8) == 0) {
+            const char* end = std::strchr(*entry, '=');
+            if (end != nullptr) names.emplace_back(*entry, static_cast<std::size_t>(end - *entry));
+        }
+    for (const std::string& name : names)
+        if (name.rfind("THALWEG_TEST", 0) != 0) ::unsetenv(name.c_str());
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &state.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &state.size);
+    state.limit = limit_seconds;
+    if (const char* own = std::getenv("THALWEG_TEST_LIMIT"))
+        state.limit = static_cast<unsigned>(std::atoi(own));
+    struct sigaction action {};
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, nullptr);
+    step("start");
+}
+
+// Gathers the counts, prints the verdict on rank 0 and ends MPI. The value is main's.
+inline int verdict(const char* program) {
+    step("verdict");
+    std::vector<long> failures(static_cast<std::size_t>(state.size));
+    long checks = 0;
+    MPI_Gather(&state.failures, 1, MPI_LONG, failures.data(), 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&state.checks, &checks, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    long total = 0;
+    std::string where;
+    if (state.rank == 0) {
+        for (std::size_t r = 0; r < failures.size(); ++r)
+            if (failures[r] > 0) {
+                total += failures[r];
+                where += (where.empty() ? "" : ", ") + std::to_string(r);
+            }
+        if (total == 0)
+            print(text("%s: PASSED on %d ranks, %ld checks", program, state.size, checks));
+        else
+            print(text("%s: FAILED: %ld of %ld checks, on ranks %s of %d", program, total, checks,
+                       where.c_str(), state.size));
+    }
+    MPI_Bcast(&total, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    ::alarm(0);
+    MPI_Finalize();
+    return total == 0 ? 0 : 1;
+}
+
+// True on every rank if it is true on every rank.
+inline bool everywhere(bool here) {
+    int mine = here ? 1 : 0;
+    int all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all == 1;
+}
+
+inline std::string broadcast(const std::string& from_rank_0) {
+    int length = static_cast<int>(from_rank_0.size());
+    MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    std::string result = from_rank_0;
+    result.resize(static_cast<std::size_t>(length));
+    MPI_Bcast(result.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return result;
+}
+
+// The texts of all ranks, on every rank.
+inline std::vector<std::string> gather(const std::string& mine) {
+    const int length = static_cast<int>(mine.size());
+    const auto ranks = static_cast<std::size_t>(state.size);
+    std::vector<int> lengths(ranks);
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::vector<int> offsets(ranks, 0);
+    int total = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        offsets[r] = total;
+        total += lengths[r];
+    }
+    std::string all(static_cast<std::size_t>(total), '\0');
+    MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
+                   MPI_CHAR, MPI_COMM_WORLD);
+    std::vector<std::string> result;
+    for (std::size_t r = 0; r < ranks; ++r)
+        result.push_back(
+            all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
+    return result;
+}
+
+// An empty folder for the program's files, the same on every rank (one machine is assumed).
+// Memory-backed where there is one: thousands of small files are written.
+inline std::string make_folder(const char* program) {
+    std::string path;
+    if (state.rank == 0) {
+        const char* base = std::getenv("THALWEG_TEST_DIR");
+        if (base == nullptr) base = std::getenv("TMPDIR");
+        if (base == nullptr) base = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+        path = std::string(base) + "/thalweg_" + program + "_XXXXXX";
+        if (::mkdtemp(path.data()) == nullptr) {
+            print("cannot make a folder " + path);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+    return broadcast(path);
+}
+
+// "--name value" of the command line, or the default.
+inline std::string option(int argc, char** argv, const char* name, const char* otherwise) {
+    for (int i = 1; i + 1 < argc; ++i)
+        if (std::strcmp(argv[i], name) == 0) return argv[i + 1];
+    return otherwise;
+}
+
+inline bool has_flag(int argc, char** argv, const char* name) {
+    for (int i = 1; i < argc; ++i)
+        if (std::strcmp(argv[i], name) == 0) return true;
+    return false;
+}
+
+}  // namespace check
+
+#define CHECK_TEXT(condition, ...)                                                                 \
+    do {                                                                                           \
+        ++check::state.checks;                                                                     \
+        if (!(condition))                                                                          \
+            check::fail(__FILE__, __LINE__,                                                        \
+                        std::string(#condition ": ") + check::text(__VA_ARGS__));                  \
+    } while (false)
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        ++check::state.checks;                                                                     \
+        if (!(condition)) check::fail(__FILE__, __LINE__, #condition);                             \
+    } while (false)
+
+#endif
