@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "machine.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "run.hpp"
@@ -57,9 +58,10 @@ int run(int argc, char** argv) {
         }
         Problem problem(options, meeting.rank(), meeting.ranks());
         check_json_file(meeting, options.json);
+        const auto machine = describe_machine(meeting, options.dir);
         const Measurement measurement = measure(meeting, problem, options);
         const std::string command = command_line(argc, argv, meeting.ranks());
-        const auto report = report_json(meeting, problem, options, measurement, command);
+        const auto report = report_json(machine, problem, options, measurement, command);
         if (speaks) {
             if (options.table) fmt::print("{}", report_table(report));
             std::fflush(stdout);

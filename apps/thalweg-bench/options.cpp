@@ -90,7 +90,7 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
 
     std::string verify = "first";
     app.add_option("--prewarm-gb", options.prewarm_gb,
-                   "Write and delete this many GB first, so that memory has been touched "
+                   "Write and delete this many GB once at first, so that memory has been touched "
                    "(default: 2, or twice what a repetition writes)")
         ->check(CLI::Range(0.0, 1e6))
         ->group("Measurement");
@@ -99,7 +99,7 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
         ->capture_default_str()
         ->check(CLI::IsMember({"first", "all", "none"}))
         ->group("Measurement");
-    app.add_option("--settle-ms", options.settle_ms, "Pause after a file is removed")
+    app.add_option("--settle-ms", options.settle_ms, "Pause before a method starts")
         ->capture_default_str()
         ->check(CLI::Range(0, 600000))
         ->group("Measurement");

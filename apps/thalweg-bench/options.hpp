@@ -42,7 +42,7 @@ struct Options {
 
     double prewarm_gb = -1;  ///< negative: 2, or twice what a repetition writes
     Verify verify = Verify::first;
-    int settle_ms = 50;
+    int settle_ms = 10;
     bool sync_between = false;
     bool durable = false;
     bool keep = false;

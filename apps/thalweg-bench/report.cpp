@@ -108,20 +108,20 @@ std::string grid_text(const Problem& problem) {
 
 }  // namespace
 
-Json report_json(const Meeting& meeting, const Problem& problem, const Options& options,
+Json report_json(const Json& machine, const Problem& problem, const Options& options,
                  const Measurement& measurement, const std::string& command) {
     Json report;
     report["program"] = "thalweg-bench";
     report["date"] = date_now();
     report["command"] = command;
-    report["machine"] = describe_machine(meeting, options.dir);
-    report["machine"]["ranks"] = meeting.ranks();
+    report["machine"] = machine;
     Json dims;
     for (const Dimension& d : problem.workload().dims) dims[d.name] = d.length;
     report["workload"] = {{"name", problem.workload().name},
                           {"text", problem.workload().text},
                           {"dimensions", dims},
                           {"variables", problem.variables().size()},
+                          {"ranks", problem.ranks()},
                           {"grid", grid_text(problem)},
                           {"step_bytes", problem.step_bytes()},
                           {"steps", measurement.steps}};
@@ -150,7 +150,7 @@ Json report_json(const Meeting& meeting, const Problem& problem, const Options& 
 std::string report_table(const Json& report) {
     const Json& w = report["workload"];
     const Json& m = report["machine"];
-    const int ranks = m["ranks"];
+    const int ranks = w["ranks"];
     const double mb = w["step_bytes"].get<double>() * w["steps"].get<double>() / 1e6;
     std::string text = fmt::format(
         "{}: {} variables, {:.1f} MB in {} step{}, {} rank{} ({}); medians of {} repetitions\n",

@@ -9,7 +9,8 @@
 
 namespace thalweg::bench {
 
-nlohmann::ordered_json report_json(const Meeting& meeting, const Problem& problem,
+/// `machine` is what describe_machine() found before the measurement.
+nlohmann::ordered_json report_json(const nlohmann::ordered_json& machine, const Problem& problem,
                                    const Options& options, const Measurement& measurement,
                                    const std::string& command);
 

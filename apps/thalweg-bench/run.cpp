@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <random>
 
 #include "verify.hpp"
 
@@ -38,9 +40,6 @@ private:
 struct Runner {
     std::unique_ptr<Method> method;
     Result result;
-    std::int64_t held = 0;  ///< memory that it keeps, shared pages counted whole
-    std::int64_t shared = 0;
-    std::int64_t shared_share = 0;
 };
 
 class Bench {
@@ -67,11 +66,16 @@ public:
         progress_.say("warming up memory");
         prewarm();
         problem_.fill();
-        const int count = static_cast<int>(runners_.size());
+        // Another order each time, the same on all ranks: what a method finds depends on what the
+        // one before it left.
+        const std::size_t count = runners_.size();
+        std::vector<std::size_t> order(count);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::mt19937 random(1);
         for (int r = -options_.warmup; r < options_.repetitions; ++r) {
-            for (int i = 0; i < count; ++i) {
-                const int turn = (i + r + options_.warmup) % count;
-                Runner& runner = runners_[turn];
+            std::shuffle(order.begin(), order.end(), random);
+            for (std::size_t i = 0; i < count; ++i) {
+                Runner& runner = runners_[order[i]];
                 progress_.say(fmt::format("{}, {} ranks: {} {}, {} ({} of {})",
                                           problem_.workload().name, meeting_.ranks(),
                                           r < 0 ? "warm-up" : "repetition",
@@ -80,6 +84,7 @@ public:
                 run_once(runner, r);
             }
         }
+        remove(last_file_);
         for (Runner& runner : runners_) {
             runner.method.reset();
             Result& result = runner.result;
@@ -125,7 +130,7 @@ private:
             else if (::statvfs(options_.dir.c_str(), &v) == 0) {
                 const auto room = static_cast<double>(v.f_bavail) * static_cast<double>(v.f_frsize);
                 const auto kept = options_.keep ? static_cast<double>(runners_.size()) : 0.;
-                const double need = std::max((1.1 + kept) * static_cast<double>(repetition_bytes()),
+                const double need = std::max((2.1 + kept) * static_cast<double>(repetition_bytes()),
                                              static_cast<double>(prewarm_bytes()));
                 if (room < need)
                     wrong = fmt::format("--dir {}: {:.1f} GB needed, {:.1f} GB free", options_.dir,
@@ -144,12 +149,18 @@ private:
     void prewarm() {
         std::vector<char> out(std::size_t{16384} * meeting_.ranks(), 1), in(out.size());
         MPI_Alltoall(out.data(), 16384, MPI_CHAR, in.data(), 16384, MPI_CHAR, meeting_.comm());
-        const std::int64_t total = prewarm_bytes();
-        if (total == 0) return;
-        const std::string path = prefix_ + "-prewarm";
-        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0666);
+        write_scratch(prewarm_bytes());
+        remove(scratch());
+    }
+
+    std::string scratch() const { return prefix_ + "-scratch"; }
+
+    void write_scratch(std::int64_t total) const {
+        const int file = total > 0 ? ::open(scratch().c_str(), O_WRONLY | O_CREAT, 0666) : -1;
         if (file >= 0) {
-            const std::vector<char> piece(std::size_t{1} << 20, 1);
+            // Pieces of the largest pages that the page cache uses: a large free page serves small
+            // ones, too, but not the other way round.
+            const std::vector<char> piece(std::size_t{2} << 20, 1);
             const auto size = static_cast<std::int64_t>(piece.size());
             for (std::int64_t at = total * meeting_.rank() / meeting_.ranks() / size * size;
                  at < total * (meeting_.rank() + 1) / meeting_.ranks(); at += size)
@@ -157,14 +168,23 @@ private:
             ::close(file);
         }
         meeting_.wait();
-        remove(path);
     }
 
     void remove(const std::string& path) const {
-        if (meeting_.rank() == 0) {
-            ::unlink(path.c_str());
-            if (options_.sync_between) ::sync();
-        }
+        if (meeting_.rank() == 0 && !path.empty()) ::unlink(path.c_str());
+    }
+
+    /// Brings the machine into the same state before every method. A virtual machine may give
+    /// memory that is free for some seconds back to its host and is slow to get it again; so the
+    /// last file is kept until now, a second one is written, and both are freed: pages for a new
+    /// file and as much again for buffers are at hand.
+    void level_ground() {
+        constexpr std::int64_t most = 1'000'000'000;  // below what makes the kernel start to flush
+        write_scratch(std::min(repetition_bytes(), most));
+        remove(last_file_);
+        remove(scratch());
+        last_file_.clear();
+        if (meeting_.rank() == 0 && options_.sync_between) ::sync();
         usleep(static_cast<useconds_t>(options_.settle_ms) * 1000);
         meeting_.wait();
     }
@@ -195,13 +215,19 @@ private:
     void run_once(Runner& runner, int repetition) {
         Result& result = runner.result;
         if (!result.error.empty()) return;
-        trim_memory();
-        if (!reset_peak()) measurement_.peaks_reset = false;
+        level_ground();
+        // Memory is looked at in a method's first file only, from before it has any: giving free
+        // memory back to the system before every file would not be what a model does.
         const bool first = !runner.method;
-        const Memory before = memory_now(first);
-        if (first && !make(runner)) return;
-        const bool last = repetition + 1 == options_.repetitions;
+        Memory before, open;
+        if (first) {
+            trim_memory();
+            if (!reset_peak()) measurement_.peaks_reset = false;
+            before = memory_now(true);
+            if (!make(runner)) return;
+        }
         const std::string path = fmt::format("{}-{}", prefix_, result.info->name);
+        last_file_ = path;
         Method& method = *runner.method;
         const Fsyncs fsyncs_before = fsyncs();
 
@@ -213,31 +239,16 @@ private:
         start = meeting_.start();
         const double cpu_start = cpu_seconds();
         for (int s = 0; s < measurement_.steps; ++s) method.step(s);
-        // Shared memory that the method keeps is looked at while its file is still open; it takes
-        // a while, so only where nothing is measured.
-        if (repetition < 0 && first) {
-            const Memory open = memory_now(true);
-            runner.shared = open.shared - before.shared;
-            runner.shared_share = open.shared_share - before.shared_share;
-        }
+        // Shared memory is looked at while the file is open; that takes a while, so only where
+        // nothing is measured.
+        if (first && repetition < 0) open = memory_now(true);
         method.close();
         if (options_.durable) make_durable(path);
         const double seconds = now() - start;
         const double cpu = cpu_seconds() - cpu_start;
         meeting_.wait();
 
-        const Memory after = memory_now(false);
-        const std::int64_t code = std::max<std::int64_t>(0, after.code - before.code);
-        const std::int64_t peak = after.peak - code - before.resident + runner.held;
-        trim_memory();
-        const Memory kept = memory_now(false);
-        runner.held += kept.resident - kept.code - (before.resident - before.code);
-        const std::int64_t fair = std::max<std::int64_t>(
-            0, peak - std::max<std::int64_t>(0, runner.shared - runner.shared_share));
-        result.peak_rss_bytes = std::max(result.peak_rss_bytes, meeting_.max(peak));
-        result.peak_bytes = std::max(result.peak_bytes, meeting_.max(fair));
-        result.peak_node_bytes = std::max(result.peak_node_bytes, meeting_.max_node_sum(fair));
-
+        if (first) add_memory(result, before, open);
         sample.seconds = meeting_.max(seconds);
         sample.cpu_seconds = meeting_.sum(cpu);
         add_report(method.report(), result, sample);
@@ -246,15 +257,28 @@ private:
         sample.fsync_seconds = meeting_.max(fsyncs_after.seconds - fsyncs_before.seconds);
         if (repetition >= 0) result.samples.push_back(sample);
 
-        const bool first_measured = repetition == 0;
-        if (options_.verify == Verify::all || (options_.verify == Verify::first && first_measured))
+        if (options_.verify == Verify::all || (options_.verify == Verify::first && repetition == 0))
             verify(result, path);
         result.file_bytes = file_bytes(meeting_, path);
-        if (last && options_.keep && meeting_.rank() == 0)
-            ::rename(path.c_str(), fmt::format("{}/{}-{}.nc", options_.dir,
-                                               problem_.workload().name, result.info->name)
-                                       .c_str());
-        remove(path);
+        if (options_.keep && repetition + 1 == options_.repetitions) {
+            const std::string kept = fmt::format("{}/{}-{}.nc", options_.dir,
+                                                 problem_.workload().name, result.info->name);
+            if (meeting_.rank() == 0) ::rename(path.c_str(), kept.c_str());
+            last_file_.clear();
+        }
+    }
+
+    void add_memory(Result& result, const Memory& before, const Memory& open) const {
+        const Memory after = memory_now(false);
+        const std::int64_t code = std::max<std::int64_t>(0, after.code - before.code);
+        const std::int64_t peak = std::max<std::int64_t>(0, after.peak - code - before.resident);
+        const std::int64_t others =  // of the shared pages, what counts for other ranks
+            (open.shared - before.shared) - (open.shared_share - before.shared_share);
+        const std::int64_t fair = std::max<std::int64_t>(
+            0, peak - (open.resident > 0 ? std::max<std::int64_t>(0, others) : 0));
+        result.peak_rss_bytes = meeting_.max(peak);
+        result.peak_bytes = meeting_.max(fair);
+        result.peak_node_bytes = meeting_.max_node_sum(fair);
     }
 
     void make_durable(const std::string& path) const {
@@ -308,6 +332,7 @@ private:
     const Options& options_;
     Progress progress_;
     std::string prefix_;
+    std::string last_file_;  ///< still there: see level_ground()
     std::vector<Runner> runners_;
     Measurement measurement_;
     const Result* reference_ = nullptr;  ///< the library's first classic file

@@ -94,7 +94,7 @@ private:
     Status missing_variables(const std::vector<std::int64_t>& missing);
     Status write_space(const Space& space, bool records, const std::vector<Action>& actions);
     Status write_fixed(const Agreed& agreed, bool last);
-    Status finish_write(Status mine, bool commit);
+    Status finish_write(Status mine, bool commit, bool durable);
     Status rename_to_final();
     Status put_now(Status checked, int variable, ArrayView view);
     Status complete();
@@ -122,6 +122,7 @@ private:
     std::vector<Pending> pending_;
     std::vector<char> filled_;   ///< fixed variables that were written
     std::vector<Misfits> misfits_;
+    bool stream_used_ = false;   ///< since the last agreement
     std::int64_t records_ = 0;
     bool immediate_ = false;     ///< a step exceeds the staging budget: puts are collective
     FileFigures figures_;

@@ -169,6 +169,7 @@ Status File::stage(int variable, const ArrayView& view) {
 Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agreed) {
     Stopwatch watch(figures_.wait);
     stream_->prepare();
+    stream_used_ = false;
     const std::size_t n = definitions_.variables.size();
     const std::size_t map_words = (n + 63) / 64;
     const std::int64_t which = variable + 1;
@@ -257,6 +258,11 @@ Status File::missing_variables(const std::vector<std::int64_t>& missing) {
 Status File::write_space(const Space& space, bool records, const std::vector<Action>& actions) {
     if (std::all_of(actions.begin(), actions.end(), [](Action a) { return a == Action::skip; }))
         return {};
+    if (stream_used_) {  // a second pass without an agreement in between
+        stream_->prepare();
+        team_.barrier();
+    }
+    stream_used_ = true;
     const std::int64_t base = records ? map_.record_begin + records_ * map_.record_bytes : fixed_base_;
     const std::int64_t record = records ? records_ : 0;
     std::vector<const ArrayView*> arrays(space.places.size(), nullptr);
@@ -298,8 +304,11 @@ Status File::write_space(const Space& space, bool records, const std::vector<Act
 }
 
 /// All ranks learn what became of a write; on success the record is published.
-Status File::finish_write(Status mine, bool commit) {
-    if (mine.ok() && options_.durable) mine = storage_->sync();
+Status File::finish_write(Status mine, bool commit, bool durable) {
+    if (durable) {  // a collective matter for some drivers, so whatever this rank's own luck
+        Status synced = storage_->sync();
+        if (mine.ok()) mine = std::move(synced);
+    }
     Status misfit;
     for (Misfits& m : misfits_) {
         if (m.values > 0 && misfit.ok())
@@ -319,8 +328,7 @@ Status File::finish_write(Status mine, bool commit) {
     if (commit) {
         // A failure here is rank 0's alone: it is kept, and told to all by the next agreement.
         ++records_;
-        Status published = storage_->set_records(records_);
-        if (published.ok() && options_.durable && team_.rank() == 0) published = storage_->sync();
+        Status published = storage_->set_records(records_, durable);
         if (!published.ok()) failed_ = published;
     }
     if (words[1] != 0) return thalweg::agree(team_.world(), misfit);
@@ -340,7 +348,7 @@ Status File::put_now(Status checked, int variable, ArrayView view) {
     std::vector<Action> actions(space.places.size(), Action::skip);
     for (std::size_t i = 0; i < actions.size(); ++i)
         if (space.places[i].variable == variable) actions[i] = Action::data;
-    Status status = finish_write(write_space(space, v.record, actions), false);
+    Status status = finish_write(write_space(space, v.record, actions), false, false);
     pending.put = false;
     pending.written = true;
     if (!v.record) filled_[at] = 1;
@@ -380,7 +388,7 @@ Status File::end_step() {
     }
     Status records = write_space(record_, true, actions);
     if (status.ok()) status = std::move(records);
-    status = finish_write(std::move(status), !record_.places.empty());
+    status = finish_write(std::move(status), !record_.places.empty(), options_.durable);
     for (Pending& p : pending_) p.put = p.written = false;
     ++figures_.steps;
     return status;
@@ -392,13 +400,8 @@ Status File::sync(bool durable) {
     Agreed agreed;
     if (Status s = agree_on(Call::sync, -1, {}, agreed); !s.ok()) return s;
     Status status = write_fixed(agreed, false);
-    if (status.ok() && durable) status = storage_->sync();
-    status = finish_write(std::move(status), false);
-    if (status.ok()) {
-        Status published = storage_->set_records(records_);
-        if (published.ok() && durable && team_.rank() == 0) published = storage_->sync();
-        status = keep(team_.agree(published));
-    }
+    status = finish_write(std::move(status), false, durable);
+    if (status.ok()) status = keep(team_.agree(storage_->set_records(records_, durable)));
     for (std::size_t i = 0; i < pending_.size(); ++i)
         if (!definitions_.variables[i].record) pending_[i].put = false;
     return status;
@@ -434,7 +437,7 @@ Status File::complete() {
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
     if (Status s = compare_definitions(); !s.ok()) return s;
-    Status status = finish_write(write_fixed(agreed, true), false);
+    Status status = finish_write(write_fixed(agreed, true), false, options_.durable);
     return status.ok() ? misfit : status;
 }
 

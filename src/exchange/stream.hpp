@@ -57,8 +57,8 @@ public:
                                         std::span<const Space> spaces, Order order,
                                         const StreamOptions& options, Status& status);
 
-    /// Called by every rank before the agreement that precedes its passes: other streams may have
-    /// used the arena since.
+    /// Called by every rank before the agreement (any wait of all for all) that must precede each
+    /// pass: ranks leave a pass while others are still in it.
     void prepare();
 
     /**

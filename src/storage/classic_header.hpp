@@ -15,9 +15,8 @@ Status pnetcdf_status(int code, const std::string& path, const std::string& what
 int pnetcdf_mode(Format format);
 
 /**
- * Defines everything in a new file and ends define mode: `header_pad` free bytes behind the header,
- * data and record section beginning at multiples of 4096, that is
- * nc__enddef(ncid, header_pad, 4096, 0, 4096) in netCDF's terms.
+ * Defines everything in a new file and ends define mode, with `header_pad` free bytes behind the
+ * header: nc__enddef(ncid, header_pad, 4, 0, 4) in netCDF's terms.
  */
 Status define_classic(int ncid, const std::string& path, const Definitions& definitions,
                       const StorageOptions& options, FileMap& map);

@@ -77,10 +77,14 @@ public:
         return blocking_ ? write_blocking(requests) : write_posted(requests);
     }
 
-    Status set_records(std::int64_t records) override {
-        if (open_ && records > 0)
-            return pnetcdf_status(ncmpi_sync_numrecs(ncid_), path_, "number of records");
-        return {};
+    Status set_records(std::int64_t records, bool durable) override {
+        if (!open_ || records == 0) return {};
+        Status status = pnetcdf_status(ncmpi_sync_numrecs(ncid_), path_, "number of records");
+        if (durable) {
+            Status synced = sync();
+            if (status.ok()) status = std::move(synced);
+        }
+        return status;
     }
 
     Status sync() override {
@@ -153,7 +157,8 @@ private:
         return definitions_->variables[static_cast<std::size_t>(r.variable)];
     }
 
-    Status write_posted(const std::vector<Request>& requests) {
+    /// Posts some requests and waits for them, together with all writers.
+    Status write_posted(std::span<const Request> requests) {
         std::deque<Arguments> kept;
         Status status;
         for (const Request& r : requests) {
@@ -169,30 +174,42 @@ private:
         return status;
     }
 
-    /// One collective call a variable; writers without a part take part with nothing.
+    /// One collective a variable; writers without a part take part with nothing.
     Status write_blocking(const std::vector<Request>& requests) {
+        std::vector<std::int64_t> boxes(definitions_->variables.size(), 0);
+        for (const Request& r : requests)
+            boxes[static_cast<std::size_t>(r.variable)] += static_cast<std::int64_t>(r.boxes.size());
+        if (!boxes.empty()) writers_->all_reduce(boxes, Reduce::max);
         Status status;
-        std::vector<std::int64_t> numbers(definitions_->variables.size(), 0);
-        for (const Request& r : requests) ++numbers[static_cast<std::size_t>(r.variable)];
-        if (!numbers.empty()) writers_->all_reduce(numbers, Reduce::max);
-        for (std::size_t v = 0; v < numbers.size(); ++v) {
-            auto next = requests.begin();
-            for (std::int64_t i = 0; i < numbers[v]; ++i) {
-                next = std::find_if(next, requests.end(), [&](const Request& r) {
-                    return r.variable == static_cast<int>(v);
-                });
-                Request empty{static_cast<int>(v), 0, nullptr, 0, {}};
-                const Request& r = next == requests.end() ? empty : *next;
-                Arguments a = arguments(r);
-                const int code = ncmpi_put_varn_all(
-                    ncid_, r.variable, static_cast<int>(r.boxes.size()), a.starts.data(),
-                    a.counts.data(), r.data, r.elements, mpi_type(variable(r).type));
-                ++counts_.calls;
-                if (status.ok()) status = pnetcdf_status(code, path_, variable(r).name);
-                if (next != requests.end()) ++next;
-            }
+        for (std::size_t v = 0; v < boxes.size(); ++v) {
+            if (boxes[v] == 0) continue;
+            std::vector<Request> own;
+            for (const Request& r : requests)
+                if (r.variable == static_cast<int>(v)) own.push_back(r);
+            const Variable& variable = definitions_->variables[v];
+            // PnetCDF takes different collective paths for scalars and for lists of boxes.
+            Status written = boxes[v] == 1 && !variable.dims.empty()
+                                 ? write_box(static_cast<int>(v), own)
+                                 : write_posted(own);
+            if (status.ok()) status = std::move(written);
         }
         return status;
+    }
+
+    Status write_box(int id, const std::vector<Request>& own) {
+        const Variable& v = definitions_->variables[static_cast<std::size_t>(id)];
+        std::vector<MPI_Offset> start(v.dims.size(), 0), count(v.dims.size(), 0);
+        if (!own.empty()) {
+            Arguments a = arguments(own.front());
+            std::copy_n(a.starts.front(), start.size(), start.begin());
+            std::copy_n(a.counts.front(), count.size(), count.begin());
+        }
+        const int code = ncmpi_put_vara_all(ncid_, id, start.data(), count.data(),
+                                            own.empty() ? nullptr : own.front().data,
+                                            own.empty() ? 0 : own.front().elements,
+                                            mpi_type(v.type));
+        ++counts_.calls;
+        return pnetcdf_status(code, path_, v.name);
     }
 
     /// PnetCDF leaves the padding behind odd-sized variables undefined; netCDF fills it.

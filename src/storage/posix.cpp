@@ -120,17 +120,16 @@ public:
         return {};
     }
 
-    Status set_records(std::int64_t records) override {
+    Status set_records(std::int64_t records, bool durable) override {
         if (!first_) return {};
         // Byte 4 of the header: 32 bits in CDF-1 and CDF-2, 64 in CDF-5, big-endian.
-        if (format_ == Format::cdf5) {
-            auto n = static_cast<std::uint64_t>(records);
-            to_big_endian(TW_UINT64, &n);
-            return write_fully(fd_, path_, reinterpret_cast<const char*>(&n), sizeof n, 4);
-        }
-        auto n = static_cast<std::uint32_t>(records);
-        to_big_endian(TW_UINT, &n);
-        return write_fully(fd_, path_, reinterpret_cast<const char*>(&n), sizeof n, 4);
+        auto n = static_cast<std::uint64_t>(records);
+        to_big_endian(TW_UINT64, &n);
+        const std::int64_t bytes = format_ == Format::cdf5 ? 8 : 4;
+        Status status =
+            write_fully(fd_, path_, reinterpret_cast<const char*>(&n) + 8 - bytes, bytes, 4);
+        if (status.ok() && durable) status = sync();
+        return status;
     }
 
     Status sync() override {
@@ -214,7 +213,7 @@ public:
         }
         return {};
     }
-    Status set_records(std::int64_t) override { return {}; }
+    Status set_records(std::int64_t, bool) override { return {}; }
     Status sync() override { return {}; }
     Status close(std::int64_t, const std::vector<std::pair<int, Attribute>>&) override {
         return {};

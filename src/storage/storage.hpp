@@ -73,8 +73,9 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
-    /// Publishes the number of records. Called on every rank after all writes of them returned.
-    virtual Status set_records(std::int64_t records) = 0;
+    /// Publishes the number of records, with `durable` for good. Called on every rank after all
+    /// writes of them returned.
+    virtual Status set_records(std::int64_t records, bool durable) = 0;
 
     /// What was written by this rank survives a power loss when all ranks have returned.
     virtual Status sync() = 0;

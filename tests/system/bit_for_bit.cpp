@@ -83,8 +83,7 @@ int main(int argc, char** argv) {
                             "method=" + method + "; storage=" + storage + "; writers=" + writer;
                         check::step("%s; %s", own.c_str(), settings.c_str());
                         if (verbose && check::state.rank == 0) check::print(own + "; " + settings);
-                        const int status =
-                            dataset::write(MPI_COMM_WORLD, session, path, settings);
+                        const int status = dataset::write(MPI_COMM_WORLD, session, path, settings);
                         good = check::everywhere(status == TW_OK) && good;
                         good = same_on_rank_0(serial, path, own + "; " + settings) && good;
                         ++written;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -113,6 +114,52 @@ inline std::string locate(const std::string& path, std::int64_t offset) {
     }
     ncmpi_close(id);
     return place;
+}
+
+/// Zeroes what lies between the header, the fixed-size and the record variables. netCDF-C leaves
+/// there what its buffer happened to hold; PnetCDF and the library leave zeroes.
+inline void zero_gaps(const std::string& path) {
+    int id = 0;
+    if (ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &id) != NC_NOERR) return;
+    MPI_Offset end = 0;  // of what is defined so far: the header, then each fixed-size variable
+    int nvars = 0;
+    int unlimited = -1;
+    ncmpi_inq_header_size(id, &end);
+    ncmpi_inq_nvars(id, &nvars);
+    ncmpi_inq_unlimdim(id, &unlimited);
+    std::vector<std::pair<MPI_Offset, MPI_Offset>> gaps;
+    MPI_Offset records = -1;
+    for (int v = 0; v < nvars; ++v) {
+        nc_type type = NC_NAT;
+        int ndims = 0;
+        MPI_Offset begin = 0;
+        ncmpi_inq_varndims(id, v, &ndims);
+        std::vector<int> dims(static_cast<std::size_t>(ndims) + 1, -1);
+        ncmpi_inq_var(id, v, nullptr, &type, nullptr, dims.data(), nullptr);
+        ncmpi_inq_varoffset(id, v, &begin);
+        if (unlimited >= 0 && dims[0] == unlimited) {
+            if (records < 0 || begin < records) records = begin;
+            continue;
+        }
+        static const MPI_Offset sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
+        MPI_Offset bytes = sizes[type];
+        for (int d = 0; d < ndims; ++d) {
+            MPI_Offset length = 0;
+            ncmpi_inq_dimlen(id, dims[static_cast<std::size_t>(d)], &length);
+            bytes *= length;
+        }
+        if (begin > end) gaps.emplace_back(end, begin);
+        end = begin + (bytes + 3) / 4 * 4;
+    }
+    if (records > end) gaps.emplace_back(end, records);
+    ncmpi_close(id);
+    const int fd = ::open(path.c_str(), O_WRONLY);
+    if (fd < 0) return;
+    for (const auto& [from, till] : gaps) {
+        const std::vector<char> zeros(static_cast<std::size_t>(till - from));
+        [[maybe_unused]] const ssize_t n = ::pwrite(fd, zeros.data(), zeros.size(), from);
+    }
+    ::close(fd);
 }
 
 /// "" if the files are equal; else the first difference. `expected` is the reference.

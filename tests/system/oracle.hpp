@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "check.hpp"
+#include "compare.hpp"
 #include "thalweg/thalweg.h"
 
 // What the library promises about the header (docs/format.md): this many bytes stay free behind
 // it, and the data of fixed-size and of record variables begin at multiples of the alignment.
 constexpr std::size_t default_header_pad = 4096;
-constexpr std::size_t section_alignment = 4096;
+constexpr std::size_t section_alignment = 4;
 
 class Oracle {
 public:
@@ -108,6 +109,7 @@ public:
     void close() {
         require(nc_close(id_), "nc_close");
         id_ = -1;
+        zero_gaps(path_);
     }
 
     int id() const { return id_; }

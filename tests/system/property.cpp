@@ -878,7 +878,7 @@ private:
         for (const Attribute& a : attributes) {
             const char* var =
                 a.var < 0 ? nullptr : f.vars[static_cast<std::size_t>(a.var)].name.c_str();
-            if (a.type == TW_CHAR && a.n % 2 == 1)
+            if (a.type == TW_CHAR && a.n % 2 == 1 && a.name != "_FillValue")
                 expect(tw_put_att_text(handle, var, a.name.c_str(),
                                        std::string(a.values.begin(), a.values.end()).c_str()),
                        "tw_put_att_text");
