@@ -86,8 +86,10 @@ nlohmann::ordered_json describe_machine(const Meeting& meeting, const std::strin
     machine["file_system"] = file_system(folder);
     machine["mpi"] = mpi_version();
     machine["mpi_io"] = environment("OMPI_MCA_io");
-    machine["pnetcdf"] = ncmpi_inq_libvers();
-    machine["netcdf_c"] = nc_inq_libvers();
+    const std::string pnetcdf = ncmpi_inq_libvers();
+    machine["pnetcdf"] = pnetcdf.substr(0, pnetcdf.find(" of "));
+    const std::string netcdf = nc_inq_libvers();
+    machine["netcdf_c"] = netcdf.substr(0, netcdf.find(" of "));
     machine["hdf5"] = hdf5_version();
     machine["thalweg"] =
         fmt::format("{}.{}.{}", TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH);

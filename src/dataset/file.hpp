@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "dataset/definitions.hpp"
+#include "definitions/definitions.hpp"
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
 #include "storage/storage.hpp"

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "exchange/copy.hpp"
 #include "dataset/file.hpp"
 
 namespace thalweg {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "exchange/copy.hpp"
 #include "exchange/parts.hpp"
 #include "storage/classic_header.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "dataset/definitions.hpp"
+#include "definitions/definitions.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "comm/comm.hpp"
-#include "exchange/copy.hpp"
 #include "index/box.hpp"
+#include "index/types.hpp"
 
 namespace thalweg {
 
@@ -52,6 +52,12 @@ struct HeldBox {
 /// position, empty ones left out.
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
                                    std::span<const std::int64_t> file_shape);
+
+/// Addresses of a box in memory: the first element and the distance in bytes along each dimension.
+struct Strided {
+    const char* base = nullptr;
+    Index stride{};
+};
 
 /// An array handed over by the model.
 struct ArrayView {

@@ -7,12 +7,6 @@
 
 namespace thalweg {
 
-/// Addresses of a box in memory: the first element and the distance in bytes along each dimension.
-struct Strided {
-    const char* base = nullptr;
-    Index stride{};
-};
-
 /**
  * Copies nd-dimensional `count` elements from one strided place to another.
  * Dimensions that continue each other on both sides are merged; where the unit-stride dimensions

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "exchange/copy.hpp"
 
 namespace thalweg {
 

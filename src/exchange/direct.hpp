@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "dataset/definitions.hpp"
+#include "definitions/definitions.hpp"
 #include "exchange/parts.hpp"
 #include "exchange/stream.hpp"
 

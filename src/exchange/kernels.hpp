@@ -17,9 +17,6 @@ namespace thalweg {
 using RowKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_stride, const char* from,
                                    std::ptrdiff_t from_stride, std::int64_t n, const char* fill);
 
-/// Byte order of the destination (pack) or of the source (unpack).
-enum class Order { native, big_endian };
-
 /// Memory values of type `memory` to file values of type `file` in the given order. Null if text
 /// meets numbers.
 RowKernel pack_kernel(tw_type memory, tw_type file, Order order);

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "exchange/copy.hpp"
 #include "exchange/stream_control.hpp"
 
 namespace thalweg {

@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "dataset/definitions.hpp"
+#include "definitions/definitions.hpp"
+#include "exchange/kernels.hpp"
 #include "exchange/parts.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"

@@ -8,6 +8,9 @@
 
 namespace thalweg {
 
+/// Byte order of values in a file.
+enum class Order { native, big_endian };
+
 bool valid_type(int type);
 /// Bytes of one value, in memory and in the file alike.
 std::size_t size_of(tw_type type);

@@ -228,10 +228,11 @@ int tw_print_config(tw_session session) {
 
 int tw_summary(tw_session session, const char** json) {
     if (session == nullptr || !session->team) return TW_EHANDLE;
-    return guarded(session, [&] {
+    return guarded(session, [&]() -> Status {
         const std::string& text = session->summarize();
-        if (json != nullptr) *json = text.c_str();
-        return Status{};
+        if (json == nullptr) return failure(TW_EARG, "no place for the summary");
+        *json = text.c_str();
+        return {};
     });
 }
 
@@ -360,8 +361,12 @@ int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, in
 }
 
 int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
-    const char* value = text_or_empty(text);
-    return tw_put_att(file, var, name, TW_CHAR, static_cast<int64_t>(std::strlen(value)), value);
+    if (text == nullptr)
+        return with_file(file, [&](File&) {
+            return failure(TW_EARG, "{}: attribute '{}': no text given", file->path,
+                           text_or_empty(name));
+        });
+    return tw_put_att(file, var, name, TW_CHAR, static_cast<int64_t>(std::strlen(text)), text);
 }
 
 int tw_enddef(tw_file file) {
@@ -380,7 +385,10 @@ int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* dat
 
 int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
                    const int64_t* extent, const int64_t* byte_stride, int flags) {
-    return with_file(file, [&](File& f) {
+    return with_file(file, [&](File& f) -> Status {
+        if (flags != TW_COPY && flags != TW_DEFERRED)
+            return failure(TW_EARG, "{}: variable '{}': there are no flags {}", file->path,
+                           text_or_empty(var), flags);
         return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride,
                              (flags & TW_DEFERRED) != 0);
     });
@@ -418,6 +426,7 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
         *file = nullptr;
         const std::string name = text_or_empty(path);
         if (status = check_same_path(team, name); !status.ok()) return status;
+        if (name.empty()) return failure(TW_EARG, "the path of a file is empty");
         auto handle = std::make_unique<tw_file_impl>();
         handle->session = session;
         handle->path = name;

@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -164,9 +167,11 @@ Status Settings::read(const std::string& call, Settings& settings) {
     const std::string path = config != nullptr ? config : named.text("config");
     if (!path.empty()) {
         std::ifstream file(path);
-        if (!file) return failure(TW_ESETTING, "cannot read the configuration file '{}'", path);
         std::ostringstream content;
-        content << file.rdbuf();
+        if (file) content << file.rdbuf();
+        if (!file || file.bad() || std::filesystem::is_directory(path))
+            return failure(TW_ESETTING, "cannot read the configuration file '{}': {}", path,
+                           std::strerror(file ? EISDIR : errno));
         try {
             const toml::table table = toml::parse(content.str(), path);
             for (const auto& [key, node] : table) {

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "comm/comm.hpp"
-#include "dataset/definitions.hpp"
-#include "exchange/kernels.hpp"
+#include "definitions/definitions.hpp"
 
 namespace thalweg {
 

@@ -5,11 +5,11 @@ program errors
   use support
   use thalweg
   implicit none
-  integer, parameter :: nx = 6
+  integer, parameter :: nx = 14
   type(tw_session) :: io
-  type(tw_decomposition) :: d, none
+  type(tw_decomposition) :: d, first_rank, none
   type(tw_file) :: file, other
-  integer :: status, first, n
+  integer :: status, first, start, n
   real, allocatable :: line(:), unallocated(:)
   logical :: flags(2) = .true.
   complex :: waves(2) = 0
@@ -25,20 +25,23 @@ program errors
   call expect_status(status, TW_OK, 'tw_init with an integer communicator')
   call expect(tw_error_message(io) == '', 'no error yet')
 
-  ! Decompositions: one rank has the whole line, the others nothing.
-  n = merge(nx, 0, rank == 0)
-  d = tw_decompose(io, 'x', [nx], [1], [n], ierr=status)
+  ! Decompositions: every rank has a part of the line; or rank 0 all of it.
+  start = 1 + rank*nx/ranks
+  n = (rank + 1)*nx/ranks - rank*nx/ranks
+  d = tw_decompose(io, 'x', [nx], [start], [n], ierr=status)
   call expect_status(status, TW_OK, 'tw_decompose')
+  first_rank = tw_decompose(io, 'x', [nx], [1], [merge(nx, 0, rank == 0)], ierr=status)
+  call expect_status(status, TW_OK, 'tw_decompose with nothing on some ranks')
   none = tw_decompose(io, 'x', [nx], [2], [nx], ierr=status)
   call expect_status(status, TW_EBOUNDS, 'a box outside the shape')
-  none = tw_decompose(io, 'x y', [nx], [1], [n], ierr=status)
+  none = tw_decompose(io, 'x y', [nx], [start], [n], ierr=status)
   call expect_status(status, TW_ESHAPE, 'fewer lengths than names')
-  none = tw_decompose(io, 'x', [nx], [1], [n], halo_low=[1, 1], ierr=status)
+  none = tw_decompose(io, 'x', [nx], [start], [n], halo_low=[1, 1], ierr=status)
   call expect_status(status, TW_ESHAPE, 'more halos than names')
   if (ranks > 1) then
     none = tw_decompose(io, 'x', [nx], [1], [nx], ierr=status)
     call expect_status(status, TW_EOVERLAP, 'boxes that overlap')
-    none = tw_decompose(io, 'x', [nx + rank], [1], [n], ierr=status)
+    none = tw_decompose(io, 'x', [nx + rank], [start], [n], ierr=status)
     call expect_status(status, TW_EMISMATCH, 'shapes that differ')
     call expect(len(tw_error_message(io)) > 0, 'the text of an error')
   end if
@@ -72,6 +75,8 @@ program errors
   none%handle = other%handle
   call tw_def_var(file, 'w', TW_FLOAT, 'x time', none, status)
   call expect_status(status, TW_EHANDLE, 'a decomposition that was never made')
+  call tw_def_var(file, 'first', TW_FLOAT, 'x time', first_rank, status)
+  call expect_status(status, TW_OK, 'a variable of one rank')
   call tw_def_var(file, 'text', TW_CHAR, 'y', ierr=status)
   call expect_status(status, TW_OK, 'a text variable')
   call tw_put_att(file, 'no_such_variable', 'units', 'm', status)
@@ -107,30 +112,32 @@ program errors
   call expect_status(status, TW_ETYPE, 'numbers into text')
   call tw_put(file, 'v', 1.0, status)
   call expect_status(status, TW_ESHAPE, 'a scalar')
-  if (rank == 0) then
-    call tw_put(file, 'v', [line, 1.0], status)
-    call expect_status(status, TW_ESHAPE, 'an array that is too long')
-    call tw_put(file, 'v', line(2:), status)
-    call expect_status(status, TW_ESHAPE, 'an array that is too short')
-    call tw_put(file, 'v', reshape([line, line], [n, 2]), status)
-    call expect_status(status, TW_ESHAPE, 'two boxes where there is one')
-    call tw_put(file, 'v', reshape([line, line], [n, 2, 1]), status)
-    call expect_status(status, TW_ESHAPE, 'an array with too many dimensions')
-    call put_assumed_size(line)
-    call tw_put(file, 'v', unallocated, status)
-    call expect_status(status, TW_EARG, 'no array on a rank that holds some')
-  end if
-  if (ranks > 1) then
-    first = TW_OK
-    if (rank == 0) call tw_put(file, 'v', line, first)
-    call expect_status(first, TW_OK, 'tw_put on one rank only')
-    call tw_end_step(file, status)
-    call expect_status(status, TW_EMISSING, 'a variable that is missing on some ranks')
-    if (rank > 0) call tw_put(file, 'v', unallocated, first)
-    call expect_status(first, TW_OK, 'no array on a rank that holds nothing')
+  call tw_put(file, 'v', [line, 1.0], status)
+  call expect_status(status, TW_ESHAPE, 'an array that is too long')
+  call tw_put(file, 'v', line(2:), status)
+  call expect_status(status, TW_ESHAPE, 'an array that is too short')
+  call tw_put(file, 'v', reshape([line, line], [n, 2, 1]), status)
+  call expect_status(status, TW_ESHAPE, 'an array with too many dimensions')
+  call tw_put(file, 'v', unallocated, status)
+  call expect_status(status, TW_EARG, 'no array on a rank that holds some')
+  if (rank > 0) then
+    call tw_put(file, 'first', unallocated, status)
+    call expect_status(status, TW_OK, 'no array on a rank that holds nothing')
   else
+    call put_assumed_size([(1.0, first=1, nx)])
+  end if
+  if (rank == 0) then
     call tw_put(file, 'v', line, status)
     call expect_status(status, TW_OK, 'tw_put')
+  end if
+  if (ranks > 1) then
+    call tw_end_step(file, status)
+    call expect_status(status, TW_EMISSING, 'a variable that is missing on some ranks')
+    call expect(index(tw_error_message(io), "'v'") > 0, 'the text names the variable')
+    if (rank > 0) then
+      call tw_put(file, 'v', line, status)
+      call expect_status(status, TW_OK, 'tw_put after the error')
+    end if
   end if
   call tw_end_step(file, status)
   call expect_status(status, TW_OK, 'tw_end_step')
@@ -157,7 +164,7 @@ program errors
   line = -1
   call tw_get(file, 'v', line, d, ierr=status)
   call expect_status(status, TW_OK, 'tw_get')
-  call expect(all(abs(line) <= 0), 'its values')
+  call expect(all(abs(line - rank) <= 0), 'its values')
   call tw_put(file, 'v', line, status)
   call expect_status(status, TW_ESTATE, 'a put into a file that is read')
   call tw_close(file, status)
@@ -184,9 +191,9 @@ contains
   !> The extent of an assumed-size array is not known.
   subroutine put_assumed_size(array)
     real, intent(in) :: array(*)
-    call tw_put(file, 'v', array(1:nx + 1), status)
-    call expect_status(status, TW_ESHAPE, 'a section that is too long')
-    call tw_put(file, 'v', array(1:nx), status)
+    call tw_put(file, 'first', array(1:nx - 1), status)
+    call expect_status(status, TW_ESHAPE, 'a section that is too short')
+    call tw_put(file, 'first', array(1:nx), status)
     call expect_status(status, TW_OK, 'a section of an assumed-size array')
   end subroutine put_assumed_size
 

@@ -31,18 +31,26 @@ END
     }
 }
 
-run 1 1 serial reference.nc
-for case in 1:1 2:1 3:1 4:1 7:1 8:1 16:1 4:2 6:3 16:4; do
-    run "${case%:*}" "${case#*:}" "$method" history.nc
+# same RANKS LAYER_RANKS [SETTINGS]
+same() {
+    run "$1" "$2" "$method" history.nc "${3:-}"
     cmp reference.nc history.nc || {
-        echo "FAILED: $case (ranks:layer_ranks), method $method: the file differs"
+        echo "FAILED: $1 ranks, $2 of them along the layers, method $method, ${3:-no settings}:" \
+            "the file differs"
         exit 1
     }
     rm history.nc
-done
+}
 
-# Several nodes, several writers, little memory.
-run 7 1 "$method" history.nc 'node_size=3; writers=2/node; buffer=64KiB'
-cmp reference.nc history.nc
+run 1 1 serial reference.nc
+for ranks in 1 2 3 4 7 8 16; do
+    same $ranks 1
+done
+same 4 2
+same 6 3
+same 16 4
+same 7 1 'node_size=3; writers=2/node; buffer=64KiB'
+same 7 1 'storage=pnetcdf'
+same 7 1 'storage=pnetcdf; pnetcdf_mode=blocking; node_size=2'
 grep '^mass: ' log.txt
 echo "the same file on 1 to 16 ranks"

@@ -127,4 +127,26 @@ private:
     int id_ = -1;
 };
 
+/// Reads values of any type; netCDF's status.
+inline int get_values(int id, int var, tw_type memory, const std::vector<std::size_t>& start,
+                      const std::vector<std::size_t>& count, void* to) {
+    const std::size_t* s = start.data();
+    const std::size_t* c = count.data();
+    switch (memory) {
+        case TW_BYTE: return nc_get_vara_schar(id, var, s, c, static_cast<signed char*>(to));
+        case TW_CHAR: return nc_get_vara_text(id, var, s, c, static_cast<char*>(to));
+        case TW_SHORT: return nc_get_vara_short(id, var, s, c, static_cast<short*>(to));
+        case TW_INT: return nc_get_vara_int(id, var, s, c, static_cast<int*>(to));
+        case TW_FLOAT: return nc_get_vara_float(id, var, s, c, static_cast<float*>(to));
+        case TW_DOUBLE: return nc_get_vara_double(id, var, s, c, static_cast<double*>(to));
+        case TW_UBYTE: return nc_get_vara_uchar(id, var, s, c, static_cast<unsigned char*>(to));
+        case TW_USHORT: return nc_get_vara_ushort(id, var, s, c, static_cast<unsigned short*>(to));
+        case TW_UINT: return nc_get_vara_uint(id, var, s, c, static_cast<unsigned int*>(to));
+        case TW_INT64: return nc_get_vara_longlong(id, var, s, c, static_cast<long long*>(to));
+        case TW_UINT64:
+            return nc_get_vara_ulonglong(id, var, s, c, static_cast<unsigned long long*>(to));
+    }
+    return NC_EBADTYPE;
+}
+
 #endif

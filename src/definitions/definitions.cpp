@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dataset/definitions.hpp"
+#include "definitions/definitions.hpp"
 
 #include <fmt/ranges.h>
 

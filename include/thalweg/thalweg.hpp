@@ -1,0 +1,233 @@
+// Thalweg's C++ interface: the C functions as owning types that throw thalweg::Error.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Orders, units, errors and what is collective are those of thalweg.h; each function names its
+// twin there. A collective function throws on every rank or on none, with the same code and text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "thalweg/thalweg.h"
+
+namespace thalweg {
+
+/// A failed call: code() is one of TW_STATUS_TABLE, what() the full text.
+class Error : public std::runtime_error {
+public:
+    Error(int code, const std::string& text) : std::runtime_error(text), code_(code) {}
+    int code() const noexcept { return code_; }
+
+private:
+    int code_;
+};
+
+/// The external type of a C++ type.
+template <class T>
+constexpr tw_type type_of() {
+    using U = std::remove_cv_t<T>;
+    if constexpr (std::is_same_v<U, char>) return TW_CHAR;
+    else if constexpr (std::is_same_v<U, float>) return TW_FLOAT;
+    else if constexpr (std::is_same_v<U, double>) return TW_DOUBLE;
+    else {
+        static_assert(std::is_integral_v<U> && !std::is_same_v<U, bool>, "not a netCDF type");
+        if constexpr (sizeof(U) == 1) return std::is_signed_v<U> ? TW_BYTE : TW_UBYTE;
+        else if constexpr (sizeof(U) == 2) return std::is_signed_v<U> ? TW_SHORT : TW_USHORT;
+        else if constexpr (sizeof(U) == 4) return std::is_signed_v<U> ? TW_INT : TW_UINT;
+        else return std::is_signed_v<U> ? TW_INT64 : TW_UINT64;
+    }
+}
+
+using Decomposition = tw_decomposition;  ///< belongs to its session
+
+/// A box of a decomposition: first global index and lengths, slowest dimension first.
+struct Block {
+    std::vector<std::int64_t> start, count;
+};
+
+class Session;
+
+/// A file being written (tw_create).
+class File {
+public:
+    File() = default;
+    File(File&& other) noexcept { swap(other); }
+    File& operator=(File&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    /// Closes nothing: closing is collective and can fail, so close() must be called; what is left
+    /// open is closed by the session's end.
+    ~File() = default;
+
+    /// tw_def_dim
+    void def_dim(const std::string& name, std::int64_t length) {
+        check(tw_def_dim(file_, name.c_str(), length));
+    }
+    /// tw_def_var; without a decomposition the variable is replicated
+    void def_var(const std::string& name, tw_type type, const std::string& dims,
+                 Decomposition decomposition = nullptr) {
+        check(tw_def_var(file_, name.c_str(), type, dims.c_str(), decomposition));
+    }
+    /// tw_put_att_text; an empty variable name means a global attribute
+    void put_att(const std::string& var, const std::string& name, const std::string& text) {
+        check(tw_put_att_text(file_, var.c_str(), name.c_str(), text.c_str()));
+    }
+    /// tw_put_att
+    template <class T>
+        requires std::is_arithmetic_v<T>
+    void put_att(const std::string& var, const std::string& name, T value) {
+        check(tw_put_att(file_, var.c_str(), name.c_str(), type_of<T>(), 1, &value));
+    }
+    template <class T>
+    void put_att(const std::string& var, const std::string& name, const std::vector<T>& values) {
+        check(tw_put_att(file_, var.c_str(), name.c_str(), type_of<T>(),
+                         static_cast<std::int64_t>(values.size()), values.data()));
+    }
+    /// tw_enddef @note Collective
+    void enddef() { check(tw_enddef(file_)); }
+    /// tw_put: data is free when the call returns
+    template <class T>
+    void put(const std::string& var, std::span<const T> data) {
+        check(tw_put(file_, var.c_str(), type_of<T>(), data.data(),
+                     static_cast<std::int64_t>(data.size())));
+    }
+    template <class T>
+    void put(const std::string& var, const std::vector<T>& data) {
+        put(var, std::span<const T>(data));
+    }
+    /// tw_put_deferred: data must stay as it is until the step ends
+    template <class T>
+    void put_deferred(const std::string& var, std::span<const T> data) {
+        check(tw_put_deferred(file_, var.c_str(), type_of<T>(), data.data(),
+                              static_cast<std::int64_t>(data.size())));
+    }
+    /// tw_put_strided
+    template <class T>
+    void put_strided(const std::string& var, const T* data, std::span<const std::int64_t> extent,
+                     std::span<const std::int64_t> byte_stride, int flags = TW_COPY) {
+        check(tw_put_strided(file_, var.c_str(), type_of<T>(), data,
+                             static_cast<int>(extent.size()), extent.data(), byte_stride.data(),
+                             flags));
+    }
+    /// tw_end_step @note Collective
+    void end_step() { check(tw_end_step(file_)); }
+    /// tw_sync @note Collective
+    void sync(bool durable = false) { check(tw_sync(file_, durable)); }
+    /// tw_close @note Collective
+    void close() { check(tw_close(&file_)); }
+
+    // Of a file opened for reading.
+    /// tw_inq_dim
+    std::int64_t dim(const std::string& name) const {
+        std::int64_t length = 0;
+        check(tw_inq_dim(file_, name.c_str(), &length));
+        return length;
+    }
+    /// tw_get @note Collective
+    template <class T>
+    void get(const std::string& var, Decomposition decomposition, std::int64_t record,
+             std::span<T> data) {
+        check(tw_get(file_, var.c_str(), decomposition, record, type_of<T>(), data.data(),
+                     static_cast<std::int64_t>(data.size())));
+    }
+
+    tw_file handle() const noexcept { return file_; }
+
+private:
+    friend class Session;
+    File(tw_session session, tw_file file) : session_(session), file_(file) {}
+    void swap(File& other) noexcept {
+        std::swap(session_, other.session_);
+        std::swap(file_, other.file_);
+    }
+    void check(int code) const {
+        if (code == TW_OK) return;
+        const char* text = tw_error_message(session_);
+        throw Error(code, code == TW_EHANDLE || *text == '\0' ? tw_strerror(code) : text);
+    }
+
+    tw_session session_ = nullptr;
+    tw_file file_ = nullptr;
+};
+
+/// tw_init to tw_finalize.
+class Session {
+public:
+    /// @note Collective over comm
+    explicit Session(MPI_Comm comm, const std::string& settings = "") {
+        const int code = tw_init(comm, settings.c_str(), &session_);
+        if (code == TW_OK) return;
+        const std::string text = tw_error_message(session_);
+        tw_finalize(&session_);
+        throw Error(code, text.empty() ? tw_strerror(code) : text);
+    }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    /// Ends the session, if finalize() was not called; then its errors have no way out.
+    /// @note Collective
+    ~Session() {
+        if (session_ != nullptr) tw_finalize(&session_);
+    }
+
+    /// tw_finalize @note Collective
+    void finalize() {
+        const int code = tw_finalize(&session_);
+        if (code != TW_OK) throw Error(code, tw_strerror(code));
+    }
+    /// tw_decompose @note Collective
+    Decomposition decompose(const std::string& dims, const std::vector<std::int64_t>& shape,
+                            const std::vector<Block>& blocks,
+                            const std::vector<std::int64_t>& halo_low = {},
+                            const std::vector<std::int64_t>& halo_high = {}) {
+        std::vector<std::int64_t> start, count;
+        for (const Block& b : blocks) {
+            start.insert(start.end(), b.start.begin(), b.start.end());
+            count.insert(count.end(), b.count.begin(), b.count.end());
+        }
+        Decomposition made = nullptr;
+        check(tw_decompose_halo(session_, dims.c_str(), static_cast<int>(blocks.size()),
+                                shape.data(), start.data(), count.data(),
+                                halo_low.empty() ? nullptr : halo_low.data(),
+                                halo_high.empty() ? nullptr : halo_high.data(), &made));
+        return made;
+    }
+    /// tw_create @note Collective
+    File create(const std::string& path, const std::string& settings = "") {
+        tw_file file = nullptr;
+        check(tw_create(session_, path.c_str(), settings.c_str(), &file));
+        return {session_, file};
+    }
+    /// tw_open @note Collective
+    File open(const std::string& path, const std::string& settings = "") {
+        tw_file file = nullptr;
+        check(tw_open(session_, path.c_str(), settings.c_str(), &file));
+        return {session_, file};
+    }
+    /// tw_summary @note Collective
+    std::string summary() {
+        const char* json = nullptr;
+        check(tw_summary(session_, &json));
+        return json;
+    }
+    tw_session handle() const noexcept { return session_; }
+
+private:
+    void check(int code) const {
+        if (code == TW_OK) return;
+        const char* text = tw_error_message(session_);
+        throw Error(code, *text == '\0' ? tw_strerror(code) : text);
+    }
+
+    tw_session session_ = nullptr;
+};
+
+}  // namespace thalweg
