@@ -32,7 +32,7 @@ contains
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: nx, nl, ny, layer_ranks
     type(patch_t), intent(out) :: p
-    character(len=:), allocatable, intent(out) :: trouble
+    character(len=80), intent(out) :: trouble
     integer :: ranks, rows, row, group
 
     p%comm = comm

@@ -4,10 +4,9 @@
 !>
 !> The model holds its fields as (x, layer, y), each rank some rows and layers of them, with a halo
 !> around. The file has them as (time, layer, y, x), whole. Both are told apart by the names of the
-!> dimensions alone; nothing is gathered, copied or transposed here.
+!> dimensions alone: nothing is gathered or transposed here.
 module history
   use, intrinsic :: iso_fortran_env, only: real64
-  use mpi_f08, only: MPI_Comm
   use thalweg
   use halo, only: patch_t
   use model, only: model_t

@@ -11,8 +11,7 @@ program shallow_water
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
   use mpi_f08
   use halo, only: patch_t, make_patch
-  use model, only: model_t, parameters_t, initialize, longest_step, advance, total_mass, &
-    healthy
+  use model, only: model_t, parameters_t, initialize, longest_step, advance, total_mass, healthy
   use history, only: history_t, open_history, write_history, close_history
   implicit none
 
@@ -27,16 +26,20 @@ program shallow_water
   type(model_t) :: state
   type(history_t) :: file
   real(real64) :: mass, drift, begin
-  character(len=:), allocatable :: trouble
+  character(len=80) :: trouble
   integer :: step
   logical :: ok
 
   call MPI_Init()
   call read_namelist()
   call make_patch(MPI_COMM_WORLD, nx, layers, ny, layer_ranks, patch, trouble)
-  if (trouble /= '') call fail(trouble)
+  if (trouble /= '') call fail(trim(trouble))
   call initialize(state, patch, parameters_t(dx=dx, dt=dt, jet_speed=jet_speed))
-  if (dt > longest_step(state)) call fail('dt is too long for these layers and cells')
+  if (dt > longest_step(state)) then
+    write (trouble, '(a,f0.1,a)') 'dt is too long for these layers and cells: at most ', &
+      longest_step(state), ' s'
+    call fail(trim(trouble))
+  end if
   call open_history(file, patch, state, trim(output), 'method='//trim(method)//';'//trim(settings))
   mass = total_mass(state, patch)
   begin = MPI_Wtime()

@@ -274,6 +274,10 @@ Status File::write_space(const Space& space, bool records, const std::vector<Act
     }
     Misfits misfits;
     Status status;
+    if (storage_->collective()) {
+        status = team_.agree(storage_->reserve(base, space.bytes));
+        if (!status.ok()) return status;
+    }
     if (direct_) {
         std::vector<Action> fills(actions.size(), Action::skip);
         bool any = false;

@@ -70,10 +70,7 @@ std::string describe(const std::string& owner, const Attribute& a) {
 
 std::vector<std::string> describe(const Definitions& d) {
     std::vector<std::string> lines;
-    for (const Dimension& dim : d.dims)
-        lines.push_back(dim.unlimited() ? fmt::format("dimension '{}', unlimited", dim.name)
-                                        : fmt::format("dimension '{}' of length {}", dim.name,
-                                                      dim.length));
+    // Variables first: of two differences theirs says more.
     for (const Variable& v : d.variables) {
         std::vector<std::string> names;
         for (int i : v.dims) names.push_back(d.dims[static_cast<std::size_t>(i)].name);
@@ -84,6 +81,10 @@ std::vector<std::string> describe(const Definitions& d) {
                                     fmt::join(held, " ")));
         for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
     }
+    for (const Dimension& dim : d.dims)
+        lines.push_back(dim.unlimited() ? fmt::format("dimension '{}', unlimited", dim.name)
+                                        : fmt::format("dimension '{}' of length {}", dim.name,
+                                                      dim.length));
     for (const Attribute& a : d.attributes) lines.push_back(describe("", a));
     return lines;
 }

@@ -9,7 +9,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::int64_t default_piece = std::int64_t(1) << 20;
+constexpr std::int64_t default_piece = std::int64_t(2) << 20;
 constexpr std::int64_t smallest_piece = 256;
 
 /// Elements may straddle a piece's nominal end; padding may follow.

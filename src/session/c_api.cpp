@@ -25,8 +25,8 @@ const char* text_or_empty(const char* text) { return text == nullptr ? "" : text
 int report(tw_session session, Status status) {
     if (!status.ok() && session != nullptr) {
         session->error = std::move(status.text);
-        if (session->team && session->team->rank() == 0)
-            spdlog::error("{} ({})", session->error, tw_strerror(status.code));
+        // The caller decides what a failure means, and who hears of it.
+        spdlog::debug("{} ({})", session->error, tw_strerror(status.code));
     }
     return status.code;
 }
@@ -136,13 +136,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     Status status =
         agree(*world, Settings::read(text_or_empty(settings), session->settings));
     if (!status.ok()) return status;
-    std::int64_t check[2] = {session->settings.number("buffer"),
-                             session->settings.number("node_size")};
-    std::int64_t low[2] = {-check[0], -check[1]};
-    world->all_reduce(check, Reduce::max);
-    world->all_reduce(low, Reduce::max);
-    if (check[0] != -low[0] || check[1] != -low[1])
-        return failure(TW_EMISMATCH, "settings 'buffer' or 'node_size' differ between the ranks");
+    if (status = session->settings.check_alike(*world); !status.ok()) return status;
     set_log_level(session->settings.text("log"));
     session->team = Team::make(std::move(world),
                                static_cast<int>(session->settings.number("node_size")), status);
@@ -310,6 +304,7 @@ int tw_create(tw_session session, const char* path, const char* settings, tw_fil
         status = agree(team.world(), status);
         if (!status.ok()) return status;
         *file = nullptr;
+        if (status = own.check_alike(team.world()); !status.ok()) return status;
         const std::string name = text_or_empty(path);
         if (status = check_same_path(team, name); !status.ok()) return status;
         if (status = check_unused(session, name); !status.ok()) return status;

@@ -219,6 +219,21 @@ std::int64_t Settings::number(const char* name) const {
 
 bool Settings::flag(const char* name) const { return text(name) == "yes"; }
 
+Status Settings::check_alike(Comm& comm) const {
+    std::string mine;
+    for (const auto& [name, value] : values_)
+        if (name != "log") mine += name + "=" + value.text + "\n";
+    std::vector<char> first(mine.begin(), mine.end());
+    comm.broadcast(first, 0);
+    std::istringstream theirs(std::string(first.begin(), first.end())), here(mine);
+    Status status;
+    for (std::string a, b; std::getline(theirs, a) && std::getline(here, b);)
+        if (a != b && status.ok())
+            status = failure(TW_EMISMATCH, "the settings differ: {} on rank 0, {} on rank {}", a, b,
+                             comm.rank());
+    return agree(comm, status);
+}
+
 std::string Settings::table() const {
     std::string result = fmt::format("{:<14} {:<14} {:<12} {}\n", "setting", "value", "from",
                                      "meaning");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "comm/comm.hpp"
 
 namespace thalweg {
 
@@ -38,6 +38,9 @@ public:
     const std::string& text(const char* name) const;
     std::int64_t number(const char* name) const;  ///< integers and sizes; "auto" is -1
     bool flag(const char* name) const;
+    /// Whether the ranks have the same values, but for what concerns one rank alone (log).
+    /// @note Collective; the same status on every rank
+    Status check_alike(Comm& comm) const;
     /// The table as text, one line a setting.
     std::string table() const;
 

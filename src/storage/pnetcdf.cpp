@@ -13,6 +13,7 @@
 
 #include "comm/clock.hpp"
 #include "storage/classic_header.hpp"
+#include "storage/system.hpp"
 
 namespace thalweg {
 
@@ -20,6 +21,9 @@ namespace {
 
 class PnetcdfStorage final : public Storage {
 public:
+    ~PnetcdfStorage() override {
+        if (fd_ >= 0) ::close(fd_);
+    }
     const char* name() const override { return "pnetcdf"; }
     Order order() const override { return Order::native; }
     bool collective() const override { return true; }
@@ -35,6 +39,7 @@ public:
         comm.all_reduce({&root, 1}, Reduce::min);
         writers_ = comm.split(writer ? 0 : -1, comm.rank());
         Status status;
+        NoSizeSignal guard;
         if (writer) {
             const int code =
                 ncmpi_create(writers_->handle(), path.c_str(),
@@ -54,8 +59,22 @@ public:
         return {};
     }
 
+    /// Open MPI's MPI-IO reports success when the disk is full; so the space is asked for beforehand.
+    Status reserve(std::int64_t offset, std::int64_t bytes) override {
+        if (!first_ || bytes == 0) return {};
+        if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd_ < 0) return system_failure(path_, "cannot open for writing");
+        NoSizeSignal guard;
+        if (fallocate(fd_, 0, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
+            return {};
+        if (errno == EFBIG) guard.raised();
+        return system_failure(path_,
+                              fmt::format("cannot write {} bytes at offset {}", bytes, offset));
+    }
+
     Status write(std::span<const Chunk> chunks) override {
         Stopwatch watch(counts_.seconds);
+        NoSizeSignal guard;
         // One request a variable and record, made of boxes.
         std::vector<Request> requests;
         for (const Chunk& c : chunks) {
@@ -93,9 +112,12 @@ public:
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
+        NoSizeSignal guard;
         Status status;
         if (open_) status = pnetcdf_status(ncmpi_close(ncid_), path_, "cannot close");
         open_ = false;
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
         if (first_ && status.ok()) status = fill_padding(records);
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
         if (first_ && status.ok()) status = add_attributes(path_, *definitions_, late);
@@ -242,6 +264,7 @@ private:
     std::unique_ptr<Comm> writers_;
     FileMap map_;
     int ncid_ = -1;
+    int fd_ = -1;  ///< of rank 0, to reserve space
     bool open_ = false, blocking_ = false, first_ = false;
 };
 

@@ -5,48 +5,15 @@
 
 #include <bit>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "comm/clock.hpp"
 #include "storage/classic_header.hpp"
+#include "storage/system.hpp"
 
 namespace thalweg {
 
 namespace {
-
-Status system_failure(const std::string& path, const std::string& what) {
-    return failure(TW_EIO, "{}: {}: {}", path, what, std::strerror(errno));
-}
-
-/// A limit on the file size raises SIGXFSZ, which would end the model; blocked for the moment, the
-/// write fails with EFBIG instead.
-class NoSizeSignal {
-public:
-    NoSizeSignal() {
-        sigset_t set;
-        sigemptyset(&set);
-        sigaddset(&set, SIGXFSZ);
-        pthread_sigmask(SIG_BLOCK, &set, &before_);
-    }
-    ~NoSizeSignal() {
-        if (raised_) {
-            sigset_t set;
-            sigemptyset(&set);
-            sigaddset(&set, SIGXFSZ);
-            const timespec none{0, 0};
-            sigtimedwait(&set, nullptr, &none);
-        }
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-    NoSizeSignal(const NoSizeSignal&) = delete;
-    NoSizeSignal& operator=(const NoSizeSignal&) = delete;
-    void raised() { raised_ = true; }
-
-private:
-    sigset_t before_{};
-    bool raised_ = false;
-};
 
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset) {

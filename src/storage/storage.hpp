@@ -70,6 +70,13 @@ public:
     virtual Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                           const StorageOptions& options, bool writer, FileMap& map) = 0;
 
+    /// Makes sure that a range of the file has its place on the device, for drivers whose libraries
+    /// lose such an error. Called on every rank before the writes of a space; a local matter.
+    virtual Status reserve(std::int64_t offset, std::int64_t bytes) {
+        (void)offset, (void)bytes;
+        return {};
+    }
+
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
     /// Publishes the number of records, with `durable` for good. Called on every rank after all

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "layout/writers.hpp"
 #include "system/random.hpp"
@@ -43,13 +42,6 @@ struct Case {
     std::unique_ptr<Layout> layout;
     std::int64_t base = 0, alignment = 0;
     std::vector<std::vector<Extent>> shares;
-
-    int owner(std::int64_t byte) const {
-        for (std::size_t w = 0; w < shares.size(); ++w)
-            for (const Extent& e : shares[w])
-                if (byte >= e.begin && byte < e.end) return static_cast<int>(w);
-        return -1;
-    }
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {

@@ -21,10 +21,10 @@ install_library() {
     libdir="$(dirname "$(find "$prefix" -name libthalweg.so | head -n 1)")"
 }
 
-# A project in C alone, which must not be asked for a Fortran compiler, then one in C and Fortran.
+# Projects in one language, which must not be asked for another's compiler, and one in all.
 build_with_cmake() {
     local languages
-    for languages in "C" "C;Fortran"; do
+    for languages in "C" "CXX" "Fortran" "C;CXX;Fortran"; do
         rm -rf "$folder/build"
         cmake -S "$here/project" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
             -DHELLO="$hello" -DUSER_LANGUAGES="$languages"
@@ -36,9 +36,13 @@ build_with_cmake() {
 build_with_pkgconfig() {
     export PKG_CONFIG_PATH="$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
     local program compiler source name package flags
-    for program in "mpicc hello.c hello_c thalweg" "mpifort hello.f90 hello_f90 thalweg-fortran"; do
+    for program in \
+        "mpicc hello.c hello_c thalweg" \
+        "mpicxx hello.cpp hello_cpp thalweg" \
+        "mpifort hello.f90 hello_f90 thalweg-fortran"; do
         read -r compiler source name package <<<"$program"
         read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
+        [[ "$compiler" != mpicxx ]] || flags+=(-std=c++20)
         "$compiler" "$hello/$source" -o "$folder/out/$name" "${flags[@]}" -Wl,-rpath,"$libdir"
     done
 }
@@ -64,6 +68,7 @@ check_file() {
 install_library
 "build_with_$way"
 run_program hello_c
+run_program hello_cpp
 run_program hello_f90
 check_file
 echo "package ($way): ok"
