@@ -56,15 +56,36 @@ void for_parts(std::span<const std::int64_t> shape, ElementRange range,
     }
 }
 
-/// The writers that own elements of the held boxes of one place, at any position of the space in
-/// the file; superset by the layout's alignment. Work: the boxes and the writers they meet.
+/// The writers that own elements of a held box of one place, at any position of the space in the
+/// file; a superset by the layout's alignment. A box's rows may lie far apart in the file, with
+/// other ranks' writers between them: it is halved until a part's span meets few. Work: in
+/// proportion to the writers met.
 inline void add_writers_met(const Layout& layout, const Space& space, std::size_t place,
                             const HeldBox& held, std::set<int>& writers) {
     const Place& p = space.places[place];
-    const auto [first, last] = layout.writers_of(
-        space, place,
-        {p.offset + held.first * p.element, p.offset + (held.last + 1) * p.element});
-    for (int w = first; w <= last; ++w) writers.insert(w);
+    std::vector<Box> todo{held.box};
+    while (!todo.empty()) {
+        Box box = todo.back();
+        todo.pop_back();
+        Index corner = box.low;
+        const std::int64_t begin = linear(p.shape, corner);
+        for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
+        const std::int64_t end = linear(p.shape, corner) + 1;
+        const auto [first, last] = layout.writers_of(
+            space, place, {p.offset + begin * p.element, p.offset + end * p.element});
+        if (last - first < 2 || end - begin == box.volume()) {
+            for (int w = first; w <= last; ++w) writers.insert(w);
+            continue;
+        }
+        int d = 0;
+        while (box.count[d] == 1) ++d;
+        Box rest = box;
+        box.count[d] /= 2;
+        rest.low[d] += box.count[d];
+        rest.count[d] -= box.count[d];
+        todo.push_back(rest);
+        todo.push_back(box);
+    }
 }
 
 /// Cuts extents into pieces of about `piece` bytes at element boundaries, in order.

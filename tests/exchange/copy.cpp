@@ -135,15 +135,14 @@ TEST(CopyBox, MergesWhatContinues) {
         return 0;
     };
     const Index count{3, 4, 5}, dense{80, 20, 4};
-    char to[240], from[240];
-    copy_box(3, count, to, dense, from, dense, count_calls, nullptr);
+    std::vector<char> to(240), from(240), wide(3 * 24 * 4);
+    copy_box(3, count, to.data(), dense, from.data(), dense, count_calls, nullptr);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(values, 60);
     // A halo on the middle dimension: one call a slowest index.
     calls = 0;
     const Index with_halo{24 * 4, 20, 4};
-    char wide[3 * 24 * 4];
-    copy_box(3, count, to, dense, wide, with_halo, count_calls, nullptr);
+    copy_box(3, count, to.data(), dense, wide.data(), with_halo, count_calls, nullptr);
     EXPECT_EQ(calls, 3);
 }
 

@@ -17,6 +17,10 @@ struct Grid {
     std::int64_t cells[3] = {25, 80, 50};     // blocks along each: 100,000 ranks
     std::int64_t ranks() const { return cells[0] * cells[1] * cells[2]; }
 
+    std::int64_t rank_at(std::int64_t lev, std::int64_t lat, std::int64_t lon) const {
+        return (lev * cells[1] + lat) * cells[2] + lon;
+    }
+
     Box block(std::int64_t rank) const {
         Box box;
         box.nd = 3;
@@ -109,33 +113,60 @@ std::int64_t elements_of(const Grid& grid, std::int64_t rank) {
     return 34 * box.volume() + (box.low[0] == 0 ? 40 * box.count[1] * box.count[2] : 0);
 }
 
-TEST(PlanOfManyRanks, IsBoundedByBlocksAndWriters) {
-    const Grid grid;
-    ASSERT_EQ(grid.ranks(), 100'000);
-    for (const auto& layout : {make_record_layout(3125, 4096), make_slabs_layout(26),
-                               make_record_layout(100'000, 4096), make_serial_layout()}) {
-        SCOPED_TRACE(testing::Message() << layout->name() << " " << layout->writers());
-        for (std::int64_t rank : {0, 1, 4321, 50'000, 77'777, 99'999}) {
-            const Plan plan = plan_of(grid, rank, *layout);
-            // Nothing is left out or sent twice, so no owner was overlooked.
-            EXPECT_EQ(plan.elements, elements_of(grid, rank));
-            printf("%s %d rank %ld: met %ld owners %ld pieces %ld parts %ld rows %ld\n", layout->name(), layout->writers(), rank, plan.writers, plan.owners, plan.pieces, plan.parts, plan.rows);
-        }
+void check(const Grid& grid, const Layout& layout, std::int64_t alignment) {
+    const Space space = grid.record();
+    const std::int64_t each = space.bytes / layout.writers();
+    for (std::int64_t rank : {0, 1, 4321, 50'000, 77'777, 99'999}) {
+        SCOPED_TRACE(testing::Message() << layout.name() << " of " << layout.writers()
+                                        << " writers, rank " << rank);
+        const Plan plan = plan_of(grid, rank, layout);
+        // Nothing is left out, so no owner was overlooked; nothing is sent twice.
+        EXPECT_EQ(plan.elements, elements_of(grid, rank));
+        // A contiguous run of a block meets the writers of its bytes, and one at either end that
+        // may own some if cuts move by the alignment.
+        const std::int64_t run = 4 * grid.block(rank).count[2];
+        EXPECT_LE(plan.writers, plan.rows * (3 + (run + 2 * alignment) / each));
+        // All of the writers' pieces are looked at, and no others.
+        EXPECT_LE(plan.pieces, plan.writers * (each / (1 << 20) + 3 + alignment / (1 << 20)) +
+                                   (layout.name() == std::string("slabs") ? plan.writers * 74 : 0));
+        EXPECT_LE(plan.parts, plan.rows + 5 * std::min(plan.pieces, 2 * plan.rows));
+        EXPECT_GE(plan.parts, plan.owners);
     }
 }
 
-TEST(PlanOfManyRanks, Columns) {
-    Grid grid;
-    grid.cells[0] = 1; grid.cells[1] = 361; grid.cells[2] = 277;
-    for (const auto& layout : {make_record_layout(3125, 4096), make_slabs_layout(26),
-                               make_record_layout(100'000, 4096), make_serial_layout()}) {
-        SCOPED_TRACE(testing::Message() << layout->name() << " " << layout->writers());
-        for (std::int64_t rank : {0, 1, 4321, 50'000, 77'777, 99'999}) {
-            const Plan plan = plan_of(grid, rank, *layout);
-            // Nothing is left out or sent twice, so no owner was overlooked.
-            EXPECT_EQ(plan.elements, elements_of(grid, rank));
-            printf("%s %d rank %ld: met %ld owners %ld pieces %ld parts %ld rows %ld\n", layout->name(), layout->writers(), rank, plan.writers, plan.owners, plan.pieces, plan.parts, plan.rows);
-        }
+std::vector<Grid> decompositions() {
+    Grid blocks;
+    Grid columns;  // every rank has all levels, as physics has
+    columns.cells[0] = 1;
+    columns.cells[1] = 361;
+    columns.cells[2] = 278;
+    return {blocks, columns};
+}
+
+TEST(PlanOfManyRanks, IsBoundedByBlocksAndWriters) {
+    for (const Grid& grid : decompositions()) {
+        ASSERT_GE(grid.ranks(), 100'000);
+        for (int writers : {16, 3125, 100'000})
+            check(grid, *make_record_layout(writers, 4096), 4096);
+        check(grid, *make_record_layout(3125, 1 << 20), 1 << 20);
+        check(grid, *make_slabs_layout(26), 0);
+        check(grid, *make_serial_layout(), 0);
+    }
+}
+
+/// Eight times the ranks, writers and latitudes: the same blocks, so the same work.
+TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
+    for (Grid grid : decompositions()) {
+        const auto layout = make_record_layout(3125, 4096);
+        const Plan small = plan_of(grid, grid.rank_at(grid.cells[0] / 2, 40, 25), *layout);
+        grid.shape[1] *= 8;
+        grid.cells[1] *= 8;
+        const auto larger = make_record_layout(8 * 3125, 4096);
+        const Plan large = plan_of(grid, grid.rank_at(grid.cells[0] / 2, 40, 25), *larger);
+        EXPECT_EQ(large.rows, small.rows);
+        EXPECT_LE(large.writers, small.writers * 5 / 4 + 2);
+        EXPECT_LE(large.pieces, small.pieces * 5 / 4 + 2);
+        EXPECT_LE(large.parts, small.parts * 5 / 4 + 2);
     }
 }
 

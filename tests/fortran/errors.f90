@@ -68,7 +68,7 @@ program errors
   call expect_status(status, TW_OK, 'tw_def_var')
   call tw_def_var(file, 'v', TW_FLOAT, 'x time', d, status)
   call expect_status(status, TW_EEXISTS, 'a variable twice')
-  call tw_def_var(file, 'w', 99, 'x time', d, status)
+  call tw_def_var(file, 'w', 12, 'x time', d, status)
   call expect_status(status, TW_ETYPE, 'an unknown type')
   call tw_def_var(file, 'w', TW_FLOAT, 'y time', d, status)
   call expect_status(status, TW_ESHAPE, 'dimensions that are not those of the decomposition')

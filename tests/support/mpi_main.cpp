@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of GoogleTest programs that run under mpirun. A failure on any rank fails the program; rank
-// 0 prints the cases as usual, the others only what fails on them.
+// main() of GoogleTest programs that run under mpirun. A failure on any rank fails the program;
+// rank 0 prints the cases as usual, the others only what fails on them.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/team.hpp"
+
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "comm/clock.hpp"
+#include "system/random.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+class TeamOf : public testing::TestWithParam<int> {
+protected:
+    TeamOf() {
+        Status status;
+        team_ = Team::make(make_mpi_comm(MPI_COMM_WORLD), GetParam(), status);
+        EXPECT_TRUE(status.ok()) << status.text;
+    }
+    std::unique_ptr<Team> team_;
+};
+INSTANTIATE_TEST_SUITE_P(NodeSize, TeamOf, testing::Values(0, 1, 2, 3));
+
+std::int64_t value_of(int rank, std::size_t word, int round) {
+    return static_cast<std::int64_t>(
+               mix(static_cast<std::uint64_t>(rank * 1000 + round), word) % 2'000'001) -
+           1'000'000;
+}
+
+TEST_P(TeamOf, AllReduceIsTheReductionOverAllRanks) {
+    int round = 0;
+    for (std::size_t words : {1, 2, 63, 64, 65, 200})
+        for (Reduce op : {Reduce::sum, Reduce::min, Reduce::max, Reduce::bit_or}) {
+            ++round;
+            std::vector<std::int64_t> values, expected;
+            for (std::size_t i = 0; i < words; ++i) {
+                values.push_back(value_of(team_->rank(), i, round));
+                std::int64_t all = value_of(0, i, round);
+                for (int r = 1; r < team_->size(); ++r) {
+                    const std::int64_t v = value_of(r, i, round);
+                    switch (op) {
+                        case Reduce::sum: all += v; break;
+                        case Reduce::min: all = std::min(all, v); break;
+                        case Reduce::max: all = std::max(all, v); break;
+                        case Reduce::bit_or: all |= v; break;
+                    }
+                }
+                expected.push_back(all);
+            }
+            team_->all_reduce(values, op);
+            ASSERT_EQ(values, expected) << words << " words, operation " << static_cast<int>(op);
+        }
+}
+
+/// Ranks that hurry must not run into the round of those that linger.
+TEST_P(TeamOf, RoundsDoNotMix) {
+    for (int round = 0; round < 200; ++round) {
+        if (round % 50 == team_->rank()) sleep_seconds(0.002);
+        std::int64_t values[2] = {round, team_->rank()};
+        team_->all_reduce(values, Reduce::max);
+        ASSERT_EQ(values[0], round);
+        ASSERT_EQ(values[1], team_->size() - 1);
+    }
+}
+
+double clock_now() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+TEST_P(TeamOf, NobodyPassesABarrierBeforeTheLast) {
+    for (int late = 0; late < team_->size(); ++late) {
+        if (team_->rank() == late) sleep_seconds(0.01);
+        std::int64_t before = static_cast<std::int64_t>(clock_now() * 1e6);
+        team_->barrier();
+        const auto after = static_cast<std::int64_t>(clock_now() * 1e6);
+        team_->world().all_reduce({&before, 1}, Reduce::max);
+        ASSERT_GE(after, before);
+    }
+}
+
+TEST_P(TeamOf, AgreesOnTheLowestThatFailed) {
+    EXPECT_TRUE(team_->agree({}).ok());
+    for (int lowest = 0; lowest < team_->size(); ++lowest) {
+        Status mine;
+        if (team_->rank() >= lowest && (team_->rank() - lowest) % 2 == 0)
+            mine = failure(TW_EIO - team_->rank() % 3, "no luck with {}", team_->rank());
+        const Status all = team_->agree(mine);
+        EXPECT_EQ(all.code, TW_EIO - lowest % 3);
+        EXPECT_NE(all.text.find(fmt::format("no luck with {}", lowest)), std::string::npos);
+        if (team_->size() > 1) {
+            EXPECT_NE(all.text.find(fmt::format("rank {}", lowest)), std::string::npos) << all.text;
+        }
+    }
+    EXPECT_TRUE(team_->agree({}).ok());
+}
+
+TEST_P(TeamOf, Topology) {
+    const Topology& t = team_->topology();
+    const int limit = GetParam();
+    const int size = team_->size();
+    EXPECT_EQ(t.sizes.size(), static_cast<std::size_t>(t.nodes));
+    EXPECT_EQ(team_->node().size(), static_cast<int>(t.members.size()));
+    EXPECT_EQ(team_->node().rank(), t.node_rank);
+    EXPECT_EQ(t.node_of[static_cast<std::size_t>(team_->rank())], t.node);
+    EXPECT_EQ(t.members[static_cast<std::size_t>(t.node_rank)], team_->rank());
+    std::vector<int> seen(static_cast<std::size_t>(size), 0);
+    for (int node = 0; node < t.nodes; ++node) {
+        const int n = t.sizes[static_cast<std::size_t>(node)];
+        EXPECT_GE(n, 1);
+        if (limit > 0) {
+            EXPECT_LE(n, limit);
+        }
+        for (int place = 0; place < n; ++place) {
+            const int rank = t.rank_of(node, place);
+            EXPECT_EQ(t.node_of[static_cast<std::size_t>(rank)], node);
+            ++seen[static_cast<std::size_t>(rank)];
+        }
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), size);
+    if (limit > 0) {
+        EXPECT_GE(t.nodes, (size + limit - 1) / limit);
+    }
+    for (int place = 0; place < static_cast<int>(t.members.size()); ++place)
+        EXPECT_EQ(t.rank_of(t.node, place), t.members[static_cast<std::size_t>(place)]);
+}
+
+TEST_P(TeamOf, NodesShareMemory) {
+    Comm& node = team_->node();
+    const auto memory = node.share(4096);
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(memory->size(), 4096U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->data()) % 64, 0U);
+    memory->data()[node.rank()] = static_cast<char>('a' + node.rank());
+    if (node.rank() == 0) memory->data()[4095] = '!';
+    node.barrier();
+    for (int r = 0; r < node.size(); ++r) EXPECT_EQ(memory->data()[r], 'a' + r);
+    EXPECT_EQ(memory->data()[4095], '!');
+    node.barrier();
+}
+
+class MpiComm : public testing::Test {
+protected:
+    std::unique_ptr<Comm> comm_ = make_mpi_comm(MPI_COMM_WORLD);
+    int rank_ = comm_->rank(), size_ = comm_->size();
+};
+
+/// Every rank knows who sends what to whom in each round; nothing separates the rounds.
+TEST_F(MpiComm, ExchangesInARowDoNotMix) {
+    struct Message {
+        int round, from, to, number;
+    };
+    for (int round = 0; round < 60; ++round) {
+        std::vector<Packet> packets, expected;
+        for (int from = 0; from < size_; ++from)
+            for (int to = 0; to < size_; ++to) {
+                const std::uint64_t dice =
+                    mix(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(from * 100 + to));
+                for (int n = 0; n < static_cast<int>(dice % 5) - 2; ++n) {
+                    Packet packet{0, {}};
+                    if (dice % 7 != 0) {
+                        const Message m{round, from, to, n};
+                        // Some are longer than what MPI sends eagerly.
+                        packet.bytes.resize(dice % 11 == 0 ? 100'000 : sizeof m);
+                        std::memcpy(packet.bytes.data(), &m, sizeof m);
+                    }
+                    if (from == rank_) {
+                        packet.rank = to;
+                        packets.push_back(packet);
+                    }
+                    if (to == rank_) {
+                        packet.rank = from;
+                        expected.push_back(packet);
+                    }
+                }
+            }
+        if ((round + rank_) % 13 == 0) sleep_seconds(0.001);
+        const std::vector<Packet> received = comm_->exchange(packets);
+        ASSERT_EQ(received.size(), expected.size()) << "round " << round;
+        for (std::size_t i = 0; i < received.size(); ++i) {
+            ASSERT_EQ(received[i].rank, expected[i].rank);
+            ASSERT_EQ(received[i].bytes, expected[i].bytes);
+        }
+    }
+}
+
+TEST_F(MpiComm, GatherAndBroadcast) {
+    const std::string text(static_cast<std::size_t>(rank_ * 3), static_cast<char>('a' + rank_));
+    const int root = size_ - 1;
+    const auto all = comm_->gather({text.data(), text.size()}, root);
+    if (rank_ == root) {
+        ASSERT_EQ(all.size(), static_cast<std::size_t>(size_));
+        for (int r = 0; r < size_; ++r)
+            EXPECT_EQ(std::string(all[static_cast<std::size_t>(r)].begin(),
+                                  all[static_cast<std::size_t>(r)].end()),
+                      std::string(static_cast<std::size_t>(r * 3), static_cast<char>('a' + r)));
+    } else {
+        EXPECT_TRUE(all.empty());
+    }
+    std::vector<char> bytes;
+    if (rank_ == root) bytes = {'x', 'y', 'z'};
+    comm_->broadcast(bytes, root);
+    EXPECT_EQ(bytes, (std::vector<char>{'x', 'y', 'z'}));
+    bytes.assign(rank_ == 0 ? 0 : 4, 'q');
+    comm_->broadcast(bytes, 0);
+    EXPECT_TRUE(bytes.empty());
+}
+
+TEST_F(MpiComm, Split) {
+    const auto part = comm_->split(rank_ % 2, -rank_);
+    int n = 0;
+    for (int r = rank_ % 2; r < size_; r += 2) ++n;
+    EXPECT_EQ(part->size(), n);
+    EXPECT_EQ(part->rank(), n - 1 - rank_ / 2);
+    EXPECT_EQ(comm_->split(rank_ == 0 ? 0 : -1, 0) == nullptr, rank_ != 0);
+}
+
+TEST_F(MpiComm, PointToPoint) {
+    const int to = (rank_ + 1) % size_, from = (rank_ + size_ - 1) % size_;
+    const std::int64_t mine = 100 + rank_;
+    std::vector<MPI_Request> requests{comm_->start_send(&mine, sizeof mine, to, 2)};
+    std::int64_t got[2] = {0, 0};
+    EXPECT_EQ(comm_->receive(got, sizeof got, from, 2), sizeof mine);
+    EXPECT_EQ(got[0], 100 + from);
+    comm_->finish(requests);
+    EXPECT_TRUE(requests.empty());
+}
+
+}  // namespace

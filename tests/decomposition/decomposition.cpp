@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomposition/decomposition.hpp"
+
+#include <gtest/gtest.h>
+
+#include "system/random.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+Box box_of(std::vector<std::int64_t> low, std::vector<std::int64_t> count) {
+    Box box;
+    box.nd = static_cast<int>(low.size());
+    std::copy(low.begin(), low.end(), box.low.begin());
+    std::copy(count.begin(), count.end(), box.count.begin());
+    return box;
+}
+
+Decomposition given(std::vector<std::string> dims, std::vector<std::int64_t> shape,
+                    std::vector<Box> blocks) {
+    Decomposition d;
+    d.dims = std::move(dims);
+    d.shape = std::move(shape);
+    d.blocks = std::move(blocks);
+    d.halo_low.assign(d.shape.size(), 0);
+    d.halo_high.assign(d.shape.size(), 0);
+    return d;
+}
+
+std::shared_ptr<const Decomposition> made(Decomposition d) {
+    std::shared_ptr<const Decomposition> result;
+    const Status status = make_decomposition(*make_serial_comm(), std::move(d), result);
+    EXPECT_TRUE(status.ok()) << status.text;
+    return result;
+}
+
+Status refused(Decomposition d) {
+    std::shared_ptr<const Decomposition> result;
+    Status status = make_decomposition(*make_serial_comm(), std::move(d), result);
+    EXPECT_EQ(result, nullptr);
+    return status;
+}
+
+TEST(Decomposition, CountsAndOffsets) {
+    Decomposition d = given({"y", "x"}, {10, 8},
+                            {box_of({0, 0}, {2, 3}), box_of({5, 5}, {0, 3}), box_of({4, 0}, {1, 8})});
+    d.halo_low = {1, 0};
+    d.halo_high = {1, 2};
+    const auto m = made(d);
+    EXPECT_EQ(m->held, 6 + 8);
+    // An empty box has no halo either.
+    EXPECT_EQ(m->stored, 4 * 5 + 3 * 10);
+    EXPECT_EQ(m->offsets, (std::vector<std::int64_t>{0, 20, 20}));
+    EXPECT_EQ(m->bare_offsets, (std::vector<std::int64_t>{0, 6, 6}));
+    EXPECT_FALSE(m->whole);
+    EXPECT_FALSE(m->replicated);
+}
+
+TEST(Decomposition, WholeOrWithHoles) {
+    EXPECT_TRUE(made(given({"x"}, {5}, {box_of({3}, {2}), box_of({0}, {3})}))->whole);
+    EXPECT_FALSE(made(given({"x"}, {5}, {box_of({3}, {2}), box_of({0}, {2})}))->whole);
+    EXPECT_FALSE(made(given({"x"}, {5}, {}))->whole);
+}
+
+TEST(Decomposition, BeyondTwoToThe31) {
+    const std::int64_t n = std::int64_t(1) << 31;
+    const auto m = made(given({"y", "x"}, {n, 4}, {box_of({0, 0}, {n, 2}), box_of({0, 2}, {n, 2})}));
+    EXPECT_EQ(m->held, 4 * n);
+    EXPECT_EQ(m->offsets[1], 2 * n);
+    EXPECT_TRUE(m->whole);
+}
+
+TEST(Decomposition, BadArguments) {
+    const Box good = box_of({0, 0}, {1, 1});
+    EXPECT_EQ(refused(given({}, {}, {})).code, TW_EARG);
+    EXPECT_EQ(refused(given({"x"}, {3, 4}, {})).code, TW_EARG);
+    EXPECT_EQ(refused(given({"x", "x"}, {3, 4}, {good})).code, TW_EEXISTS);
+    EXPECT_EQ(refused(given({"y", "x"}, {3, 0}, {})).code, TW_ESHAPE);
+    EXPECT_EQ(refused(given({"y", "x"}, {3, -1}, {})).code, TW_ESHAPE);
+    EXPECT_EQ(refused(given({"y", "x"}, {std::int64_t(1) << 40, std::int64_t(1) << 40}, {})).code,
+              TW_ESHAPE);
+    EXPECT_EQ(refused(given({"y", "x"}, {3, 4}, {box_of({0, 0}, {1, -1})})).code, TW_ESHAPE);
+    Decomposition halo = given({"y", "x"}, {3, 4}, {good});
+    halo.halo_high[1] = -1;
+    EXPECT_EQ(refused(halo).code, TW_EARG);
+    EXPECT_EQ(refused(given(std::vector<std::string>(17, "x"), std::vector<std::int64_t>(17, 1), {}))
+                  .code,
+              TW_EARG);
+}
+
+TEST(Decomposition, Bounds) {
+    auto code = [](std::int64_t low, std::int64_t count) {
+        std::shared_ptr<const Decomposition> result;
+        return make_decomposition(*make_serial_comm(), given({"x"}, {5}, {box_of({low}, {count})}),
+                                  result)
+            .code;
+    };
+    EXPECT_EQ(code(0, 5), TW_OK);
+    EXPECT_EQ(code(4, 1), TW_OK);
+    EXPECT_EQ(code(5, 1), TW_EBOUNDS);
+    EXPECT_EQ(code(-1, 2), TW_EBOUNDS);
+    EXPECT_EQ(code(1, 5), TW_EBOUNDS);
+    EXPECT_EQ(code(0, 6), TW_EBOUNDS);
+    EXPECT_EQ(code(INT64_MAX, 5), TW_EBOUNDS);
+    EXPECT_EQ(code(1, INT64_MAX), TW_EBOUNDS);
+    EXPECT_EQ(code(100, 0), TW_OK);  // an empty box is nowhere
+    const Status status = refused(given({"lat", "lon"}, {3, 4}, {box_of({0, 2}, {1, 3})}));
+    for (const char* word : {"block 0", "start 2", "count 3", "'lon'", "4"})
+        EXPECT_NE(status.text.find(word), std::string::npos) << status.text;
+}
+
+TEST(Decomposition, OverlapNamesElementAndBlocks) {
+    const Status status = refused(
+        given({"lat", "lon"}, {6, 6}, {box_of({0, 0}, {3, 3}), box_of({2, 2}, {2, 2})}));
+    EXPECT_EQ(status.code, TW_EOVERLAP);
+    for (const char* word : {"element (2, 2)", "lat lon", "block 0", "block 1"})
+        EXPECT_NE(status.text.find(word), std::string::npos) << status.text;
+}
+
+TEST(Decomposition, OverlapIfAndOnlyIfAnElementIsHeldTwice) {
+    Random random(1);
+    int overlaps = 0;
+    for (int i = 0; i < 5000; ++i) {
+        const auto nd = static_cast<std::size_t>(random.between(1, 3));
+        std::vector<std::int64_t> shape;
+        std::vector<std::string> dims;
+        for (std::size_t d = 0; d < nd; ++d) {
+            shape.push_back(random.between(1, 8));
+            dims.push_back("d" + std::to_string(d));
+        }
+        std::vector<Box> blocks;
+        for (std::int64_t b = random.below(4); b-- > 0;) {
+            Box box;
+            box.nd = static_cast<int>(nd);
+            for (std::size_t d = 0; d < nd; ++d) {
+                box.low[d] = random.below(shape[d]);
+                box.count[d] = random.between(random.percent(5) ? 0 : 1, shape[d] - box.low[d]);
+            }
+            blocks.push_back(box);
+        }
+        bool expected = false;
+        std::int64_t held = 0;
+        for (std::size_t a = 0; a < blocks.size(); ++a) {
+            held += blocks[a].volume();
+            for (std::size_t b = 0; b < a; ++b) {
+                bool common = true;
+                for (std::size_t d = 0; d < nd; ++d)
+                    common &= std::max(blocks[a].low[d], blocks[b].low[d]) <
+                              std::min(blocks[a].low[d] + blocks[a].count[d],
+                                       blocks[b].low[d] + blocks[b].count[d]);
+                expected |= common;
+            }
+        }
+        std::shared_ptr<const Decomposition> result;
+        const Status status =
+            make_decomposition(*make_serial_comm(), given(dims, shape, blocks), result);
+        ASSERT_EQ(status.code, expected ? TW_EOVERLAP : TW_OK) << status.text;
+        if (!expected) {
+            ASSERT_EQ(result->whole, held == volume(shape));
+        }
+        overlaps += expected;
+    }
+    EXPECT_GT(overlaps, 500);
+    EXPECT_LT(overlaps, 4500);
+}
+
+TEST(Replicated, RankZeroHoldsAll) {
+    const auto zero = replicate(0, {"y", "x"}, {3, 4});
+    const auto other = replicate(2, {"y", "x"}, {3, 4});
+    for (const auto& d : {zero, other}) {
+        EXPECT_TRUE(d->replicated && d->whole);
+        EXPECT_EQ(d->stored, 12);
+    }
+    EXPECT_EQ(zero->held, 12);
+    EXPECT_EQ(other->held, 0);
+    EXPECT_TRUE(other->blocks.empty());
+    const auto scalar = replicate(0, {}, {});
+    EXPECT_EQ(scalar->stored, 1);
+    EXPECT_EQ(scalar->held, 1);
+}
+
+/// Memory (y, x) with halos, two blocks; file (x, y).
+class Addresses : public testing::Test {
+protected:
+    Addresses() {
+        Decomposition d = given({"y", "x"}, {10, 8}, {box_of({0, 0}, {2, 3}), box_of({4, 2}, {3, 4})});
+        d.halo_low = {1, 2};
+        d.halo_high = {3, 1};
+        d_ = made(d);
+        array_.data = memory_;
+        array_.type = TW_INT;
+    }
+    std::ptrdiff_t at(int block, const std::vector<std::int64_t>& file_index) const {
+        const int order[] = {1, 0};
+        const Strided s = locate(*d_, order, block, array_);
+        std::ptrdiff_t offset = s.base - memory_;
+        for (std::size_t f = 0; f < 2; ++f) offset += file_index[f] * s.stride[f];
+        return offset;
+    }
+    std::shared_ptr<const Decomposition> d_;
+    ArrayView array_;
+    char memory_[8192] = {};
+};
+
+TEST_F(Addresses, DenseWithHalos) {
+    // Blocks of (1+2+3) x (2+3+1) and (1+3+3) x (2+4+1) elements.
+    EXPECT_EQ(at(0, {0, 0}), 4 * (1 * 6 + 2));
+    EXPECT_EQ(at(0, {2, 1}), 4 * (2 * 6 + 4));
+    EXPECT_EQ(at(1, {0, 0}), 4 * (36 + 1 * 7 + 2));
+    EXPECT_EQ(at(1, {3, 2}), 4 * (36 + 3 * 7 + 5));
+}
+
+TEST_F(Addresses, DenseWithoutHalos) {
+    array_.bare = true;
+    EXPECT_EQ(at(0, {0, 0}), 0);
+    EXPECT_EQ(at(0, {2, 1}), 4 * 5);
+    EXPECT_EQ(at(1, {0, 0}), 4 * 6);
+    EXPECT_EQ(at(1, {3, 2}), 4 * (6 + 11));
+}
+
+TEST_F(Addresses, Strided) {
+    // Three slots of 7 x 7 (the largest with its halo), x backwards.
+    const std::int64_t extent[] = {3, 7, 7}, stride[] = {1000, 100, -8};
+    ASSERT_TRUE(check_strided(*d_, 3, extent, stride, array_).ok());
+    EXPECT_TRUE(array_.with_halo);
+    EXPECT_EQ(at(0, {0, 0}), 100 * 1 - 8 * 2);
+    EXPECT_EQ(at(1, {3, 2}), 1000 + 100 * 3 - 8 * 5);
+    // Without room for halos.
+    const std::int64_t bare[] = {2, 3, 4};
+    ASSERT_TRUE(check_strided(*d_, 3, bare, stride, array_).ok());
+    EXPECT_FALSE(array_.with_halo);
+    EXPECT_EQ(at(0, {0, 0}), 0);
+    EXPECT_EQ(at(1, {3, 2}), 1000 + 100 * 2 - 8 * 3);
+}
+
+TEST_F(Addresses, StridedOfTheWrongForm) {
+    const std::int64_t stride[] = {1000, 100, 8};
+    auto code = [&](int rank, std::vector<std::int64_t> extent) {
+        return check_strided(*d_, rank, extent.data(), stride, array_).code;
+    };
+    EXPECT_EQ(code(2, {7, 7}), TW_ESHAPE);        // two boxes, one place
+    EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);     // one slot
+    EXPECT_EQ(code(3, {2, 2, 4}), TW_ESHAPE);     // too small
+    EXPECT_EQ(code(3, {2, 3, 3}), TW_ESHAPE);
+    EXPECT_EQ(code(1, {7}), TW_ESHAPE);
+    EXPECT_EQ(code(4, {2, 7, 7, 1}), TW_ESHAPE);
+    EXPECT_EQ(check_strided(*d_, 3, nullptr, nullptr, array_).code, TW_EARG);
+}
+
+TEST(Arrays, OneBoxMustFitExactly) {
+    Decomposition d = given({"y", "x"}, {10, 8}, {box_of({1, 1}, {2, 3})});
+    d.halo_low = d.halo_high = {1, 1};
+    const auto m = made(d);
+    ArrayView view;
+    const std::int64_t stride[] = {40, 4};
+    auto code = [&](std::int64_t a, std::int64_t b) {
+        const std::int64_t extent[] = {a, b};
+        return check_strided(*m, 2, extent, stride, view).code;
+    };
+    EXPECT_EQ(code(2, 3), TW_OK);
+    EXPECT_FALSE(view.with_halo);
+    EXPECT_EQ(code(4, 5), TW_OK);
+    EXPECT_TRUE(view.with_halo);
+    EXPECT_EQ(code(4, 3), TW_ESHAPE);
+    EXPECT_EQ(code(3, 5), TW_ESHAPE);
+    EXPECT_EQ(code(5, 6), TW_ESHAPE);
+    EXPECT_TRUE(check_dense(*m, 20).ok());
+    EXPECT_EQ(check_dense(*m, 6).code, TW_ESHAPE);
+    EXPECT_EQ(check_dense(*m, 0).code, TW_ESHAPE);
+}
+
+TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
+    const auto m = made(given({"y", "x"}, {10, 8}, {}));
+    ArrayView view;
+    const std::int64_t extent[] = {0, 8}, stride[] = {32, 4};
+    EXPECT_TRUE(check_strided(*m, 2, extent, stride, view).ok());
+    EXPECT_TRUE(check_dense(*m, 0).ok());
+}
+
+}  // namespace

@@ -1,0 +1,153 @@
+// Decompositions over several ranks.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "decomposition/decomposition.hpp"
+#include "system/random.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+Box box_of(std::vector<std::int64_t> low, std::vector<std::int64_t> count) {
+    Box box;
+    box.nd = static_cast<int>(low.size());
+    std::copy(low.begin(), low.end(), box.low.begin());
+    std::copy(count.begin(), count.end(), box.count.begin());
+    return box;
+}
+
+class Ranks : public testing::Test {
+protected:
+    Ranks() : comm_(make_mpi_comm(MPI_COMM_WORLD)), rank_(comm_->rank()), size_(comm_->size()) {}
+
+    Status make(std::vector<std::string> dims, std::vector<std::int64_t> shape,
+                std::vector<Box> blocks) {
+        Decomposition d;
+        d.dims = std::move(dims);
+        d.shape = std::move(shape);
+        d.blocks = std::move(blocks);
+        d.halo_low.assign(d.shape.size(), 0);
+        d.halo_high.assign(d.shape.size(), 0);
+        made_.reset();
+        return make_decomposition(*comm_, std::move(d), made_);
+    }
+
+    /// Every rank must have been told the same.
+    void expect_alike(const Status& status) {
+        std::vector<char> text(status.text.begin(), status.text.end());
+        text.push_back(static_cast<char>(status.code));
+        std::vector<char> first = text;
+        comm_->broadcast(first, 0);
+        EXPECT_EQ(text, first);
+    }
+
+    std::unique_ptr<Comm> comm_;
+    int rank_, size_;
+    std::shared_ptr<const Decomposition> made_;
+};
+
+TEST_F(Ranks, RowsOfEachAreWhole) {
+    const Status status = make({"y", "x"}, {3 * size_, 5}, {box_of({3 * rank_, 0}, {3, 5})});
+    ASSERT_TRUE(status.ok()) << status.text;
+    EXPECT_TRUE(made_->whole);
+    EXPECT_EQ(made_->held, 15);
+}
+
+TEST_F(Ranks, HolesAreNotWhole) {
+    const std::int64_t n = rank_ == size_ - 1 ? 2 : 3;
+    ASSERT_TRUE(make({"y", "x"}, {3 * size_, 5}, {box_of({3 * rank_, 0}, {n, 5})}).ok());
+    EXPECT_FALSE(made_->whole);
+}
+
+TEST_F(Ranks, SomeHoldNothing) {
+    std::vector<Box> blocks;
+    if (rank_ == 0) blocks = {box_of({0}, {4}), box_of({4}, {6})};
+    ASSERT_TRUE(make({"x"}, {10}, blocks).ok());
+    EXPECT_TRUE(made_->whole);
+    EXPECT_EQ(made_->held, rank_ == 0 ? 10 : 0);
+}
+
+TEST_F(Ranks, OverlapNamesBothRanks) {
+    if (size_ < 2) GTEST_SKIP();
+    // The last two ranks share one element of row 2.
+    std::int64_t low = 4 * rank_, count = 4;
+    if (rank_ == size_ - 2) ++count;
+    const Status status = make({"y", "x"}, {3, 4 * size_}, {box_of({0, low}, {3, count})});
+    EXPECT_EQ(status.code, TW_EOVERLAP);
+    EXPECT_EQ(made_, nullptr);
+    expect_alike(status);
+    const std::string& text = status.text;
+    EXPECT_NE(text.find("rank " + std::to_string(size_ - 2)), std::string::npos) << text;
+    EXPECT_NE(text.find("rank " + std::to_string(size_ - 1)), std::string::npos) << text;
+    EXPECT_NE(text.find(", " + std::to_string(4 * (size_ - 1)) + ")"), std::string::npos) << text;
+}
+
+TEST_F(Ranks, BadBlockOfOneRank) {
+    const std::int64_t count = rank_ == size_ - 1 ? 4 : 3;
+    const Status status = make({"x"}, {3 * size_}, {box_of({3 * rank_}, {count})});
+    EXPECT_EQ(status.code, TW_EBOUNDS);
+    expect_alike(status);
+    if (size_ > 1) {
+        EXPECT_NE(status.text.find("rank " + std::to_string(size_ - 1)), std::string::npos)
+            << status.text;
+    }
+}
+
+TEST_F(Ranks, ShapesAndNamesMustAgree) {
+    if (size_ < 2) GTEST_SKIP();
+    const std::int64_t length = rank_ == size_ - 1 ? 7 : 8;
+    Status status = make({"x"}, {length}, {});
+    EXPECT_EQ(status.code, TW_EMISMATCH);
+    expect_alike(status);
+    EXPECT_NE(status.text.find("rank " + std::to_string(size_ - 1)), std::string::npos)
+        << status.text;
+    status = make({rank_ == 0 ? "x" : "y"}, {8}, {});
+    EXPECT_EQ(status.code, TW_EMISMATCH);
+    expect_alike(status);
+}
+
+/// Every rank draws the boxes of all, so that every rank knows what must come out.
+TEST_F(Ranks, OverlapIfAndOnlyIfAnElementIsHeldTwice) {
+    Random random(5);
+    for (int i = 0; i < 150; ++i) {
+        const auto nd = static_cast<std::size_t>(random.between(1, 3));
+        std::vector<std::int64_t> shape;
+        std::vector<std::string> dims;
+        for (std::size_t d = 0; d < nd; ++d) {
+            shape.push_back(random.between(1, 12));
+            dims.push_back("d" + std::to_string(d));
+        }
+        std::vector<int> seen(static_cast<std::size_t>(volume(shape)), 0);
+        std::vector<Box> mine;
+        const std::int64_t largest = random.between(1, 5);
+        for (int r = 0; r < size_; ++r) {
+            for (std::int64_t b = random.below(3); b-- > 0;) {
+                Box box;
+                box.nd = static_cast<int>(nd);
+                for (std::size_t d = 0; d < nd; ++d) {
+                    box.low[d] = random.below(shape[d]);
+                    box.count[d] = random.between(1, std::min(largest, shape[d] - box.low[d]));
+                }
+                if (r == rank_) mine.push_back(box);
+                Index at = box.low;
+                for (std::int64_t e = 0; e < box.volume(); ++e) {
+                    ++seen[static_cast<std::size_t>(linear(shape, at))];
+                    for (int d = box.nd - 1; d >= 0 && ++at[d] == box.low[d] + box.count[d]; --d)
+                        at[d] = box.low[d];
+                }
+            }
+        }
+        const bool twice = std::any_of(seen.begin(), seen.end(), [](int n) { return n > 1; });
+        const bool whole = std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; });
+        const Status status = make(dims, shape, mine);
+        ASSERT_EQ(status.code, twice ? TW_EOVERLAP : TW_OK) << status.text;
+        if (!twice) {
+            ASSERT_EQ(made_->whole, whole);
+        }
+    }
+}
+
+}  // namespace

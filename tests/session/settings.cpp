@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/settings.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+using namespace thalweg;
+
+namespace {
+
+class Sources : public testing::Test {
+protected:
+    void TearDown() override {
+        for (const std::string& name : set_) unsetenv(name.c_str());
+        unlink(file_.c_str());
+    }
+    void environment(const std::string& name, const std::string& value) {
+        setenv(name.c_str(), value.c_str(), 1);
+        set_.push_back(name);
+    }
+    void file(const std::string& content) {
+        std::ofstream(file_) << content;
+        environment("THALWEG_CONFIG", file_);
+    }
+    Settings read(const std::string& call) {
+        Settings settings;
+        const Status status = Settings::read(call, settings);
+        EXPECT_TRUE(status.ok()) << status.text;
+        return settings;
+    }
+    Status refused(const std::string& call) {
+        Settings settings;
+        Status status = Settings::read(call, settings);
+        EXPECT_EQ(status.code, TW_ESETTING) << call;
+        return status;
+    }
+    /// All of the words are in the text of the failure.
+    void expect_words(const Status& status, std::initializer_list<const char*> words) {
+        for (const char* word : words)
+            EXPECT_NE(status.text.find(word), std::string::npos) << word << " in " << status.text;
+    }
+
+    std::string file_ = "settings_" + std::to_string(getpid()) + ".toml";
+
+private:
+    std::vector<std::string> set_;
+};
+
+TEST_F(Sources, DefaultsAreTheTables) {
+    const Settings settings = read("");
+    for (const SettingRow& row : setting_table())
+        EXPECT_EQ(settings.text(row.name), row.standard) << row.name;
+}
+
+TEST_F(Sources, EnvironmentOverCallOverFileOverDefault) {
+    file("method = \"serial\"\nformat = \"cdf1\"\nstorage = \"memory\"\n");
+    environment("THALWEG_METHOD", "slabs");
+    const Settings settings = read("method=direct; format = cdf5");
+    EXPECT_EQ(settings.text("method"), "slabs");
+    EXPECT_EQ(settings.text("format"), "cdf5");
+    EXPECT_EQ(settings.text("storage"), "memory");
+    EXPECT_EQ(settings.text("writers"), "auto");
+
+    Settings one;
+    ASSERT_TRUE(settings.for_file("method=serial; format=cdf1; storage=posix; writers=2", one).ok());
+    EXPECT_EQ(one.text("method"), "slabs");
+    EXPECT_EQ(one.text("format"), "cdf1");
+    EXPECT_EQ(one.text("storage"), "posix");
+    EXPECT_EQ(one.text("writers"), "2");
+    EXPECT_EQ(settings.text("writers"), "auto");
+}
+
+TEST_F(Sources, CallNamesTheFile) {
+    std::ofstream(file_) << "staging = 4096\ndurable = true\npiece = \"2MiB\"\n";
+    const Settings settings = read("config=" + file_);
+    EXPECT_EQ(settings.number("staging"), 4096);
+    EXPECT_TRUE(settings.flag("durable"));
+    EXPECT_EQ(settings.number("piece"), 2 << 20);
+}
+
+TEST_F(Sources, UnknownNames) {
+    expect_words(refused("methd=record"), {"'methd'", "call", "method"});
+    expect_words(refused("record"), {"'record'", "name=value"});
+    file("nothing = 1\n");
+    expect_words(refused(""), {"'nothing'", file_.c_str()});
+}
+
+TEST_F(Sources, BadValuesAreNamedWithWhatIsAllowed) {
+    expect_words(refused("method=fast"), {"'method'", "'fast'", "record|slabs"});
+    for (const char* bad :
+         {"method=", "format=cdf3", "durable=true", "writers=0", "writers=2/nodes", "writers=-1",
+          "buffer=auto", "buffer=8MB", "buffer=-1", "buffer=1.5MiB", "buffer=9999999999GiB",
+          "buffer=x", "alignment=0", "piece=0", "node_size=-1", "node_size=2x", "node_size=",
+          "node_size=99999999999", "log=loud", "print_config=1"})
+        EXPECT_EQ(refused(bad).code, TW_ESETTING) << bad;
+    environment("THALWEG_WRITERS", "many");
+    expect_words(refused("writers=2"), {"'writers'", "environment", "'many'"});
+}
+
+TEST_F(Sources, Sizes) {
+    const std::pair<const char*, std::int64_t> rows[] = {
+        {"0", 0},         {"4096", 4096},        {"4096B", 4096},
+        {"64KiB", 65536}, {"8 MiB", 8 << 20},    {"3GiB", std::int64_t(3) << 30},
+        {"2TiB", std::int64_t(2) << 40}};
+    for (const auto& [text, bytes] : rows)
+        EXPECT_EQ(read(std::string("buffer=") + text).number("buffer"), bytes) << text;
+    EXPECT_EQ(read("").number("piece"), -1);
+}
+
+TEST_F(Sources, ConfigurationFilesThatCannotBeRead) {
+    expect_words(refused("config=/nonexistent/x.toml"),
+                 {"/nonexistent/x.toml", "No such file or directory"});
+    expect_words(refused("config=/tmp"), {"/tmp", "directory"});
+    file("method = \n");
+    expect_words(refused(""), {file_.c_str(), "line 1"});
+    file("method = [1, 2]\n");
+    expect_words(refused(""), {"'method'", file_.c_str()});
+}
+
+TEST_F(Sources, OfTheSessionAlone) {
+    const Settings settings = read("");
+    for (const SettingRow& row : setting_table()) {
+        Settings one;
+        const std::string standard = row.standard;
+        const Status status = settings.for_file(std::string(row.name) + "=" + standard, one);
+        EXPECT_EQ(status.code, row.per_file ? TW_OK : TW_ESETTING) << row.name;
+    }
+}
+
+TEST_F(Sources, TableHasOneLineASettingWithItsOrigin) {
+    environment("THALWEG_METHOD", "serial");
+    const std::string table = read("format=cdf5").table();
+    std::istringstream stream(table);
+    std::string line;
+    std::getline(stream, line);
+    for (const SettingRow& row : setting_table()) {
+        ASSERT_TRUE(std::getline(stream, line));
+        std::istringstream words(line);
+        std::string name, value, origin;
+        words >> name >> value >> origin;
+        EXPECT_EQ(name, row.name);
+        EXPECT_EQ(origin, name == "method"   ? "environment"
+                          : name == "format" ? "call"
+                                             : "default");
+        EXPECT_NE(line.find(row.meaning), std::string::npos);
+    }
+    EXPECT_FALSE(std::getline(stream, line));
+}
+
+/// Every setting has one row "| `name` | `default` | ..." and there are no others.
+TEST(SettingsPage, ListsTheTable) {
+    std::ifstream page(std::string(THALWEG_SOURCE_DIR) + "/docs/settings.md");
+    if (!page) GTEST_SKIP() << "no docs/settings.md";
+    std::vector<std::string> names;
+    std::map<std::string, std::string> lines;
+    for (std::string line; std::getline(page, line);) {
+        if (line.rfind("| `", 0) != 0) continue;
+        const std::string name = line.substr(3, line.find('`', 3) - 3);
+        names.push_back(name);
+        lines[name] = line;
+    }
+    std::vector<std::string> expected;
+    for (const SettingRow& row : setting_table()) {
+        expected.emplace_back(row.name);
+        const std::string standard = row.standard;
+        if (!standard.empty()) {
+            EXPECT_NE(lines[row.name].find("`" + standard + "`"), std::string::npos) << row.name;
+        }
+    }
+    EXPECT_EQ(names, expected);
+}
+
+}  // namespace

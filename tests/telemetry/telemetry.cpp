@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/telemetry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using namespace thalweg;
+
+namespace {
+
+FileFigures figures() {
+    FileFigures f;
+    f.path = "a/rather/long/path/of/an/output/history \"quoted\".nc";
+    f.method = "record";
+    f.storage = "posix";
+    f.service = "inline";
+    f.format = "cdf2";
+    f.writers = 3;
+    f.steps = 5;
+    f.open = 0.5;
+    f.plan = 0.25;
+    f.put = 1.5;
+    f.remap = 2.5;
+    f.wait = 3.5;
+    f.write = 4.5;
+    f.close = 5.5;
+    f.step = 6.5;
+    f.bytes = 5'000'000'000;
+    f.writes = 7;
+    f.messages = 11;
+    f.message_bytes = 13;
+    f.staging_bytes = 17;
+    f.buffer_bytes = 19;
+    return f;
+}
+
+TEST(Summary, HasAllFields) {
+    const auto json = nlohmann::json::parse(summarize(*make_serial_comm(), {figures(), {}}));
+    EXPECT_EQ(json["ranks"], 1);
+    EXPECT_GT(json["peak_memory_bytes"].get<std::int64_t>(), 1 << 20);
+    ASSERT_EQ(json["files"].size(), 2U);
+    const auto& f = json["files"][0];
+    EXPECT_EQ(f["path"], figures().path);
+    EXPECT_EQ(f["method"], "record");
+    EXPECT_EQ(f["storage"], "posix");
+    EXPECT_EQ(f["service"], "inline");
+    EXPECT_EQ(f["format"], "cdf2");
+    EXPECT_EQ(f["writers"], 3);
+    EXPECT_EQ(f["steps"], 5);
+    EXPECT_EQ(f["bytes"], 5'000'000'000);
+    EXPECT_EQ(f["writes"], 7);
+    EXPECT_EQ(f["write_bytes_mean"], 5'000'000'000 / 7);
+    EXPECT_EQ(f["messages"], 11);
+    EXPECT_EQ(f["message_bytes"], 13);
+    EXPECT_EQ(f["staging_bytes"], 17);
+    EXPECT_EQ(f["buffer_bytes"], 19);
+    const std::pair<const char*, double> seconds[] = {
+        {"open", 0.5}, {"plan", 0.25}, {"put", 1.5},   {"remap", 2.5},
+        {"wait", 3.5}, {"write", 4.5}, {"close", 5.5}, {"step", 6.5}};
+    EXPECT_EQ(f["seconds"].size(), std::size(seconds));
+    for (const auto& [name, value] : seconds)
+        EXPECT_DOUBLE_EQ(f["seconds"][name].get<double>(), value) << name;
+    EXPECT_EQ(json["files"][1]["write_bytes_mean"], 0);
+}
+
+TEST(Summary, WithoutFiles) {
+    const std::string json = summarize(*make_serial_comm(), {});
+    EXPECT_TRUE(nlohmann::json::parse(json)["files"].empty());
+    EXPECT_FALSE(summary_table(json).empty());
+}
+
+TEST(Summary, TableHasALineAFile) {
+    const std::string table = summary_table(summarize(*make_serial_comm(), {figures(), figures()}));
+    std::istringstream stream(table);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    ASSERT_EQ(lines.size(), 4U);
+    for (const char* word : {"record", "posix", "5000.0", "2.5", "4.5", ".nc"})
+        EXPECT_NE(lines[1].find(word), std::string::npos) << lines[1];
+    // 5000 MB in put + step + close = 13.5 s
+    EXPECT_NE(lines[1].find("370.4"), std::string::npos) << lines[1];
+    EXPECT_NE(lines[3].find("1 ranks"), std::string::npos) << lines[3];
+}
+
+TEST(PeakMemory, IsAboutWhatWasTouched) {
+    const std::int64_t before = peak_memory();
+    std::vector<char> block(std::size_t(64) << 20, 'x');
+    EXPECT_EQ(block[block.size() / 2], 'x');
+    EXPECT_GE(peak_memory(), std::max<std::int64_t>(before, 64 << 20));
+}
+
+}  // namespace
