@@ -59,7 +59,11 @@ enum tw_status { TW_STATUS_TABLE(TW_STATUS_ENUM) };
 #undef TW_STATUS_ENUM
 
 /** External and in-memory types; the values are netCDF's (nc_type). */
+#ifdef __cplusplus
+enum tw_type : int { /* callers in other languages may hand over any number */
+#else
 typedef enum tw_type {
+#endif
     TW_BYTE = 1,
     TW_CHAR = 2,
     TW_SHORT = 3,
@@ -71,7 +75,11 @@ typedef enum tw_type {
     TW_UINT = 9,
     TW_INT64 = 10,
     TW_UINT64 = 11
+#ifdef __cplusplus
+};
+#else
 } tw_type;
+#endif
 
 /** Length of the record dimension in tw_def_dim. */
 #define TW_UNLIMITED ((int64_t)0)
@@ -212,8 +220,9 @@ int tw_enddef(tw_file file);
  */
 int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
-/** As tw_put, but without the copy: data must stay as it is until tw_end_step (tw_sync, tw_close)
- *  returns. The fastest way to write. Always local, but for the first call in define mode. */
+/** As tw_put, but without the copy: data must stay as it is until the tw_end_step (or tw_close) that
+ *  writes it has succeeded; of a fixed-size variable, until the next tw_end_step, tw_sync or
+ *  tw_close. The fastest way to write. Always local, but for the first call in define mode. */
 int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
 /** Flags of tw_put_strided. */

@@ -17,7 +17,6 @@ constexpr int exchange_tags[2] = {1, 3};
 
 class Window final : public SharedMemory {
 public:
-    /// Two steps, for the allocation to fail alike on all ranks.
     Window(MPI_Comm comm, std::size_t bytes, bool leader) {
         void* base = nullptr;
         MPI_Info info;

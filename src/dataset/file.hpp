@@ -37,11 +37,11 @@ public:
 
 class File {
 public:
-    File(Team& team, ArenaSource& arena, std::string path, FileOptions options);
+    /// @param serial  of the file in its session, the same on every rank
+    File(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options);
 
-    const std::string& path() const { return path_; }
-    bool is_open() const { return state_ != State::closed; }
-    const FileFigures& figures() const { return figures_; }
+    /// This rank's figures so far.
+    FileFigures figures() const;
     const Definitions& definitions() const { return definitions_; }
 
     // Local, in define mode. See thalweg.h for the meaning of all.
@@ -78,7 +78,8 @@ private:
     Status usable() const;
     Status usable_for(const char* what) const;
     Status compare_definitions();
-    Status choose_storage();
+    void choose_storage();
+    Status begin_file();
     Status plan();
     std::vector<int> choose_writers() const;
     Status check_put(const std::string& name, int type, const void* data, int& variable);
@@ -94,7 +95,8 @@ private:
     Status missing_variables(const std::vector<std::int64_t>& missing);
     Status write_space(const Space& space, bool records, const std::vector<Action>& actions);
     Status write_fixed(const Agreed& agreed, bool last);
-    Status finish_write(Status mine, bool commit, bool durable);
+    enum class Written { fixed, record, record_complete };
+    Status finish_write(Status mine, Written written, bool durable);
     Status rename_to_final();
     Status put_now(Status checked, int variable, ArrayView view);
     Status complete();
@@ -107,6 +109,8 @@ private:
     FileOptions options_;
     State state_ = State::defining;
     Status failed_;  ///< the first failure after which data may be missing; returned ever after
+    bool broken_ = false;  ///< the ranks were in different calls: all know, none waits any more
+    int serial_;
     Definitions definitions_;
     std::vector<std::pair<int, Attribute>> late_;  ///< attributes after the definitions ended
     Format format_ = Format::cdf2;
@@ -121,7 +125,7 @@ private:
     std::unique_ptr<Direct> direct_;
     std::vector<Pending> pending_;
     std::vector<char> filled_;   ///< fixed variables that were written
-    std::vector<Misfits> misfits_;
+    std::vector<std::int64_t> misfits_;  ///< values that did not fit, of each variable
     bool stream_used_ = false;   ///< since the last agreement
     std::int64_t records_ = 0;
     bool immediate_ = false;     ///< a step exceeds the staging budget: puts are collective

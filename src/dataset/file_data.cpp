@@ -92,8 +92,8 @@ Status File::put_strided(const std::string& name, int type, const void* data, in
 
 /// The first call that needs data mode ends the definitions.
 Status File::begin_data() {
-    if (state_ == State::defining && failed_.ok()) return end_definitions();
-    if (state_ == State::closed) return usable();
+    if (state_ == State::defining) return end_definitions();
+    if (state_ == State::closed || broken_) return usable();
     return {};
 }
 
@@ -105,7 +105,7 @@ Status File::accept(Status checked, int variable, ArrayView view, bool deferred)
     Pending& pending = pending_[static_cast<std::size_t>(variable)];
     if (deferred) {
         pending.view = view;
-        misfits_[static_cast<std::size_t>(variable)] = {};
+        misfits_[static_cast<std::size_t>(variable)] = 0;
     } else if (Status status = stage(variable, view); !status.ok()) {
         return status;
     }
@@ -142,8 +142,8 @@ Status File::stage(int variable, const ArrayView& view) {
     for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int>(i);
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
     char* to = pending.copy.data();
-    Misfits& misfits = misfits_[static_cast<std::size_t>(variable)];
-    misfits = {};
+    std::int64_t& misfits = misfits_[static_cast<std::size_t>(variable)];
+    misfits = 0;
     for (std::size_t b = 0; b < d.blocks.size(); ++b) {
         const Box& box = d.blocks[b];
         if (box.volume() == 0) continue;
@@ -151,9 +151,7 @@ Status File::stage(int variable, const ArrayView& view) {
         Index stride =
             strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
         for (int i = 0; i < box.nd; ++i) stride[i] *= static_cast<std::int64_t>(size);
-        misfits.values +=
-            copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel, fill);
-        misfits.variable = variable;
+        misfits += copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel, fill);
         to += static_cast<std::size_t>(box.volume()) * size;
     }
     pending.view = {};
@@ -173,7 +171,7 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
     stream_used_ = false;
     const std::size_t n = definitions_.variables.size();
     const std::size_t map_words = (n + 63) / 64;
-    const std::int64_t which = variable + 1;
+    const std::int64_t which = (std::int64_t(serial_) << 32) | (variable + 1);
     std::vector<std::int64_t> words(4 + 2 * map_words, 0);
     words[0] = std::int64_t(1) << static_cast<int>(call);
     words[1] = which;
@@ -200,18 +198,19 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
     if ((words[0] & (words[0] - 1)) != 0 || (words[1] & words[2]) != 0) {
         static const char* const names[] = {"tw_enddef", "tw_put", "tw_end_step", "tw_sync",
                                             "tw_close"};
-        std::string here = names[static_cast<int>(call)];
+        std::string here = fmt::format("{} of {}", names[static_cast<int>(call)], path_);
         if (variable >= 0)
-            here += " of '" + definitions_.variables[static_cast<std::size_t>(variable)].name + "'";
+            here += ", variable '" + definitions_.variables[static_cast<std::size_t>(variable)].name + "'";
         std::vector<char> first(here.begin(), here.end());
         team_.world().broadcast(first, 0);
         const std::string theirs(first.begin(), first.end());
         Status status;
         if (theirs != here)
-            status = failure(TW_EMISMATCH, "{}: the ranks are in different calls: {} on rank 0, {} "
-                                           "on rank {}",
-                             path_, theirs, here, team_.rank());
-        return thalweg::agree(team_.world(), status);
+            status = failure(TW_EMISMATCH,
+                             "the ranks are in different calls: {} on rank 0, {} on rank {}", theirs,
+                             here, team_.rank());
+        broken_ = true;
+        return keep(thalweg::agree(team_.world(), status));
     }
     std::vector<std::int64_t> missing(map_words, 0);
     bool any_missing = false;
@@ -272,7 +271,6 @@ Status File::write_space(const Space& space, bool records, const std::vector<Act
         if (pending_[v].put && definitions_.variables[v].decomposition->held > 0)
             arrays[i] = &pending_[v].view;
     }
-    Misfits misfits;
     Status status;
     if (storage_->collective()) {
         status = team_.agree(storage_->reserve(base, space.bytes));
@@ -292,37 +290,31 @@ Status File::write_space(const Space& space, bool records, const std::vector<Act
         }
         if (any) {
             const std::vector<const ArrayView*> none(arrays.size(), nullptr);
-            status = stream_->run(space, base, record, fills, none, *storage_, misfits);
+            status = stream_->run(space, base, record, fills, none, *storage_, misfits_);
             status = team_.agree(status);
         }
         if (status.ok())
-            status = direct_->run(space, base, record, actions, arrays, *storage_, misfits);
+            status = direct_->run(space, base, record, actions, arrays, *storage_, misfits_);
     } else {
-        status = stream_->run(space, base, record, actions, arrays, *storage_, misfits);
-    }
-    if (misfits.values > 0) {
-        Misfits& kept = misfits_[static_cast<std::size_t>(misfits.variable)];
-        kept.values += misfits.values;
-        kept.variable = misfits.variable;
+        status = stream_->run(space, base, record, actions, arrays, *storage_, misfits_);
     }
     return status;
 }
 
 /// All ranks learn what became of a write; on success the record is published.
-Status File::finish_write(Status mine, bool commit, bool durable) {
+Status File::finish_write(Status mine, Written written, bool durable) {
     if (durable) {  // a collective matter for some drivers, so whatever this rank's own luck
         Status synced = storage_->sync();
         if (mine.ok()) mine = std::move(synced);
     }
     Status misfit;
-    for (Misfits& m : misfits_) {
-        if (m.values > 0 && misfit.ok())
+    for (std::size_t i = 0; i < misfits_.size(); ++i) {
+        const Variable& v = definitions_.variables[i];
+        if (misfits_[i] == 0 || (v.record && written == Written::fixed)) continue;
+        if (misfit.ok())
             misfit = failure(TW_ERANGE, "{}: {} values of variable '{}' do not fit type {} (rank {})",
-                             path_, m.values,
-                             definitions_.variables[static_cast<std::size_t>(m.variable)].name,
-                             name_of(definitions_.variables[static_cast<std::size_t>(m.variable)].type),
-                             team_.rank());
-        m = {};
+                             path_, misfits_[i], v.name, name_of(v.type), team_.rank());
+        misfits_[i] = 0;
     }
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
     {
@@ -330,7 +322,7 @@ Status File::finish_write(Status mine, bool commit, bool durable) {
         team_.all_reduce(words, Reduce::max);
     }
     if (words[0] != 0) return keep(thalweg::agree(team_.world(), mine));
-    if (commit) {
+    if (written == Written::record_complete) {
         // A failure here is rank 0's alone: it is kept, and told to all by the next agreement.
         ++records_;
         Status published = storage_->set_records(records_, durable);
@@ -353,7 +345,7 @@ Status File::put_now(Status checked, int variable, ArrayView view) {
     std::vector<Action> actions(space.places.size(), Action::skip);
     for (std::size_t i = 0; i < actions.size(); ++i)
         if (space.places[i].variable == variable) actions[i] = Action::data;
-    Status status = finish_write(write_space(space, v.record, actions), false, false);
+    Status status = finish_write(write_space(space, v.record, actions), Written::record, false);
     pending.put = false;
     pending.written = true;
     if (!v.record) filled_[at] = 1;
@@ -393,7 +385,9 @@ Status File::end_step() {
     }
     Status records = write_space(record_, true, actions);
     if (status.ok()) status = std::move(records);
-    status = finish_write(std::move(status), !record_.places.empty(), options_.durable);
+    status = finish_write(std::move(status),
+                          record_.places.empty() ? Written::fixed : Written::record_complete,
+                          options_.durable);
     for (Pending& p : pending_) p.put = p.written = false;
     ++figures_.steps;
     return status;
@@ -405,7 +399,7 @@ Status File::sync(bool durable) {
     Agreed agreed;
     if (Status s = agree_on(Call::sync, -1, {}, agreed); !s.ok()) return s;
     Status status = write_fixed(agreed, false);
-    status = finish_write(std::move(status), false, durable);
+    status = finish_write(std::move(status), Written::fixed, durable);
     if (status.ok()) status = keep(team_.agree(storage_->set_records(records_, durable)));
     for (std::size_t i = 0; i < pending_.size(); ++i)
         if (!definitions_.variables[i].record) pending_[i].put = false;
@@ -421,11 +415,11 @@ Status File::rename_to_final() {
     const auto slash = path_.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
     const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        ::close(fd);
-    }
-    return {};
+    Status status;
+    if (fd < 0 || fsync(fd) != 0)
+        status = failure(TW_EIO, "{}: cannot sync the folder: {}", path_, std::strerror(errno));
+    if (fd >= 0) ::close(fd);
+    return status;
 }
 
 /// Everything that is due before a file can have its name.
@@ -442,14 +436,14 @@ Status File::complete() {
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
     if (Status s = compare_definitions(); !s.ok()) return s;
-    Status status = finish_write(write_fixed(agreed, true), false, options_.durable);
+    Status status = finish_write(write_fixed(agreed, true), Written::fixed, options_.durable);
     return status.ok() ? misfit : status;
 }
 
 Status File::close() {
     if (state_ == State::closed) return usable();
     Status status = begin_data();
-    if (status.ok()) status = state_ == State::data ? complete() : failed_;
+    if (status.ok()) status = complete();
     Stopwatch watch(figures_.close);
     const bool good = status.ok() || status.code == TW_ERANGE;
     if (storage_open_) {
@@ -466,24 +460,30 @@ Status File::close() {
     } else if (state_ == State::defining && !options_.live && team_.rank() == 0) {
         unlink(data_path_.c_str());  // never had data
     }
-    if (stream_) {
-        figures_.remap += stream_->counts().pack + stream_->counts().move;
-        figures_.wait += stream_->counts().wait;
-        figures_.messages = stream_->counts().messages;
-        figures_.message_bytes = stream_->counts().message_bytes;
-    }
-    if (direct_) figures_.remap += direct_->pack_seconds();
-    if (storage_) {
-        figures_.write = storage_->counts().seconds;
-        figures_.bytes = storage_->counts().bytes;
-        figures_.writes = storage_->counts().calls;
-    }
+    figures_ = figures();
     state_ = State::closed;
     stream_.reset();
     direct_.reset();
     storage_.reset();
     pending_ = {};
     return status;
+}
+
+FileFigures File::figures() const {
+    FileFigures f = figures_;
+    if (stream_) {
+        f.remap += stream_->counts().pack + stream_->counts().move;
+        f.wait += stream_->counts().wait;
+        f.messages = stream_->counts().messages;
+        f.message_bytes = stream_->counts().message_bytes;
+    }
+    if (direct_) f.remap += direct_->pack_seconds();
+    if (storage_) {
+        f.write = storage_->counts().seconds;
+        f.bytes = storage_->counts().bytes;
+        f.writes = storage_->counts().calls;
+    }
+    return f;
 }
 
 /// The late attributes were written after the storage's own sync.

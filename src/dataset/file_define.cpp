@@ -25,13 +25,6 @@ constexpr long nfs_magic = 0x6969;
 constexpr long lustre_magic = 0x0BD00BD0;
 constexpr long gpfs_magic = 0x47504653;
 
-std::vector<std::string> words(const std::string& text) {
-    std::istringstream stream(text);
-    std::vector<std::string> result;
-    for (std::string word; stream >> word;) result.push_back(word);
-    return result;
-}
-
 /// FNV-1a: equal definitions have equal hashes; unequal ones that collide differ in what a later
 /// call names.
 std::int64_t hash(const std::vector<std::string>& lines) {
@@ -67,8 +60,12 @@ Space make_space(const Definitions& d, const FileMap& map, bool record, std::int
 
 }  // namespace
 
-File::File(Team& team, ArenaSource& arena, std::string path, FileOptions options)
-    : team_(team), arena_source_(arena), path_(std::move(path)), options_(std::move(options)) {
+File::File(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
+    : team_(team),
+      arena_source_(arena),
+      path_(std::move(path)),
+      options_(std::move(options)),
+      serial_(serial) {
     data_path_ = options_.live ? path_ : path_ + ".part";
     figures_.path = path_;
     figures_.service = "inline";
@@ -139,7 +136,7 @@ Status File::define_variable(const std::string& name, int type, const std::strin
         return failure(TW_EEXISTS, "{}: variable '{}' is defined already", path_, name);
     if (!valid_type(type))
         return failure(TW_ETYPE, "{}: variable '{}': there is no type {}", path_, name, type);
-    const std::vector<std::string> names = words(dims);
+    const std::vector<std::string> names = split_names(dims);
     if (names.size() > static_cast<std::size_t>(max_dims))
         return failure(TW_EARG, "{}: variable '{}' has {} dimensions; at most {} are possible",
                        path_, name, names.size(), max_dims);
@@ -246,6 +243,11 @@ Status File::put_attribute(const std::string& variable, Attribute attribute) {
         }
     }
     if (state_ != State::defining) {
+        if (format_ != Format::cdf5 && attribute.type > TW_DOUBLE)
+            return failure(TW_EFORMAT,
+                           "{}: attribute '{}' is of type {}, which format {} does not have; cdf5 "
+                           "does",
+                           path_, attribute.name, name_of(attribute.type), name_of(format_));
         late_.emplace_back(at, std::move(attribute));
         return {};
     }
@@ -289,7 +291,7 @@ Status File::compare_definitions() {
     return status;
 }
 
-Status File::choose_storage() {
+void File::choose_storage() {
     // One rank asks the file system, for all to choose alike.
     std::int64_t answers[2] = {0, 4096};
     if (team_.rank() == 0) {
@@ -316,7 +318,6 @@ Status File::choose_storage() {
         storage_ = make_memory_storage();
     else
         storage_ = make_posix_storage();
-    return {};
 }
 
 std::vector<int> File::choose_writers() const {
@@ -350,7 +351,9 @@ Status File::plan() {
     const Space spaces[] = {fixed_, record_};
     Status status;
     const auto members = static_cast<std::int64_t>(team_.topology().members.size());
-    const StreamOptions options{options_.buffer * members, std::max<std::int64_t>(0, options_.piece)};
+    const StreamOptions options{options_.buffer * members,
+                                std::max<std::int64_t>(0, options_.piece),
+                                options_.method == "direct"};
     SharedMemory* arena = arena_source_.arena(status);
     if (!status.ok()) return status;
     std::vector<int> writers = choose_writers();
@@ -358,7 +361,7 @@ Status File::plan() {
     if (options_.method == "direct") {
         direct_ = std::make_unique<Direct>(
             team_, definitions_, storage_->order(),
-            storage_->collective() ? options_.staging : std::min<std::int64_t>(options_.buffer, 1 << 20));
+            std::max<std::int64_t>(storage_->collective() ? options_.staging : 0, 1 << 20));
         writers = team_.topology().by_place;
         fill_layout_ = make_record_layout(team_.size(), options_.alignment);
         layout = fill_layout_.get();
@@ -387,18 +390,20 @@ Status File::plan() {
             path_, bytes, options_.staging);
     pending_.resize(definitions_.variables.size());
     filled_.assign(definitions_.variables.size(), 0);
-    misfits_.assign(definitions_.variables.size(), {});
+    misfits_.assign(definitions_.variables.size(), 0);
     return {};
 }
 
 Status File::end_definitions() {
-    if (state_ == State::data) {
-        Status status = usable();
-        if (status.ok()) status = failure(TW_ESTATE, "{}: the definitions have ended already", path_);
-        return status;
-    }
-    if (state_ == State::closed) return usable();
+    if (Status status = usable(); !status.ok()) return status;
+    if (state_ == State::data)
+        return failure(TW_ESTATE, "{}: the definitions have ended already", path_);
     Stopwatch watch(figures_.open);
+    // Every rank knows of a failure here, so that later calls need not ask the others.
+    return keep(begin_file());
+}
+
+Status File::begin_file() {
     if (Status status = compare_definitions(); !status.ok()) return status;
     if (options_.format == "auto")
         format_ = choose_format(definitions_);
@@ -410,7 +415,7 @@ Status File::end_definitions() {
         status.text = path_ + ": " + status.text;
         return status;
     }
-    if (Status status = choose_storage(); !status.ok()) return status;
+    choose_storage();
     figures_.method = options_.method;
     figures_.storage = storage_->name();
     figures_.format = name_of(format_);
@@ -420,10 +425,9 @@ Status File::end_definitions() {
     Status status = storage_->create(team_.world(), data_path_, definitions_,
                                      {format_, options_.header_pad, options_.pnetcdf_blocking},
                                      writer, map_);
-    if (!status.ok()) return keep(std::move(status));
+    if (!status.ok()) return status;
     storage_open_ = true;
-    status = plan();
-    if (!status.ok()) return keep(std::move(status));
+    if (status = plan(); !status.ok()) return status;
     state_ = State::data;
     return {};
 }

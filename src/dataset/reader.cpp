@@ -116,12 +116,14 @@ Status Reader::read_header() {
         else if (pread(fd, magic, 4, 0) != 4 || std::memcmp(magic, "CDF", 3) != 0)
             status = failure(TW_EFORMAT, "{}: not a file of a classic netCDF format", path_);
         if (fd >= 0) ::close(fd);
+        header.number(magic[3]);
         if (status.ok()) status = inquire(path_, header);
     }
     status = agree(team_.world(), status);
     if (!status.ok()) return status;
     team_.world().broadcast(header.bytes, 0);
     Parser parser(header.bytes);
+    signed_bytes_ = parser.number() == 5;
     records_ = parser.number();
     map_.record_bytes = parser.number();
     for (std::int64_t n = parser.number(); n > 0; --n) {
@@ -211,8 +213,19 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
     // Replicated: as if this rank were the one that holds all.
     const auto whole = replicate(0, dims, v.shape);
     const Decomposition& d = decomposition != nullptr ? *decomposition : *whole;
+    if (dims.size() > static_cast<std::size_t>(max_dims))
+        return refuse(failure(TW_EUNSUPPORTED, "it has {} dimensions; at most {} can be read",
+                              dims.size(), max_dims));
     std::vector<int> order;
     for (std::size_t f = 0; f < dims.size(); ++f) {
+        if (decomposition == nullptr) {  // names may repeat
+            order.push_back(static_cast<int>(f));
+            continue;
+        }
+        if (std::count(dims.begin(), dims.end(), dims[f]) > 1)
+            return refuse(failure(TW_ESHAPE,
+                                  "dimension '{}' occurs twice; it can only be read as a whole",
+                                  dims[f]));
         const auto m = std::find(d.dims.begin(), d.dims.end(), dims[f]) - d.dims.begin();
         if (m == d.nd() || dims.size() != d.dims.size())
             return refuse(failure(TW_ESHAPE, "its dimensions are ({}), the decomposition's ({})",
@@ -225,6 +238,8 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
     ArrayView view;
     view.data = static_cast<const char*>(data);
     view.type = static_cast<tw_type>(type);
+    // As in writing: a byte of CDF-1 and CDF-2 is signed or unsigned, as the user likes.
+    if (v.type == TW_BYTE && view.type == TW_UBYTE && !signed_bytes_) view.type = TW_BYTE;
     Status status = n >= 0 ? check_dense(d, n) : check_strided(d, rank, extent, byte_stride, view);
     if (!status.ok()) return refuse(std::move(status));
     if (data == nullptr && d.held > 0) return refuse(failure(TW_EARG, "no array given"));
@@ -238,34 +253,35 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
     Index file_stride = strides_of(v.shape);
     for (std::size_t f = 0; f < v.shape.size(); ++f) file_stride[f] *= size;
     std::int64_t misfits = 0;
-    for (const HeldBox& held : in_file_order(d.blocks, order, v.shape)) {
-        const Strided to = locate(d, order, held.block, view);
-        std::int64_t step = std::max<std::int64_t>(1, window_bytes / size);
-        for (std::int64_t begin = held.first; begin <= held.last; begin += step) {
-            const ElementRange window{begin, std::min(held.last + 1, begin + step)};
-            // Read from the first to the last element that is wanted here.
-            std::int64_t first = window.end, last = window.begin - 1;
-            for_parts(v.shape, window, {&held, 1}, [&](const HeldBox&, const Box& part) {
-                Index corner = part.low;
-                first = std::min(first, linear(v.shape, corner));
-                for (int i = 0; i < part.nd; ++i) corner[i] += part.count[i] - 1;
-                last = std::max(last, linear(v.shape, corner));
-            });
-            if (last < first) continue;
-            const std::int64_t bytes = (last - first + 1) * size;
-            buffer_.resize(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
-            if (Status s = read_fully(buffer_.data(), bytes, base + first * size); !s.ok())
-                return refuse(std::move(s));
-            for_parts(v.shape, window, {&held, 1}, [&](const HeldBox&, const Box& part) {
-                // The copy's destination is memory that the caller gave to be written.
-                char* at_memory = const_cast<char*>(to.base);
-                for (int i = 0; i < part.nd; ++i)
-                    at_memory += (part.low[i] - held.box.low[i]) * to.stride[i];
-                misfits += copy_box(part.nd, part.count, at_memory, to.stride,
-                                    buffer_.data() + (linear(v.shape, part.low) - first) * size,
-                                    file_stride, kernel, fill);
-            });
-        }
+    const std::vector<HeldBox> held = in_file_order(d.blocks, order, v.shape);
+    std::int64_t end = 0;
+    for (const HeldBox& h : held) end = std::max(end, h.last + 1);
+    const std::int64_t step = std::max<std::int64_t>(1, window_bytes / size);
+    for (std::int64_t begin = held.empty() ? end : held.front().first; begin < end; begin += step) {
+        const ElementRange window{begin, std::min(end, begin + step)};
+        // Read from the first to the last element that is wanted here.
+        std::int64_t first = window.end, last = window.begin - 1;
+        for_parts(v.shape, window, held, [&](const HeldBox&, const Box& part) {
+            Index corner = part.low;
+            first = std::min(first, linear(v.shape, corner));
+            for (int i = 0; i < part.nd; ++i) corner[i] += part.count[i] - 1;
+            last = std::max(last, linear(v.shape, corner));
+        });
+        if (last < first) continue;
+        const std::int64_t bytes = (last - first + 1) * size;
+        buffer_.resize(static_cast<std::size_t>(bytes));
+        if (Status s = read_fully(buffer_.data(), bytes, base + first * size); !s.ok())
+            return refuse(std::move(s));
+        for_parts(v.shape, window, held, [&](const HeldBox& h, const Box& part) {
+            // The copy's destination is memory that the caller gave to be written.
+            const Strided to = locate(d, order, h.block, view);
+            char* at_memory = const_cast<char*>(to.base);
+            for (int i = 0; i < part.nd; ++i)
+                at_memory += (part.low[i] - h.box.low[i]) * to.stride[i];
+            misfits += copy_box(part.nd, part.count, at_memory, to.stride,
+                                buffer_.data() + (linear(v.shape, part.low) - first) * size,
+                                file_stride, kernel, fill);
+        });
     }
     if (misfits > 0)
         return refuse(failure(TW_ERANGE, "{} values do not fit type {}", misfits,
@@ -276,8 +292,13 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
 Status Reader::get(const std::string& name, const Decomposition* decomposition,
                    std::int64_t record, int type, void* data, std::int64_t n, int rank,
                    const std::int64_t* extent, const std::int64_t* byte_stride) {
-    return team_.agree(
-        get_own(name, decomposition, record, type, data, n, rank, extent, byte_stride));
+    Status mine;
+    try {
+        mine = get_own(name, decomposition, record, type, data, n, rank, extent, byte_stride);
+    } catch (const std::bad_alloc&) {  // the other ranks wait for this one
+        mine = failure(TW_ENOMEM, "{}: variable '{}': out of memory", path_, name);
+    }
+    return team_.agree(mine);
 }
 
 }  // namespace thalweg

@@ -19,7 +19,6 @@ public:
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    const std::string& path() const { return path_; }
     /// @note Collective
     Status open();
     Status close();
@@ -43,6 +42,7 @@ private:
     Definitions definitions_;
     FileMap map_;
     std::int64_t records_ = 0;
+    bool signed_bytes_ = false;  ///< CDF-5
     int fd_ = -1;
     std::vector<char> buffer_;
 };

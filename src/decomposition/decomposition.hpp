@@ -24,6 +24,7 @@ struct Decomposition {
     std::vector<std::int64_t> bare_offsets;  ///< the same without halos
     std::int64_t stored = 0;            ///< elements in this rank's memory, halos included
     std::int64_t held = 0;              ///< elements this rank holds
+    int serial = 0;                     ///< in its session, the same on every rank
     bool whole = false;                 ///< every element is held by some rank
     bool replicated = false;            ///< every rank has all of it; rank 0 holds it
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 namespace thalweg {
 
@@ -77,7 +78,10 @@ std::vector<std::string> describe(const Definitions& d) {
         std::vector<std::string> held = v.decomposition->dims;
         lines.push_back(fmt::format("variable {} '{}' ({}), {} ({})", name_of(v.type), v.name,
                                     fmt::join(names, " "),
-                                    v.decomposition->replicated ? "replicated" : "decomposed over",
+                                    v.decomposition->replicated
+                                        ? std::string("replicated")
+                                        : fmt::format("decomposition {} over",
+                                                      v.decomposition->serial),
                                     fmt::join(held, " ")));
         for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
     }
@@ -87,6 +91,13 @@ std::vector<std::string> describe(const Definitions& d) {
                                                       dim.length));
     for (const Attribute& a : d.attributes) lines.push_back(describe("", a));
     return lines;
+}
+
+std::vector<std::string> split_names(const std::string& list) {
+    std::istringstream stream(list);
+    std::vector<std::string> names;
+    for (std::string name; stream >> name;) names.push_back(name);
+    return names;
 }
 
 Status check_name(const char* what, const std::string& name) {

@@ -58,6 +58,9 @@ std::vector<std::string> describe(const Definitions& definitions);
 /// The same of one attribute; an empty owner means the file.
 std::string describe(const std::string& owner, const Attribute& attribute);
 
+/// The names of a list separated by blanks.
+std::vector<std::string> split_names(const std::string& list);
+
 /// Whether netCDF allows a name.
 Status check_name(const char* what, const std::string& name);
 

@@ -2,6 +2,7 @@
 #include "exchange/direct.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "comm/clock.hpp"
 #include "exchange/copy.hpp"
@@ -47,7 +48,7 @@ std::vector<Direct::Part> Direct::cut(const Space& space, std::span<const Action
 
 Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const ArrayView* const> arrays,
-                   Storage& storage, Misfits& misfits) {
+                   Storage& storage, std::span<std::int64_t> misfits) {
     const std::vector<Part> parts = cut(space, actions, arrays);
     std::vector<std::size_t> rounds{0};  // first part of each round, and the end
     for (std::size_t i = 0, bytes = 0; i < parts.size(); ++i) {
@@ -71,9 +72,13 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
             std::size_t total = 0;
             for (std::size_t i = rounds[at]; i < rounds[at + 1]; ++i)
                 total += static_cast<std::size_t>(parts[i].bytes);
-            if (buffer_.size() < total) buffer_.resize(total);
+            try {
+                if (buffer_.size() < total) buffer_.resize(total);
+            } catch (const std::bad_alloc&) {  // the other ranks still wait for this one
+                if (status.ok()) status = failure(TW_ENOMEM, "no memory for {} bytes", total);
+            }
             char* to = buffer_.data();
-            for (std::size_t i = rounds[at]; i < rounds[at + 1]; ++i) {
+            for (std::size_t i = rounds[at]; i < rounds[at + 1] && buffer_.size() >= total; ++i) {
                 const Part& part = parts[i];
                 const Place& p = space.places[part.place];
                 const auto variable = static_cast<std::size_t>(p.variable);
@@ -89,13 +94,9 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                 char fill[8];
                 v.fill_value(fill);
                 if (order_ == Order::big_endian) to_big_endian(v.type, fill);
-                const std::int64_t n =
+                misfits[variable] +=
                     copy_box(part.box.nd, part.box.count, to, stride, from.base, from.stride,
                              pack_kernel(array.type, v.type, order_), fill);
-                if (n > 0) {
-                    if (misfits.values == 0) misfits.variable = p.variable;
-                    misfits.values += n;
-                }
                 Chunk chunk;
                 chunk.variable = p.variable;
                 chunk.record = record;

@@ -8,7 +8,7 @@
 #include "comm/team.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/parts.hpp"
-#include "exchange/stream.hpp"
+#include "storage/storage.hpp"
 
 namespace thalweg {
 
@@ -24,7 +24,7 @@ public:
      */
     Status run(const Space& space, std::int64_t base, std::int64_t record,
                std::span<const Action> actions, std::span<const ArrayView* const> arrays,
-               Storage& storage, Misfits& misfits);
+               Storage& storage, std::span<std::int64_t> misfits);
 
     double pack_seconds() const { return pack_seconds_; }
 

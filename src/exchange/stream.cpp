@@ -39,7 +39,7 @@ struct Stream::Pass {
     std::span<const Action> actions;
     std::span<const ArrayView* const> arrays;
     Storage& storage;
-    Misfits& misfits;
+    std::span<std::int64_t> misfits;
     std::vector<Extent> wanted;
     Status status;
 };
@@ -118,10 +118,7 @@ void Stream::pack_place(Pass& pass, std::size_t place, ElementRange range, char*
         }
         const std::int64_t misfits = copy_box(part.nd, part.count, at, stride, from.base,
                                               from.stride, kernel, fill_[variable].data());
-        if (misfits > 0) {
-            if (pass.misfits.values == 0) pass.misfits.variable = p.variable;
-            pass.misfits.values += misfits;
-        }
+        pass.misfits[variable] += misfits;
     });
 }
 
@@ -308,16 +305,20 @@ Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k)
     return pass.storage.write(chunks);
 }
 
-std::int64_t Stream::most_pieces(const Space& space, std::span<const Action> actions) const {
+/// Pieces of the longest of all streams: writers that write together write equally often.
+std::int64_t Stream::most_pieces() const {
     std::int64_t n = 0;
-    for (std::size_t p = 0; p < space.places.size(); ++p)
-        if (actions[p] != Action::skip) n += layout_->largest_share(space, p) / piece_ + 2;
+    if (own_ >= 0) {
+        PieceCursor cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
+        for (Extent piece; cursor.next(piece);) ++n;
+    }
+    team_.all_reduce({&n, 1}, Reduce::max);
     return n;
 }
 
 Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const ArrayView* const> arrays,
-                   Storage& storage, Misfits& misfits) {
+                   Storage& storage, std::span<std::int64_t> misfits) {
     std::vector<char> wanted(space.places.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = actions[i] != Action::skip;
     Pass pass{space, base, record, actions, arrays, storage, misfits, extents_of(space, wanted), {}};
@@ -327,7 +328,7 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
     const std::int64_t R = slots_;
     std::int64_t last = -1;  // position at which some lane of this node had a piece
     std::vector<MPI_Request> sends;
-    const std::int64_t bound = storage.collective() ? most_pieces(space, actions) : -1;
+    const std::int64_t bound = storage.collective() ? most_pieces() : -1;
     for (std::int64_t k = 0;; ++k) {
         // Pieces k - R leave.
         for (Lane& lane : lanes_) {

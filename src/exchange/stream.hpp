@@ -28,6 +28,7 @@ namespace thalweg {
 struct StreamOptions {
     std::int64_t budget = 0;  ///< bytes of shared memory on this node
     std::int64_t piece = 0;   ///< bytes, 0: default
+    bool fill_only = false;   ///< no rank will give arrays
 };
 
 struct StreamCounts {
@@ -36,12 +37,6 @@ struct StreamCounts {
     double wait = 0;      ///< seconds asleep until others had packed or written
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
-};
-
-/// What a rank found that did not fit its variable's type.
-struct Misfits {
-    std::int64_t values = 0;
-    int variable = -1;
 };
 
 class Stream {
@@ -68,17 +63,15 @@ public:
      * @param actions  per place; `fill`, and the elements of `data` that no rank holds, become the
      *                 fill value
      * @param arrays   per place, null where this rank has none
+     * @param misfits  per variable, counts this rank's values that do not fit its type
      * @return this rank's own failure; the caller lets the ranks agree
      * @note Collective
      */
     Status run(const Space& space, std::int64_t base, std::int64_t record,
                std::span<const Action> actions, std::span<const ArrayView* const> arrays,
-               Storage& storage, Misfits& misfits);
+               Storage& storage, std::span<std::int64_t> misfits);
 
     const StreamCounts& counts() const { return counts_; }
-    std::int64_t piece_bytes() const { return piece_; }
-    int slots() const { return slots_; }
-    bool writes() const { return own_ >= 0; }
 
     static constexpr int max_slots = 8;
 
@@ -126,7 +119,7 @@ private:
     void receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
     void unpack(Pass& pass, int node, std::span<const char> message, Extent piece, char* to);
     Status write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
-    std::int64_t most_pieces(const Space& space, std::span<const Action> actions) const;
+    std::int64_t most_pieces() const;
 
     Team& team_;
     const Layout* layout_ = nullptr;

@@ -1,6 +1,7 @@
 // Planning a stream: views, lanes, and the boxes that writers must know of other nodes' ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 
 #include "comm/words.hpp"
 #include "exchange/stream_control.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::int64_t default_piece = std::int64_t(2) << 20;
 constexpr std::int64_t smallest_piece = 256;
+constexpr std::int64_t largest_piece = std::int64_t(1) << 30;  // MPI counts and slots are 32-bit
 
 /// Elements may straddle a piece's nominal end; padding may follow.
 constexpr std::int64_t slack = 64;
@@ -28,10 +30,12 @@ std::unique_ptr<Stream> Stream::make(Team& team, SharedMemory& arena, const Layo
     stream->writers_ = std::move(writers);
     stream->describe_variables(definitions);
 
-    const std::vector<std::set<int>> met_by_view = stream->find_writers(spaces);
-    if (team.topology().nodes > 1) stream->exchange_boxes(met_by_view);
     std::set<int> met;
-    for (const auto& of_view : met_by_view) met.insert(of_view.begin(), of_view.end());
+    if (!options.fill_only) {
+        const std::vector<std::set<int>> met_by_view = stream->find_writers(spaces);
+        if (team.topology().nodes > 1) stream->exchange_boxes(met_by_view);
+        for (const auto& of_view : met_by_view) met.insert(of_view.begin(), of_view.end());
+    }
     status = team.agree(stream->make_lanes(arena, met, options));
     if (!status.ok()) return nullptr;
     return stream;
@@ -150,7 +154,7 @@ Status Stream::make_lanes(SharedMemory& arena, const std::set<int>& met,
         return lanes == 0 ? piece : (room / (lanes * slots_) - extra) / 8 * 8;
     };
     if (fitting() < 4096 && slots_ > 2) slots_ = 2;
-    piece = std::min(piece, fitting());
+    piece = std::min({piece, fitting(), largest_piece});
     std::int64_t agreed[2] = {piece, slots_};
     team_.all_reduce(agreed, Reduce::min);
     piece_ = agreed[0];
@@ -171,7 +175,14 @@ Status Stream::make_lanes(SharedMemory& arena, const std::set<int>& met,
         lanes_[i].recent.resize(static_cast<std::size_t>(slots_));
         at += capacity_ * static_cast<std::size_t>(slots_);
     }
-    if (own_ >= 0 && topology.nodes > 1) received_.resize(capacity_ + 32 * 1024);
+    if (own_ < 0 || topology.nodes == 1) return {};
+    const auto largest_node = static_cast<std::size_t>(
+        *std::max_element(topology.sizes.begin(), topology.sizes.end()));
+    try {
+        received_.resize(static_cast<std::size_t>(piece_ + slack) + 32 * largest_node);
+    } catch (const std::bad_alloc&) {
+        return failure(TW_ENOMEM, "no memory for {} bytes to receive into", capacity_);
+    }
     return {};
 }
 

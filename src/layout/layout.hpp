@@ -53,8 +53,6 @@ public:
     virtual std::pair<int, int> writers_of(const Space& space, std::size_t place,
                                            Extent range) const = 0;
 
-    /// Upper bound of the bytes that one writer owns of a place, for any base.
-    virtual std::int64_t largest_share(const Space& space, std::size_t place) const = 0;
 
 private:
     int writers_;

@@ -24,10 +24,6 @@ public:
         return {writer_near(range.begin - reach, space), writer_near(range.end + reach, space)};
     }
 
-    std::int64_t largest_share(const Space& space, std::size_t place) const override {
-        return std::min(space.places[place].padded,
-                        space.bytes / writers() + 2 * (alignment_ + 8));
-    }
 
 private:
     std::int64_t cut(int w, const Space& space, std::int64_t base) const {

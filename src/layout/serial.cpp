@@ -16,9 +16,6 @@ public:
     std::pair<int, int> writers_of(const Space&, std::size_t, Extent) const override {
         return {0, 0};
     }
-    std::int64_t largest_share(const Space& space, std::size_t place) const override {
-        return space.places[place].padded;
-    }
 };
 
 }  // namespace

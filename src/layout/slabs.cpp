@@ -43,11 +43,6 @@ public:
         return {owner(range.begin), owner(range.end - 1)};
     }
 
-    std::int64_t largest_share(const Space& space, std::size_t place) const override {
-        const Place& p = space.places[place];
-        const std::int64_t rows = slowest(p);
-        return (rows / writers() + 1) * (p.bytes / rows) + p.padded - p.bytes;
-    }
 
 private:
     static std::int64_t slowest(const Place& p) { return p.shape.empty() ? 1 : p.shape.front(); }

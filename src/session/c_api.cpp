@@ -43,13 +43,6 @@ int guarded(tw_session session, F&& body) {
     }
 }
 
-std::vector<std::string> split_names(const char* names) {
-    std::istringstream stream(text_or_empty(names));
-    std::vector<std::string> result;
-    for (std::string name; stream >> name;) result.push_back(name);
-    return result;
-}
-
 /// A file being written.
 template <class F>
 int with_file(tw_file file, F&& body) {
@@ -200,6 +193,8 @@ int tw_finalize(tw_session* session) {
             }
             return first;
         });
+        // The text goes with the session, so it is said here.
+        if (code != TW_OK && s->team->rank() == 0) spdlog::error("{}", s->error);
         s->memory.reset();
     }
     delete s;
@@ -254,7 +249,8 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
     if (session == nullptr || !session->team) return TW_EHANDLE;
     return guarded(session, [&]() -> Status {
         Decomposition d;
-        d.dims = split_names(dims);
+        d.dims = split_names(text_or_empty(dims));
+        d.serial = static_cast<int>(session->decompositions.size()) + 1;
         const std::size_t nd = d.dims.size();
         Status status;
         if (decomposition == nullptr)
@@ -311,7 +307,8 @@ int tw_create(tw_session session, const char* path, const char* settings, tw_fil
         auto handle = std::make_unique<tw_file_impl>();
         handle->session = session;
         handle->path = name;
-        handle->file = std::make_unique<File>(team, *session, name, session->options_for(own));
+        handle->file = std::make_unique<File>(team, *session, name, ++session->created,
+                                              session->options_for(own));
         if (status = handle->file->create(); !status.ok()) return status;
         *file = handle.get();
         session->files.push_back(std::move(handle));

@@ -37,5 +37,6 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<thalweg::FileFigures> finished;
+    int created = 0;  ///< files so far
     std::string error, summary;
 };

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "comm/words.hpp"
+#include "storage/system.hpp"
 
 namespace thalweg {
 
@@ -126,10 +127,21 @@ Status add_attributes(const std::string& path, const Definitions& d,
             ncid, path, variable < 0 ? NC_GLOBAL : variable,
             variable < 0 ? "" : d.variables[static_cast<std::size_t>(variable)].name, attribute);
     }
-    if (status.ok()) status = pnetcdf_status(ncmpi_enddef(ncid), path, "attributes");
+    // Data that need not move stay; the plain ncmpi_enddef would align them anew.
+    if (status.ok())
+        status = pnetcdf_status(ncmpi__enddef(ncid, 0, data_alignment, 0, data_alignment), path,
+                                "attributes");
     code = ncmpi_close(ncid);
     if (status.ok()) status = pnetcdf_status(code, path, "attributes");
     return status;
+}
+
+Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records) {
+    // At byte 4: 32 bits in CDF-1 and CDF-2, 64 in CDF-5, big-endian.
+    auto n = static_cast<std::uint64_t>(records);
+    to_big_endian(TW_UINT64, &n);
+    const std::int64_t bytes = format == Format::cdf5 ? 8 : 4;
+    return write_fully(fd, path, reinterpret_cast<const char*>(&n) + 8 - bytes, bytes, 4);
 }
 
 Status extend(const std::string& path, std::int64_t size) {

@@ -29,6 +29,9 @@ Status create_classic_header(const std::string& path, const Definitions& definit
 Status add_attributes(const std::string& path, const Definitions& definitions,
                       const std::vector<std::pair<int, Attribute>>& late);
 
+/// Puts the number of records into a header.
+Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records);
+
 /// A file of no records ends before its record section; netCDF makes it whole.
 Status extend(const std::string& path, std::int64_t size);
 

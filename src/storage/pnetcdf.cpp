@@ -33,6 +33,7 @@ public:
         path_ = path;
         definitions_ = &definitions;
         blocking_ = options.blocking;
+        format_ = options.format;
         first_ = comm.rank() == 0;
         // The lowest writer's map serves all.
         std::int64_t root = writer ? comm.rank() : comm.size();
@@ -67,7 +68,6 @@ public:
         NoSizeSignal guard;
         if (fallocate(fd_, 0, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
             return {};
-        if (errno == EFBIG) guard.raised();
         return system_failure(path_,
                               fmt::format("cannot write {} bytes at offset {}", bytes, offset));
     }
@@ -118,6 +118,7 @@ public:
         open_ = false;
         if (fd_ >= 0) ::close(fd_);
         fd_ = -1;
+        if (first_ && status.ok()) status = set_record_count(records);
         if (first_ && status.ok()) status = fill_padding(records);
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
         if (first_ && status.ok()) status = add_attributes(path_, *definitions_, late);
@@ -234,6 +235,15 @@ private:
         return pnetcdf_status(code, path_, v.name);
     }
 
+    /// PnetCDF counts a record from its first write on, complete or not.
+    Status set_record_count(std::int64_t records) const {
+        const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd < 0) return system_failure(path_, "cannot open for writing");
+        Status status = write_record_count(fd, path_, format_, records);
+        ::close(fd);
+        return status;
+    }
+
     /// PnetCDF leaves the padding behind odd-sized variables undefined; netCDF fills it.
     Status fill_padding(std::int64_t records) const {
         int fd = -1;
@@ -263,6 +273,7 @@ private:
     const Definitions* definitions_ = nullptr;
     std::unique_ptr<Comm> writers_;
     FileMap map_;
+    Format format_ = Format::cdf2;
     int ncid_ = -1;
     int fd_ = -1;  ///< of rank 0, to reserve space
     bool open_ = false, blocking_ = false, first_ = false;

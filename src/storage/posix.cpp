@@ -15,25 +15,6 @@ namespace thalweg {
 
 namespace {
 
-Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
-                   std::int64_t offset) {
-    NoSizeSignal guard;
-    while (bytes > 0) {
-        const ssize_t n = pwrite(fd, data, static_cast<std::size_t>(bytes), offset);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            if (n == 0) errno = ENOSPC;
-            if (errno == EFBIG) guard.raised();
-            return system_failure(path,
-                                  fmt::format("cannot write {} bytes at offset {}", bytes, offset));
-        }
-        data += n;
-        offset += n;
-        bytes -= n;
-    }
-    return {};
-}
-
 class PosixStorage final : public Storage {
 public:
     ~PosixStorage() override {
@@ -89,12 +70,7 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!first_) return {};
-        // Byte 4 of the header: 32 bits in CDF-1 and CDF-2, 64 in CDF-5, big-endian.
-        auto n = static_cast<std::uint64_t>(records);
-        to_big_endian(TW_UINT64, &n);
-        const std::int64_t bytes = format_ == Format::cdf5 ? 8 : 4;
-        Status status =
-            write_fully(fd_, path_, reinterpret_cast<const char*>(&n) + 8 - bytes, bytes, 4);
+        Status status = write_record_count(fd_, path_, format_, records);
         if (status.ok() && durable) status = sync();
         return status;
     }
@@ -106,6 +82,7 @@ public:
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
+        NoSizeSignal guard;
         Status status;
         if (fd_ >= 0 && ::close(fd_) != 0) status = system_failure(path_, "cannot close");
         fd_ = -1;
@@ -167,6 +144,7 @@ public:
     bool collective() const override { return false; }
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
+        NoSizeSignal guard;
         Status status;
         if (comm.rank() == 0) status = create_classic_header(path, definitions, options, map);
         status = agree(comm, status);

@@ -63,7 +63,7 @@ public:
     /**
      * Makes the file with its header and tells where the data go. The map is for writers and
      * non-writers alike.
-     * @param path    where the data go; must not exist
+     * @param path    where the data go; what is there is replaced
      * @param writer  whether this rank will write
      * @note Collective over comm; the same status on every rank
      */

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <string>
@@ -22,29 +23,40 @@ inline Status system_failure(const std::string& path, const std::string& what) {
 class NoSizeSignal {
 public:
     NoSizeSignal() {
-        sigset_t set;
-        sigemptyset(&set);
-        sigaddset(&set, SIGXFSZ);
+        sigset_t pending;
+        sigpending(&pending);
+        was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+        const sigset_t set = size_signal();
         pthread_sigmask(SIG_BLOCK, &set, &before_);
     }
     ~NoSizeSignal() {
-        if (raised_) {
-            sigset_t set;
-            sigemptyset(&set);
-            sigaddset(&set, SIGXFSZ);
+        const int error = errno;
+        sigset_t pending;
+        sigpending(&pending);
+        if (!was_pending_ && sigismember(&pending, SIGXFSZ) == 1) {
+            const sigset_t set = size_signal();
             const timespec none{0, 0};
             sigtimedwait(&set, nullptr, &none);
         }
         pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+        errno = error;
     }
     NoSizeSignal(const NoSizeSignal&) = delete;
     NoSizeSignal& operator=(const NoSizeSignal&) = delete;
-    /// The signal may be pending; it is taken away.
-    void raised() { raised_ = true; }
 
 private:
+    static sigset_t size_signal() {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGXFSZ);
+        return set;
+    }
     sigset_t before_{};
-    bool raised_ = false;
+    bool was_pending_ = false;
 };
+
+/// Writes all of it, or tells why not.
+Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
+                   std::int64_t offset);
 
 }  // namespace thalweg

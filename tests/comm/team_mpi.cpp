@@ -26,8 +26,8 @@ protected:
 INSTANTIATE_TEST_SUITE_P(NodeSize, TeamOf, testing::Values(0, 1, 2, 3));
 
 std::int64_t value_of(int rank, std::size_t word, int round) {
-    return static_cast<std::int64_t>(
-               mix(static_cast<std::uint64_t>(rank * 1000 + round), word) % 2'000'001) -
+    return static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(rank * 1000 + round), word) %
+                                     2'000'001) -
            1'000'000;
 }
 
@@ -159,8 +159,8 @@ TEST_F(MpiComm, ExchangesInARowDoNotMix) {
         std::vector<Packet> packets, expected;
         for (int from = 0; from < size_; ++from)
             for (int to = 0; to < size_; ++to) {
-                const std::uint64_t dice =
-                    mix(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(from * 100 + to));
+                const std::uint64_t dice = mix(static_cast<std::uint64_t>(round),
+                                               static_cast<std::uint64_t>(from * 100 + to));
                 for (int n = 0; n < static_cast<int>(dice % 5) - 2; ++n) {
                     Packet packet{0, {}};
                     if (dice % 7 != 0) {

@@ -20,7 +20,7 @@ protected:
     Define() {
         Status status;
         team_ = Team::make(make_serial_comm(), 0, status);
-        file_ = std::make_unique<File>(*team_, arena_, "define.nc", FileOptions{});
+        file_ = std::make_unique<File>(*team_, arena_, "define.nc", 1, FileOptions{});
     }
     std::shared_ptr<const Decomposition> cells(std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape) {
@@ -91,19 +91,19 @@ TEST_F(Define, BadVariablesLeaveNothingBehind) {
     EXPECT_EQ(var("a/b", "y x", xy), TW_EARG);
     EXPECT_EQ(var("v", "y x", xy, 0), TW_ETYPE);
     EXPECT_EQ(var("v", "y x", xy, 12), TW_ETYPE);
-    EXPECT_EQ(var("v", "y x z", xy), TW_ENOTFOUND);     // z is not known
-    EXPECT_EQ(var("v", "y", xy), TW_ESHAPE);            // x is missing
+    EXPECT_EQ(var("v", "y x z", xy), TW_ENOTFOUND);  // z is not known
+    EXPECT_EQ(var("v", "y", xy), TW_ESHAPE);         // x is missing
     EXPECT_EQ(var("v", "y y", xy), TW_EEXISTS);
     EXPECT_EQ(var("v", "y x x", xy), TW_EEXISTS);
-    EXPECT_EQ(var("v", "a b"), TW_ENOTFOUND);           // a becomes the record dimension, b is nothing
+    EXPECT_EQ(var("v", "a b"), TW_ENOTFOUND);  // a becomes the record dimension, b is nothing
     EXPECT_TRUE(made().dims.empty());
     EXPECT_TRUE(made().variables.empty());
 
     ASSERT_TRUE(file_->define_dimension("x", 5).ok());
-    EXPECT_EQ(var("v", "y x", xy), TW_ESHAPE);          // x has another length
+    EXPECT_EQ(var("v", "y x", xy), TW_ESHAPE);  // x has another length
     ASSERT_TRUE(file_->define_dimension("time", TW_UNLIMITED).ok());
-    EXPECT_EQ(var("v", "x time"), TW_EFORMAT);          // the record dimension is not the first
-    EXPECT_EQ(var("v", "other x"), TW_ENOTFOUND);       // there is a record dimension already
+    EXPECT_EQ(var("v", "x time"), TW_EFORMAT);     // the record dimension is not the first
+    EXPECT_EQ(var("v", "other x"), TW_ENOTFOUND);  // there is a record dimension already
     EXPECT_EQ(var("v", "time x"), TW_OK);
     EXPECT_EQ(var("v", "x"), TW_EEXISTS);
     EXPECT_EQ(made().variables.size(), 1U);
@@ -111,7 +111,7 @@ TEST_F(Define, BadVariablesLeaveNothingBehind) {
 
 TEST_F(Define, DescribeTellsAllDifferences) {
     auto described = [&](auto&& change) {
-        file_ = std::make_unique<File>(*team_, arena_, "define.nc", FileOptions{});
+        file_ = std::make_unique<File>(*team_, arena_, "define.nc", 1, FileOptions{});
         change();
         return describe(made());
     };

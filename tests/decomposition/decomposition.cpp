@@ -43,8 +43,9 @@ Status refused(Decomposition d) {
 }
 
 TEST(Decomposition, CountsAndOffsets) {
-    Decomposition d = given({"y", "x"}, {10, 8},
-                            {box_of({0, 0}, {2, 3}), box_of({5, 5}, {0, 3}), box_of({4, 0}, {1, 8})});
+    Decomposition d =
+        given({"y", "x"}, {10, 8},
+              {box_of({0, 0}, {2, 3}), box_of({5, 5}, {0, 3}), box_of({4, 0}, {1, 8})});
     d.halo_low = {1, 0};
     d.halo_high = {1, 2};
     const auto m = made(d);
@@ -65,7 +66,8 @@ TEST(Decomposition, WholeOrWithHoles) {
 
 TEST(Decomposition, BeyondTwoToThe31) {
     const std::int64_t n = std::int64_t(1) << 31;
-    const auto m = made(given({"y", "x"}, {n, 4}, {box_of({0, 0}, {n, 2}), box_of({0, 2}, {n, 2})}));
+    const auto m =
+        made(given({"y", "x"}, {n, 4}, {box_of({0, 0}, {n, 2}), box_of({0, 2}, {n, 2})}));
     EXPECT_EQ(m->held, 4 * n);
     EXPECT_EQ(m->offsets[1], 2 * n);
     EXPECT_TRUE(m->whole);
@@ -84,9 +86,10 @@ TEST(Decomposition, BadArguments) {
     Decomposition halo = given({"y", "x"}, {3, 4}, {good});
     halo.halo_high[1] = -1;
     EXPECT_EQ(refused(halo).code, TW_EARG);
-    EXPECT_EQ(refused(given(std::vector<std::string>(17, "x"), std::vector<std::int64_t>(17, 1), {}))
-                  .code,
-              TW_EARG);
+    EXPECT_EQ(
+        refused(given(std::vector<std::string>(17, "x"), std::vector<std::int64_t>(17, 1), {}))
+            .code,
+        TW_EARG);
 }
 
 TEST(Decomposition, Bounds) {
@@ -111,8 +114,8 @@ TEST(Decomposition, Bounds) {
 }
 
 TEST(Decomposition, OverlapNamesElementAndBlocks) {
-    const Status status = refused(
-        given({"lat", "lon"}, {6, 6}, {box_of({0, 0}, {3, 3}), box_of({2, 2}, {2, 2})}));
+    const Status status =
+        refused(given({"lat", "lon"}, {6, 6}, {box_of({0, 0}, {3, 3}), box_of({2, 2}, {2, 2})}));
     EXPECT_EQ(status.code, TW_EOVERLAP);
     for (const char* word : {"element (2, 2)", "lat lon", "block 0", "block 1"})
         EXPECT_NE(status.text.find(word), std::string::npos) << status.text;
@@ -184,7 +187,8 @@ TEST(Replicated, RankZeroHoldsAll) {
 class Addresses : public testing::Test {
 protected:
     Addresses() {
-        Decomposition d = given({"y", "x"}, {10, 8}, {box_of({0, 0}, {2, 3}), box_of({4, 2}, {3, 4})});
+        Decomposition d =
+            given({"y", "x"}, {10, 8}, {box_of({0, 0}, {2, 3}), box_of({4, 2}, {3, 4})});
         d.halo_low = {1, 2};
         d.halo_high = {3, 1};
         d_ = made(d);
@@ -239,9 +243,9 @@ TEST_F(Addresses, StridedOfTheWrongForm) {
     auto code = [&](int rank, std::vector<std::int64_t> extent) {
         return check_strided(*d_, rank, extent.data(), stride, array_).code;
     };
-    EXPECT_EQ(code(2, {7, 7}), TW_ESHAPE);        // two boxes, one place
-    EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);     // one slot
-    EXPECT_EQ(code(3, {2, 2, 4}), TW_ESHAPE);     // too small
+    EXPECT_EQ(code(2, {7, 7}), TW_ESHAPE);     // two boxes, one place
+    EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);  // one slot
+    EXPECT_EQ(code(3, {2, 2, 4}), TW_ESHAPE);  // too small
     EXPECT_EQ(code(3, {2, 3, 3}), TW_ESHAPE);
     EXPECT_EQ(code(1, {7}), TW_ESHAPE);
     EXPECT_EQ(code(4, {2, 7, 7, 1}), TW_ESHAPE);

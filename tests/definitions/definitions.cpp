@@ -12,7 +12,8 @@ using namespace thalweg;
 namespace {
 
 TEST(Names, AsNetcdfHasThem) {
-    for (const char* good : {"T", "_x", "2m_temperature", "a b", "a-b.c+d@e", "na\xc3\xafve", "x(1)"})
+    for (const char* good :
+         {"T", "_x", "2m_temperature", "a b", "a-b.c+d@e", "na\xc3\xafve", "x(1)"})
         EXPECT_TRUE(check_name("variable", good).ok()) << good;
     for (const char* bad : {"", " x", "x ", "a/b", "a\nb", "a\x7f", "-x", ".x"})
         EXPECT_EQ(check_name("variable", bad).code, TW_EARG) << bad;
@@ -102,8 +103,8 @@ constexpr std::int64_t gib = std::int64_t(1) << 30;
 
 TEST(CheckFormat, AgreesWithNetcdf) {
     Random random(1);
-    const std::vector<std::int64_t> sizes{1024,        gib,         2 * gib - 4, 2 * gib,
-                                          3 * gib,     4 * gib - 4, 4 * gib,     5 * gib};
+    const std::vector<std::int64_t> sizes{1024,    gib,         2 * gib - 4, 2 * gib,
+                                          3 * gib, 4 * gib - 4, 4 * gib,     5 * gib};
     int allowed = 0;
     for (int i = 0; i < 400; ++i) {
         Sizes s;
@@ -143,7 +144,7 @@ TEST(CheckFormat, NewTypesNeedCdf5) {
 TEST(CheckFormat, NamesTheFormatThatCan) {
     const Status status = check_format(definitions_of({{3 * gib, 1024}, {}}), Format::cdf1);
     EXPECT_EQ(status.code, TW_EFORMAT);
-    for (const char* word : {"'v0'", "cdf1", "cdf2", std::to_string(3 * gib).c_str()})
+    for (const char* word : {"'v0'", "cdf1", "cdf2", "3221225472"})
         EXPECT_NE(status.text.find(word), std::string::npos) << status.text;
     const Status larger = check_format(definitions_of({{5 * gib, 1024}, {}}), Format::cdf2);
     EXPECT_EQ(larger.code, TW_EFORMAT);

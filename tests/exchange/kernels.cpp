@@ -51,9 +51,9 @@ bool fits(From value) {
 /// Values at and around all limits, as far as the type has them.
 template <class T>
 std::vector<T> interesting() {
-    std::vector<long double> wanted{0,    1,     2,      100,   126,   127,     128,     129, 254,
-                                    255,  256,   32767,  32768, 65535, 65536,   16777217, 0.5L,
-                                    0.1L, 127.5L, 255.5L, 1e10L, 1e19L, 3.5e38L, 1e300L};
+    std::vector<long double> wanted{0,    1,    2,      100,    126,   127,   128,     129,
+                                    254,  255,  256,    32767,  32768, 65535, 65536,   16777217,
+                                    0.5L, 0.1L, 127.5L, 255.5L, 1e10L, 1e19L, 3.5e38L, 1e300L};
     for (int bits : {31, 32, 53, 63, 64}) {
         const long double power = std::ldexp(1.0L, bits);
         for (long double offset : {-1024.0L, -1.0L, -0.5L, 0.0L, 1.0L, 2048.0L})
@@ -109,8 +109,7 @@ void check_pair(RowKernel kernel, bool swap_from, bool swap_to, std::ptrdiff_t f
             ++misfits;
         }
     }
-    EXPECT_EQ(kernel(to.data(), to_stride,
-                     from.data() + (backwards ? (n - 1) * from_stride : 0),
+    EXPECT_EQ(kernel(to.data(), to_stride, from.data() + (backwards ? (n - 1) * from_stride : 0),
                      backwards ? -from_stride : from_stride, n, fill),
               misfits);
     for (std::ptrdiff_t i = 0; i < n; ++i)
@@ -150,8 +149,7 @@ TEST(Kernels, SameTypeKeepsAllBits) {
         for (tw_type type : {TW_BYTE, TW_CHAR, TW_SHORT, TW_FLOAT, TW_DOUBLE, TW_UINT64}) {
             const std::size_t size = size_of(type);
             std::vector<char> from(static_cast<std::size_t>(n) * size);
-            for (std::size_t i = 0; i < from.size(); ++i)
-                from[i] = static_cast<char>(i * 37 + 250);
+            for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(i * 37 + 250);
             std::vector<char> to(from.size() + 1, '!');
             const auto stride = static_cast<std::ptrdiff_t>(size);
             const RowKernel kernel = pack_kernel(type, type, Order::big_endian);

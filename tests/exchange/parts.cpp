@@ -129,23 +129,24 @@ TEST(ForParts, EveryHeldElementOnce) {
         const std::int64_t begin = random.below(n), end = random.between(begin, n);
         std::vector<int> seen(static_cast<std::size_t>(n), 0);
         for (std::size_t r = 0; r < held.file.size(); ++r)
-            for_parts(held.shape, {begin, end}, held.file[r], [&](const HeldBox& h, const Box& part) {
-                Index at = part.low;
-                for (std::int64_t e = 0; e < part.volume(); ++e) {
-                    const std::int64_t position = linear(held.shape, at);
-                    ASSERT_GE(position, begin);
-                    ASSERT_LT(position, end);
-                    ASSERT_EQ(owner[static_cast<std::size_t>(position)], static_cast<int>(r));
-                    for (int d = 0; d < part.nd; ++d) {
-                        ASSERT_GE(at[d], h.box.low[d]);
-                        ASSERT_LT(at[d], h.box.low[d] + h.box.count[d]);
+            for_parts(
+                held.shape, {begin, end}, held.file[r], [&](const HeldBox& h, const Box& part) {
+                    Index at = part.low;
+                    for (std::int64_t e = 0; e < part.volume(); ++e) {
+                        const std::int64_t position = linear(held.shape, at);
+                        ASSERT_GE(position, begin);
+                        ASSERT_LT(position, end);
+                        ASSERT_EQ(owner[static_cast<std::size_t>(position)], static_cast<int>(r));
+                        for (int d = 0; d < part.nd; ++d) {
+                            ASSERT_GE(at[d], h.box.low[d]);
+                            ASSERT_LT(at[d], h.box.low[d] + h.box.count[d]);
+                        }
+                        ++seen[static_cast<std::size_t>(position)];
+                        for (int d = part.nd - 1; d >= 0 && ++at[d] == part.low[d] + part.count[d];
+                             --d)
+                            at[d] = part.low[d];
                     }
-                    ++seen[static_cast<std::size_t>(position)];
-                    for (int d = part.nd - 1;
-                         d >= 0 && ++at[d] == part.low[d] + part.count[d]; --d)
-                        at[d] = part.low[d];
-                }
-            });
+                });
         for (std::int64_t e = 0; e < n; ++e) {
             const auto at = static_cast<std::size_t>(e);
             ASSERT_EQ(seen[at], owner[at] >= 0 && e >= begin && e < end);

@@ -13,8 +13,8 @@ namespace {
 
 /// CAM's finite-volume grid "D": 26 levels, 361 latitudes and 576 longitudes, cut into blocks.
 struct Grid {
-    std::int64_t shape[3] = {26, 361, 576};   // lev lat lon, the file's order
-    std::int64_t cells[3] = {25, 80, 50};     // blocks along each: 100,000 ranks
+    std::int64_t shape[3] = {26, 361, 576};  // lev lat lon, the file's order
+    std::int64_t cells[3] = {25, 80, 50};    // blocks along each: 100,000 ranks
     std::int64_t ranks() const { return cells[0] * cells[1] * cells[2]; }
 
     std::int64_t rank_at(std::int64_t lev, std::int64_t lat, std::int64_t lon) const {
@@ -51,12 +51,12 @@ struct Grid {
 };
 
 struct Plan {
-    std::int64_t writers = 0;   ///< that the rank prepares to feed
-    std::int64_t owners = 0;    ///< of them, those it feeds
-    std::int64_t pieces = 0;    ///< that it looks at
-    std::int64_t parts = 0;     ///< boxes that it copies
+    std::int64_t writers = 0;  ///< that the rank prepares to feed
+    std::int64_t owners = 0;   ///< of them, those it feeds
+    std::int64_t pieces = 0;   ///< that it looks at
+    std::int64_t parts = 0;    ///< boxes that it copies
     std::int64_t elements = 0;
-    std::int64_t rows = 0;      ///< contiguous runs of its blocks in the file
+    std::int64_t rows = 0;  ///< contiguous runs of its blocks in the file
 };
 
 /// What rank `rank` does to plan and walk one record.
@@ -117,8 +117,8 @@ void check(const Grid& grid, const Layout& layout, std::int64_t alignment) {
     const Space space = grid.record();
     const std::int64_t each = space.bytes / layout.writers();
     for (std::int64_t rank : {0, 1, 4321, 50'000, 77'777, 99'999}) {
-        SCOPED_TRACE(testing::Message() << layout.name() << " of " << layout.writers()
-                                        << " writers, rank " << rank);
+        SCOPED_TRACE(testing::Message()
+                     << layout.name() << " of " << layout.writers() << " writers, rank " << rank);
         const Plan plan = plan_of(grid, rank, layout);
         // Nothing is left out, so no owner was overlooked; nothing is sent twice.
         EXPECT_EQ(plan.elements, elements_of(grid, rank));

@@ -3,6 +3,7 @@
 !> Every form of array that Fortran can hand over, written by all ranks, and read back with PnetCDF
 !> and with tw_get. The index space has NX x NZ x NY points, some ranks have no rows.
 program arrays
+  use, intrinsic :: iso_c_binding, only: c_associated, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use support
   use thalweg
@@ -21,6 +22,7 @@ program arrays
   je = (rank + 1)*ny/ranks
   nj = je - js + 1
   io = tw_init(MPI_COMM_WORLD)
+  call no_copies()
   call kinds()
   call sections()
   call boxes()
@@ -36,6 +38,48 @@ contains
     integer, intent(in) :: i, k, j
     at = mod(i + 5*k + 20*j, 128)
   end function at
+
+  !> The compiler hands every form of array over as it lies in memory.
+  subroutine no_copies()
+    real(real64), target :: a(6, 5, 4)
+    real(real64), allocatable, target :: b(:, :)
+    real(real64), pointer :: p(:, :)
+    type(point_t), target :: points(4, 3)
+    character(len=3), target :: words(5)
+    integer(int8), target :: scalar
+    a = 0
+    scalar = 0
+    words = ''
+    allocate (b(0:7, -2:2), source=0.0_real64)
+    p => b(7:0:-2, ::2)
+    call expect_address(address_of(a), c_loc(a), 'a whole array')
+    call expect_address(address_of(a(2:5:3, 2:4, 3:)), c_loc(a(2, 2, 3)), 'a section')
+    call expect_address(address_of(a(6:1:-2, :, 4:1:-1)), c_loc(a(6, 1, 4)), 'a reversed section')
+    call expect_address(address_of(a(3, :, 2)), c_loc(a(3, 1, 2)), 'a row')
+    call expect_address(address_of(a(3, 4, 2)), c_loc(a(3, 4, 2)), 'an element')
+    call expect_address(address_of(b), c_loc(b(0, -2)), 'an allocatable')
+    call expect_address(address_of(p), c_loc(b(7, -2)), 'a pointer')
+    call expect_address(address_of(p(2:, :)), c_loc(b(5, -2)), 'a section of a pointer')
+    call expect_address(address_of(points%t), c_loc(points(1, 1)%t), 'a component')
+    call expect_address(address_of(points(3:1:-1, 2)%s), c_loc(points(3, 2)%s), 'a part of one')
+    call expect_address(address_of(words(2::2)), c_loc(words(2)), 'text')
+    call expect_address(address_of(scalar), c_loc(scalar), 'a scalar')
+    call dummies(a(2:5, :, 1), b(:, 0:2), size(b, 1))
+  end subroutine no_copies
+
+  subroutine dummies(shaped, sized, n)
+    real(real64), intent(in), target :: shaped(:, :)
+    integer, intent(in) :: n
+    real(real64), intent(in), target :: sized(n, *)
+    call expect_address(address_of(shaped(:, ::2)), c_loc(shaped(1, 1)), 'an assumed-shape dummy')
+    call expect_address(address_of(sized(2:3, 1:2)), c_loc(sized(2, 1)), 'an assumed-size dummy')
+  end subroutine dummies
+
+  subroutine expect_address(found, expected, what)
+    type(c_ptr), intent(in) :: found, expected
+    character(len=*), intent(in) :: what
+    call expect(c_associated(found, expected), 'no copy of '//what)
+  end subroutine expect_address
 
   type(tw_decomposition) function rows()
     rows = tw_decompose(io, 'lon lev lat', shape=[nx, nz, ny], start=[1, 1, js], &

@@ -184,6 +184,7 @@ program errors
   call expect_status(status, TW_EHANDLE, 'tw_finalize twice')
   text = tw_summary(io, status)
   call expect_status(status, TW_EHANDLE, 'tw_summary without a session')
+  deallocate (line, text)  ! so that leak checkers do not find them
   call finish()
 
 contains

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the Fortran tests need from outside Fortran: the codes and types of thalweg.h, and single
- * values of a file read with PnetCDF, which shares no code with the library's own reader.
+ * What the Fortran tests need from outside Fortran: the codes and types of thalweg.h, where an
+ * array lies that was handed to C, and single values of a file read with PnetCDF, which shares no
+ * code with the library's own reader.
  */
+#include <ISO_Fortran_binding.h>
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
@@ -43,6 +45,9 @@ int find_code(const char* name, int* value) {
 int find_type(const char* name, int* value) {
     return find(types, sizeof types / sizeof types[0], name, value);
 }
+
+/* Where the first element of an array lies: in a temporary copy, if the compiler makes one. */
+void* address_of(const CFI_cdesc_t* array) { return array->base_addr; }
 
 int reader_open(const char* path) {
     int id = -1;

@@ -27,6 +27,11 @@ module support
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), intent(out) :: value
     end function find_type
+    !> An interface of the same form as tw_put_deferred.
+    type(c_ptr) function address_of(array) bind(C)
+      import
+      type(*), dimension(..), intent(in), asynchronous :: array
+    end function address_of
     integer(c_int) function c_reader_open(path) bind(C, name='reader_open')
       import
       character(kind=c_char), intent(in) :: path(*)

@@ -150,8 +150,8 @@ TEST(Intersect, IsTheCommonElements) {
         for (int d = 0; d < a.nd; ++d) {
             std::int64_t n = 0, first = -1;
             for (std::int64_t x = 0; x < 10; ++x) {
-                const bool in_both = x >= a.low[d] && x < a.low[d] + a.count[d] &&
-                                     x >= b.low[d] && x < b.low[d] + b.count[d];
+                const bool in_both = x >= a.low[d] && x < a.low[d] + a.count[d] && x >= b.low[d] &&
+                                     x < b.low[d] + b.count[d];
                 if (in_both && n++ == 0) first = x;
             }
             any &= n > 0;

@@ -66,7 +66,8 @@ TEST_F(Sources, EnvironmentOverCallOverFileOverDefault) {
     EXPECT_EQ(settings.text("writers"), "auto");
 
     Settings one;
-    ASSERT_TRUE(settings.for_file("method=serial; format=cdf1; storage=posix; writers=2", one).ok());
+    ASSERT_TRUE(
+        settings.for_file("method=serial; format=cdf1; storage=posix; writers=2", one).ok());
     EXPECT_EQ(one.text("method"), "slabs");
     EXPECT_EQ(one.text("format"), "cdf1");
     EXPECT_EQ(one.text("storage"), "posix");
@@ -91,21 +92,39 @@ TEST_F(Sources, UnknownNames) {
 
 TEST_F(Sources, BadValuesAreNamedWithWhatIsAllowed) {
     expect_words(refused("method=fast"), {"'method'", "'fast'", "record|slabs"});
-    for (const char* bad :
-         {"method=", "format=cdf3", "durable=true", "writers=0", "writers=2/nodes", "writers=-1",
-          "buffer=auto", "buffer=8MB", "buffer=-1", "buffer=1.5MiB", "buffer=9999999999GiB",
-          "buffer=x", "alignment=0", "piece=0", "node_size=-1", "node_size=2x", "node_size=",
-          "node_size=99999999999", "log=loud", "print_config=1"})
+    for (const char* bad : {"method=",
+                            "format=cdf3",
+                            "durable=true",
+                            "writers=0",
+                            "writers=2/nodes",
+                            "writers=-1",
+                            "buffer=auto",
+                            "buffer=8MB",
+                            "buffer=-1",
+                            "buffer=1.5MiB",
+                            "buffer=9999999999GiB",
+                            "buffer=x",
+                            "alignment=0",
+                            "piece=0",
+                            "node_size=-1",
+                            "node_size=2x",
+                            "node_size=",
+                            "node_size=99999999999",
+                            "log=loud",
+                            "print_config=1"})
         EXPECT_EQ(refused(bad).code, TW_ESETTING) << bad;
     environment("THALWEG_WRITERS", "many");
     expect_words(refused("writers=2"), {"'writers'", "environment", "'many'"});
 }
 
 TEST_F(Sources, Sizes) {
-    const std::pair<const char*, std::int64_t> rows[] = {
-        {"0", 0},         {"4096", 4096},        {"4096B", 4096},
-        {"64KiB", 65536}, {"8 MiB", 8 << 20},    {"3GiB", std::int64_t(3) << 30},
-        {"2TiB", std::int64_t(2) << 40}};
+    const std::pair<const char*, std::int64_t> rows[] = {{"0", 0},
+                                                         {"4096", 4096},
+                                                         {"4096B", 4096},
+                                                         {"64KiB", 65536},
+                                                         {"8 MiB", 8 << 20},
+                                                         {"3GiB", std::int64_t(3) << 30},
+                                                         {"2TiB", std::int64_t(2) << 40}};
     for (const auto& [text, bytes] : rows)
         EXPECT_EQ(read(std::string("buffer=") + text).number("buffer"), bytes) << text;
     EXPECT_EQ(read("").number("piece"), -1);
@@ -143,9 +162,7 @@ TEST_F(Sources, TableHasOneLineASettingWithItsOrigin) {
         std::string name, value, origin;
         words >> name >> value >> origin;
         EXPECT_EQ(name, row.name);
-        EXPECT_EQ(origin, name == "method"   ? "environment"
-                          : name == "format" ? "call"
-                                             : "default");
+        EXPECT_EQ(origin, name == "method" ? "environment" : name == "format" ? "call" : "default");
         EXPECT_NE(line.find(row.meaning), std::string::npos);
     }
     EXPECT_FALSE(std::getline(stream, line));

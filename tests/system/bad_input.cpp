@@ -908,6 +908,171 @@ void missing() {
     }
 }
 
+// The ranks are in different collective calls.
+void different_calls() {
+    if (ranks() < 2) return;
+    Session s;
+    const Line line(s);
+    const std::string path = path_of("calls.nc");
+    tw_file f = create_two(s, path, line);
+    OK_ALL(s, tw_enddef(f));
+    const bool odd = rank() == last_rank();
+    OK_HERE(s, put(f, "T", line.values<float>(1)));
+    OK_ALL(s, tw_end_step(f));
+    OK_HERE(s, put(f, "T", line.values<float>(2)));
+    const Words words{"calls.nc", "tw_sync", "tw_end_step", rank_word(last_rank())};
+    ALL(s, CODES(TW_EMISMATCH), words, odd ? tw_sync(f, 0) : tw_end_step(f));
+    // A program that is so wrong gets no further with this file.
+    ALL(s, CODES(TW_EMISMATCH), words, tw_end_step(f));
+    HERE(s, CODES(TW_EMISMATCH), words, put(f, "T", line.values<float>(2)));
+    ALL(s, CODES(TW_EMISMATCH), words, tw_close(&f));
+    CHECK(f == nullptr);
+    CHECK(!exists(path));
+    // Calls of different files.
+    tw_file a = create_two(s, path_of("a.nc"), line);
+    tw_file b = create_two(s, path_of("b.nc"), line);
+    OK_ALL(s, tw_enddef(a));
+    OK_ALL(s, tw_enddef(b));
+    ALL(s, CODES(TW_EMISMATCH), WORDS("a.nc", "b.nc"), tw_end_step(odd ? b : a));
+    check::step("%s: tw_close", current_test.c_str());
+    tw_close(&a);
+    tw_close(&b);
+    // The session goes on.
+    f = create_two(s, path, line);
+    OK_HERE(s, put(f, "T", line.values<float>(1)));
+    OK_ALL(s, tw_close(&f));
+    expect_file(path, line.length, {line.all_values<float>(1)}, {});
+}
+
+// Where a step exceeds the staging budget the puts are collective, and so are their errors.
+void collective_puts() {
+    Session s;
+    const Line line(s);
+    const std::string path = path_of("collective.nc");
+    tw_file f = create_two(s, path, line, "format=cdf2; staging=0");
+    OK_ALL(s, tw_enddef(f));
+    const bool odd = rank() == last_rank();
+    const std::vector<float> t = line.values<float>(1);
+    const std::vector<float> h = line.values<float>(2);
+    ALL(s, CODES(TW_ESHAPE), WORDS("T", "collective.nc", rank_word(last_rank())),
+        tw_put(f, "T", TW_FLOAT, t.data(), line.count + (odd ? 1 : 0)));
+    ALL(s, CODES(TW_ENOTFOUND), WORDS("nothing", "collective.nc"),
+        tw_put(f, odd ? "nothing" : "T", TW_FLOAT, t.data(), line.count));
+    OK_ALL(s, put(f, "T", t));
+    // Again: the later one counts.
+    OK_ALL(s, put(f, "T", h));
+    OK_ALL(s, put(f, "h", h));
+    OK_ALL(s, tw_end_step(f));
+    // A deferred put stays local.
+    if (!odd) OK_HERE(s, tw_put_deferred(f, "T", TW_FLOAT, t.data(), line.count));
+    if (ranks() > 1) ALL(s, CODES(TW_EMISSING), WORDS("T", rank_word(last_rank())), tw_end_step(f));
+    if (odd) OK_HERE(s, tw_put_deferred(f, "T", TW_FLOAT, t.data(), line.count));
+    OK_ALL(s, tw_end_step(f));
+    OK_ALL(s, tw_close(&f));
+    expect_file(path, line.length, {line.all_values<float>(2), line.all_values<float>(1)},
+                line.all_values<float>(2));
+    if (ranks() == 1) return;
+    f = create_two(s, path_of("order.nc"), line, "staging=0");
+    OK_ALL(s, tw_enddef(f));
+    ALL(s, CODES(TW_EMISMATCH), WORDS("'T'", "'h'", "order.nc", rank_word(last_rank())),
+        tw_put(f, odd ? "h" : "T", TW_FLOAT, t.data(), line.count));
+    ALL(s, CODES(TW_EMISMATCH), WORDS("order.nc"), tw_close(&f));
+}
+
+// More variables than fit a word, or a line of shared memory.
+void many_variables() {
+    Session s;
+    const Line line(s);
+    constexpr int many = 2300;
+    const std::string path = path_of("many.nc");
+    tw_file f = nullptr;
+    OK_ALL(s, tw_create(s, path.c_str(), nullptr, &f));
+    const auto name = [](int v) { return "v" + std::to_string(v); };
+    check::step("%s: define", current_test.c_str());
+    int bad = 0;
+    for (int v = 0; v < many; ++v)
+        bad += tw_def_var(f, name(v).c_str(), TW_SHORT, v % 3 == 0 ? "x" : "time x", line.handle) !=
+               TW_OK;
+    CHECK_TEXT(bad == 0, "%s", tw_error_message(s));
+    OK_ALL(s, tw_enddef(f));
+    const bool odd = rank() == last_rank();
+    for (int step = 0; step < 2; ++step) {
+        check::step("%s: put, step %d", current_test.c_str(), step);
+        for (int v = 0; v < many; ++v) {
+            if (odd && step == 1 && v == 2201) continue;
+            const std::vector<std::int16_t> values(static_cast<std::size_t>(line.count),
+                                                   static_cast<std::int16_t>(v + step));
+            bad += tw_put(f, name(v).c_str(), TW_SHORT, values.data(), line.count) != TW_OK;
+        }
+        CHECK_TEXT(bad == 0, "%s", tw_error_message(s));
+        if (step == 1 && ranks() > 1)
+            ALL(s, CODES(TW_EMISSING), WORDS("v2201", rank_word(last_rank())), tw_end_step(f));
+        if (step == 1 && odd) {
+            const std::vector<std::int16_t> values(static_cast<std::size_t>(line.count), 2202);
+            OK_HERE(s, tw_put(f, "v2201", TW_SHORT, values.data(), line.count));
+        }
+        OK_ALL(s, tw_end_step(f));
+    }
+    OK_ALL(s, tw_close(&f));
+    if (rank() == 0) {
+        int id = 0;
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        for (int v = 0; v < many; v += 13) {
+            const bool fixed = v % 3 == 0;
+            std::vector<short> got(static_cast<std::size_t>(line.length * (fixed ? 1 : 2)));
+            CHECK(nc_get_var_short(id, v, got.data()) == NC_NOERR);
+            CHECK(got.front() == v + (fixed ? 1 : 0));
+            CHECK(got.back() == v + 1);
+        }
+        nc_close(id);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Attributes after the data: more than the reserved space holds, and again and again.
+void late_attributes() {
+    Session s;
+    const Line line(s);
+    for (const std::size_t length : {std::size_t{100}, std::size_t{100000}}) {
+        const std::string path = path_of("late.nc");
+        tw_file f = create_two(s, path, line);
+        OK_HERE(s, tw_put_att_text(f, "T", "units", "K"));
+        OK_ALL(s, tw_enddef(f));
+        OK_HERE(s, put(f, "T", line.values<float>(3)));
+        OK_HERE(s, put(f, "h", line.values<float>(4)));
+        OK_ALL(s, tw_end_step(f));
+        const std::string text(length, 'x');
+        OK_HERE(s, tw_put_att_text(f, nullptr, "history", "first"));
+        OK_HERE(s, tw_put_att_text(f, nullptr, "history", text.c_str()));
+        OK_HERE(s, tw_put_att_text(f, "T", "units", "degC, not K"));
+        OK_ALL(s, tw_close(&f));
+        if (rank() == 0) {
+            int id = 0;
+            const auto n = static_cast<std::size_t>(line.length);
+            std::vector<float> t(n);
+            std::vector<float> h(n);
+            std::string got(length, ' ');
+            std::string units(11, ' ');
+            CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+            CHECK(nc_get_var_float(id, 0, t.data()) == NC_NOERR);
+            CHECK(nc_get_var_float(id, 1, h.data()) == NC_NOERR);
+            CHECK(t == line.all_values<float>(3));
+            CHECK(h == line.all_values<float>(4));
+            std::size_t stored = 0;
+            CHECK(nc_inq_attlen(id, NC_GLOBAL, "history", &stored) == NC_NOERR && stored == length);
+            CHECK(stored == length &&
+                  nc_get_att_text(id, NC_GLOBAL, "history", got.data()) == NC_NOERR);
+            CHECK(got == text);
+            CHECK(nc_inq_attlen(id, 0, "units", &stored) == NC_NOERR && stored == units.size());
+            CHECK(stored == units.size() &&
+                  nc_get_att_text(id, 0, "units", units.data()) == NC_NOERR);
+            CHECK(units == "degC, not K");
+            nc_close(id);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 void nobody() {
     Session s;
     const Numbers shape{6, 5};
@@ -1326,6 +1491,10 @@ const std::vector<Test> tests{{"decompositions", decompositions},
                               {"disagreements", disagreements},
                               {"puts", puts},
                               {"missing", missing},
+                              {"different_calls", different_calls},
+                              {"collective_puts", collective_puts},
+                              {"many_variables", many_variables},
+                              {"late_attributes", late_attributes},
                               {"nobody", nobody},
                               {"values_out_of_range", values_out_of_range},
                               {"formats", formats},

@@ -121,10 +121,12 @@ Decomposition make_decomposition(Random& random, const std::vector<Dim>& dims, i
     return result;
 }
 
-Attribute make_attribute(Random& random, int var, int number, bool extended) {
+Attribute make_attribute(Random& random, int var, int number, bool extended, bool late) {
     Attribute a;
     a.var = var;
-    a.name = "att" + std::to_string(number);
+    // Sometimes the name of an earlier one, which it replaces. Not when it comes late: a header
+    // that shrinks leaves its old end behind in the padding, which the reference does not.
+    a.name = "att" + std::to_string(!late && random.percent(10) ? number / 2 : number);
     a.type = random.pick(extended ? all_types() : cdf2_types());
     a.n = random.percent(10) ? 0 : random.between(1, 9);
     a.values.resize(static_cast<std::size_t>(a.n * type_size(a.type)));
@@ -194,6 +196,10 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
     for (int v = 0; v < nvars; ++v) {
         Variable var;
         var.name = std::string(1, static_cast<char>('T' + v % 4)) + std::to_string(v);
+        // Names that netCDF allows, beyond letters and digits.
+        if (random.percent(10))
+            var.name += random.pick(std::vector<std::string>{"_\xc3\xa9t\xc3\xa9", ".a-b+c@d", " x",
+                                                             "(1)", "_" + std::string(200, 'n')});
         var.type = random.pick(extended ? all_types() : cdf2_types());
         var.record = random.percent(60);
         if (random.percent(75)) {
@@ -224,7 +230,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
     int count = 0;
     for (int v = -1; v < nvars; ++v) {
         for (std::int64_t k = random.below(3); k > 0; --k) {
-            f.attributes.push_back(make_attribute(random, v, ++count, extended));
+            f.attributes.push_back(make_attribute(random, v, ++count, extended, false));
             any_extended = any_extended || f.attributes.back().type > TW_DOUBLE;
         }
         if (v >= 0 && random.percent(25)) {
@@ -242,7 +248,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
         for (std::int64_t k = random.between(1, 3); k > 0; --k)
             f.late_attributes.push_back(
                 make_attribute(random, static_cast<int>(random.between(-1, nvars - 1)), ++count,
-                               format == 2 || (format == 3 && any_extended)));
+                               format == 2 || (format == 3 && any_extended), true));
     f.format = format < 3     ? formats[static_cast<std::size_t>(format)]
                : any_extended ? "cdf5"
                               : "cdf2";

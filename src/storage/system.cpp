@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/system.hpp"
+
+#include <unistd.h>
+
+namespace thalweg {
+
+Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
+                   std::int64_t offset) {
+    NoSizeSignal guard;
+    while (bytes > 0) {
+        const ssize_t n = pwrite(fd, data, static_cast<std::size_t>(bytes), offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            if (n == 0) errno = ENOSPC;
+            return system_failure(path,
+                                  fmt::format("cannot write {} bytes at offset {}", bytes, offset));
+        }
+        data += n;
+        offset += n;
+        bytes -= n;
+    }
+    return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,120 @@
+// Writes and reads a file with thalweg.hpp alone.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <thalweg/thalweg.hpp>
+
+namespace {
+
+int failures = 0;
+
+void check(bool ok, const char* what) {
+    if (ok) return;
+    ++failures;
+    std::fprintf(stderr, "failed: %s\n", what);
+}
+#define CHECK(condition) check(condition, #condition)
+
+/// The code of the thalweg::Error that f throws; TW_OK if it throws none.
+template <class F>
+int code_of(F&& f) {
+    try {
+        f();
+        return TW_OK;
+    } catch (const thalweg::Error& e) {
+        CHECK(*e.what() != '\0');
+        return e.code();
+    }
+}
+
+void run(int rank, int size) {
+    using thalweg::Block;
+    thalweg::Session io(MPI_COMM_WORLD, "log=off");
+    const std::int64_t rows = 3, lon = 5;
+    const std::vector<std::int64_t> shape{rows * size, lon};
+    const auto cells = io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}});
+
+    auto value = [&](int step, std::int64_t y, std::int64_t x) {
+        return 1000 * step + 10 * static_cast<double>(y) + static_cast<double>(x);
+    };
+    {
+        thalweg::File file = io.create("cpp.nc", "format=cdf5");
+        file.def_dim("lat", rows * size);
+        file.def_var("T", TW_DOUBLE, "time lat lon", cells);
+        file.def_var("S", TW_FLOAT, "time lat lon", cells);
+        file.def_var("n", TW_INT64, "time");
+        file.put_att("", "title", "a test");
+        file.put_att("T", "valid_max", 1e6);
+        file.put_att("T", "levels", std::vector<int>{1, 2, 3});
+        CHECK(code_of([&] { file.def_var("T", TW_INT, "time lat lon", cells); }) == TW_EEXISTS);
+        file.enddef();
+        CHECK(code_of([&] { file.def_dim("late", 3); }) == TW_ESTATE);
+        for (int step = 0; step < 3; ++step) {
+            std::vector<double> t;
+            for (std::int64_t y = rows * rank; y < rows * (rank + 1); ++y)
+                for (std::int64_t x = 0; x < lon; ++x) t.push_back(value(step, y, x));
+            file.put("T", t);
+            // S backwards in longitude.
+            const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, -8};
+            file.put_strided("S", t.data() + lon - 1, extent, stride, TW_DEFERRED);
+            file.put("n", std::vector<std::int64_t>{step});
+            CHECK(code_of([&] { file.put("nothing", t); }) == TW_ENOTFOUND);
+            CHECK(code_of([&] { file.put("T", std::vector<double>(2)); }) == TW_ESHAPE);
+            file.end_step();
+        }
+        file.sync();
+        thalweg::File moved = std::move(file);
+        moved.close();
+        CHECK(code_of([&] { moved.end_step(); }) == TW_EHANDLE);
+    }
+    {
+        thalweg::File file = io.open("cpp.nc");
+        CHECK(file.dim("time") == 3);
+        CHECK(file.dim("lat") == rows * size);
+        const auto columns = io.decompose("lon lat", {lon, rows * size},
+                                          {Block{{0, rows * (size - 1 - rank)}, {lon, rows}}});
+        for (int step = 0; step < 3; ++step) {
+            std::vector<double> t(static_cast<std::size_t>(rows * lon));
+            std::vector<float> s(t.size());
+            file.get<double>("T", columns, step, t);
+            file.get<float>("S", columns, step, s);
+            for (std::int64_t x = 0; x < lon; ++x)
+                for (std::int64_t y = 0; y < rows; ++y) {
+                    const auto i = static_cast<std::size_t>(x * rows + y);
+                    const std::int64_t lat = rows * (size - 1 - rank) + y;
+                    CHECK(t[i] == value(step, lat, x));
+                    CHECK(s[i] == static_cast<float>(value(step, lat, lon - 1 - x)));
+                }
+            std::vector<std::int64_t> n(1);
+            file.get<std::int64_t>("n", nullptr, step, n);
+            CHECK(n[0] == step);
+        }
+        std::vector<double> t(static_cast<std::size_t>(rows * lon));
+        CHECK(code_of([&] { file.get<double>("T", columns, 3, t); }) == TW_EBOUNDS);
+        file.close();
+    }
+    CHECK(code_of([&] { io.open("nowhere.nc"); }) == TW_EIO);
+    CHECK(code_of([&] { io.create("/nonexistent/x.nc"); }) == TW_EIO);
+    CHECK(code_of([&] { io.decompose("x", {4}, {Block{{3}, {2}}}); }) == TW_EBOUNDS);
+    CHECK(code_of([&] { thalweg::Session bad(MPI_COMM_WORLD, "log=off; method=fast"); }) ==
+          TW_ESETTING);
+    CHECK(io.summary().find("cpp.nc") != std::string::npos);
+    io.finalize();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    try {
+        run(rank, size);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "rank %d: unexpected: %s\n", rank, e.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures == 0 ? 0 : 1;
+}

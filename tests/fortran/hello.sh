@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# hello.sh PROGRAM_C PROGRAM_FORTRAN MPIRUN [FLAGS...] -n
+# The C and the Fortran program write the same file, on any number of ranks.
+set -eu
+c=$1
+fortran=$2
+shift 2
+launch=("$@")
+
+rm -rf hello
+mkdir hello
+cd hello
+"${launch[@]}" 1 "$c"
+mv hello.nc reference.nc
+for ranks in 1 2 3 7; do
+    for program in "$c" "$fortran"; do
+        "${launch[@]}" $ranks "$program"
+        cmp reference.nc hello.nc
+        rm hello.nc
+    done
+done
