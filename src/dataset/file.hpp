@@ -109,7 +109,7 @@ private:
     FileOptions options_;
     State state_ = State::defining;
     Status failed_;  ///< the first failure after which data may be missing; returned ever after
-    bool broken_ = false;  ///< the ranks were in different calls: all know, none waits any more
+    bool broken_ = false;  ///< a rank closed while others did not: all know, none waits any more
     int serial_;
     Definitions definitions_;
     std::vector<std::pair<int, Attribute>> late_;  ///< attributes after the definitions ended

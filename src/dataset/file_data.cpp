@@ -209,8 +209,10 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
             status = failure(TW_EMISMATCH,
                              "the ranks are in different calls: {} on rank 0, {} on rank {}", theirs,
                              here, team_.rank());
-        broken_ = true;
-        return keep(thalweg::agree(team_.world(), status));
+        status = thalweg::agree(team_.world(), status);
+        // A rank that closes cannot come back, so the others follow it.
+        broken_ = ((words[0] >> static_cast<int>(Call::close)) & 1) != 0;
+        return broken_ ? keep(std::move(status)) : status;
     }
     std::vector<std::int64_t> missing(map_words, 0);
     bool any_missing = false;

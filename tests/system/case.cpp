@@ -231,7 +231,6 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
     for (int v = -1; v < nvars; ++v) {
         for (std::int64_t k = random.below(3); k > 0; --k) {
             f.attributes.push_back(make_attribute(random, v, ++count, extended, false));
-            any_extended = any_extended || f.attributes.back().type > TW_DOUBLE;
         }
         if (v >= 0 && random.percent(25)) {
             Attribute a;
@@ -243,6 +242,13 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
             make_value(a.values.data(), a.type, a.type, random.next());
             f.attributes.push_back(a);
         }
+    }
+    for (std::size_t i = 0; i < f.attributes.size(); ++i) {
+        const Attribute& a = f.attributes[i];
+        const bool replaced = std::any_of(
+            f.attributes.begin() + static_cast<std::ptrdiff_t>(i) + 1, f.attributes.end(),
+            [&](const Attribute& later) { return later.var == a.var && later.name == a.name; });
+        any_extended = any_extended || (!replaced && a.type > TW_DOUBLE);
     }
     if (random.percent(15) && f.header_pad >= 4096)
         for (std::int64_t k = random.between(1, 3); k > 0; --k)
