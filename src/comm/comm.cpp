@@ -29,7 +29,7 @@ Status agree(Comm& comm, const Status& mine) {
 
 namespace {
 
-class PrivateMemory : public SharedMemory {
+class PrivateMemory : public Memory {
 public:
     explicit PrivateMemory(std::size_t bytes) {
         void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -59,10 +59,8 @@ public:
         return color < 0 ? nullptr : make_serial_comm();
     }
     std::unique_ptr<Comm> split_shared() override { return make_serial_comm(); }
-    std::unique_ptr<SharedMemory> share(std::size_t bytes) override {
-        auto memory = std::make_unique<PrivateMemory>(bytes);
-        if (memory->data() == nullptr) return nullptr;
-        return memory;
+    std::unique_ptr<Memory> share(std::size_t bytes) override {
+        return make_private_memory(bytes);
     }
     MPI_Request start_send(const void*, std::size_t, int, int) override { return MPI_REQUEST_NULL; }
     void finish(std::vector<MPI_Request>&) override {}
@@ -71,6 +69,12 @@ public:
 };
 
 }  // namespace
+
+std::unique_ptr<Memory> make_private_memory(std::size_t bytes) {
+    auto memory = std::make_unique<PrivateMemory>(bytes);
+    if (memory->data() == nullptr) return nullptr;
+    return memory;
+}
 
 std::unique_ptr<Comm> make_serial_comm() { return std::make_unique<SerialComm>(); }
 

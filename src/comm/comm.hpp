@@ -22,10 +22,10 @@ struct Packet {
     std::vector<char> bytes;
 };
 
-/// Memory that all ranks of a node see; allocated whole by the node's leader.
-class SharedMemory {
+/// A large piece of memory: of this rank, or seen by all ranks of a node.
+class Memory {
 public:
-    virtual ~SharedMemory() = default;
+    virtual ~Memory() = default;
     char* data() const { return data_; }
     std::size_t size() const { return size_; }
 
@@ -33,6 +33,10 @@ protected:
     char* data_ = nullptr;
     std::size_t size_ = 0;
 };
+
+/// Memory of this rank alone, zero, in huge pages where the system has them: touching ordinary
+/// pages for the first time costs several times the copy into them. Null if there is none.
+std::unique_ptr<Memory> make_private_memory(std::size_t bytes);
 
 class Comm {
 public:
@@ -56,8 +60,9 @@ public:
     virtual std::unique_ptr<Comm> split(int color, int key) = 0;
     /// The ranks that share memory with this one.
     virtual std::unique_ptr<Comm> split_shared() = 0;
-    /// `bytes` must be equal on all ranks. Null if the memory cannot be had, on all ranks alike.
-    virtual std::unique_ptr<SharedMemory> share(std::size_t bytes) = 0;
+    /// Memory that all ranks see, allocated whole by rank 0. `bytes` must be equal on all ranks.
+    /// Null if the memory cannot be had, on all ranks alike.
+    virtual std::unique_ptr<Memory> share(std::size_t bytes) = 0;
 
     virtual MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) = 0;
     virtual void finish(std::vector<MPI_Request>& requests) = 0;

@@ -15,7 +15,7 @@ constexpr std::size_t part_bytes = std::size_t(1) << 30;
 /// Tags of Comm::exchange. A rank can be one exchange ahead of another, so they alternate.
 constexpr int exchange_tags[2] = {1, 3};
 
-class Window final : public SharedMemory {
+class Window final : public Memory {
 public:
     Window(MPI_Comm comm, std::size_t bytes, bool leader) {
         void* base = nullptr;
@@ -159,10 +159,10 @@ public:
         return std::make_unique<MpiComm>(part);
     }
 
-    std::unique_ptr<SharedMemory> share(std::size_t bytes) override {
-        std::unique_ptr<SharedMemory> memory;
+    std::unique_ptr<Memory> share(std::size_t bytes) override {
+        std::unique_ptr<Memory> memory;
         if (size_ == 1) {
-            memory = make_serial_comm()->share(bytes);
+            memory = make_private_memory(bytes);
         } else {
             memory = std::make_unique<Window>(comm_, bytes, rank_ == 0);
         }

@@ -55,7 +55,7 @@ private:
     std::unique_ptr<Comm> world_;
     std::unique_ptr<Comm> node_;
     std::unique_ptr<Comm> leaders_;  ///< null but on the nodes' leaders
-    std::unique_ptr<SharedMemory> memory_;
+    std::unique_ptr<Memory> memory_;
     Topology topology_;
 };
 

@@ -32,7 +32,7 @@ class ArenaSource {
 public:
     virtual ~ArenaSource() = default;
     /// @note Collective
-    virtual SharedMemory* arena(Status& status) = 0;
+    virtual Memory* arena(Status& status) = 0;
 };
 
 class File {
@@ -67,7 +67,7 @@ private:
         bool put = false;
         bool written = false;  ///< in this step already, by a collective put
         ArrayView view;
-        std::vector<char> copy;  ///< kept from step to step
+        std::size_t staged_at = 0;  ///< where in the staging memory its copy goes
     };
     /// What the ranks together have put.
     struct Agreed {
@@ -124,6 +124,8 @@ private:
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Direct> direct_;
     std::vector<Pending> pending_;
+    std::unique_ptr<Memory> staging_;  ///< copies of put data; kept from step to step
+    std::size_t staging_bytes_ = 0;    ///< of all variables of this rank
     std::vector<char> filled_;   ///< fixed variables that were written
     std::vector<std::int64_t> misfits_;  ///< values that did not fit, of each variable
     bool stream_used_ = false;   ///< since the last agreement

@@ -126,22 +126,20 @@ Status File::stage(int variable, const ArrayView& view) {
     const Decomposition& d = *v.decomposition;
     Pending& pending = pending_[static_cast<std::size_t>(variable)];
     const std::size_t size = v.element();
-    const std::size_t bytes = static_cast<std::size_t>(d.held) * size;
-    if (pending.copy.size() != bytes) {
-        try {
-            pending.copy.resize(bytes);
-        } catch (const std::bad_alloc&) {
-            return failure(TW_ENOMEM, "{}: variable '{}': no memory for {} bytes (rank {})", path_,
-                           v.name, bytes, team_.rank());
-        }
-        figures_.staging_bytes += static_cast<std::int64_t>(bytes);
+    if (!staging_ && staging_bytes_ > 0) {
+        staging_ = make_private_memory(staging_bytes_);
+        if (!staging_)
+            return failure(TW_ENOMEM, "{}: variable '{}': no memory for {} bytes of copies (rank {})",
+                           path_, v.name, staging_bytes_, team_.rank());
+        figures_.staging_bytes = static_cast<std::int64_t>(staging_bytes_);
     }
+    char* const copy = staging_ ? staging_->data() + pending.staged_at : nullptr;
     char fill[8];
     v.fill_value(fill);
     std::vector<int> same(static_cast<std::size_t>(d.nd()));
     for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int>(i);
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
-    char* to = pending.copy.data();
+    char* to = copy;
     std::int64_t& misfits = misfits_[static_cast<std::size_t>(variable)];
     misfits = 0;
     for (std::size_t b = 0; b < d.blocks.size(); ++b) {
@@ -155,7 +153,7 @@ Status File::stage(int variable, const ArrayView& view) {
         to += static_cast<std::size_t>(box.volume()) * size;
     }
     pending.view = {};
-    pending.view.data = pending.copy.data();
+    pending.view.data = copy;
     pending.view.type = v.type;
     pending.view.bare = true;
     return {};
@@ -468,6 +466,7 @@ Status File::close() {
     direct_.reset();
     storage_.reset();
     pending_ = {};
+    staging_.reset();
     return status;
 }
 

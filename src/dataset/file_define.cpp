@@ -354,14 +354,18 @@ Status File::plan() {
     const StreamOptions options{options_.buffer * members,
                                 std::max<std::int64_t>(0, options_.piece),
                                 options_.method == "direct"};
-    SharedMemory* arena = arena_source_.arena(status);
+    Memory* arena = arena_source_.arena(status);
     if (!status.ok()) return status;
     std::vector<int> writers = choose_writers();
     const Layout* layout;
     if (options_.method == "direct") {
-        direct_ = std::make_unique<Direct>(
-            team_, definitions_, storage_->order(),
-            std::max<std::int64_t>(storage_->collective() ? options_.staging : 0, 1 << 20));
+        // Plain writes go while the packed elements are in cache; a variable that is one collective
+        // is packed as far as the buffer reaches, a step that is one collective whole.
+        constexpr std::int64_t cached = 1 << 20;
+        const std::int64_t budget = !storage_->collective()     ? cached
+                                    : options_.pnetcdf_blocking ? std::max(cached, options_.buffer)
+                                                                : std::max(cached, options_.staging);
+        direct_ = std::make_unique<Direct>(team_, definitions_, storage_->order(), budget);
         writers = team_.topology().by_place;
         fill_layout_ = make_record_layout(team_.size(), options_.alignment);
         layout = fill_layout_.get();
@@ -378,9 +382,14 @@ Status File::plan() {
     if (!status.ok()) return status;
     figures_.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;
 
-    std::int64_t bytes = 0;
-    for (const Variable& v : definitions_.variables)
-        bytes += v.decomposition->held * static_cast<std::int64_t>(v.element());
+    pending_.resize(definitions_.variables.size());
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        const Variable& v = definitions_.variables[i];
+        pending_[i].staged_at = staging_bytes_;
+        const auto size = static_cast<std::size_t>(v.decomposition->held) * v.element();
+        staging_bytes_ += (size + 63) / 64 * 64;
+    }
+    auto bytes = static_cast<std::int64_t>(staging_bytes_);
     team_.all_reduce({&bytes, 1}, Reduce::max);
     immediate_ = bytes > options_.staging;
     if (immediate_ && team_.rank() == 0)
@@ -388,7 +397,6 @@ Status File::plan() {
             "{}: a step has up to {} bytes on a rank, more than 'staging' ({}): tw_put is "
             "collective; tw_put_deferred is not",
             path_, bytes, options_.staging);
-    pending_.resize(definitions_.variables.size());
     filled_.assign(definitions_.variables.size(), 0);
     misfits_.assign(definitions_.variables.size(), 0);
     return {};

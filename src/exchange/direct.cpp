@@ -2,7 +2,6 @@
 #include "exchange/direct.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "comm/clock.hpp"
 #include "exchange/copy.hpp"
@@ -72,13 +71,12 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
             std::size_t total = 0;
             for (std::size_t i = rounds[at]; i < rounds[at + 1]; ++i)
                 total += static_cast<std::size_t>(parts[i].bytes);
-            try {
-                if (buffer_.size() < total) buffer_.resize(total);
-            } catch (const std::bad_alloc&) {  // the other ranks still wait for this one
-                if (status.ok()) status = failure(TW_ENOMEM, "no memory for {} bytes", total);
-            }
-            char* to = buffer_.data();
-            for (std::size_t i = rounds[at]; i < rounds[at + 1] && buffer_.size() >= total; ++i) {
+            if (!buffer_ || buffer_->size() < total) buffer_ = make_private_memory(total);
+            // The other ranks still wait for a rank that has no memory.
+            if (!buffer_ && status.ok())
+                status = failure(TW_ENOMEM, "no memory for {} bytes", total);
+            char* to = buffer_ ? buffer_->data() : nullptr;
+            for (std::size_t i = rounds[at]; i < rounds[at + 1] && buffer_; ++i) {
                 const Part& part = parts[i];
                 const Place& p = space.places[part.place];
                 const auto variable = static_cast<std::size_t>(p.variable);

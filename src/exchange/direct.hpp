@@ -45,7 +45,7 @@ private:
     Order order_;
     std::int64_t budget_;
     std::vector<std::vector<HeldBox>> held_;  ///< of each variable
-    std::vector<char> buffer_;                ///< kept
+    std::unique_ptr<Memory> buffer_;          ///< kept
     double pack_seconds_ = 0;
 };
 

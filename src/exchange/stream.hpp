@@ -48,7 +48,7 @@ public:
      * @param arena    memory of the node, `options.budget` bytes or more
      * @note Collective
      */
-    static std::unique_ptr<Stream> make(Team& team, SharedMemory& arena, const Layout& layout,
+    static std::unique_ptr<Stream> make(Team& team, Memory& arena, const Layout& layout,
                                         std::vector<int> writers, const Definitions& definitions,
                                         std::span<const Space> spaces, Order order,
                                         const StreamOptions& options, Status& status);
@@ -102,7 +102,7 @@ private:
     void describe_variables(const Definitions& definitions);
     std::vector<std::set<int>> find_writers(std::span<const Space> spaces) const;
     void exchange_boxes(const std::vector<std::set<int>>& met_by_view);
-    Status make_lanes(SharedMemory& arena, const std::set<int>& met, const StreamOptions& options);
+    Status make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options);
 
     char* slot(const Lane& lane, std::int64_t piece) const;
     void begin_lane(Pass& pass, Lane& lane);

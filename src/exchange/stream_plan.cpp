@@ -19,7 +19,7 @@ constexpr std::int64_t slack = 64;
 
 }  // namespace
 
-std::unique_ptr<Stream> Stream::make(Team& team, SharedMemory& arena, const Layout& layout,
+std::unique_ptr<Stream> Stream::make(Team& team, Memory& arena, const Layout& layout,
                                      std::vector<int> writers, const Definitions& definitions,
                                      std::span<const Space> spaces, Order order,
                                      const StreamOptions& options, Status& status) {
@@ -117,7 +117,7 @@ void Stream::exchange_boxes(const std::vector<std::set<int>>& met_by_view) {
     }
 }
 
-Status Stream::make_lanes(SharedMemory& arena, const std::set<int>& met,
+Status Stream::make_lanes(Memory& arena, const std::set<int>& met,
                           const StreamOptions& options) {
     const Topology& topology = team_.topology();
     const auto members = static_cast<std::int64_t>(topology.members.size());

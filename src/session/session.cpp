@@ -3,7 +3,7 @@
 
 using namespace thalweg;
 
-SharedMemory* tw_session_impl::arena(Status& status) {
+Memory* tw_session_impl::arena(Status& status) {
     if (!memory) {
         const auto members = static_cast<std::int64_t>(team->topology().members.size());
         memory = team->node().share(

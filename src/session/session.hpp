@@ -26,14 +26,14 @@ struct tw_file_impl {
 };
 
 struct tw_session_impl : thalweg::ArenaSource {
-    thalweg::SharedMemory* arena(thalweg::Status& status) override;
+    thalweg::Memory* arena(thalweg::Status& status) override;
     thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
     /// Figures of all files written so far. @note Collective
     const std::string& summarize();
 
     thalweg::Settings settings;
     std::unique_ptr<thalweg::Team> team;
-    std::unique_ptr<thalweg::SharedMemory> memory;
+    std::unique_ptr<thalweg::Memory> memory;
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<thalweg::FileFigures> finished;

@@ -11,7 +11,7 @@ namespace {
 
 class NoArena : public ArenaSource {
 public:
-    SharedMemory* arena(Status&) override { return nullptr; }
+    Memory* arena(Status&) override { return nullptr; }
 };
 
 /// A file in define mode on one rank; nothing reaches the disk.

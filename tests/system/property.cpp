@@ -35,9 +35,17 @@ constexpr int cases_per_session = 20;
 
 // ---- the reference -----------------------------------------------------------------------------
 
+// An attribute that is set again keeps its place and takes the later value.
 void put_attributes(Oracle& oracle, const std::vector<Attribute>& attributes) {
-    for (const Attribute& a : attributes)
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+        const auto same = [&](const Attribute& other) {
+            return other.var == attributes[i].var && other.name == attributes[i].name;
+        };
+        const auto here = attributes.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::any_of(attributes.begin(), here, same)) continue;
+        const Attribute& a = *std::find_if(attributes.rbegin(), attributes.rend(), same);
         oracle.att(a.var < 0 ? NC_GLOBAL : a.var, a.name, a.type, a.n, a.values.data());
+    }
 }
 
 void write_reference(const Case& c, std::size_t file, const std::string& path) {

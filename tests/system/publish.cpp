@@ -1,0 +1,194 @@
+// What others can read of a file that is being written, and what a killed run leaves behind.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: publish                     checks files while they are written
+//        publish --die FOLDER        writes two records into FOLDER, begins a third, and is killed
+//        publish --look FOLDER       (without mpirun) checks what was left there
+
+#include <mpi.h>
+#include <netcdf.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+constexpr std::int64_t rows = 23;
+constexpr std::int64_t columns = 41;
+
+float value(std::int64_t record, std::int64_t y, std::int64_t x) {
+    return static_cast<float>((record + 1) * 10000 + y * columns + x);
+}
+
+// The only file of the folder, whatever its name is for now; "" if there is none or are several.
+std::string only_file(const std::string& folder) {
+    std::string found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (!found.empty()) return "";
+        found = entry.path();
+    }
+    return found;
+}
+
+// What is wrong with the file as a reader sees it; "" if all is well.
+std::string look(const std::string& path, std::size_t wanted_records, bool with_fixed) {
+    int id = 0;
+    const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
+    if (status != NC_NOERR) return "'" + path + "': " + nc_strerror(status);
+    std::string wrong;
+    std::size_t records = 0;
+    int time = 0;
+    int var = 0;
+    if (nc_inq_unlimdim(id, &time) != NC_NOERR || nc_inq_dimlen(id, time, &records) != NC_NOERR)
+        wrong = "no record dimension";
+    else if (records != wanted_records)
+        wrong = check::text("%zu records, expected %zu", records, wanted_records);
+    for (std::size_t r = 0; wrong.empty() && r < records + (with_fixed ? 1 : 0); ++r) {
+        const bool fixed = r == records;
+        std::vector<float> got(static_cast<std::size_t>(rows * columns));
+        const std::size_t start[3] = {r, 0, 0};
+        const std::size_t count[3] = {1, static_cast<std::size_t>(rows),
+                                      static_cast<std::size_t>(columns)};
+        const int skip = fixed ? 1 : 0;
+        if (nc_inq_varid(id, fixed ? "h" : "T", &var) != NC_NOERR ||
+            nc_get_vara_float(id, var, fixed ? start + 1 : start, count + skip, got.data()) !=
+                NC_NOERR)
+            wrong = "cannot read record " + std::to_string(r);
+        for (std::int64_t y = 0; wrong.empty() && y < rows; ++y)
+            for (std::int64_t x = 0; x < columns; ++x)
+                if (got[static_cast<std::size_t>(y * columns + x)] !=
+                    value(fixed ? -1 : static_cast<std::int64_t>(r), y, x))
+                    wrong = check::text("record %zu is wrong at (%lld, %lld)", r,
+                                        static_cast<long long>(y), static_cast<long long>(x));
+    }
+    nc_close(id);
+    return wrong;
+}
+
+struct Writer {
+    tw_session session = nullptr;
+    tw_file file = nullptr;
+    std::int64_t start[2] = {0, 0};
+    std::int64_t count[2] = {0, columns};
+
+    Writer(const std::string& path, const std::string& settings) {
+        CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings.c_str(), &session) == TW_OK, "%s",
+                   tw_error_message(session));
+        const std::int64_t shape[2] = {rows, columns};
+        start[0] = rows * check::state.rank / check::state.size;
+        count[0] = rows * (check::state.rank + 1) / check::state.size - start[0];
+        tw_decomposition d = nullptr;
+        CHECK(tw_decompose(session, "y x", 1, shape, start, count, &d) == TW_OK);
+        CHECK_TEXT(tw_create(session, path.c_str(), nullptr, &file) == TW_OK, "%s",
+                   tw_error_message(session));
+        CHECK(tw_def_var(file, "T", TW_FLOAT, "time y x", d) == TW_OK);
+        CHECK(tw_def_var(file, "h", TW_FLOAT, "y x", d) == TW_OK);
+        CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", tw_error_message(session));
+    }
+    void put(const char* name, std::int64_t record) {
+        std::vector<float> data;
+        for (std::int64_t y = start[0]; y < start[0] + count[0]; ++y)
+            for (std::int64_t x = 0; x < columns; ++x) data.push_back(value(record, y, x));
+        CHECK(tw_put(file, name, TW_FLOAT, data.data(), static_cast<std::int64_t>(data.size())) ==
+              TW_OK);
+    }
+};
+
+void check_while_writing(const std::string& root, const std::string& settings, bool live) {
+    const std::string folder = root + "/folder";
+    const std::string path = folder + "/history.nc";
+    if (check::state.rank == 0) ::mkdir(folder.c_str(), 0777);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check::step("%s: create", settings.c_str());
+    Writer w(path, settings);
+    const auto read = [&](const char* when, std::size_t records, bool with_fixed) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check::state.rank == 0) {
+            const std::string file = only_file(folder);
+            CHECK_TEXT((file == path) == live, "%s: %s: the file is '%s'", settings.c_str(), when,
+                       file.c_str());
+            const std::string wrong = look(file, records, with_fixed);
+            CHECK_TEXT(wrong.empty(), "%s: %s: %s", settings.c_str(), when, wrong.c_str());
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    };
+    for (std::int64_t record = 0; record < 4; ++record) {
+        check::step("%s: record %lld", settings.c_str(), static_cast<long long>(record));
+        w.put("T", record);
+        if (record == 2) w.put("h", -1);
+        // What is not ended is not seen, whatever was synced.
+        CHECK_TEXT(tw_sync(w.file, record % 2 == 0 ? 1 : 0) == TW_OK, "%s",
+                   tw_error_message(w.session));
+        read("sync before the end of a step", static_cast<std::size_t>(record), record >= 2);
+        CHECK_TEXT(tw_end_step(w.file) == TW_OK, "%s", tw_error_message(w.session));
+        CHECK_TEXT(tw_sync(w.file, record % 2) == TW_OK, "%s", tw_error_message(w.session));
+        read("sync after a step", static_cast<std::size_t>(record) + 1, record >= 2);
+    }
+    check::step("%s: close", settings.c_str());
+    CHECK_TEXT(tw_close(&w.file) == TW_OK, "%s", tw_error_message(w.session));
+    CHECK(tw_finalize(&w.session) == TW_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check::state.rank == 0) {
+        CHECK_TEXT(only_file(folder) == path, "%s", settings.c_str());
+        const std::string wrong = look(path, 4, true);
+        CHECK_TEXT(wrong.empty(), "%s: at the end: %s", settings.c_str(), wrong.c_str());
+        std::error_code ignored;
+        std::filesystem::remove_all(folder, ignored);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+[[noreturn]] void die(const std::string& folder) {
+    Writer w(folder + "/history.nc", "node_size=2");
+    w.put("h", -1);
+    for (std::int64_t record = 0; record < 2; ++record) {
+        w.put("T", record);
+        CHECK(tw_end_step(w.file) == TW_OK);
+    }
+    w.put("T", 2);
+    // Every rank is past its last step.
+    MPI_Barrier(MPI_COMM_WORLD);
+    ::kill(::getpid(), SIGKILL);
+    for (;;) ::pause();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string left = check::option(argc, argv, "--look", "");
+    if (!left.empty()) {
+        const std::string wrong = look(only_file(left), 2, true);
+        std::fprintf(stderr, "publish: %s\n",
+                     wrong.empty() ? "the killed run's records are there" : wrong.c_str());
+        return wrong.empty() ? 0 : 1;
+    }
+    check::begin(&argc, &argv, 60);
+    const std::string grave = check::option(argc, argv, "--die", "");
+    if (!grave.empty()) die(grave);
+    const std::string root = check::make_folder("publish");
+    for (const std::string storage : {"storage=posix", "storage=pnetcdf; pnetcdf_mode=blocking",
+                                      "storage=pnetcdf; pnetcdf_mode=nonblocking"})
+        for (const std::string method : {"record", "direct"})
+            for (const std::string durable : {"no", "yes"})
+                for (const bool live : {false, true})
+                    check_while_writing(root,
+                                        storage + "; method=" + method + "; durable=" + durable +
+                                            "; publish=" + (live ? "live" : "close") +
+                                            "; writers=2",
+                                        live);
+    if (check::state.rank == 0) {
+        std::error_code ignored;
+        std::filesystem::remove_all(root, ignored);
+    }
+    return check::verdict("publish");
+}
