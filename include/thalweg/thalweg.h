@@ -28,7 +28,8 @@ extern "C" {
 #define TW_VERSION_MINOR 1
 #define TW_VERSION_PATCH 0
 
-/** The table of status codes: X(name, value, text). The names and texts of all languages are made from it. */
+/** The table of status codes: X(name, value, text). The names and texts of all languages are made
+ * from it. */
 #define TW_STATUS_TABLE(X)                                                                         \
     X(TW_OK, 0, "no error")                                                                        \
     X(TW_EHANDLE, -1, "not a valid handle")                                                        \
@@ -64,17 +65,17 @@ enum tw_type : int { /* callers in other languages may hand over any number */
 #else
 typedef enum tw_type {
 #endif
-    TW_BYTE = 1,
-    TW_CHAR = 2,
-    TW_SHORT = 3,
-    TW_INT = 4,
-    TW_FLOAT = 5,
-    TW_DOUBLE = 6,
-    TW_UBYTE = 7,
-    TW_USHORT = 8,
-    TW_UINT = 9,
-    TW_INT64 = 10,
-    TW_UINT64 = 11
+                     TW_BYTE = 1,
+                     TW_CHAR = 2,
+                     TW_SHORT = 3,
+                     TW_INT = 4,
+                     TW_FLOAT = 5,
+                     TW_DOUBLE = 6,
+                     TW_UBYTE = 7,
+                     TW_USHORT = 8,
+                     TW_UINT = 9,
+                     TW_INT64 = 10,
+                     TW_UINT64 = 11
 #ifdef __cplusplus
 };
 #else
@@ -88,7 +89,8 @@ typedef struct tw_session_impl* tw_session;
 typedef struct tw_decomposition_impl* tw_decomposition;
 typedef struct tw_file_impl* tw_file;
 
-/** Name and text of a status code, e.g. "TW_ESHAPE: shape, size or rank does not fit". Never NULL. */
+/** Name and text of a status code, e.g. "TW_ESHAPE: shape, size or rank does not fit". Never NULL.
+ */
 const char* tw_strerror(int status);
 
 /* ---- session ------------------------------------------------------------------------------- */
@@ -220,8 +222,8 @@ int tw_enddef(tw_file file);
  */
 int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
-/** As tw_put, but without the copy: data must stay as it is until the tw_end_step (or tw_close) that
- *  writes it has succeeded; of a fixed-size variable, until the next tw_end_step, tw_sync or
+/** As tw_put, but without the copy: data must stay as it is until the tw_end_step (or tw_close)
+ * that writes it has succeeded; of a fixed-size variable, until the next tw_end_step, tw_sync or
  *  tw_close. The fastest way to write. Always local, but for the first call in define mode. */
 int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 

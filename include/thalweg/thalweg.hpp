@@ -32,15 +32,22 @@ private:
 template <class T>
 constexpr tw_type type_of() {
     using U = std::remove_cv_t<T>;
-    if constexpr (std::is_same_v<U, char>) return TW_CHAR;
-    else if constexpr (std::is_same_v<U, float>) return TW_FLOAT;
-    else if constexpr (std::is_same_v<U, double>) return TW_DOUBLE;
+    if constexpr (std::is_same_v<U, char>)
+        return TW_CHAR;
+    else if constexpr (std::is_same_v<U, float>)
+        return TW_FLOAT;
+    else if constexpr (std::is_same_v<U, double>)
+        return TW_DOUBLE;
     else {
         static_assert(std::is_integral_v<U> && !std::is_same_v<U, bool>, "not a netCDF type");
-        if constexpr (sizeof(U) == 1) return std::is_signed_v<U> ? TW_BYTE : TW_UBYTE;
-        else if constexpr (sizeof(U) == 2) return std::is_signed_v<U> ? TW_SHORT : TW_USHORT;
-        else if constexpr (sizeof(U) == 4) return std::is_signed_v<U> ? TW_INT : TW_UINT;
-        else return std::is_signed_v<U> ? TW_INT64 : TW_UINT64;
+        if constexpr (sizeof(U) == 1)
+            return std::is_signed_v<U> ? TW_BYTE : TW_UBYTE;
+        else if constexpr (sizeof(U) == 2)
+            return std::is_signed_v<U> ? TW_SHORT : TW_USHORT;
+        else if constexpr (sizeof(U) == 4)
+            return std::is_signed_v<U> ? TW_INT : TW_UINT;
+        else
+            return std::is_signed_v<U> ? TW_INT64 : TW_UINT64;
     }
 }
 
@@ -83,7 +90,7 @@ public:
     }
     /// tw_put_att
     template <class T>
-        requires std::is_arithmetic_v<T>
+    requires std::is_arithmetic_v<T>
     void put_att(const std::string& var, const std::string& name, T value) {
         check(tw_put_att(file_, var.c_str(), name.c_str(), type_of<T>(), 1, &value));
     }

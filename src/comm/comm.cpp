@@ -59,9 +59,7 @@ public:
         return color < 0 ? nullptr : make_serial_comm();
     }
     std::unique_ptr<Comm> split_shared() override { return make_serial_comm(); }
-    std::unique_ptr<Memory> share(std::size_t bytes) override {
-        return make_private_memory(bytes);
-    }
+    std::unique_ptr<Memory> share(std::size_t bytes) override { return make_private_memory(bytes); }
     MPI_Request start_send(const void*, std::size_t, int, int) override { return MPI_REQUEST_NULL; }
     void finish(std::vector<MPI_Request>&) override {}
     std::size_t receive(void*, std::size_t, int, int) override { return 0; }

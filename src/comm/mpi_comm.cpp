@@ -23,9 +23,8 @@ public:
         MPI_Info_create(&info);
         MPI_Info_set(info, "alloc_shared_noncontig", "false");
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        const int status =
-            MPI_Win_allocate_shared(leader ? static_cast<MPI_Aint>(bytes + alignment) : 0, 1, info,
-                                    comm, &base, &window_);
+        const int status = MPI_Win_allocate_shared(
+            leader ? static_cast<MPI_Aint>(bytes + alignment) : 0, 1, info, comm, &base, &window_);
         MPI_Info_free(&info);
         if (status != MPI_SUCCESS) {
             window_ = MPI_WIN_NULL;
@@ -186,8 +185,7 @@ public:
     std::size_t receive(void* data, std::size_t capacity, int from, int tag) override {
         MPI_Status status;
         MPI_Recv(data,
-                 static_cast<int>(
-                     std::min(capacity, std::size_t(std::numeric_limits<int>::max()))),
+                 static_cast<int>(std::min(capacity, std::size_t(std::numeric_limits<int>::max()))),
                  MPI_BYTE, from, tag, comm_, &status);
         int n = 0;
         MPI_Get_count(&status, MPI_BYTE, &n);

@@ -21,8 +21,8 @@ struct FileOptions {
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
     std::int64_t alignment = -1;  ///< -1: the file system's
     std::int64_t piece = 0;
-    std::int64_t buffer = 0;      ///< bytes a rank
-    std::int64_t staging = 0;     ///< bytes a rank
+    std::int64_t buffer = 0;   ///< bytes a rank
+    std::int64_t staging = 0;  ///< bytes a rank
     std::int64_t header_pad = 0;
     bool pnetcdf_blocking = false, live = false, durable = false;
 };
@@ -124,13 +124,13 @@ private:
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Direct> direct_;
     std::vector<Pending> pending_;
-    std::unique_ptr<Memory> staging_;  ///< copies of put data; kept from step to step
-    std::size_t staging_bytes_ = 0;    ///< of all variables of this rank
-    std::vector<char> filled_;   ///< fixed variables that were written
+    std::unique_ptr<Memory> staging_;    ///< copies of put data; kept from step to step
+    std::size_t staging_bytes_ = 0;      ///< of all variables of this rank
+    std::vector<char> filled_;           ///< fixed variables that were written
     std::vector<std::int64_t> misfits_;  ///< values that did not fit, of each variable
-    bool stream_used_ = false;   ///< since the last agreement
+    bool stream_used_ = false;           ///< since the last agreement
     std::int64_t records_ = 0;
-    bool immediate_ = false;     ///< a step exceeds the staging budget: puts are collective
+    bool immediate_ = false;  ///< a step exceeds the staging budget: puts are collective
     FileFigures figures_;
 };
 

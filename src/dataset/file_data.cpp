@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
-#include "exchange/copy.hpp"
 #include "dataset/file.hpp"
+#include "exchange/copy.hpp"
 
 namespace thalweg {
 
@@ -44,9 +44,9 @@ Status File::check_put(const std::string& name, int type, const void* data, int&
         return failure(TW_ETYPE, "{}: variable '{}': there is no type {} (rank {})", path_, name,
                        type, team_.rank());
     if ((type == TW_CHAR) != (v.type == TW_CHAR))
-        return failure(TW_ETYPE, "{}: variable '{}' is of type {}; {} cannot be converted (rank {})",
-                       path_, name, name_of(v.type), name_of(static_cast<tw_type>(type)),
-                       team_.rank());
+        return failure(TW_ETYPE,
+                       "{}: variable '{}' is of type {}; {} cannot be converted (rank {})", path_,
+                       name, name_of(v.type), name_of(static_cast<tw_type>(type)), team_.rank());
     if (data == nullptr && v.decomposition->stored > 0)
         return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name,
                        team_.rank());
@@ -85,8 +85,8 @@ Status File::put_strided(const std::string& name, int type, const void* data, in
     view.type = static_cast<tw_type>(type);
     Status status = check_put(name, type, data, variable);
     if (status.ok())
-        status = with_place(check_strided(decomposition_of(variable), rank, extent, byte_stride, view),
-                            variable);
+        status = with_place(
+            check_strided(decomposition_of(variable), rank, extent, byte_stride, view), variable);
     return accept(std::move(status), variable, view, deferred);
 }
 
@@ -129,8 +129,9 @@ Status File::stage(int variable, const ArrayView& view) {
     if (!staging_ && staging_bytes_ > 0) {
         staging_ = make_private_memory(staging_bytes_);
         if (!staging_)
-            return failure(TW_ENOMEM, "{}: variable '{}': no memory for {} bytes of copies (rank {})",
-                           path_, v.name, staging_bytes_, team_.rank());
+            return failure(TW_ENOMEM,
+                           "{}: variable '{}': no memory for {} bytes of copies (rank {})", path_,
+                           v.name, staging_bytes_, team_.rank());
         figures_.staging_bytes = static_cast<std::int64_t>(staging_bytes_);
     }
     char* const copy = staging_ ? staging_->data() + pending.staged_at : nullptr;
@@ -146,8 +147,7 @@ Status File::stage(int variable, const ArrayView& view) {
         const Box& box = d.blocks[b];
         if (box.volume() == 0) continue;
         const Strided from = locate(d, same, static_cast<int>(b), view);
-        Index stride =
-            strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
+        Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
         for (int i = 0; i < box.nd; ++i) stride[i] *= static_cast<std::int64_t>(size);
         misfits += copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel, fill);
         to += static_cast<std::size_t>(box.volume()) * size;
@@ -198,15 +198,16 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
                                             "tw_close"};
         std::string here = fmt::format("{} of {}", names[static_cast<int>(call)], path_);
         if (variable >= 0)
-            here += ", variable '" + definitions_.variables[static_cast<std::size_t>(variable)].name + "'";
+            here += ", variable '" +
+                    definitions_.variables[static_cast<std::size_t>(variable)].name + "'";
         std::vector<char> first(here.begin(), here.end());
         team_.world().broadcast(first, 0);
         const std::string theirs(first.begin(), first.end());
         Status status;
         if (theirs != here)
             status = failure(TW_EMISMATCH,
-                             "the ranks are in different calls: {} on rank 0, {} on rank {}", theirs,
-                             here, team_.rank());
+                             "the ranks are in different calls: {} on rank 0, {} on rank {}",
+                             theirs, here, team_.rank());
         status = thalweg::agree(team_.world(), status);
         // A rank that closes cannot come back, so the others follow it.
         broken_ = ((words[0] >> static_cast<int>(Call::close)) & 1) != 0;
@@ -231,8 +232,8 @@ Status File::missing_variables(const std::vector<std::int64_t>& missing) {
     std::size_t variable = 0;
     while (!has_bit(missing, variable)) ++variable;
     const Variable& v = definitions_.variables[variable];
-    const char lacks = !pending_[variable].put &&
-                       (v.decomposition->held > 0 || v.decomposition->replicated);
+    const char lacks =
+        !pending_[variable].put && (v.decomposition->held > 0 || v.decomposition->replicated);
     const auto all = team_.world().gather({&lacks, 1}, 0);
     std::vector<char> text;
     if (team_.rank() == 0) {
@@ -244,8 +245,8 @@ Status File::missing_variables(const std::vector<std::int64_t>& missing) {
         }
         if (number > 16) ranks.push_back(fmt::format("and {} more", number - 16));
         const std::string message =
-            fmt::format("{}: variable '{}' of record {} was not put on rank {}, but on others", path_,
-                        v.name, records_, fmt::join(ranks, ", "));
+            fmt::format("{}: variable '{}' of record {} was not put on rank {}, but on others",
+                        path_, v.name, records_, fmt::join(ranks, ", "));
         text.assign(message.begin(), message.end());
     }
     team_.world().broadcast(text, 0);
@@ -263,7 +264,8 @@ Status File::write_space(const Space& space, bool records, const std::vector<Act
         team_.barrier();
     }
     stream_used_ = true;
-    const std::int64_t base = records ? map_.record_begin + records_ * map_.record_bytes : fixed_base_;
+    const std::int64_t base =
+        records ? map_.record_begin + records_ * map_.record_bytes : fixed_base_;
     const std::int64_t record = records ? records_ : 0;
     std::vector<const ArrayView*> arrays(space.places.size(), nullptr);
     for (std::size_t i = 0; i < space.places.size(); ++i) {
@@ -312,8 +314,9 @@ Status File::finish_write(Status mine, Written written, bool durable) {
         const Variable& v = definitions_.variables[i];
         if (misfits_[i] == 0 || (v.record && written == Written::fixed)) continue;
         if (misfit.ok())
-            misfit = failure(TW_ERANGE, "{}: {} values of variable '{}' do not fit type {} (rank {})",
-                             path_, misfits_[i], v.name, name_of(v.type), team_.rank());
+            misfit =
+                failure(TW_ERANGE, "{}: {} values of variable '{}' do not fit type {} (rank {})",
+                        path_, misfits_[i], v.name, name_of(v.type), team_.rank());
         misfits_[i] = 0;
     }
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
@@ -493,8 +496,7 @@ Status File::sync_closed() const {
     const int fd = ::open(data_path_.c_str(), O_RDWR | O_CLOEXEC);
     const bool synced = fd >= 0 && fsync(fd) == 0;
     Status status;
-    if (!synced)
-        status = failure(TW_EIO, "{}: cannot sync: {}", data_path_, std::strerror(errno));
+    if (!synced) status = failure(TW_EIO, "{}: cannot sync: {}", data_path_, std::strerror(errno));
     if (fd >= 0) ::close(fd);
     return status;
 }

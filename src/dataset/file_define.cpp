@@ -80,8 +80,9 @@ Status File::usable() const {
 Status File::usable_for(const char* what) const {
     if (Status status = usable(); !status.ok()) return status;
     if (state_ != State::defining)
-        return failure(TW_ESTATE, "{}: {} after the definitions ended (at tw_enddef or the first "
-                                  "tw_put, tw_end_step or tw_sync)",
+        return failure(TW_ESTATE,
+                       "{}: {} after the definitions ended (at tw_enddef or the first "
+                       "tw_put, tw_end_step or tw_sync)",
                        path_, what);
     return {};
 }
@@ -90,13 +91,12 @@ Status File::create() {
     Stopwatch watch(figures_.open);
     Status status;
     if (team_.rank() == 0) {
-        struct stat info{};
-        if (path_.empty()) {
-            status = failure(TW_EARG, "the path of a file is empty");
-        } else if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+        struct stat info {};
+        if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
             status = failure(TW_EIO, "{}: cannot create: {}", path_, std::strerror(EISDIR));
         } else {
-            const int fd = ::open(data_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
+            const int fd =
+                ::open(data_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
             if (fd < 0)
                 status = failure(TW_EIO, "{}: cannot create: {}", data_path_, std::strerror(errno));
             else
@@ -123,7 +123,8 @@ Status File::define_dimension(const std::string& name, std::int64_t length) {
             TW_EFORMAT,
             "{}: dimension '{}' would be a second unlimited one, besides '{}'; the classic "
             "formats have one",
-            path_, name, definitions_.dims[static_cast<std::size_t>(definitions_.record_dim())].name);
+            path_, name,
+            definitions_.dims[static_cast<std::size_t>(definitions_.record_dim())].name);
     definitions_.dims.push_back({name, length});
     return {};
 }
@@ -161,40 +162,41 @@ Status File::define_variable(const std::string& name, int type, const std::strin
         const Dimension* known = find(dim);
         if (known == nullptr) {
             if (held < 0 && (i > 0 || definitions_.record_dim() >= 0))
-                return failure(TW_ENOTFOUND,
-                               "{}: variable '{}': dimension '{}' is neither defined nor one of its "
-                               "decomposition",
-                               path_, name, dim);
+                return failure(
+                    TW_ENOTFOUND,
+                    "{}: variable '{}': dimension '{}' is neither defined nor one of its "
+                    "decomposition",
+                    path_, name, dim);
             if (Status s = check_name("dimension", dim); !s.ok()) return s;
             added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
             known = &added.back();
         } else if (held >= 0 && known->length != held) {
-            return failure(TW_ESHAPE,
-                           "{}: variable '{}': dimension '{}' has length {}, in the decomposition {}",
-                           path_, name, dim,
-                           known->unlimited() ? std::string("unlimited")
-                                              : std::to_string(known->length),
-                           held);
+            return failure(
+                TW_ESHAPE,
+                "{}: variable '{}': dimension '{}' has length {}, in the decomposition {}", path_,
+                name, dim,
+                known->unlimited() ? std::string("unlimited") : std::to_string(known->length),
+                held);
         }
         if (known->unlimited()) {
             if (i > 0)
-                return failure(TW_EFORMAT,
-                               "{}: variable '{}': the unlimited dimension '{}' must be the slowest "
-                               "in the classic formats",
-                               path_, name, dim);
+                return failure(
+                    TW_EFORMAT,
+                    "{}: variable '{}': the unlimited dimension '{}' must be the slowest "
+                    "in the classic formats",
+                    path_, name, dim);
             v.record = true;
         } else {
             if (std::find(fixed_names.begin(), fixed_names.end(), dim) != fixed_names.end())
-                return failure(TW_EEXISTS, "{}: variable '{}': dimension '{}' is named twice", path_,
-                               name, dim);
+                return failure(TW_EEXISTS, "{}: variable '{}': dimension '{}' is named twice",
+                               path_, name, dim);
             fixed_names.push_back(dim);
             v.shape.push_back(known->length);
         }
     }
     if (decomposition) {
         for (const std::string& dim : fixed_names) {
-            const auto at =
-                std::find(decomposition->dims.begin(), decomposition->dims.end(), dim);
+            const auto at = std::find(decomposition->dims.begin(), decomposition->dims.end(), dim);
             v.order.push_back(static_cast<int>(at - decomposition->dims.begin()));
         }
         if (fixed_names.size() != decomposition->dims.size() ||
@@ -231,11 +233,11 @@ Status File::put_attribute(const std::string& variable, Attribute attribute) {
         const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
         if (attribute.name == "_FillValue") {
             if (attribute.type != v.type || attribute.n != 1)
-                return failure(TW_ETYPE,
-                               "{}: _FillValue of '{}' must be one value of type {}, not {} of type "
-                               "{}",
-                               path_, variable, name_of(v.type), attribute.n,
-                               name_of(attribute.type));
+                return failure(
+                    TW_ETYPE,
+                    "{}: _FillValue of '{}' must be one value of type {}, not {} of type "
+                    "{}",
+                    path_, variable, name_of(v.type), attribute.n, name_of(attribute.type));
             if (state_ != State::defining)
                 return failure(TW_ESTATE,
                                "{}: _FillValue of '{}' must be set before the definitions end",
@@ -282,8 +284,9 @@ Status File::compare_definitions() {
         const std::string here = i < lines.size() ? lines[i] : "no more definitions";
         const std::string there = more ? line : "no more definitions";
         if (here != there)
-            status = failure(TW_EMISMATCH, "{}: the definitions differ: {} on rank 0, {} on rank {}",
-                             path_, there, here, team_.rank());
+            status =
+                failure(TW_EMISMATCH, "{}: the definitions differ: {} on rank 0, {} on rank {}",
+                        path_, there, here, team_.rank());
     }
     status = thalweg::agree(team_.world(), status);
     if (status.ok())
@@ -295,7 +298,7 @@ void File::choose_storage() {
     // One rank asks the file system, for all to choose alike.
     std::int64_t answers[2] = {0, 4096};
     if (team_.rank() == 0) {
-        struct statfs info{};
+        struct statfs info {};
         if (statfs(data_path_.c_str(), &info) == 0) {
             answers[0] = static_cast<std::int64_t>(info.f_type);
             answers[1] = std::max<std::int64_t>(info.f_bsize, 4096);
@@ -309,7 +312,8 @@ void File::choose_storage() {
         if (nfs && team_.rank() == 0)
             spdlog::info("{}: on NFS, storage {}", path_, options_.storage);
     }
-    if (options_.alignment < 0) options_.alignment = parallel ? std::max<std::int64_t>(answers[1], 1 << 20) : 4096;
+    if (options_.alignment < 0)
+        options_.alignment = parallel ? std::max<std::int64_t>(answers[1], 1 << 20) : 4096;
     if (options_.writers == "auto") options_.writers = parallel ? "4/node" : "1/node";
     if (options_.method == "auto") options_.method = "record";
     if (options_.storage == "pnetcdf")
@@ -362,9 +366,10 @@ Status File::plan() {
         // Plain writes go while the packed elements are in cache; a variable that is one collective
         // is packed as far as the buffer reaches, a step that is one collective whole.
         constexpr std::int64_t cached = 1 << 20;
-        const std::int64_t budget = !storage_->collective()     ? cached
-                                    : options_.pnetcdf_blocking ? std::max(cached, options_.buffer)
-                                                                : std::max(cached, options_.staging);
+        const std::int64_t budget = !storage_->collective() ? cached
+                                    : options_.pnetcdf_blocking
+                                        ? std::max(cached, options_.buffer)
+                                        : std::max(cached, options_.staging);
         direct_ = std::make_unique<Direct>(team_, definitions_, storage_->order(), budget);
         writers = team_.topology().by_place;
         fill_layout_ = make_record_layout(team_.size(), options_.alignment);
@@ -430,9 +435,9 @@ Status File::begin_file() {
     const std::vector<int> writers = choose_writers();
     const bool writer = options_.method == "direct" ||
                         std::find(writers.begin(), writers.end(), team_.rank()) != writers.end();
-    Status status = storage_->create(team_.world(), data_path_, definitions_,
-                                     {format_, options_.header_pad, options_.pnetcdf_blocking},
-                                     writer, map_);
+    Status status =
+        storage_->create(team_.world(), data_path_, definitions_,
+                         {format_, options_.header_pad, options_.pnetcdf_blocking}, writer, map_);
     if (!status.ok()) return status;
     storage_open_ = true;
     if (status = plan(); !status.ok()) return status;

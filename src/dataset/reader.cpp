@@ -176,8 +176,8 @@ Status Reader::read_fully(char* to, std::int64_t bytes, std::int64_t offset) con
         const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
-            return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, bytes, offset,
-                           std::strerror(errno));
+            return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, bytes,
+                           offset, std::strerror(errno));
         if (n == 0)
             return failure(TW_EIO, "{}: the file ends before offset {}", path_, offset + bytes);
         to += n;
@@ -194,8 +194,8 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
     if (at < 0) return failure(TW_ENOTFOUND, "{}: there is no variable '{}'", path_, name);
     const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
     auto refuse = [&](Status status) {
-        status.text = fmt::format("{}: variable '{}': {} (rank {})", path_, name, status.text,
-                                  team_.rank());
+        status.text =
+            fmt::format("{}: variable '{}': {} (rank {})", path_, name, status.text, team_.rank());
         return status;
     };
     if (!valid_type(type)) return refuse(failure(TW_ETYPE, "there is no type {}", type));
@@ -223,16 +223,16 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
             continue;
         }
         if (std::count(dims.begin(), dims.end(), dims[f]) > 1)
-            return refuse(failure(TW_ESHAPE,
-                                  "dimension '{}' occurs twice; it can only be read as a whole",
-                                  dims[f]));
+            return refuse(failure(
+                TW_ESHAPE, "dimension '{}' occurs twice; it can only be read as a whole", dims[f]));
         const auto m = std::find(d.dims.begin(), d.dims.end(), dims[f]) - d.dims.begin();
         if (m == d.nd() || dims.size() != d.dims.size())
             return refuse(failure(TW_ESHAPE, "its dimensions are ({}), the decomposition's ({})",
                                   fmt::join(dims, " "), fmt::join(d.dims, " ")));
         if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
-            return refuse(failure(TW_ESHAPE, "dimension '{}' has length {}, in the decomposition {}",
-                                  dims[f], v.shape[f], d.shape[static_cast<std::size_t>(m)]));
+            return refuse(failure(TW_ESHAPE,
+                                  "dimension '{}' has length {}, in the decomposition {}", dims[f],
+                                  v.shape[f], d.shape[static_cast<std::size_t>(m)]));
         order.push_back(static_cast<int>(m));
     }
     ArrayView view;
@@ -245,8 +245,8 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
     if (data == nullptr && d.held > 0) return refuse(failure(TW_EARG, "no array given"));
 
     const auto size = static_cast<std::int64_t>(v.element());
-    const std::int64_t base = map_.offset[static_cast<std::size_t>(at)] +
-                              (v.record ? record * map_.record_bytes : 0);
+    const std::int64_t base =
+        map_.offset[static_cast<std::size_t>(at)] + (v.record ? record * map_.record_bytes : 0);
     const RowKernel kernel = unpack_kernel(v.type, view.type, Order::big_endian);
     char fill[8];
     default_fill(view.type, fill);
@@ -284,14 +284,14 @@ Status Reader::get_own(const std::string& name, const Decomposition* decompositi
         });
     }
     if (misfits > 0)
-        return refuse(failure(TW_ERANGE, "{} values do not fit type {}", misfits,
-                              name_of(view.type)));
+        return refuse(
+            failure(TW_ERANGE, "{} values do not fit type {}", misfits, name_of(view.type)));
     return {};
 }
 
-Status Reader::get(const std::string& name, const Decomposition* decomposition,
-                   std::int64_t record, int type, void* data, std::int64_t n, int rank,
-                   const std::int64_t* extent, const std::int64_t* byte_stride) {
+Status Reader::get(const std::string& name, const Decomposition* decomposition, std::int64_t record,
+                   int type, void* data, std::int64_t n, int rank, const std::int64_t* extent,
+                   const std::int64_t* byte_stride) {
     Status mine;
     try {
         mine = get_own(name, decomposition, record, type, data, n, rank, extent, byte_stride);

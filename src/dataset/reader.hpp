@@ -32,9 +32,9 @@ public:
 
 private:
     Status read_header();
-    Status get_own(const std::string& name, const Decomposition* decomposition,
-                   std::int64_t record, int type, void* data, std::int64_t n, int rank,
-                   const std::int64_t* extent, const std::int64_t* byte_stride);
+    Status get_own(const std::string& name, const Decomposition* decomposition, std::int64_t record,
+                   int type, void* data, std::int64_t n, int rank, const std::int64_t* extent,
+                   const std::int64_t* byte_stride);
     Status read_fully(char* to, std::int64_t bytes, std::int64_t offset) const;
 
     Team& team_;

@@ -18,8 +18,8 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
                      const std::int64_t* byte_stride, ArrayView& view) {
     const bool listed = rank == d.nd() + 1;
     if (rank != d.nd() && !listed)
-        return failure(TW_ESHAPE, "the array has {} dimensions, its decomposition ({}) has {}", rank,
-                       fmt::join(d.dims, " "), d.nd());
+        return failure(TW_ESHAPE, "the array has {} dimensions, its decomposition ({}) has {}",
+                       rank, fmt::join(d.dims, " "), d.nd());
     if (rank > 0 && (extent == nullptr || byte_stride == nullptr))
         return failure(TW_EARG, "no extents or strides given");
     const std::size_t boxes = d.replicated ? 1 : d.blocks.size();
@@ -45,10 +45,9 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     // A rank that holds nothing may hand over an empty array of any form.
     const bool nothing = !d.replicated && d.held == 0;
     if (!bare && !with_halo && !nothing)
-        return failure(
-            TW_ESHAPE, "the array is ({}), this rank's part of ({}) is ({})",
-            fmt::join(std::span(lengths, static_cast<std::size_t>(d.nd())), ", "),
-            fmt::join(d.dims, " "), fmt::join(wanted, ", "));
+        return failure(TW_ESHAPE, "the array is ({}), this rank's part of ({}) is ({})",
+                       fmt::join(std::span(lengths, static_cast<std::size_t>(d.nd())), ", "),
+                       fmt::join(d.dims, " "), fmt::join(wanted, ", "));
     view.dense = false;
     view.with_halo = with_halo && (!bare || listed);
     view.block_stride = listed ? byte_stride[0] : 0;
@@ -81,8 +80,8 @@ Strided locate(const Decomposition& d, std::span<const int> order, int block,
         base += array.block_stride * block;
         if (array.with_halo)
             for (int m = 0; m < d.nd(); ++m)
-                base += stride[static_cast<std::size_t>(m)] *
-                        d.halo_low[static_cast<std::size_t>(m)];
+                base +=
+                    stride[static_cast<std::size_t>(m)] * d.halo_low[static_cast<std::size_t>(m)];
     }
     Strided result;
     result.base = base;

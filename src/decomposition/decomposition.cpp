@@ -19,8 +19,7 @@ Status check_own(const Decomposition& d) {
         return failure(TW_EARG, "a decomposition has {} dimensions; at most {} are possible",
                        d.nd(), max_dims);
     if (d.dims.size() != d.shape.size())
-        return failure(TW_EARG, "{} dimension names for {} lengths", d.dims.size(),
-                       d.shape.size());
+        return failure(TW_EARG, "{} dimension names for {} lengths", d.dims.size(), d.shape.size());
     std::set<std::string> names;
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
@@ -45,8 +44,7 @@ Status check_own(const Decomposition& d) {
             if (box.count[s] < 0)
                 return failure(TW_ESHAPE, "block {}: count {} along dimension '{}' is negative", b,
                                box.count[s], d.dims[s]);
-            if (box.count[s] > 0 &&
-                (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
+            if (box.count[s] > 0 && (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
                 return failure(TW_EBOUNDS,
                                "block {}: start {} and count {} along dimension '{}' reach outside "
                                "its length {}",
@@ -57,16 +55,15 @@ Status check_own(const Decomposition& d) {
 }
 
 Status check_alike(Comm& comm, const Decomposition& d) {
-    std::string mine = fmt::format("({}) of shape ({})", fmt::join(d.dims, " "),
-                                   fmt::join(d.shape, ", "));
+    std::string mine =
+        fmt::format("({}) of shape ({})", fmt::join(d.dims, " "), fmt::join(d.shape, ", "));
     std::vector<char> first(mine.begin(), mine.end());
     comm.broadcast(first, 0);
     const std::string theirs(first.begin(), first.end());
     Status status;
     if (theirs != mine)
-        status = failure(TW_EMISMATCH,
-                         "the decomposition is {} on rank 0, but {} on rank {}", theirs, mine,
-                         comm.rank());
+        status = failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}",
+                         theirs, mine, comm.rank());
     return agree(comm, status);
 }
 

@@ -22,11 +22,11 @@ struct Decomposition {
     std::vector<Box> blocks;            ///< what this rank holds; empty boxes are kept
     std::vector<std::int64_t> offsets;  ///< of each block's memory, in elements, halos included
     std::vector<std::int64_t> bare_offsets;  ///< the same without halos
-    std::int64_t stored = 0;            ///< elements in this rank's memory, halos included
-    std::int64_t held = 0;              ///< elements this rank holds
-    int serial = 0;                     ///< in its session, the same on every rank
-    bool whole = false;                 ///< every element is held by some rank
-    bool replicated = false;            ///< every rank has all of it; rank 0 holds it
+    std::int64_t stored = 0;                 ///< elements in this rank's memory, halos included
+    std::int64_t held = 0;                   ///< elements this rank holds
+    int serial = 0;                          ///< in its session, the same on every rank
+    bool whole = false;                      ///< every element is held by some rank
+    bool replicated = false;                 ///< every rank has all of it; rank 0 holds it
 
     int nd() const { return static_cast<int>(shape.size()); }
 };
@@ -64,11 +64,11 @@ struct Strided {
 struct ArrayView {
     const char* data = nullptr;
     tw_type type = TW_BYTE;
-    bool dense = true;                ///< blocks as tw_put lays them out; else by the strides below
-    bool bare = false;                ///< of a dense array: it has no halos
-    Index stride{};                   ///< bytes, per memory dimension
-    std::int64_t block_stride = 0;    ///< bytes from block to block
-    bool with_halo = false;           ///< of a strided array: the halo is part of it
+    bool dense = true;              ///< blocks as tw_put lays them out; else by the strides below
+    bool bare = false;              ///< of a dense array: it has no halos
+    Index stride{};                 ///< bytes, per memory dimension
+    std::int64_t block_stride = 0;  ///< bytes from block to block
+    bool with_halo = false;         ///< of a strided array: the halo is part of it
 };
 
 /// Whether an array of n elements is this rank's part.

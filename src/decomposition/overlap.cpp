@@ -92,7 +92,8 @@ Status find_overlap(Comm& comm, const Decomposition& d) {
             words.insert(words.end(), box.low.begin(), box.low.begin() + d.nd());
             words.insert(words.end(), box.count.begin(), box.count.begin() + d.nd());
             int i = d.nd() - 1;
-            while (i >= 0 && ++at[static_cast<std::size_t>(i)] > last[static_cast<std::size_t>(i)]) {
+            while (i >= 0 &&
+                   ++at[static_cast<std::size_t>(i)] > last[static_cast<std::size_t>(i)]) {
                 at[static_cast<std::size_t>(i)] = first[static_cast<std::size_t>(i)];
                 --i;
             }

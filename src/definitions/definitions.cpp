@@ -76,19 +76,18 @@ std::vector<std::string> describe(const Definitions& d) {
         std::vector<std::string> names;
         for (int i : v.dims) names.push_back(d.dims[static_cast<std::size_t>(i)].name);
         std::vector<std::string> held = v.decomposition->dims;
-        lines.push_back(fmt::format("variable {} '{}' ({}), {} ({})", name_of(v.type), v.name,
-                                    fmt::join(names, " "),
-                                    v.decomposition->replicated
-                                        ? std::string("replicated")
-                                        : fmt::format("decomposition {} over",
-                                                      v.decomposition->serial),
-                                    fmt::join(held, " ")));
+        lines.push_back(fmt::format(
+            "variable {} '{}' ({}), {} ({})", name_of(v.type), v.name, fmt::join(names, " "),
+            v.decomposition->replicated
+                ? std::string("replicated")
+                : fmt::format("decomposition {} over", v.decomposition->serial),
+            fmt::join(held, " ")));
         for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
     }
     for (const Dimension& dim : d.dims)
-        lines.push_back(dim.unlimited() ? fmt::format("dimension '{}', unlimited", dim.name)
-                                        : fmt::format("dimension '{}' of length {}", dim.name,
-                                                      dim.length));
+        lines.push_back(dim.unlimited()
+                            ? fmt::format("dimension '{}', unlimited", dim.name)
+                            : fmt::format("dimension '{}' of length {}", dim.name, dim.length));
     for (const Attribute& a : d.attributes) lines.push_back(describe("", a));
     return lines;
 }
@@ -103,8 +102,8 @@ std::vector<std::string> split_names(const std::string& list) {
 Status check_name(const char* what, const std::string& name) {
     if (name.empty()) return failure(TW_EARG, "the name of a {} is empty", what);
     if (name.size() > 256)
-        return failure(TW_EARG, "the name of a {} has {} characters; at most 256 are possible", what,
-                       name.size());
+        return failure(TW_EARG, "the name of a {} has {} characters; at most 256 are possible",
+                       what, name.size());
     const auto first = static_cast<unsigned char>(name.front());
     const bool begins_well = std::isalnum(first) || first == '_' || first >= 0x80;
     const bool ends_well = name.back() != ' ';
@@ -203,10 +202,11 @@ Status check_format(const Definitions& d, Format format) {
                     format == Format::cdf1 && bytes <= 2 * gib2 - 4 ? "cdf2 and cdf5 can"
                                                                     : "cdf5 can");
             if (format == Format::cdf1 && begin > gib2 - 1)
-                return failure(TW_EFORMAT,
-                               "variable '{}' begins beyond the 2 GiB that format cdf1 can address; "
-                               "cdf2 and cdf5 can",
-                               v.name);
+                return failure(
+                    TW_EFORMAT,
+                    "variable '{}' begins beyond the 2 GiB that format cdf1 can address; "
+                    "cdf2 and cdf5 can",
+                    v.name);
             begin += bytes;
         }
     }

@@ -83,8 +83,8 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                 const Variable& v = definitions_.variables[variable];
                 const ArrayView& array = *arrays[part.place];
                 Strided from = locate(*v.decomposition, v.order, part.block, array);
-                Index stride = strides_of(std::span(part.box.count.data(),
-                                                    static_cast<std::size_t>(part.box.nd)));
+                Index stride = strides_of(
+                    std::span(part.box.count.data(), static_cast<std::size_t>(part.box.nd)));
                 for (int d = 0; d < part.box.nd; ++d) {
                     from.base += (part.box.low[d] - part.whole.low[d]) * from.stride[d];
                     stride[d] *= p.element;

@@ -33,8 +33,8 @@ private:
     struct Part {
         std::size_t place;
         int block;
-        Box box;       ///< in file order
-        Box whole;     ///< the held box it was cut from
+        Box box;    ///< in file order
+        Box whole;  ///< the held box it was cut from
         std::int64_t bytes;
     };
     std::vector<Part> cut(const Space& space, std::span<const Action> actions,

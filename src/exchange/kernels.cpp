@@ -64,15 +64,14 @@ inline bool fits(From v) {
     } else if constexpr (std::is_floating_point_v<From>) {
         // Where the largest integer is not exact in floating point, 2^digits is.
         using Limits = std::numeric_limits<To>;
-        constexpr From limit =
-            static_cast<From>(std::uint64_t(1) << (Limits::digits - 1)) * 2;
+        constexpr From limit = static_cast<From>(std::uint64_t(1) << (Limits::digits - 1)) * 2;
         constexpr bool exact = Limits::digits <= std::numeric_limits<From>::digits;
         const bool below = exact ? v <= static_cast<From>(Limits::max()) : v < limit;
         return below && v >= (std::is_signed_v<To> ? -limit : From(0));
     } else {
         if constexpr (std::is_signed_v<From> && !std::is_signed_v<To>) {
-            return v >= 0 && static_cast<std::make_unsigned_t<From>>(v) <=
-                                 std::numeric_limits<To>::max();
+            return v >= 0 &&
+                   static_cast<std::make_unsigned_t<From>>(v) <= std::numeric_limits<To>::max();
         } else if constexpr (!std::is_signed_v<From> && std::is_signed_v<To>) {
             return v <= static_cast<std::make_unsigned_t<To>>(std::numeric_limits<To>::max());
         } else {

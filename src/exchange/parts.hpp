@@ -44,9 +44,8 @@ void for_places(const Space& space, Extent piece, Visit&& visit) {
 template <class Visit>
 void for_parts(std::span<const std::int64_t> shape, ElementRange range,
                std::span<const HeldBox> held, Visit&& visit) {
-    const auto end = std::partition_point(held.begin(), held.end(), [&](const HeldBox& h) {
-        return h.first < range.end;
-    });
+    const auto end = std::partition_point(held.begin(), held.end(),
+                                          [&](const HeldBox& h) { return h.first < range.end; });
     for (auto h = held.begin(); h != end; ++h) {
         if (h->last < range.begin) continue;
         for_boxes_of_range(shape, range.begin, range.end, [&](const Box& box) {

@@ -1,12 +1,12 @@
 // Running a stream.
 //
 // All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) sends the pieces k - R
-// that its node has for other nodes, (2) as a writer completes and writes its piece k - R, (3) packs
-// its part of every piece k, R being the number of slots. Nobody can wait forever: consider the
-// smallest position at which some rank stands. All pieces k - R are packed by then, so what (1) and
-// (2) wait for is sent or packed by ranks at k or later; and the slots that (3) waits for are free
-// once (1) and (2) are done at k. Sends complete before a rank sleeps, as MPI may need its help.
-// SPDX-License-Identifier: Apache-2.0
+// that its node has for other nodes, (2) as a writer completes and writes its piece k - R, (3)
+// packs its part of every piece k, R being the number of slots. Nobody can wait forever: consider
+// the smallest position at which some rank stands. All pieces k - R are packed by then, so what (1)
+// and (2) wait for is sent or packed by ranks at k or later; and the slots that (3) waits for are
+// free once (1) and (2) are done at k. Sends complete before a rank sleeps, as MPI may need its
+// help. SPDX-License-Identifier: Apache-2.0
 #include "exchange/stream.hpp"
 
 #include <algorithm>
@@ -142,11 +142,10 @@ std::int64_t Stream::bytes_in(Pass& pass, Extent piece) const {
     for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
         if (pass.actions[place] != Action::data || pass.arrays[place] == nullptr) return;
         const Place& p = pass.space.places[place];
-        const View& view = views_[static_cast<std::size_t>(
-            view_of_[static_cast<std::size_t>(p.variable)])];
-        for_parts(view.shape, range, view.own, [&](const HeldBox&, const Box& part) {
-            bytes += part.volume() * p.element;
-        });
+        const View& view =
+            views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(p.variable)])];
+        for_parts(view.shape, range, view.own,
+                  [&](const HeldBox&, const Box& part) { bytes += part.volume() * p.element; });
     });
     return bytes;
 }
@@ -159,8 +158,7 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
         Stopwatch watch(counts_.pack);
         const std::int64_t bytes = bytes_in(pass, piece);
         if (bytes > 0) {
-            const auto length =
-                static_cast<std::int64_t>(sizeof(Section)) + rounded(bytes);
+            const auto length = static_cast<std::int64_t>(sizeof(Section)) + rounded(bytes);
             Word& used = lane.control->slots[k % slots_].used;
             char* at = slot(lane, k) + used.fetch_add(static_cast<std::uint32_t>(length),
                                                       std::memory_order_acq_rel);
@@ -226,8 +224,8 @@ void Stream::unpack(Pass& pass, int node, std::span<const char> message, Extent 
         for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
             if (pass.actions[place] != Action::data) return;
             const Place& p = pass.space.places[place];
-            const View& view = views_[static_cast<std::size_t>(
-                view_of_[static_cast<std::size_t>(p.variable)])];
+            const View& view =
+                views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(p.variable)])];
             const auto boxes = view.remote.find(rank);
             if (boxes == view.remote.end()) return;
             Index file_stride = strides_of(view.shape);
@@ -321,7 +319,8 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    Storage& storage, std::span<std::int64_t> misfits) {
     std::vector<char> wanted(space.places.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = actions[i] != Action::skip;
-    Pass pass{space, base, record, actions, arrays, storage, misfits, extents_of(space, wanted), {}};
+    Pass pass{space, base, record, actions, arrays, storage, misfits, extents_of(space, wanted),
+              {}};
     if (pass.wanted.empty()) return {};
 
     for (Lane& lane : lanes_) begin_lane(pass, lane);
@@ -338,8 +337,8 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
             const std::uint32_t used =
                 lane.control->slots[(k - R) % R].used.load(std::memory_order_acquire);
             if (used > 0) {
-                sends.push_back(team_.world().start_send(slot(lane, k - R), used, lane.rank,
-                                                         piece_tag));
+                sends.push_back(
+                    team_.world().start_send(slot(lane, k - R), used, lane.rank, piece_tag));
                 ++counts_.messages;
                 counts_.message_bytes += used;
             }

@@ -32,9 +32,9 @@ struct StreamOptions {
 };
 
 struct StreamCounts {
-    double pack = 0;      ///< seconds in copying to slots
-    double move = 0;      ///< seconds in messages between nodes and in unpacking them
-    double wait = 0;      ///< seconds asleep until others had packed or written
+    double pack = 0;  ///< seconds in copying to slots
+    double move = 0;  ///< seconds in messages between nodes and in unpacking them
+    double wait = 0;  ///< seconds asleep until others had packed or written
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
 };
@@ -87,12 +87,12 @@ private:
     };
     /// A stream that this node feeds: its writer is here (local), or elsewhere (outgoing).
     struct Lane {
-        int writer;           ///< of the layout
-        int rank;             ///< world rank of the writer
+        int writer;  ///< of the layout
+        int rank;    ///< world rank of the writer
         bool local;
-        bool mine;            ///< this rank drains it: writes it, or sends it
+        bool mine;  ///< this rank drains it: writes it, or sends it
         Control* control;
-        char* memory;         ///< slots of `capacity_` bytes
+        char* memory;  ///< slots of `capacity_` bytes
         PieceCursor cursor;
         std::vector<Extent> recent;  ///< the last slots_ pieces; empty extents where there is none
     };
@@ -127,10 +127,10 @@ private:
     Order order_ = Order::big_endian;
     std::vector<int> writers_;
     std::vector<View> views_;
-    std::vector<int> view_of_;                  ///< of each variable
-    std::vector<std::array<char, 8>> fill_;     ///< of each variable, in order_
+    std::vector<int> view_of_;               ///< of each variable
+    std::vector<std::array<char, 8>> fill_;  ///< of each variable, in order_
     std::vector<Lane> lanes_;
-    int own_ = -1;                              ///< lane that this rank writes
+    int own_ = -1;  ///< lane that this rank writes
     int slots_ = 1;
     std::int64_t piece_ = 0;
     std::size_t capacity_ = 0;

@@ -48,7 +48,9 @@ void Stream::describe_variables(const Definitions& definitions) {
                (views_[i].decomposition != v.decomposition.get() || views_[i].order != v.order))
             ++i;
         if (i == views_.size())
-            views_.push_back({v.decomposition.get(), v.order, v.shape,
+            views_.push_back({v.decomposition.get(),
+                              v.order,
+                              v.shape,
                               in_file_order(v.decomposition->blocks, v.order, v.shape),
                               {}});
         view_of_.push_back(static_cast<int>(i));
@@ -63,8 +65,8 @@ std::vector<std::set<int>> Stream::find_writers(std::span<const Space> spaces) c
     std::vector<std::set<int>> met(views_.size());
     for (const Space& space : spaces) {
         for (std::size_t p = 0; p < space.places.size(); ++p) {
-            const auto view =
-                static_cast<std::size_t>(view_of_[static_cast<std::size_t>(space.places[p].variable)]);
+            const auto view = static_cast<std::size_t>(
+                view_of_[static_cast<std::size_t>(space.places[p].variable)]);
             for (const HeldBox& held : views_[view].own)
                 add_writers_met(*layout_, space, p, held, met[view]);
         }
@@ -117,8 +119,7 @@ void Stream::exchange_boxes(const std::vector<std::set<int>>& met_by_view) {
     }
 }
 
-Status Stream::make_lanes(Memory& arena, const std::set<int>& met,
-                          const StreamOptions& options) {
+Status Stream::make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options) {
     const Topology& topology = team_.topology();
     const auto members = static_cast<std::int64_t>(topology.members.size());
 
@@ -147,12 +148,11 @@ Status Stream::make_lanes(Memory& arena, const std::set<int>& met,
     const auto controls = static_cast<std::int64_t>(sizeof(Control)) * lanes;
     // Sections of a message: a header a rank, and padding.
     const std::int64_t extra = slack + 32 * members;
-    const std::int64_t room = std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena.size())) - controls;
+    const std::int64_t room =
+        std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena.size())) - controls;
     std::int64_t piece = options.piece > 0 ? options.piece : default_piece;
     slots_ = team_.size() == 1 ? 1 : 4;
-    auto fitting = [&] {
-        return lanes == 0 ? piece : (room / (lanes * slots_) - extra) / 8 * 8;
-    };
+    auto fitting = [&] { return lanes == 0 ? piece : (room / (lanes * slots_) - extra) / 8 * 8; };
     if (fitting() < 4096 && slots_ > 2) slots_ = 2;
     piece = std::min({piece, fitting(), largest_piece});
     std::int64_t agreed[2] = {piece, slots_};
@@ -176,8 +176,8 @@ Status Stream::make_lanes(Memory& arena, const std::set<int>& met,
         at += capacity_ * static_cast<std::size_t>(slots_);
     }
     if (own_ < 0 || topology.nodes == 1) return {};
-    const auto largest_node = static_cast<std::size_t>(
-        *std::max_element(topology.sizes.begin(), topology.sizes.end()));
+    const auto largest_node =
+        static_cast<std::size_t>(*std::max_element(topology.sizes.begin(), topology.sizes.end()));
     try {
         received_.resize(static_cast<std::size_t>(piece_ + slack) + 32 * largest_node);
     } catch (const std::bad_alloc&) {

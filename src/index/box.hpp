@@ -1,5 +1,5 @@
-// Integer geometry: boxes and linear ranges of a row-major index space. Knows neither MPI nor files.
-// SPDX-License-Identifier: Apache-2.0
+// Integer geometry: boxes and linear ranges of a row-major index space. Knows neither MPI nor
+// files. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ constexpr int max_dims = 16;
 
 using Index = std::array<std::int64_t, max_dims>;
 
-/// A box of an index space of nd dimensions, slowest first: elements low[d] .. low[d] + count[d] - 1.
+/// A box of an index space of nd dimensions, slowest first: elements low[d] .. low[d] + count[d]
+/// - 1.
 struct Box {
     int nd = 0;
     Index low{};

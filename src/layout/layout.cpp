@@ -6,9 +6,9 @@
 namespace thalweg {
 
 std::size_t Space::place_at(std::int64_t byte) const {
-    const auto it = std::upper_bound(
-        places.begin(), places.end(), byte,
-        [](std::int64_t b, const Place& p) { return b < p.offset + p.padded; });
+    const auto it =
+        std::upper_bound(places.begin(), places.end(), byte,
+                         [](std::int64_t b, const Place& p) { return b < p.offset + p.padded; });
     return static_cast<std::size_t>(it - places.begin());
 }
 

@@ -19,11 +19,11 @@ struct Extent {
 
 /// A variable's place in a space.
 struct Place {
-    int variable = 0;           ///< index in the file's definitions
-    std::int64_t offset = 0;    ///< of its first byte
-    std::int64_t bytes = 0;     ///< of its elements
-    std::int64_t padded = 0;    ///< with the format's padding
-    std::int64_t element = 1;   ///< bytes of one element
+    int variable = 0;          ///< index in the file's definitions
+    std::int64_t offset = 0;   ///< of its first byte
+    std::int64_t bytes = 0;    ///< of its elements
+    std::int64_t padded = 0;   ///< with the format's padding
+    std::int64_t element = 1;  ///< bytes of one element
     std::vector<std::int64_t> shape;
 };
 
@@ -53,7 +53,6 @@ public:
     virtual std::pair<int, int> writers_of(const Space& space, std::size_t place,
                                            Extent range) const = 0;
 
-
 private:
     int writers_;
 };
@@ -61,8 +60,8 @@ private:
 /// One writer owns everything: today's gather on one rank (CAM fig. 1; CMAQ rnetCDF; MOM5 SIO).
 std::unique_ptr<Layout> make_serial_layout();
 
-/// Each writer owns a contiguous range of the slowest dimension of every variable ("z-decomposition",
-/// CAM's ZioLib).
+/// Each writer owns a contiguous range of the slowest dimension of every variable
+/// ("z-decomposition", CAM's ZioLib).
 std::unique_ptr<Layout> make_slabs_layout(int writers);
 
 /// Each writer owns one contiguous range of the whole space, across variables, whose ends in the

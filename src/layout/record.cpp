@@ -24,7 +24,6 @@ public:
         return {writer_near(range.begin - reach, space), writer_near(range.end + reach, space)};
     }
 
-
 private:
     std::int64_t cut(int w, const Space& space, std::int64_t base) const {
         if (w == 0) return 0;

@@ -43,7 +43,6 @@ public:
         return {owner(range.begin), owner(range.end - 1)};
     }
 
-
 private:
     static std::int64_t slowest(const Place& p) { return p.shape.empty() ? 1 : p.shape.front(); }
     std::int64_t first_row(int w, std::int64_t rows) const { return rows * w / writers(); }

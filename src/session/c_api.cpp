@@ -49,8 +49,7 @@ int with_file(tw_file file, F&& body) {
     if (file == nullptr) return TW_EHANDLE;
     return guarded(file->session, [&]() -> Status {
         if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
-        if (!file->file)
-            return failure(TW_ESTATE, "{}: the file is open for reading", file->path);
+        if (!file->file) return failure(TW_ESTATE, "{}: the file is open for reading", file->path);
         return body(*file->file);
     });
 }
@@ -98,6 +97,28 @@ Status check_same_path(Team& team, const std::string& path) {
     return agree(team.world(), status);
 }
 
+/// What tw_create and tw_open check alike. @note Collective
+Status check_request(tw_session session, const char* path, const char* settings, tw_file* file,
+                     Settings& own) {
+    Comm& world = session->team->world();
+    Status status;
+    if (file == nullptr) status = failure(TW_EARG, "no place for the file's handle");
+    if (status.ok()) status = session->settings.for_file(text_or_empty(settings), own);
+    if (status.ok() && *text_or_empty(path) == '\0')
+        status = failure(TW_EARG, "the path of a file is empty");
+    if (status = agree(world, status); !status.ok()) return status;
+    *file = nullptr;
+    if (status = own.check_alike(world); !status.ok()) return status;
+    return check_same_path(*session->team, path);
+}
+
+std::unique_ptr<tw_file_impl> new_handle(tw_session session, const char* path) {
+    auto handle = std::make_unique<tw_file_impl>();
+    handle->session = session;
+    handle->path = path;
+    return handle;
+}
+
 Status check_unused(tw_session session, const std::string& path) {
     Status status;
     const std::string mine = canonical(path);
@@ -110,9 +131,8 @@ Status check_unused(tw_session session, const std::string& path) {
 void set_log_level(const std::string& level) {
     // spdlog's default logger writes to standard output, which belongs to the model.
     static const bool once = [] {
-        spdlog::set_default_logger(
-            std::make_shared<spdlog::logger>("thalweg",
-                                             std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+        spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+            "thalweg", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
         spdlog::set_pattern("thalweg: %l: %v");
         return true;
     }();
@@ -126,8 +146,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     if (!initialized) return failure(TW_EMPI, "MPI is not initialized");
     if (comm == MPI_COMM_NULL) return failure(TW_EARG, "the communicator is MPI_COMM_NULL");
     std::unique_ptr<Comm> world = make_mpi_comm(comm);
-    Status status =
-        agree(*world, Settings::read(text_or_empty(settings), session->settings));
+    Status status = agree(*world, Settings::read(text_or_empty(settings), session->settings));
     if (!status.ok()) return status;
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
     set_log_level(session->settings.text("log"));
@@ -142,7 +161,7 @@ extern "C" {
 
 const char* tw_strerror(int status) {
     switch (status) {
-#define TW_STATUS_TEXT(name, value, text) \
+#define TW_STATUS_TEXT(name, value, text)                                                          \
     case value: return #name ": " text;
         TW_STATUS_TABLE(TW_STATUS_TEXT)
 #undef TW_STATUS_TEXT
@@ -292,23 +311,13 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
 int tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
     if (session == nullptr || !session->team) return TW_EHANDLE;
     return guarded(session, [&]() -> Status {
-        Team& team = *session->team;
         Settings own;
-        Status status;
-        if (file == nullptr) status = failure(TW_EARG, "no place for the file's handle");
-        if (status.ok()) status = session->settings.for_file(text_or_empty(settings), own);
-        status = agree(team.world(), status);
+        Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;
-        *file = nullptr;
-        if (status = own.check_alike(team.world()); !status.ok()) return status;
-        const std::string name = text_or_empty(path);
-        if (status = check_same_path(team, name); !status.ok()) return status;
-        if (status = check_unused(session, name); !status.ok()) return status;
-        auto handle = std::make_unique<tw_file_impl>();
-        handle->session = session;
-        handle->path = name;
-        handle->file = std::make_unique<File>(team, *session, name, ++session->created,
-                                              session->options_for(own));
+        if (status = check_unused(session, text_or_empty(path)); !status.ok()) return status;
+        auto handle = new_handle(session, path);
+        handle->file = std::make_unique<File>(*session->team, *session, handle->path,
+                                              ++session->created, session->options_for(own));
         if (status = handle->file->create(); !status.ok()) return status;
         *file = handle.get();
         session->files.push_back(std::move(handle));
@@ -328,8 +337,7 @@ int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
             return failure(TW_EHANDLE, "{}: variable '{}': the decomposition is of another session",
                            file->path, text_or_empty(name));
         return f.define_variable(text_or_empty(name), type, text_or_empty(dims),
-                                 decomposition == nullptr ? nullptr
-                                                          : decomposition->decomposition);
+                                 decomposition == nullptr ? nullptr : decomposition->decomposition);
     });
 }
 
@@ -366,13 +374,12 @@ int tw_enddef(tw_file file) {
 }
 
 int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_file(
-        file, [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
+    return with_file(file,
+                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
 }
 
 int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_file(file,
-                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
+    return with_file(file, [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
 }
 
 int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
@@ -408,21 +415,11 @@ int tw_close(tw_file* file) {
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
     if (session == nullptr || !session->team) return TW_EHANDLE;
     return guarded(session, [&]() -> Status {
-        Team& team = *session->team;
         Settings own;
-        Status status;
-        if (file == nullptr) status = failure(TW_EARG, "no place for the file's handle");
-        if (status.ok()) status = session->settings.for_file(text_or_empty(settings), own);
-        status = agree(team.world(), status);
+        Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;
-        *file = nullptr;
-        const std::string name = text_or_empty(path);
-        if (status = check_same_path(team, name); !status.ok()) return status;
-        if (name.empty()) return failure(TW_EARG, "the path of a file is empty");
-        auto handle = std::make_unique<tw_file_impl>();
-        handle->session = session;
-        handle->path = name;
-        handle->reader = std::make_unique<Reader>(team, name);
+        auto handle = new_handle(session, path);
+        handle->reader = std::make_unique<Reader>(*session->team, handle->path);
         if (status = handle->reader->open(); !status.ok()) return status;
         *file = handle.get();
         session->files.push_back(std::move(handle));

@@ -6,8 +6,7 @@ using namespace thalweg;
 Memory* tw_session_impl::arena(Status& status) {
     if (!memory) {
         const auto members = static_cast<std::int64_t>(team->topology().members.size());
-        memory = team->node().share(
-            static_cast<std::size_t>(settings.number("buffer") * members));
+        memory = team->node().share(static_cast<std::size_t>(settings.number("buffer") * members));
         Status mine;
         if (!memory)
             mine = failure(TW_ENOMEM, "cannot allocate {} bytes shared by the ranks of a node",

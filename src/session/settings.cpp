@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -12,7 +13,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "layout/writers.hpp"
 
@@ -30,8 +30,8 @@ const char* const flags = "yes or no";
 
 const std::vector<SettingRow>& setting_table() {
     static const std::vector<SettingRow> table{
-        {"method", "auto", "auto|record|slabs|direct|serial",
-         "who writes what; auto is record", true},
+        {"method", "auto", "auto|record|slabs|direct|serial", "who writes what; auto is record",
+         true},
         {"storage", "auto", "auto|posix|pnetcdf|memory",
          "how bytes get into the file; auto is posix, on NFS pnetcdf; memory keeps nothing", true},
         {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
@@ -102,7 +102,8 @@ bool allowed(const SettingRow& row, const std::string& value) {
     const std::string name = row.name;
     std::int64_t number = 0;
     if (row.values == sizes) return parse_size(value, number);
-    if (row.values == auto_sizes) return value == "auto" || (parse_size(value, number) && number > 0);
+    if (row.values == auto_sizes)
+        return value == "auto" || (parse_size(value, number) && number > 0);
     if (row.values == integers) {
         const auto [rest, error] =
             std::from_chars(value.data(), value.data() + value.size(), number);
@@ -235,8 +236,8 @@ Status Settings::check_alike(Comm& comm) const {
 }
 
 std::string Settings::table() const {
-    std::string result = fmt::format("{:<14} {:<14} {:<12} {}\n", "setting", "value", "from",
-                                     "meaning");
+    std::string result =
+        fmt::format("{:<14} {:<14} {:<12} {}\n", "setting", "value", "from", "meaning");
     for (const SettingRow& row : setting_table()) {
         const SettingValue& value = values_.at(row.name);
         result += fmt::format("{:<14} {:<14} {:<12} {}\n", row.name,

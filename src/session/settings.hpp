@@ -16,7 +16,7 @@ struct SettingRow {
     const char* standard;  ///< default
     const char* values;    ///< what is allowed, for people
     const char* meaning;
-    bool per_file;         ///< may be given to tw_create
+    bool per_file;  ///< may be given to tw_create
 };
 
 /// All settings. docs/settings.md is checked against it.

@@ -68,8 +68,7 @@ Status define_classic(int ncid, const std::string& path, const Definitions& d,
     }
     for (const Attribute& a : d.attributes)
         if (Status s = put_attribute(ncid, path, NC_GLOBAL, "", a); !s.ok()) return s;
-    int code =
-        ncmpi__enddef(ncid, options.header_pad, data_alignment, 0, data_alignment);
+    int code = ncmpi__enddef(ncid, options.header_pad, data_alignment, 0, data_alignment);
     if (code != NC_NOERR) return pnetcdf_status(code, path, "end of the definitions");
 
     MPI_Offset value = 0;
@@ -105,8 +104,8 @@ Status define_classic(int ncid, const std::string& path, const Definitions& d,
 Status create_classic_header(const std::string& path, const Definitions& d,
                              const StorageOptions& options, FileMap& map) {
     int ncid = 0;
-    int code = ncmpi_create(MPI_COMM_SELF, path.c_str(),
-                            NC_CLOBBER | pnetcdf_mode(options.format), MPI_INFO_NULL, &ncid);
+    int code = ncmpi_create(MPI_COMM_SELF, path.c_str(), NC_CLOBBER | pnetcdf_mode(options.format),
+                            MPI_INFO_NULL, &ncid);
     if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot create");
     Status status = define_classic(ncid, path, d, options, map);
     code = status.ok() ? ncmpi_close(ncid) : ncmpi_abort(ncid);
@@ -145,7 +144,7 @@ Status write_record_count(int fd, const std::string& path, Format format, std::i
 }
 
 Status extend(const std::string& path, std::int64_t size) {
-    struct stat info{};
+    struct stat info {};
     if (stat(path.c_str(), &info) == 0 && info.st_size >= size) return {};
     if (truncate(path.c_str(), size) == 0) return {};
     return failure(TW_EIO, "{}: cannot extend to {} bytes: {}", path, size, std::strerror(errno));

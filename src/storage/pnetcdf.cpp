@@ -60,7 +60,8 @@ public:
         return {};
     }
 
-    /// Open MPI's MPI-IO reports success when the disk is full; so the space is asked for beforehand.
+    /// Open MPI's MPI-IO reports success when the disk is full; so the space is asked for
+    /// beforehand.
     Status reserve(std::int64_t offset, std::int64_t bytes) override {
         if (!first_ || bytes == 0) return {};
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -201,7 +202,8 @@ private:
     Status write_blocking(const std::vector<Request>& requests) {
         std::vector<std::int64_t> boxes(definitions_->variables.size(), 0);
         for (const Request& r : requests)
-            boxes[static_cast<std::size_t>(r.variable)] += static_cast<std::int64_t>(r.boxes.size());
+            boxes[static_cast<std::size_t>(r.variable)] +=
+                static_cast<std::int64_t>(r.boxes.size());
         if (!boxes.empty()) writers_->all_reduce(boxes, Reduce::max);
         Status status;
         for (std::size_t v = 0; v < boxes.size(); ++v) {
@@ -227,10 +229,9 @@ private:
             std::copy_n(a.starts.front(), start.size(), start.begin());
             std::copy_n(a.counts.front(), count.size(), count.begin());
         }
-        const int code = ncmpi_put_vara_all(ncid_, id, start.data(), count.data(),
-                                            own.empty() ? nullptr : own.front().data,
-                                            own.empty() ? 0 : own.front().elements,
-                                            mpi_type(v.type));
+        const int code = ncmpi_put_vara_all(
+            ncid_, id, start.data(), count.data(), own.empty() ? nullptr : own.front().data,
+            own.empty() ? 0 : own.front().elements, mpi_type(v.type));
         ++counts_.calls;
         return pnetcdf_status(code, path_, v.name);
     }

@@ -111,7 +111,8 @@ private:
         const auto size = static_cast<std::int64_t>(v.element());
         int inner = box.nd;  // dimensions from here on are whole
         std::int64_t run = 1;
-        while (inner > 0 && (inner == box.nd || box.count[inner] == v.shape[static_cast<std::size_t>(inner)]))
+        while (inner > 0 &&
+               (inner == box.nd || box.count[inner] == v.shape[static_cast<std::size_t>(inner)]))
             run *= box.count[--inner];
         Index at = box.low;
         const char* data = c.data;

@@ -15,11 +15,11 @@ namespace thalweg {
 
 /// Where the data of a file lies, known from its header.
 struct FileMap {
-    std::int64_t record_begin = 0;      ///< of record 0
-    std::int64_t record_bytes = 0;      ///< from record to record
-    std::vector<std::int64_t> offset;   ///< of each variable (of its record 0)
-    std::vector<std::int64_t> padded;   ///< bytes of each variable (of one record), with padding
-    std::int64_t fixed_end = 0;         ///< of the last fixed-size variable, or the header
+    std::int64_t record_begin = 0;     ///< of record 0
+    std::int64_t record_bytes = 0;     ///< from record to record
+    std::vector<std::int64_t> offset;  ///< of each variable (of its record 0)
+    std::vector<std::int64_t> padded;  ///< bytes of each variable (of one record), with padding
+    std::int64_t fixed_end = 0;        ///< of the last fixed-size variable, or the header
 
     /// Size of a complete file.
     std::int64_t size(std::int64_t records) const {
@@ -31,12 +31,13 @@ struct FileMap {
 struct Chunk {
     int variable = 0;
     std::int64_t record = 0;
-    std::int64_t first = 0;     ///< element
+    std::int64_t first = 0;  ///< element
     std::int64_t elements = 0;
-    std::int64_t offset = 0;    ///< of the first byte in the file
+    std::int64_t offset = 0;  ///< of the first byte in the file
     const char* data = nullptr;
-    std::int64_t bytes = 0;     ///< of the elements, and of the padding behind the last one
-    const Box* box = nullptr;   ///< a box, dense in memory; then `offset` is the variable's, and first has no meaning
+    std::int64_t bytes = 0;    ///< of the elements, and of the padding behind the last one
+    const Box* box = nullptr;  ///< a box, dense in memory; then `offset` is the variable's, and
+                               ///< first has no meaning
 };
 
 struct WriteCounts {

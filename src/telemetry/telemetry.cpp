@@ -39,9 +39,9 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
     result["peak_memory_bytes"] = peak;
     result["files"] = ordered_json::array();
     for (const FileFigures& f : files) {
-        std::int64_t slowest[] = {nanoseconds(f.open),  nanoseconds(f.plan),  nanoseconds(f.put),
-                                  nanoseconds(f.remap), nanoseconds(f.wait),  nanoseconds(f.write),
-                                  nanoseconds(f.close), nanoseconds(f.step),  f.staging_bytes,
+        std::int64_t slowest[] = {nanoseconds(f.open),  nanoseconds(f.plan), nanoseconds(f.put),
+                                  nanoseconds(f.remap), nanoseconds(f.wait), nanoseconds(f.write),
+                                  nanoseconds(f.close), nanoseconds(f.step), f.staging_bytes,
                                   f.buffer_bytes};
         std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes};
         comm.all_reduce(slowest, Reduce::max);
@@ -72,10 +72,10 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
 
 std::string summary_table(const std::string& json) {
     const auto summary = nlohmann::json::parse(json);
-    std::string text = fmt::format(
-        "{:<24} {:<7} {:<8} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n", "file",
-        "method", "storage", "steps", "MB", "open s", "put s", "remap s", "wait s", "write s",
-        "close s", "MB/s");
+    std::string text =
+        fmt::format("{:<24} {:<7} {:<8} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n",
+                    "file", "method", "storage", "steps", "MB", "open s", "put s", "remap s",
+                    "wait s", "write s", "close s", "MB/s");
     for (const auto& f : summary["files"]) {
         const auto& s = f["seconds"];
         std::string path = f["path"];
@@ -91,9 +91,9 @@ std::string summary_table(const std::string& json) {
             s["remap"].get<double>(), s["wait"].get<double>(), s["write"].get<double>(),
             s["close"].get<double>(), time > 0 ? mb / time : 0.0);
     }
-    text += fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",
-                        summary["ranks"].get<int>(),
-                        summary["peak_memory_bytes"].get<double>() / 1e6);
+    text +=
+        fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",
+                    summary["ranks"].get<int>(), summary["peak_memory_bytes"].get<double>() / 1e6);
     return text;
 }
 

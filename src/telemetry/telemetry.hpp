@@ -16,20 +16,20 @@ struct FileFigures {
     int writers = 0;
     std::int64_t steps = 0;
     // seconds
-    double open = 0;    ///< tw_create to the end of the definitions
-    double plan = 0;    ///< of it: planning the exchange
-    double put = 0;     ///< in tw_put: checks and copies
-    double remap = 0;   ///< packing, messages and unpacking
-    double wait = 0;    ///< until others had packed or written, and for agreements
-    double write = 0;   ///< in the storage
+    double open = 0;   ///< tw_create to the end of the definitions
+    double plan = 0;   ///< of it: planning the exchange
+    double put = 0;    ///< in tw_put: checks and copies
+    double remap = 0;  ///< packing, messages and unpacking
+    double wait = 0;   ///< until others had packed or written, and for agreements
+    double write = 0;  ///< in the storage
     double close = 0;
-    double step = 0;    ///< in tw_end_step, all told
-    std::int64_t bytes = 0;           ///< written by this rank
+    double step = 0;         ///< in tw_end_step, all told
+    std::int64_t bytes = 0;  ///< written by this rank
     std::int64_t writes = 0;
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
-    std::int64_t staging_bytes = 0;   ///< peak of copies of put data
-    std::int64_t buffer_bytes = 0;    ///< exchange buffers of the node, this rank's share
+    std::int64_t staging_bytes = 0;  ///< peak of copies of put data
+    std::int64_t buffer_bytes = 0;   ///< exchange buffers of the node, this rank's share
 };
 
 /// Peak resident memory of this process in bytes (VmHWM).

@@ -23,7 +23,9 @@ std::vector<Dim> make_dims(Random& random) {
     std::int64_t total = 1;
     for (int d = 0; d < n; ++d) {
         const std::int64_t room = std::max<std::int64_t>(1, most / total);
-        const std::int64_t longest = std::min<std::int64_t>(room, random.percent(30) ? 200 : 13);
+        const std::int64_t longest = std::min<std::int64_t>(room, random.percent(10)   ? 700
+                                                                  : random.percent(30) ? 200
+                                                                                       : 13);
         Dim dim;
         dim.name =
             std::string(1, static_cast<char>('a' + d)) + (random.percent(20) ? "_long_name" : "");
