@@ -16,8 +16,8 @@
 #include "compare.hpp"
 #include "thalweg/thalweg.h"
 
-// What the library promises about the header (docs/format.md): this many bytes stay free behind
-// it, and the data of fixed-size and of record variables begin at multiples of the alignment.
+// What the library promises about the header (setting header_pad in docs/settings.md): this many
+// bytes stay free behind it. Beyond the format's own 4 bytes nothing is aligned.
 constexpr std::size_t default_header_pad = 4096;
 constexpr std::size_t section_alignment = 4;
 
