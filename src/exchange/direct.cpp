@@ -27,14 +27,8 @@ std::vector<Direct::Part> Direct::cut(const Space& space, std::span<const Action
                 Box box = todo.back();
                 todo.pop_back();
                 const std::int64_t bytes = box.volume() * p.element;
-                int d = 0;
-                while (d < box.nd && box.count[d] == 1) ++d;
-                if (bytes > budget_ && d < box.nd) {
-                    Box rest = box;
-                    box.count[d] /= 2;
-                    rest.low[d] += box.count[d];
-                    rest.count[d] -= box.count[d];
-                    todo.push_back(rest);
+                if (bytes > budget_ && box.volume() > 1) {
+                    todo.push_back(halve(box));
                     todo.push_back(box);
                 } else {
                     parts.push_back({i, held.block, box, held.box, bytes});

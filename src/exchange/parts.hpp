@@ -76,13 +76,7 @@ inline void add_writers_met(const Layout& layout, const Space& space, std::size_
             for (int w = first; w <= last; ++w) writers.insert(w);
             continue;
         }
-        int d = 0;
-        while (box.count[d] == 1) ++d;
-        Box rest = box;
-        box.count[d] /= 2;
-        rest.low[d] += box.count[d];
-        rest.count[d] -= box.count[d];
-        todo.push_back(rest);
+        todo.push_back(halve(box));
         todo.push_back(box);
     }
 }

@@ -21,6 +21,16 @@ bool intersect(const Box& a, const Box& b, Box& common) {
     return true;
 }
 
+Box halve(Box& box) {
+    int d = 0;
+    while (box.count[d] == 1) ++d;
+    Box rest = box;
+    box.count[d] /= 2;
+    rest.low[d] += box.count[d];
+    rest.count[d] -= box.count[d];
+    return rest;
+}
+
 std::int64_t volume(std::span<const std::int64_t> shape) {
     std::int64_t n = 1;
     for (std::int64_t length : shape) n *= length;

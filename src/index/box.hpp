@@ -26,6 +26,10 @@ struct Box {
 /// Whether a and b share elements; if so, `common` is their intersection.
 bool intersect(const Box& a, const Box& b, Box& common);
 
+/// Cuts a box of two elements or more in two along its slowest dimension that has any length:
+/// `box` keeps the first half, the second is returned. Each half is as contiguous as the box.
+Box halve(Box& box);
+
 /// Number of elements of an index space.
 std::int64_t volume(std::span<const std::int64_t> shape);
 
