@@ -116,6 +116,27 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
  */
 int tw_finalize(tw_session* session);
 
+/** What a rank does in its session. */
+enum tw_role { TW_MODEL = 0, TW_SERVER = 1 };
+
+/**
+ * This rank's role. With the setting "servers" some ranks are set aside: on them tw_init serves
+ * until all model ranks have called tw_finalize, and then returns; all they have left to do is to
+ * call tw_finalize themselves.
+ * @param role  receives TW_MODEL or TW_SERVER
+ * @return TW_OK, TW_EARG
+ */
+int tw_inq_role(tw_session session, int* role);
+
+/**
+ * The communicator of the ranks that are no servers, in the order of the session's; what the model
+ * uses in place of the one it gave to tw_init.
+ * @param comm  receives the communicator, which belongs to the session and lives until
+ *              tw_finalize; MPI_COMM_NULL on a server
+ * @return TW_OK, TW_EARG
+ */
+int tw_model_comm(tw_session session, MPI_Comm* comm);
+
 /** Full text of this rank's last failure in this session; "" if there was none. Valid until the
  *  next call. */
 const char* tw_error_message(tw_session session);
@@ -244,6 +265,22 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
                    const int64_t* extent, const int64_t* byte_stride, int flags);
 
 /**
+ * Puts a box of a variable, whatever its decomposition: for programs that do not know beforehand
+ * what a rank will write. The box becomes part of the file at the next tw_end_step, tw_sync or
+ * tw_close; of boxes that share elements, a rank's later one stands. A file that is written by
+ * boxes is written by boxes alone, its record is given with each box, and tw_end_step only tells
+ * that the ranks' boxes so far may be written.
+ * @param start, count  of all dimensions of the variable, the record dimension included, slowest
+ *                      first; a count of 0 puts nothing
+ * @param data          dense, of the given type; free for reuse when the call returns
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG, TW_EBOUNDS, TW_ERANGE (some values did not fit
+ *         the variable's type), TW_ESTATE (tw_put was used on the file, or its service is
+ *         inline), or an earlier failure of the file
+ */
+int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+               const int64_t* count, const void* data);
+
+/**
  * Writes what was put and ends the current record; the next put belongs to the next record.
  * Record variables that no rank has put are filled with their fill value.
  * @return TW_OK; TW_EMISSING if a variable was put on some ranks only (the step stays open);
@@ -259,6 +296,18 @@ int tw_sync(tw_file file, int durable);
 /** Writes what is left, completes the file and gives it its name. The handle is set to NULL; a
  *  copy of it is answered with TW_ECLOSED until tw_finalize. @note Collective */
 int tw_close(tw_file* file);
+
+/**
+ * Completes the file that a killed run left under its temporary name: what was committed stays,
+ * what was not is cut off, and the file gets its own name. A file of that name is replaced.
+ * @param path    the file's own name or its temporary one, PATH.part
+ * @param text    NULL, or receives what was done or why it failed
+ * @param length  of text, its end included
+ * @return TW_OK; TW_ENOTFOUND if there is no such file; TW_EFORMAT if the run was killed before
+ *         its header was written: nothing was committed, and nothing is changed; TW_EIO
+ * Local: one process calls it, without a session and without MPI.
+ */
+int tw_recover(const char* path, char* text, int64_t length);
 
 /* ---- files: reading ------------------------------------------------------------------------ */
 

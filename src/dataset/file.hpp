@@ -25,6 +25,10 @@ struct FileOptions {
     std::int64_t staging = 0;  ///< bytes a rank
     std::int64_t header_pad = 0;
     bool pnetcdf_blocking = false, live = false, durable = false;
+    std::string service = "inline";  ///< inline, background or servers
+    std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`
+    bool queue_inline = false;       ///< who finds the queue full writes
+    std::int64_t bandwidth = 0;      ///< bytes a second of all writers together; 0: no limit
 };
 
 /// Node memory for exchanges, made when first needed and shared by all files of a session.
@@ -56,6 +60,8 @@ public:
     Status put(const std::string& name, int type, const void* data, std::int64_t n, bool deferred);
     Status put_strided(const std::string& name, int type, const void* data, int rank,
                        const std::int64_t* extent, const std::int64_t* byte_stride, bool deferred);
+    Status put_box(const std::string& name, int type, const std::int64_t* start,
+                   const std::int64_t* count, const void* data);  ///< local
     Status end_step();
     Status sync(bool durable);
     Status close();

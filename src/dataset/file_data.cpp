@@ -90,6 +90,12 @@ Status File::put_strided(const std::string& name, int type, const void* data, in
     return accept(std::move(status), variable, view, deferred);
 }
 
+Status File::put_box(const std::string& name, int, const std::int64_t*, const std::int64_t*,
+                     const void*) {
+    return failure(TW_ESTATE, "{}: variable '{}': boxes need service background or servers", path_,
+                   name);
+}
+
 /// The first call that needs data mode ends the definitions.
 Status File::begin_data() {
     if (state_ == State::defining) return end_definitions();

@@ -221,6 +221,20 @@ int tw_finalize(tw_session* session) {
     return code;
 }
 
+int tw_inq_role(tw_session session, int* role) {
+    if (session == nullptr) return TW_EHANDLE;
+    if (role == nullptr) return report(session, failure(TW_EARG, "no place for the role"));
+    *role = session->role;
+    return TW_OK;
+}
+
+int tw_model_comm(tw_session session, MPI_Comm* comm) {
+    if (session == nullptr) return TW_EHANDLE;
+    if (comm == nullptr) return report(session, failure(TW_EARG, "no place for the communicator"));
+    *comm = session->team ? session->team->world().handle() : MPI_COMM_NULL;
+    return TW_OK;
+}
+
 const char* tw_error_message(tw_session session) {
     return session == nullptr ? "" : session->error.c_str();
 }
@@ -391,6 +405,12 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
         return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride,
                              (flags & TW_DEFERRED) != 0);
     });
+}
+
+int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+               const int64_t* count, const void* data) {
+    return with_file(
+        file, [&](File& f) { return f.put_box(text_or_empty(var), type, start, count, data); });
 }
 
 int tw_end_step(tw_file file) {

@@ -31,6 +31,10 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.pnetcdf_blocking = s.text("pnetcdf_mode") == "blocking";
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
+    o.service = s.text("service");
+    o.queue = s.number("queue");
+    o.queue_inline = s.text("queue_full") == "inline";
+    o.bandwidth = s.number("bandwidth");
     return o;
 }
 

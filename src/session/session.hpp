@@ -38,5 +38,6 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<thalweg::FileFigures> finished;
     int created = 0;  ///< files so far
+    int role = TW_MODEL;
     std::string error, summary;
 };

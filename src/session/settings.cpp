@@ -25,6 +25,7 @@ const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const integers = "an integer from 0";
 const char* const flags = "yes or no";
+const char* const rates = "0 or a size in bytes a second (500MiB, 2GiB)";
 
 }  // namespace
 
@@ -48,6 +49,28 @@ const std::vector<SettingRow>& setting_table() {
          "most memory for copies of put data, a rank and file; a step that needs more makes tw_put "
          "collective",
          true},
+        {"service", "inline", "auto|inline|background|servers",
+         "when the work is done: in the call, on a thread behind it, or on ranks set aside; auto "
+         "is "
+         "servers where there are some, else background",
+         true},
+        {"servers", "0", integers,
+         "ranks set aside as servers, from 1 to all but one; tw_init returns on them at the end",
+         false},
+        {"queue", "auto", auto_sizes,
+         "with service background or servers: most memory for steps that are not written yet, a "
+         "rank and file; auto is two steps, at most 'staging'",
+         true},
+        {"queue_full", "wait", "wait|inline",
+         "what a call does that finds the queue full: wait, or, with service=background, write "
+         "itself",
+         true},
+        {"bandwidth", "0", rates,
+         "holds the writers of a file to this many bytes a second together; 0: as fast as they can",
+         true},
+        {"watchdog", "0", integers,
+         "seconds after which a call that has not returned prints where its rank stands; 0: never",
+         false},
         {"header_pad", "4KiB", sizes, "free bytes behind the header, for later attributes", true},
         {"publish", "close", "close|live",
          "whether a file has a temporary name until it is closed, or its own from the start", true},
@@ -101,7 +124,7 @@ bool parse_size(const std::string& text, std::int64_t& value) {
 bool allowed(const SettingRow& row, const std::string& value) {
     const std::string name = row.name;
     std::int64_t number = 0;
-    if (row.values == sizes) return parse_size(value, number);
+    if (row.values == sizes || row.values == rates) return parse_size(value, number);
     if (row.values == auto_sizes)
         return value == "auto" || (parse_size(value, number) && number > 0);
     if (row.values == integers) {
