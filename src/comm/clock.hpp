@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mpi.h>
 #include <time.h>
 
 namespace thalweg {
 
 /// Seconds since some fixed moment.
-inline double now() { return MPI_Wtime(); }
+inline double now() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
 
 inline void sleep_seconds(double seconds) {
     timespec t;

@@ -12,23 +12,30 @@
 
 namespace thalweg {
 
-namespace {
-/// Long enough to cost nothing, short enough for a stalled transfer.
-constexpr long nap_nanoseconds = 2'000'000;
-}  // namespace
+bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
+    auto* address = reinterpret_cast<std::uint32_t*>(&word);
+    const auto whole = static_cast<time_t>(seconds);
+    const timespec nap{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
+    syscall(SYS_futex, address, FUTEX_WAIT, value, &nap, nullptr, 0);
+    if (word.load(std::memory_order_acquire) != value) return true;
+    if (comm != nullptr) comm->progress();
+    return false;
+}
 
 void wait_while(Word& word, std::uint32_t value, Comm* comm) {
-    auto* address = reinterpret_cast<std::uint32_t*>(&word);
-    while (word.load(std::memory_order_acquire) == value) {
-        const timespec nap{0, nap_nanoseconds};
-        syscall(SYS_futex, address, FUTEX_WAIT, value, &nap, nullptr, 0);
-        if (comm != nullptr && word.load(std::memory_order_acquire) == value) comm->progress();
-    }
+    // Long enough to cost nothing, short enough for a stalled transfer.
+    constexpr double nap = 0.002;
+    while (word.load(std::memory_order_acquire) == value) wait_briefly(word, value, comm, nap);
 }
 
 void wake_all(Word& word) {
     syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr,
             nullptr, 0);
+}
+
+void ring(Word& word) {
+    word.fetch_add(1, std::memory_order_acq_rel);
+    wake_all(word);
 }
 
 }  // namespace thalweg

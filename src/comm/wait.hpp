@@ -19,7 +19,14 @@ static_assert(Word::is_always_lock_free);
 /// @param comm  null for a thread that must not call MPI
 void wait_while(Word& word, std::uint32_t value, Comm* comm);
 
+/// The same, for one nap at most.
+/// @return whether the value has changed
+bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds = 0.002);
+
 /// Wakes everyone who sleeps on the word.
 void wake_all(Word& word);
+
+/// Changes the word and wakes everyone who sleeps on it.
+void ring(Word& word);
 
 }  // namespace thalweg

@@ -11,6 +11,7 @@
 #include "definitions/definitions.hpp"
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
+#include "service/background.hpp"
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"
 
@@ -31,12 +32,14 @@ struct FileOptions {
     std::int64_t bandwidth = 0;      ///< bytes a second of all writers together; 0: no limit
 };
 
-/// Node memory for exchanges, made when first needed and shared by all files of a session.
+/// What all files of a session share, made when first needed.
 class ArenaSource {
 public:
     virtual ~ArenaSource() = default;
-    /// @note Collective
+    /// Node memory for exchanges. @note Collective
     virtual Memory* arena(Status& status) = 0;
+    /// The threads that write behind the model. @note Collective
+    virtual Background* background(Status& status) = 0;
 };
 
 class File {
@@ -74,6 +77,8 @@ private:
         bool written = false;  ///< in this step already, by a collective put
         ArrayView view;
         std::size_t staged_at = 0;  ///< where in the staging memory its copy goes
+        char* queued = nullptr;     ///< with a service: where in the queue its copy is
+        std::int64_t mark = 0;      ///< of it
     };
     /// What the ranks together have put.
     struct Agreed {
@@ -109,6 +114,25 @@ private:
     Status sync_closed() const;
     Status keep(Status status);
 
+    // With a service (file_service.cpp)
+    void choose_service();
+    Status plan_service(const std::vector<int>& writers);
+    void plan_queue(ServicePlan& plan);
+    Status poll_service();
+    Status accept_queued(Status checked, int variable, ArrayView view, bool deferred);
+    Status queue_variable(int variable, const ArrayView& view);
+    Status queue_parts(int variable, const ArrayView* view);
+    Status queue_range(int variable, const ArrayView& view, Parcel& parcel);
+    Status queue_deferred(bool records, const Agreed& agreed);
+    Parcel open_parcel(UnitKind kind) const;
+    void publish_queued(UnitKind kind);
+    Status publish_boxes(bool ends);
+    Status queue_box(int variable, std::int64_t record, const Box& box, const char* data,
+                     tw_type type);
+    Status take_misfits(bool records);
+    Status end_step_queued();
+    Status finish_queued(UnitKind kind, const Agreed& agreed, bool durable);
+
     Team& team_;
     ArenaSource& arena_source_;
     std::string path_, data_path_;
@@ -137,6 +161,19 @@ private:
     bool stream_used_ = false;           ///< since the last agreement
     std::int64_t records_ = 0;
     bool immediate_ = false;  ///< a step exceeds the staging budget: puts are collective
+
+    // With a service
+    std::unique_ptr<FileService> service_;
+    bool together_ = false;  ///< ranks agree before they publish
+    bool in_parts_ = false;  ///< a step exceeds the queue: variables go in parts
+    std::int64_t part_bytes_ = 0;
+    Order order_ = Order::big_endian;         ///< of the storage
+    std::vector<std::vector<HeldBox>> held_;  ///< of each variable, what this rank holds
+    std::vector<FillValue> fill_;
+    Status misfit_;  ///< of this rank, until all ranks have learnt of it
+    bool boxed_ = false, put_used_ = false, has_records_ = false;
+    std::vector<Parcel::Entry> boxes_;  ///< of the open unit
+    std::int64_t box_records_ = 0;
     FileFigures figures_;
 };
 

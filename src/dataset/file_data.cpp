@@ -90,12 +90,6 @@ Status File::put_strided(const std::string& name, int type, const void* data, in
     return accept(std::move(status), variable, view, deferred);
 }
 
-Status File::put_box(const std::string& name, int, const std::int64_t*, const std::int64_t*,
-                     const void*) {
-    return failure(TW_ESTATE, "{}: variable '{}': boxes need service background or servers", path_,
-                   name);
-}
-
 /// The first call that needs data mode ends the definitions.
 Status File::begin_data() {
     if (state_ == State::defining) return end_definitions();
@@ -104,6 +98,7 @@ Status File::begin_data() {
 }
 
 Status File::accept(Status checked, int variable, ArrayView view, bool deferred) {
+    if (service_) return accept_queued(std::move(checked), variable, view, deferred);
     // A collective put is joined by the ranks whose own check failed, too.
     if (immediate_ && !deferred) return put_now(std::move(checked), variable, view);
     if (!checked.ok()) return checked;
@@ -171,7 +166,8 @@ Status File::stage(int variable, const ArrayView& view) {
 /// who has put what.
 Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agreed) {
     Stopwatch watch(figures_.wait);
-    stream_->prepare();
+    (void)poll_service();
+    if (stream_) stream_->prepare();
     stream_used_ = false;
     const std::size_t n = definitions_.variables.size();
     const std::size_t map_words = (n + 63) / 64;
@@ -378,6 +374,7 @@ Status File::write_fixed(const Agreed& agreed, bool last) {
 Status File::end_step() {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(figures_.step);
+    if (service_) return end_step_queued();
     Agreed agreed;
     if (Status s = agree_on(Call::end_step, -1, {}, agreed); !s.ok()) return s;
     if (format_ != Format::cdf5 && records_ >= 0x7fffffff)
@@ -407,6 +404,7 @@ Status File::sync(bool durable) {
     Stopwatch watch(figures_.step);
     Agreed agreed;
     if (Status s = agree_on(Call::sync, -1, {}, agreed); !s.ok()) return s;
+    if (service_) return finish_queued(UnitKind::fixed, agreed, durable);
     Status status = write_fixed(agreed, false);
     status = finish_write(std::move(status), Written::fixed, durable);
     if (status.ok()) status = keep(team_.agree(storage_->set_records(records_, durable)));
@@ -445,6 +443,10 @@ Status File::complete() {
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
     if (Status s = compare_definitions(); !s.ok()) return s;
+    if (service_) {
+        Status status = finish_queued(UnitKind::last, agreed, options_.durable);
+        return status.ok() ? misfit : status;
+    }
     Status status = finish_write(write_fixed(agreed, true), Written::fixed, options_.durable);
     return status.ok() ? misfit : status;
 }
@@ -457,7 +459,7 @@ Status File::close() {
     const bool good = status.ok() || status.code == TW_ERANGE;
     if (storage_open_) {
         if (!good) late_.clear();
-        Status closed = storage_->close(records_, late_);
+        Status closed = service_ ? service_->close(good, late_) : storage_->close(records_, late_);
         if (closed.ok() && options_.durable && good) closed = sync_closed();
         closed = team_.agree(closed);
         storage_open_ = false;
@@ -471,6 +473,7 @@ Status File::close() {
     }
     figures_ = figures();
     state_ = State::closed;
+    service_.reset();
     stream_.reset();
     direct_.reset();
     storage_.reset();
@@ -488,7 +491,15 @@ FileFigures File::figures() const {
         f.message_bytes = stream_->counts().message_bytes;
     }
     if (direct_) f.remap += direct_->pack_seconds();
-    if (storage_) {
+    if (service_) {
+        const WriteCounts counts = service_->counts();
+        f.write = counts.seconds;
+        f.bytes = counts.bytes;
+        f.writes = counts.calls;
+        f.queue_waits = service_->outbox().waits;
+        f.queue_wait = service_->outbox().wait_seconds;
+        f.queue_bytes = service_->outbox().most_bytes;
+    } else if (storage_) {
         f.write = storage_->counts().seconds;
         f.bytes = storage_->counts().bytes;
         f.writes = storage_->counts().calls;

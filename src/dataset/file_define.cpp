@@ -15,6 +15,7 @@
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
 #include "layout/writers.hpp"
+#include "storage/spaces.hpp"
 
 namespace thalweg {
 
@@ -32,30 +33,6 @@ std::int64_t hash(const std::vector<std::string>& lines) {
     for (const std::string& line : lines)
         for (char c : line + "\n") h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
     return static_cast<std::int64_t>(h);
-}
-
-Space make_space(const Definitions& d, const FileMap& map, bool record, std::int64_t& base) {
-    Space space;
-    for (std::size_t i = 0; i < d.variables.size(); ++i) {
-        const Variable& v = d.variables[i];
-        if (v.record != record) continue;
-        Place place;
-        place.variable = static_cast<int>(i);
-        place.offset = map.offset[i];
-        place.element = static_cast<std::int64_t>(v.element());
-        place.bytes = v.elements() * place.element;
-        place.padded = map.padded[i];
-        place.shape = v.shape;
-        space.places.push_back(std::move(place));
-    }
-    std::stable_sort(space.places.begin(), space.places.end(),
-                     [](const Place& a, const Place& b) { return a.offset < b.offset; });
-    base = space.places.empty() ? 0 : space.places.front().offset;
-    for (Place& p : space.places) {
-        p.offset -= base;
-        space.bytes = std::max(space.bytes, p.offset + p.padded);
-    }
-    return space;
 }
 
 }  // namespace
@@ -429,6 +406,8 @@ Status File::begin_file() {
         return status;
     }
     choose_storage();
+    choose_service();
+    figures_.service = options_.service;
     figures_.method = options_.method;
     figures_.storage = storage_->name();
     figures_.format = name_of(format_);
@@ -440,7 +419,11 @@ Status File::begin_file() {
                          {format_, options_.header_pad, options_.pnetcdf_blocking}, writer, map_);
     if (!status.ok()) return status;
     storage_open_ = true;
-    if (status = plan(); !status.ok()) return status;
+    if (options_.service == "inline")
+        status = plan();
+    else
+        status = plan_service(writers);
+    if (!status.ok()) return status;
     state_ = State::data;
     return {};
 }

@@ -14,6 +14,7 @@
 
 #include "comm/clock.hpp"
 #include "exchange/copy.hpp"
+#include "exchange/pieces.hpp"
 #include "exchange/stream_control.hpp"
 
 namespace thalweg {
@@ -175,24 +176,11 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
 }
 
 void Stream::prefill(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
-    char* to = slot(lane, k);
-    for (std::size_t i = pass.space.place_at(piece.begin);
-         i < pass.space.places.size() && pass.space.places[i].offset < piece.end; ++i) {
-        const Place& p = pass.space.places[i];
-        const auto variable = static_cast<std::size_t>(p.variable);
-        const bool whole =
-            pass.actions[i] == Action::data &&
-            views_[static_cast<std::size_t>(view_of_[variable])].decomposition->whole;
-        if (whole && p.padded == p.bytes) continue;
-        // Padding is filled always, elements only where some may stay empty.
-        const std::int64_t from = whole ? p.offset + p.bytes : p.offset;
-        const std::int64_t begin = std::max(piece.begin, from);
-        const std::int64_t end = std::min(piece.end, p.offset + p.padded);
-        const char* fill = fill_[variable].data();
-        for (std::int64_t b = begin; b < end; b += p.element)
-            std::memcpy(to + (b - piece.begin), fill,
-                        static_cast<std::size_t>(std::min(p.element, end - b)));
-    }
+    prefill_piece(pass.space, piece, slot(lane, k), fill_, [&](std::size_t place) {
+        const auto variable = static_cast<std::size_t>(pass.space.places[place].variable);
+        return pass.actions[place] == Action::data &&
+               views_[static_cast<std::size_t>(view_of_[variable])].decomposition->whole;
+    });
 }
 
 void Stream::prepare() {
@@ -280,25 +268,8 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
 
 Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
     std::vector<Chunk> chunks;
-    const char* from = slot(lane, k);
-    if (piece.size() > 0) {
-        for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
-            const Place& p = pass.space.places[place];
-            Chunk chunk;
-            chunk.variable = p.variable;
-            chunk.record = pass.record;
-            chunk.first = range.begin;
-            chunk.elements = range.end - range.begin;
-            const std::int64_t begin = p.offset + range.begin * p.element;
-            chunk.offset = pass.base + begin;
-            chunk.data = from + (begin - piece.begin);
-            chunk.bytes = std::min(piece.end, p.offset + (range.end == p.bytes / p.element
-                                                              ? p.padded
-                                                              : range.end * p.element)) -
-                          begin;
-            chunks.push_back(chunk);
-        });
-    }
+    if (piece.size() > 0)
+        chunks = chunks_of(pass.space, piece, slot(lane, k), pass.base, pass.record);
     if (!pass.storage.collective() && (chunks.empty() || !pass.status.ok())) return {};
     return pass.storage.write(chunks);
 }

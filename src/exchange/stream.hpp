@@ -20,6 +20,7 @@
 #include "definitions/definitions.hpp"
 #include "exchange/kernels.hpp"
 #include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 
@@ -127,8 +128,8 @@ private:
     Order order_ = Order::big_endian;
     std::vector<int> writers_;
     std::vector<View> views_;
-    std::vector<int> view_of_;               ///< of each variable
-    std::vector<std::array<char, 8>> fill_;  ///< of each variable, in order_
+    std::vector<int> view_of_;     ///< of each variable
+    std::vector<FillValue> fill_;  ///< of each variable, in order_
     std::vector<Lane> lanes_;
     int own_ = -1;  ///< lane that this rank writes
     int slots_ = 1;

@@ -12,6 +12,12 @@ std::size_t Space::place_at(std::int64_t byte) const {
     return static_cast<std::size_t>(it - places.begin());
 }
 
+std::size_t Space::place_of(int variable) const {
+    std::size_t place = 0;
+    while (places[place].variable != variable) ++place;
+    return place;
+}
+
 std::int64_t Space::element_boundary(std::int64_t byte) const {
     const std::size_t i = place_at(byte);
     if (i == places.size() || byte <= places[i].offset) return byte;

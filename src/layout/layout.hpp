@@ -34,6 +34,8 @@ struct Space {
 
     /// First place that ends after the byte.
     std::size_t place_at(std::int64_t byte) const;
+    /// The place of a variable that is in the space.
+    std::size_t place_of(int variable) const;
     /// The largest element boundary not after the byte.
     std::int64_t element_boundary(std::int64_t byte) const;
 };

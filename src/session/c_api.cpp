@@ -214,6 +214,7 @@ int tw_finalize(tw_session* session) {
         });
         // The text goes with the session, so it is said here.
         if (code != TW_OK && s->team->rank() == 0) spdlog::error("{}", s->error);
+        s->threads.reset();
         s->memory.reset();
     }
     delete s;

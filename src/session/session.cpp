@@ -17,6 +17,11 @@ Memory* tw_session_impl::arena(Status& status) {
     return memory.get();
 }
 
+Background* tw_session_impl::background(Status& status) {
+    if (!threads) threads = Background::make(*team, status);
+    return threads.get();
+}
+
 FileOptions tw_session_impl::options_for(const Settings& s) const {
     FileOptions o;
     o.method = s.text("method");

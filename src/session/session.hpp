@@ -27,6 +27,7 @@ struct tw_file_impl {
 
 struct tw_session_impl : thalweg::ArenaSource {
     thalweg::Memory* arena(thalweg::Status& status) override;
+    thalweg::Background* background(thalweg::Status& status) override;
     thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
     /// Figures of all files written so far. @note Collective
     const std::string& summarize();
@@ -34,6 +35,7 @@ struct tw_session_impl : thalweg::ArenaSource {
     thalweg::Settings settings;
     std::unique_ptr<thalweg::Team> team;
     std::unique_ptr<thalweg::Memory> memory;
+    std::unique_ptr<thalweg::Background> threads;
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<thalweg::FileFigures> finished;

@@ -68,6 +68,22 @@ public:
         return {};
     }
 
+    Status read(std::int64_t offset, std::int64_t bytes, char* to) override {
+        while (bytes > 0) {
+            const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) return system_failure(path_, "cannot read");
+            if (n == 0) {
+                std::memset(to, 0, static_cast<std::size_t>(bytes));
+                return {};
+            }
+            to += n;
+            offset += n;
+            bytes -= n;
+        }
+        return {};
+    }
+
     Status set_records(std::int64_t records, bool durable) override {
         if (!first_) return {};
         Status status = write_record_count(fd_, path_, format_, records);

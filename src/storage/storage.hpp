@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -79,6 +80,13 @@ public:
     }
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
+
+    /// Reads what was written, for drivers that are not collective; zeros where there is nothing.
+    virtual Status read(std::int64_t offset, std::int64_t bytes, char* to) {
+        (void)offset;
+        std::memset(to, 0, static_cast<std::size_t>(bytes));
+        return {};
+    }
 
     /// Publishes the number of records, with `durable` for good. Called on every rank after all
     /// writes of them returned.

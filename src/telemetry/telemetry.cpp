@@ -39,11 +39,12 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
     result["peak_memory_bytes"] = peak;
     result["files"] = ordered_json::array();
     for (const FileFigures& f : files) {
-        std::int64_t slowest[] = {nanoseconds(f.open),  nanoseconds(f.plan), nanoseconds(f.put),
-                                  nanoseconds(f.remap), nanoseconds(f.wait), nanoseconds(f.write),
-                                  nanoseconds(f.close), nanoseconds(f.step), f.staging_bytes,
-                                  f.buffer_bytes};
-        std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes};
+        std::int64_t slowest[] = {
+            nanoseconds(f.open),  nanoseconds(f.plan),       nanoseconds(f.put),
+            nanoseconds(f.remap), nanoseconds(f.wait),       nanoseconds(f.write),
+            nanoseconds(f.close), nanoseconds(f.step),       f.staging_bytes,
+            f.buffer_bytes,       nanoseconds(f.queue_wait), f.queue_bytes};
+        std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes, f.queue_waits};
         comm.all_reduce(slowest, Reduce::max);
         comm.all_reduce(sums, Reduce::sum);
         ordered_json row;
@@ -61,6 +62,9 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
         row["message_bytes"] = sums[3];
         row["staging_bytes"] = slowest[8];
         row["buffer_bytes"] = slowest[9];
+        row["queue_waits"] = sums[4];
+        row["queue_bytes"] = slowest[11];
+        row["queue_wait_seconds"] = seconds(slowest[10]);
         row["seconds"] = {{"open", seconds(slowest[0])},  {"plan", seconds(slowest[1])},
                           {"put", seconds(slowest[2])},   {"remap", seconds(slowest[3])},
                           {"wait", seconds(slowest[4])},  {"write", seconds(slowest[5])},

@@ -23,11 +23,14 @@ struct FileFigures {
     double wait = 0;   ///< until others had packed or written, and for agreements
     double write = 0;  ///< in the storage
     double close = 0;
+    double queue_wait = 0;   ///< until the queue had room
     double step = 0;         ///< in tw_end_step, all told
     std::int64_t bytes = 0;  ///< written by this rank
     std::int64_t writes = 0;
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
+    std::int64_t queue_waits = 0;    ///< calls that found the queue full
+    std::int64_t queue_bytes = 0;    ///< most that was in the queue
     std::int64_t staging_bytes = 0;  ///< peak of copies of put data
     std::int64_t buffer_bytes = 0;   ///< exchange buffers of the node, this rank's share
 };

@@ -12,6 +12,7 @@ namespace {
 class NoArena : public ArenaSource {
 public:
     Memory* arena(Status&) override { return nullptr; }
+    Background* background(Status&) override { return nullptr; }
 };
 
 /// A file in define mode on one rank; nothing reaches the disk.

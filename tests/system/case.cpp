@@ -165,6 +165,12 @@ std::string make_settings(Random& random, const Limits& limits, bool small_stagi
         add("staging", random.pick(Names{"0", "1", "100", "1KiB"}));
     else
         add("staging", "64MiB");
+    add("service", random.pick(Names{"inline", "background", "background", "auto"}));
+    if (small_staging)
+        add("queue", random.pick(Names{"4KiB", "5000", "auto"}));
+    else if (random.percent(30))
+        add("queue", random.pick(Names{"1MiB", "4MiB", "auto"}));
+    if (random.percent(20)) add("queue_full", "inline");
     return text;
 }
 

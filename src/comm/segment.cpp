@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace thalweg {
+
+namespace {
+
+// A thread that maps a segment of its own process gets the same addresses.
+std::mutex own_lock;
+std::map<std::int64_t, char*>& own_segments() {
+    static std::map<std::int64_t, char*> segments;
+    return segments;
+}
+
+}  // namespace
+
+std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& status) {
+    const int fd = memfd_create("thalweg", MFD_CLOEXEC);
+    void* data = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0)
+        data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (data == MAP_FAILED) {
+        status = failure(TW_ENOMEM, "no memory for {} bytes shared within a node: {}", bytes,
+                         std::strerror(errno));
+        if (fd >= 0) ::close(fd);
+        return nullptr;
+    }
+#ifdef MADV_POPULATE_WRITE
+    // Where the system cannot, the pages come with their first use.
+    if (touch) (void)madvise(data, bytes, MADV_POPULATE_WRITE);
+#else
+    (void)touch;
+#endif
+    std::unique_ptr<Segment> segment(new Segment);
+    segment->data_ = static_cast<char*>(data);
+    segment->size_ = bytes;
+    segment->name_ = {getpid(), fd, static_cast<std::int64_t>(bytes)};
+    const std::lock_guard lock(own_lock);
+    own_segments()[fd] = segment->data_;
+    return segment;
+}
+
+std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
+    std::unique_ptr<Segment> segment(new Segment);
+    segment->owner_ = false;
+    segment->name_ = name;
+    segment->size_ = static_cast<std::size_t>(name.bytes);
+    if (name.process == getpid()) {
+        const std::lock_guard lock(own_lock);
+        segment->data_ = own_segments().at(name.descriptor);
+        return segment;
+    }
+    const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.descriptor);
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    void* data = MAP_FAILED;
+    if (fd >= 0) data = mmap(nullptr, segment->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const int error = errno;
+    if (fd >= 0) ::close(fd);
+    if (data == MAP_FAILED) {
+        status = failure(TW_ENOMEM, "cannot map memory of process {} of this node ({}): {}",
+                         name.process, path, std::strerror(error));
+        return nullptr;
+    }
+    segment->data_ = static_cast<char*>(data);
+    return segment;
+}
+
+Segment::~Segment() {
+    if (data_ == nullptr) return;
+    if (owner_) {
+        {
+            const std::lock_guard lock(own_lock);
+            own_segments().erase(name_.descriptor);
+        }
+        ::close(static_cast<int>(name_.descriptor));
+    }
+    if (owner_ || name_.process != getpid()) munmap(data_, size_);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,39 @@
+// Memory that one process makes alone and others of its machine map when they need it; nobody has
+// to wait for anybody, and nothing of it outlives the processes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "comm/comm.hpp"
+
+namespace thalweg {
+
+/// By what another process finds a segment.
+struct SegmentName {
+    std::int64_t process = 0;
+    std::int64_t descriptor = -1;
+    std::int64_t bytes = 0;
+};
+
+class Segment : public Memory {
+public:
+    /// Zeroed memory. With `touch` its pages are there already: touching them first costs several
+    /// times the copy into them.
+    static std::unique_ptr<Segment> make(std::size_t bytes, bool touch, Status& status);
+    /// The memory of another process, or of this one.
+    static std::unique_ptr<Segment> map(const SegmentName& name, Status& status);
+
+    ~Segment() override;
+    Segment(const Segment&) = delete;
+    Segment& operator=(const Segment&) = delete;
+
+    const SegmentName& name() const { return name_; }
+
+private:
+    Segment() = default;
+    bool owner_ = true;  ///< of the mapping
+    SegmentName name_;
+};
+
+}  // namespace thalweg

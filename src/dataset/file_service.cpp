@@ -1,0 +1,465 @@
+// A file whose work is done behind the model: puts go to the queue, steps are published.
+// SPDX-License-Identifier: Apache-2.0
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "comm/clock.hpp"
+#include "dataset/file.hpp"
+#include "exchange/copy.hpp"
+
+namespace thalweg {
+
+namespace {
+
+void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
+    words[i / 64] |= static_cast<std::int64_t>(std::uint64_t(1) << (i % 64));
+}
+
+/// Bytes of the words that describe a box in a parcel.
+std::int64_t description(std::size_t dims) { return static_cast<std::int64_t>(8 * (4 + 2 * dims)); }
+
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+/// What speaks against a service is said, and the file is written inline.
+void File::choose_service() {
+    if (options_.service == "inline") return;
+    if (options_.service == "auto") {
+        options_.service = "background";
+        if (team_.rank() == 0)
+            spdlog::info("{}: service background: no ranks are set aside as servers", path_);
+    }
+    std::string reason;
+    if (storage_->collective())
+        reason = fmt::format("storage {} writes collectively, which needs the model's own calls",
+                             storage_->name());
+    else if (options_.method == "direct")
+        reason = "method direct writes from every rank's own arrays";
+    if (reason.empty()) return;
+    if (team_.rank() == 0)
+        spdlog::info("{}: service {} is not possible, it is inline: {}", path_, options_.service,
+                     reason);
+    options_.service = "inline";
+}
+
+/// Sizes the queue, and decides whether a step fits into it.
+void File::plan_queue(ServicePlan& plan) {
+    const std::size_t n = definitions_.variables.size();
+    std::int64_t total = 0, largest = 0, words = static_cast<std::int64_t>(8 * (16 + n / 32));
+    for (const Variable& v : definitions_.variables) {
+        held_.push_back(in_file_order(v.decomposition->blocks, v.order, v.shape));
+        FillValue fill{};
+        v.fill_value(fill.data());
+        if (order_ == Order::big_endian) to_big_endian(v.type, fill.data());
+        fill_.push_back(fill);
+        const std::int64_t bytes =
+            rounded(v.decomposition->held * static_cast<std::int64_t>(v.element()));
+        total += bytes;
+        largest = std::max(largest, bytes);
+        words += static_cast<std::int64_t>(held_.back().size()) * description(v.dims.size());
+    }
+    total += rounded(words);
+    largest = std::max(largest, rounded(words));
+    const std::int64_t least = options_.queue >= 0 ? 4096 : 256 << 10;
+    plan.queue = options_.queue >= 0 ? options_.queue : std::min(2 * total, options_.staging);
+    // Descriptors are not cut in parts.
+    plan.queue = rounded(std::max({plan.queue, least, 8 * words}));
+    std::int64_t words_all[] = {2 * total > plan.queue && total + largest > plan.queue,
+                                -plan.queue};
+    team_.all_reduce(words_all, Reduce::max);
+    in_parts_ = words_all[0] != 0;
+    part_bytes_ = -words_all[1] / 4;
+    if (in_parts_ && team_.rank() == 0)
+        spdlog::info(
+            "{}: a step exceeds the queue of {} bytes on some rank: variables go in parts, and the "
+            "ranks must put them in the same order",
+            path_, plan.queue);
+}
+
+Status File::plan_service(const std::vector<int>& writers) {
+    Stopwatch watch(figures_.plan);
+    ServicePlan plan;
+    plan.path = path_;
+    plan.data_path = data_path_;
+    plan.serial = serial_;
+    plan.definitions = &definitions_;
+    plan.method = options_.method;
+    plan.storage = options_.storage;
+    plan.alignment = options_.alignment;
+    if (options_.piece > 0) plan.piece = options_.piece;
+    plan.durable = options_.durable;
+    plan.queue_inline = options_.queue_inline;
+    plan_queue(plan);
+    pending_.resize(definitions_.variables.size());
+    filled_.assign(definitions_.variables.size(), 0);
+    misfits_.assign(definitions_.variables.size(), 0);
+    Status status;
+    Background* background = arena_source_.background(status);
+    if (status.ok())
+        service_ = make_background_file(team_, *background, plan, map_, writers, *storage_, status);
+    if (!status.ok()) return status;
+    together_ = in_parts_ || service_->collective();
+    for (const Variable& v : definitions_.variables) has_records_ |= v.record;
+    figures_.writers = service_->writers();
+    figures_.staging_bytes = plan.queue;
+    return {};
+}
+
+/// A failure of a writer becomes the file's own.
+Status File::poll_service() { return service_ ? keep(service_->outbox().failure()) : Status{}; }
+
+Status File::accept_queued(Status checked, int variable, ArrayView view, bool deferred) {
+    if (in_parts_ && !deferred) {
+        // Joined by the ranks whose own check failed, too.
+        Agreed agreed;
+        if (Status s = agree_on(Call::put, variable, checked, agreed); !s.ok()) return s;
+    } else if (Status s = poll_service(); !s.ok()) {
+        return s;
+    }
+    if (!checked.ok()) return checked;
+    if (boxed_)
+        return failure(TW_ESTATE, "{}: variable '{}': the file is written by tw_put_box (rank {})",
+                       path_, definitions_.variables[static_cast<std::size_t>(variable)].name,
+                       team_.rank());
+    put_used_ = true;
+    use_netcdf_byte_rule(variable, view);
+    Pending& pending = pending_[static_cast<std::size_t>(variable)];
+    misfits_[static_cast<std::size_t>(variable)] = 0;
+    if (deferred) {
+        pending.view = view;
+    } else if (in_parts_) {
+        if (Status s = queue_parts(variable, &view); !s.ok()) return s;
+        return take_misfits(true);
+    } else {
+        if (Status s = queue_variable(variable, view); !s.ok()) return s;
+        pending.view = {};
+    }
+    pending.put = true;
+    return {};
+}
+
+/// The pack pass: the held elements in file order and byte order.
+Status File::queue_variable(int variable, const ArrayView& view) {
+    const auto at = static_cast<std::size_t>(variable);
+    const Variable& v = definitions_.variables[at];
+    const Decomposition& d = *v.decomposition;
+    Pending& pending = pending_[at];
+    const auto size = static_cast<std::int64_t>(v.element());
+    misfits_[at] = 0;
+    if (held_[at].empty()) return {};
+    Outbox& outbox = service_->outbox();
+    if (pending.queued == nullptr) {
+        pending.queued = outbox.take(d.held * size);
+        pending.mark = outbox.mark();
+        if (pending.queued == nullptr)
+            return keep(failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
+                                path_, v.name, team_.rank()));
+    }
+    const RowKernel kernel = pack_kernel(view.type, v.type, order_);
+    char* to = pending.queued;
+    for (const HeldBox& held : held_[at]) {
+        const Box& box = held.box;
+        const Strided from = locate(d, v.order, held.block, view);
+        Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
+        for (int i = 0; i < box.nd; ++i) stride[i] *= size;
+        misfits_[at] += copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel,
+                                 fill_[at].data());
+        to += box.volume() * size;
+    }
+    return {};
+}
+
+/// A variable of a step that exceeds the queue: range after range in file order, the same ranges on
+/// every rank.
+/// @param view  null on a rank that did not put it
+Status File::queue_parts(int variable, const ArrayView* view) {
+    Outbox& outbox = service_->outbox();
+    put_used_ = true;
+    const auto at = static_cast<std::size_t>(variable);
+    const Variable& v = definitions_.variables[at];
+    const auto size = static_cast<std::int64_t>(v.element());
+    // What one rank holds of a range is at most the range.
+    const std::int64_t range = std::max<std::int64_t>(1, part_bytes_ / size);
+    Status first;
+    for (std::int64_t begin = 0; begin < v.elements(); begin += range) {
+        Parcel parcel = open_parcel(UnitKind::part);
+        parcel.head.variable = variable;
+        parcel.head.begin = begin;
+        parcel.head.end = std::min(v.elements(), begin + range);
+        if (view != nullptr) {
+            Status status = queue_range(variable, *view, parcel);
+            if (first.ok()) first = std::move(status);
+        }
+        service_->publish(parcel);
+    }
+    pending_[at].written = true;
+    pending_[at].put = false;
+    return keep(std::move(first));
+}
+
+/// The pack pass for what this rank holds of a range.
+Status File::queue_range(int variable, const ArrayView& view, Parcel& parcel) {
+    const auto at = static_cast<std::size_t>(variable);
+    const Variable& v = definitions_.variables[at];
+    const auto size = static_cast<std::int64_t>(v.element());
+    const ElementRange range{parcel.head.begin, parcel.head.end};
+    std::int64_t bytes = 0;
+    for_parts(v.shape, range, held_[at],
+              [&](const HeldBox&, const Box& part) { bytes += part.volume() * size; });
+    if (bytes == 0) return {};
+    char* to = service_->outbox().take(bytes);
+    if (to == nullptr)
+        return failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})", path_,
+                       v.name, team_.rank());
+    const RowKernel kernel = pack_kernel(view.type, v.type, order_);
+    for_parts(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
+        Strided from = locate(*v.decomposition, v.order, held.block, view);
+        for (int i = 0; i < part.nd; ++i)
+            from.base += (part.low[i] - held.box.low[i]) * from.stride[i];
+        Index stride = strides_of(std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
+        for (int i = 0; i < part.nd; ++i) stride[i] *= size;
+        misfits_[at] += copy_box(part.nd, part.count, to, stride, from.base, from.stride, kernel,
+                                 fill_[at].data());
+        Parcel::Entry entry;
+        entry.variable = variable;
+        entry.held = held_box(part, v.shape);
+        entry.at = service_->outbox().position(to);
+        parcel.entries.push_back(entry);
+        to += part.volume() * size;
+    });
+    return {};
+}
+
+/// Deferred arrays are packed when the call comes that ends their time.
+Status File::queue_deferred(bool records, const Agreed& agreed) {
+    Status first;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        Pending& pending = pending_[i];
+        if (!records && definitions_.variables[i].record) continue;
+        const ArrayView view = pending.view;
+        const bool deferred = pending.put && view.data != nullptr;
+        Status status;
+        if (in_parts_) {
+            if (!agreed.put[i]) continue;
+            status = queue_parts(static_cast<int>(i), deferred ? &view : nullptr);
+        } else if (deferred) {
+            status = queue_variable(static_cast<int>(i), view);
+        }
+        pending.view = {};
+        if (first.ok()) first = std::move(status);
+    }
+    return first;
+}
+
+Parcel File::open_parcel(UnitKind kind) const {
+    const std::size_t words = (definitions_.variables.size() + 63) / 64;
+    Parcel parcel;
+    parcel.head.kind = kind;
+    parcel.head.rank = team_.rank();
+    parcel.head.records = box_records_;
+    parcel.put.assign(words, 0);
+    parcel.lacking.assign(words, 0);
+    return parcel;
+}
+
+/// Publishes what was put: all of it, or with tw_sync and tw_close the fixed-size variables.
+void File::publish_queued(UnitKind kind) {
+    Outbox& outbox = service_->outbox();
+    Parcel parcel = open_parcel(kind);
+    std::int64_t keep_from = -1;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        Pending& pending = pending_[i];
+        const Variable& v = definitions_.variables[i];
+        if (v.record && kind != UnitKind::step) {
+            if (pending.queued != nullptr && (keep_from < 0 || pending.mark < keep_from))
+                keep_from = pending.mark;
+            continue;
+        }
+        if (pending.put)
+            set_bit(parcel.put, i);
+        else if (!pending.written && (v.decomposition->held > 0 || v.decomposition->replicated))
+            set_bit(parcel.lacking, i);
+        if (pending.put && pending.queued != nullptr) {
+            std::int64_t at = outbox.position(pending.queued);
+            for (const HeldBox& held : held_[i]) {
+                Parcel::Entry entry;
+                entry.variable = static_cast<int>(i);
+                entry.held = held;
+                entry.at = at;
+                parcel.entries.push_back(entry);
+                at += held.box.volume() * static_cast<std::int64_t>(v.element());
+            }
+        }
+        pending.put = pending.written = false;
+        pending.queued = nullptr;
+    }
+    service_->publish(parcel, keep_from);
+}
+
+/// Values that did not fit: told by the call that found them, and again to all ranks when they
+/// meet.
+Status File::take_misfits(bool records) {
+    Status status;
+    for (std::size_t i = 0; i < misfits_.size(); ++i) {
+        const Variable& v = definitions_.variables[i];
+        if (misfits_[i] == 0 || (v.record && !records)) continue;
+        if (status.ok())
+            status =
+                failure(TW_ERANGE, "{}: {} values of variable '{}' do not fit type {} (rank {})",
+                        path_, misfits_[i], v.name, name_of(v.type), team_.rank());
+        misfits_[i] = 0;
+    }
+    if (misfit_.ok()) misfit_ = status;
+    return status;
+}
+
+Status File::end_step_queued() {
+    if (boxed_) return publish_boxes(true);
+    Agreed agreed;
+    Status mine = together_ ? agree_on(Call::end_step, -1, {}, agreed) : poll_service();
+    if (!mine.ok()) return mine;
+    if (format_ != Format::cdf5 && records_ >= 0x7fffffff)
+        return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
+                            path_, records_, name_of(format_)));
+    mine = queue_deferred(true, agreed);
+    publish_queued(UnitKind::step);
+    if (has_records_) ++records_;
+    ++figures_.steps;
+    Status misfit = take_misfits(true);
+    return mine.ok() ? misfit : mine;
+}
+
+/// Publishes what tw_sync or tw_close ends, and waits for all of it.
+Status File::finish_queued(UnitKind kind, const Agreed& agreed, bool durable) {
+    Status mine = boxed_ ? publish_boxes(false) : queue_deferred(false, agreed);
+    publish_queued(kind);
+    Status status = service_->finish(durable);
+    if (!status.ok()) return keep(std::move(status));
+    (void)take_misfits(false);
+    if (mine.ok()) mine = misfit_;
+    misfit_ = {};
+    return thalweg::agree(team_.world(), mine);
+}
+
+// ---- boxes --------------------------------------------------------------------------------------
+
+Status File::put_box(const std::string& name, int type, const std::int64_t* start,
+                     const std::int64_t* count, const void* data) {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(figures_.put);
+    if (Status s = usable(); !s.ok()) return s;
+    const int rank = team_.rank();
+    const int at = definitions_.find_variable(name);
+    if (at < 0)
+        return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", path_, name, rank);
+    if (!service_ || !service_->boxes_allowed())
+        return failure(TW_ESTATE,
+                       "{}: variable '{}': boxes need service servers, or background on one node "
+                       "(rank {})",
+                       path_, name, rank);
+    if (put_used_)
+        return failure(TW_ESTATE, "{}: variable '{}': the file is written by tw_put (rank {})",
+                       path_, name, rank);
+    if (Status s = poll_service(); !s.ok()) return s;
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
+    if (!valid_type(type) || (type == TW_CHAR) != (v.type == TW_CHAR))
+        return failure(TW_ETYPE,
+                       "{}: variable '{}' is of type {}; type {} cannot be converted "
+                       "(rank {})",
+                       path_, name, name_of(v.type), type, rank);
+    const std::size_t nd = v.dims.size();
+    if (nd > 0 && (start == nullptr || count == nullptr))
+        return failure(TW_EARG, "{}: variable '{}': start or count is missing (rank {})", path_,
+                       name, rank);
+    Box box;
+    bool empty = false;
+    for (std::size_t d = 0; d < nd; ++d) {
+        const Dimension& dim = definitions_.dims[static_cast<std::size_t>(v.dims[d])];
+        const bool record = v.record && d == 0;
+        if (count[d] < 0 || start[d] < 0 ||
+            (!record && (start[d] > dim.length || count[d] > dim.length - start[d])) ||
+            (record && start[d] > INT64_MAX - count[d]))
+            return failure(TW_EBOUNDS,
+                           "{}: variable '{}': {} elements from {} along dimension '{}' of length "
+                           "{} (rank {})",
+                           path_, name, count[d], start[d], dim.name,
+                           record ? std::string("unlimited") : std::to_string(dim.length), rank);
+        empty |= count[d] == 0;
+        if (record) continue;
+        box.low[box.nd] = start[d];
+        box.count[box.nd++] = count[d];
+    }
+    boxed_ = true;
+    if (empty) return {};
+    if (data == nullptr)
+        return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name, rank);
+    const std::int64_t first = v.record ? start[0] : 0, records = v.record ? count[0] : 1;
+    if (format_ != Format::cdf5 && first + records > 0x7fffffff)
+        return failure(TW_EFORMAT,
+                       "{}: variable '{}': record {} is more than format {} can count; cdf5 can "
+                       "(rank {})",
+                       path_, name, first + records - 1, name_of(format_), rank);
+    ArrayView view;
+    view.type = static_cast<tw_type>(type);
+    use_netcdf_byte_rule(at, view);
+    const char* from = static_cast<const char*>(data);
+    misfits_[static_cast<std::size_t>(at)] = 0;
+    for (std::int64_t r = 0; r < records; ++r) {
+        if (Status s = queue_box(at, first + r, box, from, view.type); !s.ok()) return s;
+        from += box.volume() * static_cast<std::int64_t>(size_of(view.type));
+    }
+    if (v.record) box_records_ = std::max(box_records_, first + records);
+    return take_misfits(true);
+}
+
+Status File::queue_box(int variable, std::int64_t record, const Box& box, const char* data,
+                       tw_type type) {
+    const auto at = static_cast<std::size_t>(variable);
+    const Variable& v = definitions_.variables[at];
+    const auto size = static_cast<std::int64_t>(v.element());
+    Outbox& outbox = service_->outbox();
+    if (box.volume() > 1 && box.volume() * size > outbox.capacity() / 4) {
+        Box first = box;
+        const Box second = halve(first);  // each half is contiguous in the data
+        if (Status s = queue_box(variable, record, first, data, type); !s.ok()) return s;
+        return queue_box(variable, record, second,
+                         data + first.volume() * static_cast<std::int64_t>(size_of(type)), type);
+    }
+    // The unit's descriptor needs its place, too.
+    const auto words =
+        static_cast<std::int64_t>(boxes_.size() + 1) * description(v.dims.size() + 8);
+    char* to = words > outbox.capacity() / 8 ? nullptr : outbox.take(box.volume() * size);
+    if (to == nullptr) {
+        if (Status s = publish_boxes(false); !s.ok()) return s;
+        to = outbox.take(box.volume() * size);
+    }
+    if (to == nullptr)
+        return keep(failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
+                            path_, v.name, team_.rank()));
+    const RowKernel kernel = pack_kernel(type, v.type, order_);
+    const auto from_size = static_cast<std::ptrdiff_t>(size_of(type));
+    misfits_[at] += kernel(to, size, data, from_size, box.volume(), fill_[at].data());
+    Parcel::Entry entry;
+    entry.variable = variable;
+    entry.record = record;
+    entry.held = held_box(box, v.shape);
+    entry.at = outbox.position(to);
+    boxes_.push_back(entry);
+    return {};
+}
+
+Status File::publish_boxes(bool ends) {
+    if (Status s = poll_service(); !s.ok()) return s;
+    if (!ends && boxes_.empty()) return {};
+    Parcel parcel = open_parcel(UnitKind::boxes);
+    parcel.head.ends = ends;
+    parcel.entries = std::move(boxes_);
+    boxes_.clear();
+    if (ends) ++figures_.steps;
+    service_->publish(parcel);
+    return {};
+}
+
+}  // namespace thalweg

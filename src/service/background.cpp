@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/background.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "comm/clock.hpp"
+#include "comm/words.hpp"
+
+namespace thalweg {
+
+std::unique_ptr<Background> Background::make(Team& team, Status& status) {
+    auto background = std::make_unique<Background>();
+    background->memory_ = team.node().share(4096);
+    Status mine;
+    if (!background->memory_)
+        mine = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+    status = team.agree(mine);
+    if (!status.ok()) return nullptr;
+    return background;
+}
+
+Background::~Background() {
+    if (!thread_.joinable()) return;
+    stop_ = true;
+    ring(doorbell());
+    thread_.join();
+}
+
+void Background::add(std::shared_ptr<Desk> desk) {
+    const std::lock_guard lock(lock_);
+    desks_.push_back(std::move(desk));
+    if (thread_.joinable()) return;
+    // Signals are the model's, but for those that a thread raises itself.
+    sigset_t all, before;
+    sigfillset(&all);
+    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "thalweg");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Background::remove(const std::shared_ptr<Desk>& desk) {
+    desk->retire();
+    const std::lock_guard lock(lock_);
+    std::erase(desks_, desk);
+}
+
+void Background::run() {
+    while (!stop_) {
+        const std::uint32_t heard = doorbell().load(std::memory_order_acquire);
+        std::vector<std::shared_ptr<Desk>> desks;
+        {
+            const std::lock_guard lock(lock_);
+            desks = desks_;
+        }
+        bool worked = false;
+        for (const auto& desk : desks) worked |= desk->work();
+        if (!worked && !stop_) wait_briefly(doorbell(), heard, nullptr, 0.1);
+    }
+}
+
+namespace {
+
+class BackgroundFile final : public FileService {
+public:
+    BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
+                   const std::vector<int>& writers, Storage& storage)
+        : team_(team),
+          background_(background),
+          plan_(plan),
+          spaces_(make_spaces(*plan.definitions, map)),
+          writer_ranks_(writers),
+          storage_(storage),
+          layout_(make_layout(plan.method, static_cast<int>(writers.size()), plan.alignment)) {}
+
+    ~BackgroundFile() override {
+        if (desk_) background_.remove(desk_);
+    }
+
+    Status begin() {
+        const Topology& topology = team_.topology();
+        std::vector<int> local;  // writers of this node
+        for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
+            if (topology.node_of[static_cast<std::size_t>(writer_ranks_[w])] == topology.node)
+                local.push_back(static_cast<int>(w));
+        const auto agents = static_cast<int>(local.size());
+        Status status;
+        if (agents > Region::max_agents)
+            status = failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
+                             plan_.path, agents, Region::max_agents);
+        std::unique_ptr<Segment> memory;
+        if (status.ok())
+            memory = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(plan_.queue)),
+                                   true, status);
+        // The names of the node's segments, for its writers.
+        SegmentName name;
+        if (memory) name = memory->name();
+        const auto names =
+            team_.node().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
+        std::vector<char> all;
+        for (const auto& n : names) all.insert(all.end(), n.begin(), n.end());
+        team_.node().broadcast(all, 0);
+        if (status = team_.agree(status); !status.ok()) return status;
+        outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
+                                           team_.world());
+        for (int a = 0; a < agents; ++a) {
+            const int w = local[static_cast<std::size_t>(a)];
+            if (writer_ranks_[static_cast<std::size_t>(w)] == team_.rank())
+                status = make_desk(w, a, agents, all);
+        }
+        if (status = team_.agree(status); !status.ok()) return status;
+        if (desk_) background_.add(desk_);
+        return {};
+    }
+
+    bool collective() const override { return team_.topology().nodes > 1; }
+
+    void publish(Parcel& parcel, std::int64_t keep) override {
+        outbox_->publish(parcel, keep);
+        if (collective()) exchange(parcel);
+    }
+
+    Status finish(bool durable) override {
+        outbox_->drain();
+        Status status = team_.agree(outbox_->failure());
+        if (!status.ok()) {
+            outbox_->region().fail(status);
+            return status;
+        }
+        // All writers have written everything.
+        if (desk_) {
+            const auto held = desk_->hold();
+            if (durable) status = storage_.sync();
+            records_ = desk_->ended_records();
+        }
+        status = team_.agree(status);
+        if (status.ok() && team_.rank() == 0) {
+            const auto held = desk_->hold();
+            status = storage_.set_records(records_, durable);
+        }
+        status = team_.agree(status);
+        if (!status.ok()) outbox_->region().fail(status);
+        return status;
+    }
+
+    Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
+        if (desk_) background_.remove(desk_);
+        if (!good && desk_) records_ = desk_->records();
+        return team_.agree(storage_.close(records_, late));
+    }
+
+    WriteCounts counts() const override { return desk_ ? desk_->counts() : WriteCounts{}; }
+    bool boxes_allowed() const override { return team_.topology().nodes == 1; }
+    int writers() const override { return static_cast<int>(writer_ranks_.size()); }
+
+private:
+    static constexpr int others = -1;  ///< feeder: all ranks of other nodes
+
+    Status make_desk(int writer, int agent, int agents, const std::vector<char>& names) {
+        DeskOptions options;
+        options.path = plan_.path;
+        options.piece = plan_.piece;
+        options.durable = plan_.durable;
+        options.rank = team_.rank();
+        options.agent = agent;
+        options.node_agents = agents;
+        desk_ = std::make_shared<Desk>(
+            *plan_.definitions, spaces_,
+            make_layout(plan_.method, static_cast<int>(writer_ranks_.size()), plan_.alignment),
+            writer, storage_, options);
+        for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {
+            SegmentName name;
+            std::memcpy(&name, names.data() + at, sizeof name);
+            Status status;
+            auto segment = Segment::map(name, status);
+            if (!status.ok()) return status;
+            desk_->add_region(std::move(segment));
+        }
+        // The threads of the node's other writers wait for what this one has done.
+        Word& doorbell = background_.doorbell();
+        desk_->report = [&doorbell] { ring(doorbell); };
+        if (team_.topology().nodes > 1) {
+            desk_->add_feeder(others);
+            desk_->others_have(0);
+        }
+        if (plan_.queue_inline) outbox_->help = [desk = desk_.get()] { return desk->try_work(); };
+        return {};
+    }
+
+    /// The thread makes no MPI calls, so what other nodes' writers need goes from here.
+    void exchange(const Parcel& parcel) {
+        const Topology& topology = team_.topology();
+        Parcel with_data = parcel;
+        for (Parcel::Entry& e : with_data.entries) e.data = outbox_->base() + e.at;
+        std::vector<Packet> packets;
+        for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
+            const int rank = writer_ranks_[w];
+            if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
+            Packet packet;
+            packet.rank = rank;
+            if (append_clipped(with_data, *layout_, static_cast<int>(w), spaces_, step_,
+                               plan_.definitions->variables, packet.bytes))
+                packets.push_back(std::move(packet));
+        }
+        if (parcel.head.kind == UnitKind::step) ++step_;
+        // What all writers have done is for the first one to count in the header.
+        std::int64_t rounds = desk_ ? desk_->rounds() : INT64_MAX;
+        team_.all_reduce({&rounds, 1}, Reduce::min);
+        if (desk_) desk_->others_have(rounds);
+        // Bounded on this side, too.
+        while (desk_ && desk_->waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
+        std::vector<Packet> received = team_.world().exchange(packets);
+        if (!desk_) return;
+        std::vector<char> message;
+        for (const Packet& p : received)
+            message.insert(message.end(), p.bytes.begin(), p.bytes.end());
+        desk_->deliver(others, std::move(message));
+        ring(background_.doorbell());
+    }
+
+    Team& team_;
+    Background& background_;
+    ServicePlan plan_;
+    Spaces spaces_;
+    std::vector<int> writer_ranks_;
+    Storage& storage_;
+    std::unique_ptr<Layout> layout_;
+    std::shared_ptr<Desk> desk_;  ///< on writers
+    std::int64_t step_ = 0;
+    std::int64_t records_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<FileService> make_background_file(Team& team, Background& background,
+                                                  const ServicePlan& plan, const FileMap& map,
+                                                  const std::vector<int>& writers, Storage& storage,
+                                                  Status& status) {
+    auto file = std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage);
+    status = file->begin();
+    if (!status.ok()) return nullptr;
+    return file;
+}
+
+std::unique_ptr<Layout> make_layout(const std::string& method, int writers,
+                                    std::int64_t alignment) {
+    if (method == "serial" || writers == 1) return make_serial_layout();
+    if (method == "slabs") return make_slabs_layout(writers);
+    return make_record_layout(writers, alignment);
+}
+
+}  // namespace thalweg

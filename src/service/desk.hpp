@@ -1,0 +1,116 @@
+// A writer's queue of one file: takes the parcels of all ranks, writes unit after unit, counts the
+// records in the header when all writers have written them, and tells the ranks of failures.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "comm/segment.hpp"
+#include "service/composer.hpp"
+#include "service/parcel.hpp"
+#include "service/region.hpp"
+
+namespace thalweg {
+
+struct DeskOptions {
+    std::string path;  ///< for messages
+    std::int64_t piece = 2 << 20;
+    bool durable = false;
+    int rank = 0;         ///< of this writer, for messages
+    int agent = 0;        ///< number of this writer on its node
+    int node_agents = 1;  ///< writers of this node
+};
+
+class Desk {
+public:
+    Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
+         int writer, Storage& storage, DeskOptions options);
+
+    // Before the first work().
+    /// A rank of this node.
+    void add_region(std::unique_ptr<Segment> memory);
+    /// A sender of messages, each of which holds one unit of several ranks.
+    void add_feeder(int rank);
+    /// Called when all of the node's ranks have published a unit: sends on what other nodes'
+    /// writers need. May be empty.
+    std::function<void(std::span<const Parcel> parcels, std::int64_t step_record)> forward;
+    /// Called when this writer's state changed: units done, failures. May be empty.
+    std::function<void()> report;
+    /// Called between pieces and units. May be empty.
+    std::function<void()> between;
+
+    /// Does what can be done now, a unit at most. Any thread.
+    /// @return whether there was something to do
+    bool work();
+    /// The same, unless another thread is at it.
+    bool try_work();
+    /// The storage is the caller's as long as it keeps the lock.
+    std::unique_lock<std::mutex> hold() { return std::unique_lock(working_); }
+    /// No more work, whoever asks.
+    void retire();
+
+    // Any thread.
+    void deliver(int feeder_rank, std::vector<char> message);
+    void fail(const Status& status);
+    Status failure() const;
+    std::int64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
+    std::int64_t records() const { return records_.load(std::memory_order_acquire); }
+    /// Records that this writer has written, whatever the others have. Under hold().
+    std::int64_t ended_records() const { return composer_.records(); }
+    /// Bytes of messages that wait.
+    std::int64_t waiting_bytes() const { return waiting_.load(std::memory_order_relaxed); }
+    WriteCounts counts() const;
+    /// On the first writer: units that the writers of other nodes have written.
+    void others_have(std::int64_t rounds) { others_.store(rounds, std::memory_order_release); }
+
+    const Layout& layout() const { return *layout_; }
+    int writer() const { return writer_; }
+    const Spaces& spaces() const { return spaces_; }
+
+private:
+    struct Source {
+        std::unique_ptr<Segment> region;         ///< of a rank of this node, or
+        int rank = -1;                           ///< of a feeder
+        std::deque<std::vector<char>> messages;  ///< of a feeder
+        std::int64_t next = 0;                   ///< unit
+        bool has() const;
+    };
+    bool work_locked();
+    bool discard();
+    std::vector<Parcel> open(Source& source);
+    void take(Source& source);
+    bool work_units();
+    bool work_boxes();
+    Status check(std::span<const Parcel> parcels) const;
+    void write(std::span<const Parcel> parcels);
+    void finish_round();
+    bool commit();
+    bool boxes_next() const;
+
+    const Definitions& definitions_;
+    const Spaces& spaces_;
+    std::unique_ptr<Layout> layout_;
+    int writer_;
+    Storage& storage_;
+    DeskOptions options_;
+    Composer composer_;
+    std::mutex working_;        ///< held by who works
+    mutable std::mutex small_;  ///< guards the messages, the failure and the counts
+    std::vector<Source> sources_;
+    Status failed_;
+    WriteCounts counts_;
+    std::atomic<std::int64_t> rounds_{0}, records_{0}, waiting_{0};
+    std::atomic<std::int64_t> others_{INT64_MAX};
+    std::int64_t forwarded_ = 0;              ///< units
+    std::deque<std::int64_t> records_after_;  ///< rounds not yet committed
+    std::int64_t committed_ = 0;
+    bool retired_ = false;
+};
+
+}  // namespace thalweg

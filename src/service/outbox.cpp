@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/outbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "comm/clock.hpp"
+
+namespace thalweg {
+
+namespace {
+constexpr std::int64_t grain = 64;
+}
+
+Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world)
+    : memory_(std::move(memory)), agents_(agents), doorbell_(doorbell), world_(world) {}
+
+std::int64_t Outbox::done() const {
+    std::int64_t n = sent ? sent() : next_;
+    const Region& region = Region::of(*memory_);
+    for (int a = 0; a < agents_; ++a)
+        n = std::min<std::int64_t>(n, region.done[a].load(std::memory_order_acquire));
+    return n;
+}
+
+void Outbox::reclaim() {
+    const std::int64_t n = done();
+    while (!units_.empty() && units_.front().number < n) {
+        tail_ = units_.front().end;
+        units_.pop_front();
+    }
+}
+
+void Outbox::wait_for_more() {
+    if (help && help()) return;
+    Region& region = Region::of(*memory_);
+    const auto oldest = static_cast<std::uint32_t>(units_.front().number);
+    for (int a = 0; a < agents_; ++a) {
+        const std::uint32_t value = region.done[a].load(std::memory_order_acquire);
+        if (value > oldest) continue;
+        wait_briefly(region.done[a], value, &world_);
+        return;
+    }
+    // The node's writers are done; a message is not.
+    world_.progress();
+    sleep_seconds(50e-6);
+}
+
+char* Outbox::take(std::int64_t bytes) {
+    bytes = std::max<std::int64_t>((bytes + grain - 1) / grain * grain, grain);
+    const std::int64_t size = capacity();
+    if (bytes > size) return nullptr;
+    bool waited = false;
+    Stopwatch watch(wait_seconds);
+    for (;;) {
+        reclaim();
+        std::int64_t begin = head_;
+        if (begin % size + bytes > size) begin += size - begin % size;
+        if (begin + bytes - tail_ <= size) {
+            head_ = begin + bytes;
+            mark_ = begin;
+            most_bytes = std::max(most_bytes, head_ - tail_);
+            return Region::data(*memory_) + begin % size;
+        }
+        if (units_.empty()) {
+            if (tail_ == head_) {  // nothing is open: begin anew
+                head_ = tail_ = 0;
+                continue;
+            }
+            return nullptr;
+        }
+        if (!waited) ++waits;
+        waited = true;
+        wait_for_more();
+    }
+}
+
+void Outbox::publish(Parcel& parcel, std::int64_t keep) {
+    parcel.head.unit = next_;
+    const std::vector<std::int64_t> words = describe_parcel(parcel);
+    char* at = take(static_cast<std::int64_t>(words.size() * 8));
+    Region& region = Region::of(*memory_);
+    if (at == nullptr) {  // cannot be: room for the descriptor is left in every unit
+        region.fail(thalweg::failure(TW_EINTERNAL, "no room to publish a unit"));
+        return;
+    }
+    std::memcpy(at, words.data(), words.size() * 8);
+    while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
+        Stopwatch watch(wait_seconds);
+        wait_for_more();
+        reclaim();
+    }
+    region.unit_at[next_ % Region::max_units].store(position(at), std::memory_order_relaxed);
+    units_.push_back({next_, keep < 0 ? head_ : keep});
+    ++next_;
+    region.published.store(static_cast<std::uint32_t>(next_), std::memory_order_release);
+    ring(doorbell_);
+}
+
+void Outbox::drain() {
+    for (reclaim(); !units_.empty(); reclaim()) wait_for_more();
+}
+
+}  // namespace thalweg

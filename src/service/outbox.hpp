@@ -1,0 +1,78 @@
+// A rank's end of the queue: space for what it puts, published unit by unit, bounded in bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "service/parcel.hpp"
+#include "service/region.hpp"
+
+namespace thalweg {
+
+class Outbox {
+public:
+    /// @param agents    writers on this node, which all have to be done with a unit
+    /// @param doorbell  on which they sleep
+    Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world);
+
+    /// Bytes for data.
+    static std::int64_t capacity_for(std::int64_t bytes) {
+        return static_cast<std::int64_t>(Region::data_at) + bytes;
+    }
+    std::int64_t capacity() const {
+        return static_cast<std::int64_t>(memory_->size() - Region::data_at);
+    }
+
+    /// Space in the open unit; waits for writers while there is none. Null if there can be none:
+    /// the open unit alone fills the memory.
+    char* take(std::int64_t bytes);
+    std::int64_t position(const char* data) const { return data - Region::data(*memory_); }
+    const char* base() const { return Region::data(*memory_); }
+
+    /// Where the last space taken begins, for publish().
+    std::int64_t mark() const { return mark_; }
+
+    /// Hands over the open unit. Never fails: what becomes of it is seen later.
+    /// @param keep  mark of the first space that stays open, -1: none does
+    void publish(Parcel& parcel, std::int64_t keep = -1);
+    std::int64_t published() const { return next_; }
+
+    /// Waits until the writers of the node are done with all that was published.
+    void drain();
+    Status failure() const { return Region::of(*memory_).failure(); }
+    const SegmentName& name() const { return memory_->name(); }
+    Region& region() { return Region::of(*memory_); }
+
+    /// Called while waiting; may do the work that is waited for, and tells whether it did some.
+    std::function<bool()> help;
+    /// Called when a unit can be freed only if this allows it, too (messages under way).
+    std::function<std::int64_t()> sent;
+
+    std::int64_t waits = 0;
+    double wait_seconds = 0;
+    std::int64_t most_bytes = 0;  ///< that were in the queue
+
+private:
+    struct Unit {
+        std::int64_t number, end;
+    };
+    std::int64_t done() const;
+    void reclaim();
+    void wait_for_more();
+
+    std::unique_ptr<Segment> memory_;
+    int agents_;
+    Word& doorbell_;
+    Comm& world_;
+    std::deque<Unit> units_;  ///< not yet done
+    std::int64_t next_ = 0;   ///< number of the open unit
+    std::int64_t head_ = 0;   ///< bytes taken ever, with what is lost at the end of the memory
+    std::int64_t tail_ = 0;   ///< of them, free again
+    std::int64_t mark_ = 0;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/parcel.hpp"
+
+#include <cstring>
+
+#include "exchange/copy.hpp"
+#include "exchange/parts.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::size_t head_words = 11;
+
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+}  // namespace
+
+HeldBox held_box(const Box& box, std::span<const std::int64_t> shape) {
+    HeldBox held;
+    held.box = box;
+    Index corner = box.low;
+    held.first = linear(shape, corner);
+    for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
+    held.last = linear(shape, corner);
+    return held;
+}
+
+std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
+    const UnitHead& h = parcel.head;
+    std::vector<std::int64_t> words{0,
+                                    h.unit,
+                                    static_cast<std::int64_t>(h.kind),
+                                    h.rank,
+                                    h.records,
+                                    h.ends,
+                                    h.variable,
+                                    h.begin,
+                                    h.end,
+                                    static_cast<std::int64_t>(parcel.put.size()),
+                                    static_cast<std::int64_t>(parcel.entries.size())};
+    words.insert(words.end(), parcel.put.begin(), parcel.put.end());
+    words.insert(words.end(), parcel.lacking.begin(), parcel.lacking.end());
+    for (const Parcel::Entry& e : parcel.entries) {
+        const Box& box = e.held.box;
+        words.insert(words.end(), {e.variable, e.record, box.nd, e.at});
+        words.insert(words.end(), box.low.begin(), box.low.begin() + box.nd);
+        words.insert(words.end(), box.count.begin(), box.count.begin() + box.nd);
+    }
+    words[0] = static_cast<std::int64_t>(words.size());
+    return words;
+}
+
+Parcel parse_parcel(const std::int64_t* words, const char* base,
+                    std::span<const Variable> variables) {
+    Parcel p;
+    p.head.unit = words[1];
+    p.head.kind = static_cast<UnitKind>(words[2]);
+    p.head.rank = static_cast<int>(words[3]);
+    p.head.records = words[4];
+    p.head.ends = words[5] != 0;
+    p.head.variable = static_cast<int>(words[6]);
+    p.head.begin = words[7];
+    p.head.end = words[8];
+    const std::int64_t masks = words[9], entries = words[10];
+    const std::int64_t* at = words + head_words;
+    p.put.assign(at, at + masks);
+    p.lacking.assign(at + masks, at + 2 * masks);
+    at += 2 * masks;
+    p.entries.resize(static_cast<std::size_t>(entries));
+    for (Parcel::Entry& e : p.entries) {
+        e.variable = static_cast<int>(at[0]);
+        e.record = at[1];
+        Box box;
+        box.nd = static_cast<int>(at[2]);
+        e.at = at[3];
+        e.data = base + e.at;
+        at += 4;
+        std::copy_n(at, box.nd, box.low.begin());
+        std::copy_n(at + box.nd, box.nd, box.count.begin());
+        at += 2 * box.nd;
+        e.held = held_box(box, variables[static_cast<std::size_t>(e.variable)].shape);
+    }
+    return p;
+}
+
+bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
+                    std::int64_t step_record, std::span<const Variable> variables,
+                    std::vector<char>& message) {
+    Parcel clipped;
+    clipped.head = parcel.head;
+    clipped.put = parcel.put;
+    clipped.lacking = parcel.lacking;
+    std::vector<char> data;
+    for (const Parcel::Entry& e : parcel.entries) {
+        const Variable& v = variables[static_cast<std::size_t>(e.variable)];
+        const Space& space = spaces.of(v.record);
+        const std::int64_t base =
+            spaces.base(v.record, parcel.head.kind == UnitKind::boxes ? e.record : step_record);
+        const Place& p = space.places[space.place_of(e.variable)];
+        const auto size = p.element;
+        Index from_stride =
+            strides_of(std::span(e.held.box.count.data(), static_cast<std::size_t>(e.held.box.nd)));
+        for (int d = 0; d < e.held.box.nd; ++d) from_stride[d] *= size;
+        const RowKernel kernel = move_kernel(static_cast<std::size_t>(size));
+        for (const Extent& share : layout.share(writer, space, base)) {
+            const ElementRange range = elements_in(p, share);
+            if (range.begin >= range.end) continue;
+            for_parts(v.shape, range, {&e.held, 1}, [&](const HeldBox& held, const Box& part) {
+                Parcel::Entry entry;
+                entry.variable = e.variable;
+                entry.record = e.record;
+                entry.held = held_box(part, v.shape);
+                entry.at = rounded(static_cast<std::int64_t>(data.size()));
+                data.resize(static_cast<std::size_t>(entry.at + part.volume() * size));
+                const char* from = e.data;
+                for (int d = 0; d < part.nd; ++d)
+                    from += (part.low[d] - held.box.low[d]) * from_stride[d];
+                Index stride =
+                    strides_of(std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
+                for (int d = 0; d < part.nd; ++d) stride[d] *= size;
+                copy_box(part.nd, part.count, data.data() + entry.at, stride, from, from_stride,
+                         kernel, nullptr);
+                clipped.entries.push_back(std::move(entry));
+            });
+        }
+    }
+    const std::vector<std::int64_t> words = describe_parcel(clipped);
+    const auto length = static_cast<std::int64_t>(words.size() * 8) +
+                        rounded(static_cast<std::int64_t>(data.size()));
+    const auto start = message.size();
+    message.resize(start + 8 + static_cast<std::size_t>(length));
+    std::memcpy(message.data() + start, &length, 8);
+    std::memcpy(message.data() + start + 8, words.data(), words.size() * 8);
+    if (!data.empty())
+        std::memcpy(message.data() + start + 8 + words.size() * 8, data.data(), data.size());
+    return !clipped.entries.empty();
+}
+
+std::vector<Parcel> parse_message(std::span<const char> message,
+                                  std::span<const Variable> variables) {
+    std::vector<Parcel> parcels;
+    for (std::size_t at = 0; at < message.size();) {
+        std::int64_t length, n;
+        std::memcpy(&length, message.data() + at, 8);
+        std::memcpy(&n, message.data() + at + 8, 8);
+        std::vector<std::int64_t> words(static_cast<std::size_t>(n));
+        std::memcpy(words.data(), message.data() + at + 8, words.size() * 8);
+        parcels.push_back(
+            parse_parcel(words.data(), message.data() + at + 8 + words.size() * 8, variables));
+        at += 8 + static_cast<std::size_t>(length);
+    }
+    return parcels;
+}
+
+}  // namespace thalweg

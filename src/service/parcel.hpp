@@ -1,0 +1,74 @@
+// What one rank gives to one unit of work: boxes of variables in file order, dense, in the byte
+// order of the file. A parcel lies in its rank's region, or comes as a message; both are a
+// descriptor of 64-bit words and the data that it points to.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "decomposition/decomposition.hpp"
+#include "definitions/definitions.hpp"
+#include "layout/layout.hpp"
+#include "storage/spaces.hpp"
+
+namespace thalweg {
+
+/// A unit is what all ranks publish once, in the same order, and writers work off in that order.
+enum class UnitKind : std::int64_t {
+    step,   ///< ends a record; with the fixed-size variables that were put
+    fixed,  ///< fixed-size variables alone
+    last,   ///< the same; those never put are filled
+    part,   ///< a range of one variable, of a step too large to be held at once
+    boxes,  ///< boxes of any variable and record
+};
+
+struct UnitHead {
+    std::int64_t unit = 0;
+    UnitKind kind = UnitKind::step;
+    int rank = 0;                     ///< whose
+    std::int64_t records = 0;         ///< with boxes: records of the file as far as the rank knows
+    bool ends = true;                 ///< with boxes: the rank ended a step
+    int variable = -1;                ///< of a part
+    std::int64_t begin = 0, end = 0;  ///< of a part: elements in file order
+};
+
+struct Parcel {
+    struct Entry {
+        int variable = 0;
+        std::int64_t record = 0;  ///< with boxes
+        HeldBox held;
+        std::int64_t at = 0;         ///< of the data, in bytes from the base
+        const char* data = nullptr;  ///< once parsed
+    };
+    UnitHead head;
+    std::vector<std::int64_t> put, lacking;  ///< a bit a variable: put; held and not put
+    std::vector<Entry> entries;
+};
+
+/// A box with its positions in a variable.
+HeldBox held_box(const Box& box, std::span<const std::int64_t> shape);
+
+/// The descriptor of a parcel.
+std::vector<std::int64_t> describe_parcel(const Parcel& parcel);
+/// The reverse; the data lie behind `base`. `variables` give the shapes.
+Parcel parse_parcel(const std::int64_t* words, const char* base,
+                    std::span<const Variable> variables);
+
+/// The kind that a descriptor tells.
+inline UnitKind kind_of(const std::int64_t* words) { return static_cast<UnitKind>(words[2]); }
+
+/// What of a parcel belongs into a writer's share, as a message of its own. Several may be
+/// appended to one another.
+/// @param step_record  the record that a step writes
+/// @return whether there are any elements
+bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
+                    std::int64_t step_record, std::span<const Variable> variables,
+                    std::vector<char>& message);
+/// The parcels of a message, whose data stay in it.
+std::vector<Parcel> parse_message(std::span<const char> message,
+                                  std::span<const Variable> variables);
+
+}  // namespace thalweg

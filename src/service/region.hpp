@@ -1,0 +1,39 @@
+// The memory in which a rank hands its parcels of one file to the writers of its node, and in which
+// they tell it what became of them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "comm/segment.hpp"
+#include "comm/wait.hpp"
+
+namespace thalweg {
+
+/// At the start of a region; the data follow.
+struct Region {
+    static constexpr int max_agents = 256;  ///< writers of a node
+    static constexpr int max_units = 256;   ///< published and not yet done
+    static constexpr std::size_t max_text = 4096;
+
+    Word published;           ///< units that the rank has published
+    Word done[max_agents];    ///< units that a writer has no more use for
+    Word rounds[max_agents];  ///< units of all ranks that a writer wrote
+    Word failed;              ///< 0, 1: the text is being written, 2: there
+    std::int32_t code;        ///< of the first failure
+    char text[max_text];
+    std::atomic<std::int64_t> unit_at[max_units];  ///< where the descriptors of units are
+
+    static constexpr std::size_t data_at = 16384;
+
+    static Region& of(const Memory& memory) { return *reinterpret_cast<Region*>(memory.data()); }
+    static char* data(const Memory& memory) { return memory.data() + data_at; }
+
+    Status failure() const;
+    /// Keeps the first failure that anyone has.
+    void fail(const Status& status);
+};
+static_assert(sizeof(Region) <= Region::data_at);
+
+}  // namespace thalweg

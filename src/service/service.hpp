@@ -1,0 +1,58 @@
+// When the work of a file is done: what a file sees of the services that work behind the model.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "service/outbox.hpp"
+#include "storage/spaces.hpp"
+
+namespace thalweg {
+
+/// What a service needs to know of a file; the definitions stay where they are.
+struct ServicePlan {
+    std::string path, data_path;  ///< path: for messages
+    int serial = 0;               ///< of the file in its session
+    const Definitions* definitions = nullptr;
+    std::string method, storage;
+    StorageOptions options;
+    std::int64_t alignment = 4096;
+    std::int64_t piece = 2 << 20;
+    std::int64_t queue = 0;     ///< bytes a rank
+    bool queue_inline = false;  ///< who finds the queue full writes
+    bool durable = false;
+};
+
+/// A file's service on a model rank.
+class FileService {
+public:
+    virtual ~FileService() = default;
+
+    Outbox& outbox() { return *outbox_; }
+    /// Publishes the open unit. See Outbox::publish. @note Collective where collective() is true
+    virtual void publish(Parcel& parcel, std::int64_t keep = -1) = 0;
+    /// Whether ranks exchange messages when they publish; then they agree beforehand.
+    virtual bool collective() const { return false; }
+    /// Waits until all that all ranks published is on disk and its records are counted; with
+    /// `durable`, for good. @return the same on every rank @note Collective
+    virtual Status finish(bool durable) = 0;
+    /// After finish(): completes the file under the name that it has.
+    /// @return the same on every rank @note Collective
+    virtual Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) = 0;
+    /// What this rank's writer has written, or what its servers have.
+    virtual WriteCounts counts() const = 0;
+    virtual bool boxes_allowed() const { return true; }
+    virtual int writers() const = 0;
+
+protected:
+    std::unique_ptr<Outbox> outbox_;
+};
+
+/// The layout of a method by its name.
+std::unique_ptr<Layout> make_layout(const std::string& method, int writers, std::int64_t alignment);
+
+}  // namespace thalweg

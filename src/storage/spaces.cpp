@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/spaces.hpp"
+
+#include <algorithm>
+
+namespace thalweg {
+
+Space make_space(const Definitions& d, const FileMap& map, bool record, std::int64_t& base) {
+    Space space;
+    for (std::size_t i = 0; i < d.variables.size(); ++i) {
+        const Variable& v = d.variables[i];
+        if (v.record != record) continue;
+        Place place;
+        place.variable = static_cast<int>(i);
+        place.offset = map.offset[i];
+        place.element = static_cast<std::int64_t>(v.element());
+        place.bytes = v.elements() * place.element;
+        place.padded = map.padded[i];
+        place.shape = v.shape;
+        space.places.push_back(std::move(place));
+    }
+    std::stable_sort(space.places.begin(), space.places.end(),
+                     [](const Place& a, const Place& b) { return a.offset < b.offset; });
+    base = space.places.empty() ? 0 : space.places.front().offset;
+    for (Place& p : space.places) {
+        p.offset -= base;
+        space.bytes = std::max(space.bytes, p.offset + p.padded);
+    }
+    return space;
+}
+
+Spaces make_spaces(const Definitions& definitions, const FileMap& map) {
+    Spaces spaces;
+    spaces.map = map;
+    std::int64_t record_base = 0;
+    spaces.fixed = make_space(definitions, map, false, spaces.fixed_base);
+    spaces.record = make_space(definitions, map, true, record_base);
+    return spaces;
+}
+
+}  // namespace thalweg
