@@ -12,6 +12,7 @@
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
 #include "service/background.hpp"
+#include "service/served_file.hpp"
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"
 
@@ -40,6 +41,8 @@ public:
     virtual Memory* arena(Status& status) = 0;
     /// The threads that write behind the model. @note Collective
     virtual Background* background(Status& status) = 0;
+    /// The way to the servers; null where there are none.
+    virtual Port* port() = 0;
 };
 
 class File {

@@ -414,6 +414,12 @@ Status File::begin_file() {
     const std::vector<int> writers = choose_writers();
     const bool writer = options_.method == "direct" ||
                         std::find(writers.begin(), writers.end(), team_.rank()) != writers.end();
+    if (options_.service == "servers") {
+        if (Status status = plan_service(writers); !status.ok()) return status;
+        storage_open_ = true;
+        state_ = State::data;
+        return {};
+    }
     Status status =
         storage_->create(team_.world(), data_path_, definitions_,
                          {format_, options_.header_pad, options_.pnetcdf_blocking}, writer, map_);

@@ -26,10 +26,12 @@ std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 /// What speaks against a service is said, and the file is written inline.
 void File::choose_service() {
     if (options_.service == "inline") return;
+    const bool servers = arena_source_.port() != nullptr;
     if (options_.service == "auto") {
-        options_.service = "background";
+        options_.service = servers ? "servers" : "background";
         if (team_.rank() == 0)
-            spdlog::info("{}: service background: no ranks are set aside as servers", path_);
+            spdlog::info("{}: service {}: {} set aside as servers", path_, options_.service,
+                         servers ? "ranks are" : "no ranks are");
     }
     std::string reason;
     if (storage_->collective())
@@ -37,6 +39,8 @@ void File::choose_service() {
                              storage_->name());
     else if (options_.method == "direct")
         reason = "method direct writes from every rank's own arrays";
+    else if (options_.service == "servers" && !servers)
+        reason = "no ranks are set aside as servers (setting servers of tw_init)";
     if (reason.empty()) return;
     if (team_.rank() == 0)
         spdlog::info("{}: service {} is not possible, it is inline: {}", path_, options_.service,
@@ -96,9 +100,12 @@ Status File::plan_service(const std::vector<int>& writers) {
     filled_.assign(definitions_.variables.size(), 0);
     misfits_.assign(definitions_.variables.size(), 0);
     Status status;
-    Background* background = arena_source_.background(status);
-    if (status.ok())
+    if (options_.service == "servers") {
+        plan.options = {format_, options_.header_pad, options_.pnetcdf_blocking};
+        service_ = make_served_file(team_, *arena_source_.port(), plan, status);
+    } else if (Background* background = arena_source_.background(status); status.ok()) {
         service_ = make_background_file(team_, *background, plan, map_, writers, *storage_, status);
+    }
     if (!status.ok()) return status;
     together_ = in_parts_ || service_->collective();
     for (const Variable& v : definitions_.variables) has_records_ |= v.record;

@@ -92,9 +92,12 @@ void Desk::take(Source& source) {
         done.store(static_cast<std::uint32_t>(source.next), std::memory_order_release);
         wake_all(done);
     } else {
-        const std::lock_guard lock(small_);
-        waiting_ -= static_cast<std::int64_t>(source.messages.front().size());
-        source.messages.pop_front();
+        {
+            const std::lock_guard lock(small_);
+            waiting_ -= static_cast<std::int64_t>(source.messages.front().size());
+            source.messages.pop_front();
+        }
+        if (accepted) accepted(source.rank);
     }
 }
 
@@ -177,6 +180,7 @@ bool Desk::work_units() {
     }
     bool worked = false;
     if (forward && forwarded_ == rounds()) {
+        if (may_forward && !may_forward()) return false;
         ++forwarded_;
         forward(parcels, composer_.records());
         worked = true;
@@ -188,28 +192,42 @@ bool Desk::work_units() {
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
     write(parcels);
+    const bool mark = !parcels.empty() && is_mark(parcels.front().head.kind);
     for (Source& s : sources_) take(s);
-    finish_round();
+    finish_round(mark);
     return true;
 }
 
 /// Boxes are written as they come. A step ends when all ranks have ended it, or wait at a mark: a
 /// tw_sync or tw_close, which the ranks pass together.
 bool Desk::work_boxes() {
-    bool all = !sources_.empty(), all_marks = true;
-    std::vector<Parcel> parcels;
+    bool all = !sources_.empty(), near = true, all_marks = true;
+    std::vector<Parcel> parcels, own;
     std::vector<Source*> ending;
+    bool continue_later = false;
     for (Source& s : sources_) {
+        bool has;
         {
             const std::lock_guard lock(small_);
-            if (!s.has()) {
-                all = false;
-                continue;
-            }
+            has = s.has();
+        }
+        if (!has) {
+            all = false;
+            near &= !s.region;
+            continue;
         }
         auto its = open(s);
-        const bool mark = its.empty() || its.front().head.kind != UnitKind::boxes;
-        if (!mark && !its.front().head.ends) {
+        bool mark = true, ends = true;
+        for (const Parcel& p : its) {
+            mark &= is_mark(p.head.kind);
+            ends &= is_mark(p.head.kind) || p.head.ends;
+        }
+        if (!ends) {
+            if (s.region && forward && may_forward && !may_forward()) continue_later = true;
+            if (continue_later) {
+                all = near = false;
+                continue;
+            }
             write(its);
             if (forward && s.region) forward(its, 0);
             take(s);
@@ -217,9 +235,17 @@ bool Desk::work_boxes() {
         }
         if (!mark) ending.push_back(&s);
         all_marks &= mark;
+        if (s.region) own.insert(own.end(), its.begin(), its.end());
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
-    if (!all) return false;
+    bool worked = false;
+    if (near && forward && forwarded_ == rounds()) {
+        if (may_forward && !may_forward()) return false;
+        ++forwarded_;
+        forward(own, 0);
+        worked = true;
+    }
+    if (!all) return worked;
     std::stable_sort(parcels.begin(), parcels.end(),
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
     std::int64_t records = 0;
@@ -228,7 +254,7 @@ bool Desk::work_boxes() {
     if (all_marks) {
         status = check(parcels);
     } else {
-        std::erase_if(parcels, [](const Parcel& p) { return p.head.kind != UnitKind::boxes; });
+        std::erase_if(parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
         write(parcels);
     }
     if (status.ok() && failure().ok()) {
@@ -242,7 +268,8 @@ bool Desk::work_boxes() {
         for (Source& s : sources_) take(s);
     else
         for (Source* s : ending) take(*s);
-    finish_round();
+    // A feeder's message is used even where some of its ranks wait at a mark: it sends them again.
+    finish_round(all_marks);
     return true;
 }
 
@@ -306,10 +333,11 @@ void Desk::write(std::span<const Parcel> parcels) {
     if (!status.ok()) fail(status);
 }
 
-void Desk::finish_round() {
+void Desk::finish_round(bool mark) {
     const std::int64_t n = rounds() + 1;
     if (writer_ == 0) records_after_.push_back(composer_.records());
     rounds_.store(n, std::memory_order_release);
+    if (mark) ++marks_;
     for (const Source& s : sources_)
         if (s.region)
             Region::of(*s.region).rounds[options_.agent].store(static_cast<std::uint32_t>(n),

@@ -40,9 +40,13 @@ public:
     /// Called when all of the node's ranks have published a unit: sends on what other nodes'
     /// writers need. May be empty.
     std::function<void(std::span<const Parcel> parcels, std::int64_t step_record)> forward;
+    /// Whether more may be sent on now. May be empty.
+    std::function<bool()> may_forward;
     /// Called when this writer's state changed: units done, failures. May be empty.
     std::function<void()> report;
-    /// Called between pieces and units. May be empty.
+    /// Called when a feeder's message has been used. May be empty.
+    std::function<void(int feeder)> accepted;
+    /// Called between pieces. May be empty.
     std::function<void()> between;
 
     /// Does what can be done now, a unit at most. Any thread.
@@ -63,6 +67,8 @@ public:
     std::int64_t records() const { return records_.load(std::memory_order_acquire); }
     /// Records that this writer has written, whatever the others have. Under hold().
     std::int64_t ended_records() const { return composer_.records(); }
+    /// Calls of tw_sync and tw_close that all ranks have passed.
+    std::int64_t marks() const { return marks_.load(std::memory_order_acquire); }
     /// Bytes of messages that wait.
     std::int64_t waiting_bytes() const { return waiting_.load(std::memory_order_relaxed); }
     WriteCounts counts() const;
@@ -89,7 +95,7 @@ private:
     bool work_boxes();
     Status check(std::span<const Parcel> parcels) const;
     void write(std::span<const Parcel> parcels);
-    void finish_round();
+    void finish_round(bool mark);
     bool commit();
     bool boxes_next() const;
 
@@ -105,7 +111,7 @@ private:
     std::vector<Source> sources_;
     Status failed_;
     WriteCounts counts_;
-    std::atomic<std::int64_t> rounds_{0}, records_{0}, waiting_{0};
+    std::atomic<std::int64_t> rounds_{0}, records_{0}, marks_{0}, waiting_{0};
     std::atomic<std::int64_t> others_{INT64_MAX};
     std::int64_t forwarded_ = 0;              ///< units
     std::deque<std::int64_t> records_after_;  ///< rounds not yet committed

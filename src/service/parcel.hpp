@@ -25,6 +25,9 @@ enum class UnitKind : std::int64_t {
     boxes,  ///< boxes of any variable and record
 };
 
+/// What all ranks pass together, waiting for it.
+inline bool is_mark(UnitKind kind) { return kind == UnitKind::fixed || kind == UnitKind::last; }
+
 struct UnitHead {
     std::int64_t unit = 0;
     UnitKind kind = UnitKind::step;

@@ -150,8 +150,19 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     if (!status.ok()) return status;
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
     set_log_level(session->settings.text("log"));
-    session->team = Team::make(std::move(world),
-                               static_cast<int>(session->settings.number("node_size")), status);
+    const auto node_size = static_cast<int>(session->settings.number("node_size"));
+    if (const auto number = static_cast<int>(session->settings.number("servers")); number > 0) {
+        session->servers = Servers::make(std::move(world), node_size, number,
+                                         session->settings.text("server_ranks") == "last", status);
+        if (!status.ok()) return status;
+        if (session->servers->is_server()) {
+            session->role = TW_SERVER;
+            session->servers->serve();
+            return {};
+        }
+        world = session->servers->take_model();
+    }
+    session->team = Team::make(std::move(world), node_size, status);
     return status;
 }
 
@@ -217,6 +228,9 @@ int tw_finalize(tw_session* session) {
         s->threads.reset();
         s->memory.reset();
     }
+    s->files.clear();
+    s->team.reset();
+    s->servers.reset();
     delete s;
     *session = nullptr;
     return code;

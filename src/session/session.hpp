@@ -9,6 +9,7 @@
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
 #include "dataset/reader.hpp"
+#include "service/servers.hpp"
 #include "session/settings.hpp"
 
 struct tw_decomposition_impl {
@@ -28,11 +29,13 @@ struct tw_file_impl {
 struct tw_session_impl : thalweg::ArenaSource {
     thalweg::Memory* arena(thalweg::Status& status) override;
     thalweg::Background* background(thalweg::Status& status) override;
+    thalweg::Port* port() override { return servers ? &servers->port() : nullptr; }
     thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
     /// Figures of all files written so far. @note Collective
     const std::string& summarize();
 
     thalweg::Settings settings;
+    std::unique_ptr<thalweg::Servers> servers;  ///< null where no ranks are set aside
     std::unique_ptr<thalweg::Team> team;
     std::unique_ptr<thalweg::Memory> memory;
     std::unique_ptr<thalweg::Background> threads;

@@ -57,6 +57,9 @@ const std::vector<SettingRow>& setting_table() {
         {"servers", "0", integers,
          "ranks set aside as servers, from 1 to all but one; tw_init returns on them at the end",
          false},
+        {"server_ranks", "spread", "spread|last",
+         "which ranks are set aside: the last ones of every node in turn, or the last of all",
+         false},
         {"queue", "auto", auto_sizes,
          "with service background or servers: most memory for steps that are not written yet, a "
          "rank and file; auto is two steps, at most 'staging'",

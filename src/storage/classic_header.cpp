@@ -150,22 +150,29 @@ Status extend(const std::string& path, std::int64_t size) {
     return failure(TW_EIO, "{}: cannot extend to {} bytes: {}", path, size, std::strerror(errno));
 }
 
-void broadcast(Comm& comm, FileMap& map, int root) {
-    std::vector<std::int64_t> words;
-    if (comm.rank() == root) {
-        words = {map.record_begin, map.record_bytes, map.fixed_end};
-        words.insert(words.end(), map.offset.begin(), map.offset.end());
-        words.insert(words.end(), map.padded.begin(), map.padded.end());
-    }
-    std::vector<char> bytes = to_bytes(words);
-    comm.broadcast(bytes, root);
-    words = to_words(bytes);
+std::vector<std::int64_t> words_of(const FileMap& map) {
+    std::vector<std::int64_t> words{map.record_begin, map.record_bytes, map.fixed_end};
+    words.insert(words.end(), map.offset.begin(), map.offset.end());
+    words.insert(words.end(), map.padded.begin(), map.padded.end());
+    return words;
+}
+
+FileMap map_of(std::span<const std::int64_t> words) {
+    FileMap map;
     map.record_begin = words[0];
     map.record_bytes = words[1];
     map.fixed_end = words[2];
     const auto n = static_cast<std::ptrdiff_t>((words.size() - 3) / 2);
     map.offset.assign(words.begin() + 3, words.begin() + 3 + n);
     map.padded.assign(words.begin() + 3 + n, words.end());
+    return map;
+}
+
+void broadcast(Comm& comm, FileMap& map, int root) {
+    std::vector<char> bytes;
+    if (comm.rank() == root) bytes = to_bytes(words_of(map));
+    comm.broadcast(bytes, root);
+    map = map_of(to_words(bytes));
 }
 
 }  // namespace thalweg

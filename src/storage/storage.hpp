@@ -28,6 +28,10 @@ struct FileMap {
     }
 };
 
+/// A map as words for messages, and back.
+std::vector<std::int64_t> words_of(const FileMap& map);
+FileMap map_of(std::span<const std::int64_t> words);
+
 /// A row-major range of one variable, or a box of it, in the byte order that the driver asks for.
 struct Chunk {
     int variable = 0;

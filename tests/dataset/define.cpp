@@ -13,6 +13,7 @@ class NoArena : public ArenaSource {
 public:
     Memory* arena(Status&) override { return nullptr; }
     Background* background(Status&) override { return nullptr; }
+    Port* port() override { return nullptr; }
 };
 
 /// A file in define mode on one rank; nothing reaches the disk.

@@ -165,7 +165,7 @@ std::string make_settings(Random& random, const Limits& limits, bool small_stagi
         add("staging", random.pick(Names{"0", "1", "100", "1KiB"}));
     else
         add("staging", "64MiB");
-    add("service", random.pick(Names{"inline", "background", "background", "auto"}));
+    add("service", random.pick(Names{"inline", "background", "auto", "auto", "servers"}));
     if (small_staging)
         add("queue", random.pick(Names{"4KiB", "5000", "auto"}));
     else if (random.percent(30))

@@ -27,7 +27,8 @@
 namespace check {
 
 struct State {
-    int rank = 0;
+    MPI_Comm comm = MPI_COMM_WORLD;  // whose ranks test together
+    int rank = 0;                    // in it
     int size = 1;
     long checks = 0;
     long failures = 0;
@@ -135,13 +136,20 @@ inline void begin(int* argc, char*** argv, unsigned limit_seconds) {
     step("start");
 }
 
+// From now on these ranks test together.
+inline void use(MPI_Comm comm) {
+    state.comm = comm;
+    MPI_Comm_rank(comm, &state.rank);
+    MPI_Comm_size(comm, &state.size);
+}
+
 // Gathers the counts, prints the verdict on rank 0 and ends MPI. The value is main's.
 inline int verdict(const char* program) {
     step("verdict");
     std::vector<long> failures(static_cast<std::size_t>(state.size));
     long checks = 0;
-    MPI_Gather(&state.failures, 1, MPI_LONG, failures.data(), 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&state.checks, &checks, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Gather(&state.failures, 1, MPI_LONG, failures.data(), 1, MPI_LONG, 0, state.comm);
+    MPI_Reduce(&state.checks, &checks, 1, MPI_LONG, MPI_SUM, 0, state.comm);
     long total = 0;
     std::string where;
     if (state.rank == 0) {
@@ -156,7 +164,7 @@ inline int verdict(const char* program) {
             print(text("%s: FAILED: %ld of %ld checks, on ranks %s of %d", program, total, checks,
                        where.c_str(), state.size));
     }
-    MPI_Bcast(&total, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&total, 1, MPI_LONG, 0, state.comm);
     ::alarm(0);
 #if defined(__SANITIZE_ADDRESS__)
     // Looked for here, while MPI's modules are still loaded and leaks of theirs can be told from
@@ -175,16 +183,16 @@ inline int verdict(const char* program) {
 inline bool everywhere(bool here) {
     int mine = here ? 1 : 0;
     int all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, state.comm);
     return all == 1;
 }
 
 inline std::string broadcast(const std::string& from_rank_0) {
     int length = static_cast<int>(from_rank_0.size());
-    MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&length, 1, MPI_INT, 0, state.comm);
     std::string result = from_rank_0;
     result.resize(static_cast<std::size_t>(length));
-    MPI_Bcast(result.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(result.data(), length, MPI_CHAR, 0, state.comm);
     return result;
 }
 
@@ -193,7 +201,7 @@ inline std::vector<std::string> gather(const std::string& mine) {
     const int length = static_cast<int>(mine.size());
     const auto ranks = static_cast<std::size_t>(state.size);
     std::vector<int> lengths(ranks);
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state.comm);
     std::vector<int> offsets(ranks, 0);
     int total = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
@@ -202,7 +210,7 @@ inline std::vector<std::string> gather(const std::string& mine) {
     }
     std::string all(static_cast<std::size_t>(total), '\0');
     MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                   MPI_CHAR, MPI_COMM_WORLD);
+                   MPI_CHAR, state.comm);
     std::vector<std::string> result;
     for (std::size_t r = 0; r < ranks; ++r)
         result.push_back(

@@ -462,9 +462,13 @@ bool validates(const File& f) {
 }
 
 // Settings that belong to the session: where the nodes end, and what files do not set themselves.
-std::string session_settings(std::uint64_t seed) {
+std::string session_settings(std::uint64_t seed, long servers) {
     Random random(seed);
     std::string text = "log=error; node_size=" + std::to_string(random.below(4));
+    if (servers > 0) {
+        text += "; servers=" + std::to_string(servers);
+        if (random.percent(30)) text += "; server_ranks=last";
+    }
     if (random.percent(30)) text += "; method=slabs";
     if (random.percent(60))
         text +=
@@ -485,75 +489,92 @@ int main(int argc, char** argv) {
     const bool verbose = check::has_flag(argc, argv, "--verbose");
     const Limits limits{check::option(argc, argv, "--method", ""),
                         check::option(argc, argv, "--storage", "")};
-    const int ranks = check::state.size;
+    const long servers = std::stol(check::option(argc, argv, "--servers", "0"));
     const std::string folder = check::make_folder("property");
     if (check::state.rank == 0)
-        check::print(check::text("property: seed %llu, cases %ld to %ld, %d ranks",
+        check::print(check::text("property: seed %llu, cases %ld to %ld, %d ranks, %ld servers",
                                  static_cast<unsigned long long>(seed), first, first + cases - 1,
-                                 ranks));
+                                 check::state.size, servers));
 
     const double begin = MPI_Wtime();
-    tw_session session = nullptr;
-    std::string settings;
     long done = 0;
     bool good = true;
-    for (long k = first; k < first + cases && good; ++k) {
-        int over = seconds > 0 && MPI_Wtime() - begin > seconds ? 1 : 0;
-        MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (over != 0) break;
-        const std::string name = check::text("case %ld", k);
-        if (session == nullptr || k % cases_per_session == 0) {
-            check::step("%s session", name.c_str());
-            if (session != nullptr) CHECK(tw_finalize(&session) == TW_OK);
-            settings = session_settings(
-                mix(seed, static_cast<std::uint64_t>(k / cases_per_session) + 1000000007));
-            const int status = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
-            CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
-            good = check::everywhere(status == TW_OK);
-            if (!good) break;
+    const auto go_on = [&](long next) {
+        int over = !good || next >= first + cases || (seconds > 0 && MPI_Wtime() - begin > seconds)
+                       ? 1
+                       : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, check::state.comm);
+        return over == 0;
+    };
+    for (long block = first; go_on(block); block += cases_per_session) {
+        check::step("session of case %ld", block);
+        tw_session session = nullptr;
+        const std::string settings = session_settings(
+            mix(seed, static_cast<std::uint64_t>(block / cases_per_session) + 1000000007), servers);
+        const int status = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
+        CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
+        good = status == TW_OK;  // the same on every rank
+        if (!good) break;
+        int role = TW_MODEL;
+        CHECK(tw_inq_role(session, &role) == TW_OK);
+        if (role == TW_SERVER) {
+            check::step("a server leaves");
+            CHECK(tw_finalize(&session) == TW_OK);
+            continue;
         }
-        check::step("%s make", name.c_str());
-        const Case c = make_case(mix(seed, static_cast<std::uint64_t>(k)), ranks, limits);
-        if (verbose && check::state.rank == 0)
-            check::print(name + ", session: " + settings + "\n" + describe(c));
-        Runner runner(session, c, folder);
-        runner.set_name(name);
-        bool equal = check::everywhere(runner.run());
-        check::step("%s compare", name.c_str());
-        // The files of one case are compared by different ranks, for speed.
-        for (std::size_t f = 0; f < c.files.size(); ++f) {
-            if (check::state.rank != static_cast<int>(f) % ranks) continue;
-            const std::string path = folder + "/" + c.files[f].name;
-            const std::string expected = folder + "/expected_" + c.files[f].name;
-            write_reference(c, f, expected);
-            const std::string what = difference(expected, path);
-            CHECK_TEXT(what.empty(), "%s %s: %s", name.c_str(), c.files[f].name.c_str(),
-                       what.c_str());
-            if (!what.empty()) equal = false;
-            if (equal && !validator.empty() && k % 50 == 0 && validates(c.files[f])) {
-                const int status = std::system((validator + " -q " + path).c_str());
-                CHECK_TEXT(status == 0, "ncvalidator refuses the file of %s", name.c_str());
+        MPI_Comm model = MPI_COMM_NULL;
+        CHECK(tw_model_comm(session, &model) == TW_OK);
+        check::use(model);
+        const int ranks = check::state.size;
+        for (long k = block; k < std::min(block + cases_per_session, first + cases); ++k) {
+            if (!go_on(k)) break;
+            const std::string name = check::text("case %ld", k);
+            check::step("%s make", name.c_str());
+            const Case c = make_case(mix(seed, static_cast<std::uint64_t>(k)), ranks, limits);
+            if (verbose && check::state.rank == 0)
+                check::print(name + ", session: " + settings + "\n" + describe(c));
+            Runner runner(session, c, folder);
+            runner.set_name(name);
+            bool equal = check::everywhere(runner.run());
+            check::step("%s compare", name.c_str());
+            // The files of one case are compared by different ranks, for speed.
+            for (std::size_t f = 0; f < c.files.size(); ++f) {
+                if (check::state.rank != static_cast<int>(f) % ranks) continue;
+                const std::string path = folder + "/" + c.files[f].name;
+                const std::string expected = folder + "/expected_" + c.files[f].name;
+                write_reference(c, f, expected);
+                const std::string what = difference(expected, path);
+                CHECK_TEXT(what.empty(), "%s %s: %s", name.c_str(), c.files[f].name.c_str(),
+                           what.c_str());
+                if (!what.empty()) equal = false;
+                if (equal && !validator.empty() && k % 50 == 0 && validates(c.files[f])) {
+                    const int status = std::system((validator + " -q " + path).c_str());
+                    CHECK_TEXT(status == 0, "ncvalidator refuses the file of %s", name.c_str());
+                }
             }
+            good = check::everywhere(equal);
+            for (std::size_t f = 0; f < c.files.size() && good; ++f)
+                good =
+                    check::everywhere(runner.read_back(f, folder + "/expected_" + c.files[f].name));
+            ++done;
+            if (!good && check::state.rank == 0)
+                check::print(
+                    check::text("%s failed; session settings: %s\n%s  files: %s\n  replay: mpirun "
+                                "-n %d property "
+                                "--seed %llu --first %ld --cases 1 --keep",
+                                name.c_str(), settings.c_str(), describe(c).c_str(), folder.c_str(),
+                                ranks, static_cast<unsigned long long>(seed), k));
+            if (good && !keep && check::state.rank == 0)
+                for (const File& f : c.files) {
+                    ::unlink((folder + "/" + f.name).c_str());
+                    ::unlink((folder + "/expected_" + f.name).c_str());
+                }
+            MPI_Barrier(check::state.comm);
         }
-        good = check::everywhere(equal);
-        for (std::size_t f = 0; f < c.files.size() && good; ++f)
-            good = check::everywhere(runner.read_back(f, folder + "/expected_" + c.files[f].name));
-        ++done;
-        if (!good && check::state.rank == 0)
-            check::print(check::text(
-                "%s failed; session settings: %s\n%s  files: %s\n  replay: mpirun -n %d property "
-                "--seed %llu --first %ld --cases 1 --keep",
-                name.c_str(), settings.c_str(), describe(c).c_str(), folder.c_str(), ranks,
-                static_cast<unsigned long long>(seed), k));
-        if (good && !keep && check::state.rank == 0)
-            for (const File& f : c.files) {
-                ::unlink((folder + "/" + f.name).c_str());
-                ::unlink((folder + "/expected_" + f.name).c_str());
-            }
-        MPI_Barrier(MPI_COMM_WORLD);
+        check::step("finalize");
+        check::use(MPI_COMM_WORLD);
+        CHECK(tw_finalize(&session) == TW_OK);
     }
-    check::step("finalize");
-    if (session != nullptr && good) CHECK(tw_finalize(&session) == TW_OK);
     if (check::state.rank == 0) {
         check::print(check::text("property: %ld cases in %.1f s", done, MPI_Wtime() - begin));
         if (good && !keep) {

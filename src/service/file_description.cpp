@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/file_description.hpp"
+
+namespace thalweg {
+
+namespace {
+
+void put_attribute(WireWriter& out, const Attribute& a) {
+    out.put(a.name);
+    out.put(a.type);
+    out.put(a.n);
+    out.put(a.values);
+}
+
+Attribute get_attribute(WireReader& in) {
+    Attribute a;
+    a.name = in.get_text();
+    a.type = in.get<tw_type>();
+    a.n = in.get<std::int64_t>();
+    a.values = in.get_many<std::vector<char>>();
+    return a;
+}
+
+void put_attributes(WireWriter& out, const std::vector<Attribute>& attributes) {
+    out.put(static_cast<std::uint64_t>(attributes.size()));
+    for (const Attribute& a : attributes) put_attribute(out, a);
+}
+
+std::vector<Attribute> get_attributes(WireReader& in) {
+    std::vector<Attribute> attributes(in.get<std::uint64_t>());
+    for (Attribute& a : attributes) a = get_attribute(in);
+    return attributes;
+}
+
+}  // namespace
+
+void put_status(WireWriter& out, const Status& status) {
+    out.put(status.code);
+    out.put(status.text);
+}
+
+Status get_status(WireReader& in) {
+    Status status;
+    status.code = in.get<int>();
+    status.text = in.get_text();
+    return status;
+}
+
+void put_late(WireWriter& out, const LateAttributes& late) {
+    out.put(static_cast<std::uint64_t>(late.size()));
+    for (const auto& [variable, attribute] : late) {
+        out.put(variable);
+        put_attribute(out, attribute);
+    }
+}
+
+LateAttributes get_late(WireReader& in) {
+    LateAttributes late(in.get<std::uint64_t>());
+    for (auto& [variable, attribute] : late) {
+        variable = in.get<int>();
+        attribute = get_attribute(in);
+    }
+    return late;
+}
+
+void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regions,
+                   WireWriter& out) {
+    out.put(plan.path);
+    out.put(plan.data_path);
+    out.put(plan.serial);
+    out.put(plan.method);
+    out.put(plan.storage);
+    out.put(plan.options);
+    out.put(plan.alignment);
+    out.put(plan.piece);
+    out.put(plan.queue);
+    out.put(plan.durable);
+    const Definitions& d = *plan.definitions;
+    out.put(static_cast<std::uint64_t>(d.dims.size()));
+    for (const Dimension& dim : d.dims) {
+        out.put(dim.name);
+        out.put(dim.length);
+    }
+    put_attributes(out, d.attributes);
+    out.put(static_cast<std::uint64_t>(d.variables.size()));
+    for (const Variable& v : d.variables) {
+        out.put(v.name);
+        out.put(v.type);
+        out.put(v.dims);
+        out.put(v.shape);
+        out.put(v.record);
+        out.put(v.decomposition->whole);
+        put_attributes(out, v.attributes);
+    }
+    out.put(regions);
+}
+
+FileDescription read_file(const std::vector<char>& bytes) {
+    WireReader in(bytes);
+    FileDescription f;
+    f.plan.path = in.get_text();
+    f.plan.data_path = in.get_text();
+    f.plan.serial = in.get<int>();
+    f.plan.method = in.get_text();
+    f.plan.storage = in.get_text();
+    f.plan.options = in.get<StorageOptions>();
+    f.plan.alignment = in.get<std::int64_t>();
+    f.plan.piece = in.get<std::int64_t>();
+    f.plan.queue = in.get<std::int64_t>();
+    f.plan.durable = in.get<bool>();
+    f.definitions.dims.resize(in.get<std::uint64_t>());
+    for (Dimension& dim : f.definitions.dims) {
+        dim.name = in.get_text();
+        dim.length = in.get<std::int64_t>();
+    }
+    f.definitions.attributes = get_attributes(in);
+    f.definitions.variables.resize(in.get<std::uint64_t>());
+    for (Variable& v : f.definitions.variables) {
+        v.name = in.get_text();
+        v.type = in.get<tw_type>();
+        v.dims = in.get_many<std::vector<int>>();
+        v.shape = in.get_many<std::vector<std::int64_t>>();
+        v.record = in.get<bool>();
+        auto decomposition = std::make_shared<Decomposition>();
+        decomposition->shape = v.shape;
+        decomposition->whole = in.get<bool>();
+        v.attributes = get_attributes(in);
+        for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
+        v.decomposition = std::move(decomposition);
+    }
+    f.regions = in.get_many<std::vector<SegmentName>>();
+    return f;
+}
+
+}  // namespace thalweg
