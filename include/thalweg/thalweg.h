@@ -299,12 +299,14 @@ int tw_close(tw_file* file);
 
 /**
  * Completes the file that a killed run left under its temporary name: what was committed stays,
- * what was not is cut off, and the file gets its own name. A file of that name is replaced.
- * @param path    the file's own name or its temporary one, PATH.part
+ * what was not is cut off, and the file gets its own name. A file of that name is replaced. Not for
+ * a file that a run is still writing. See docs/recovery.md.
+ * @param path    the file's own name or its temporary one, PATH.part; what is there under its own
+ *                name alone (publish=live) is completed in place, if it is not complete already
  * @param text    NULL, or receives what was done or why it failed
  * @param length  of text, its end included
  * @return TW_OK; TW_ENOTFOUND if there is no such file; TW_EFORMAT if the run was killed before
- *         its header was written: nothing was committed, and nothing is changed; TW_EIO
+ *         its header was written: nothing was committed, and nothing is changed; TW_EIO; TW_EARG
  * Local: one process calls it, without a session and without MPI.
  */
 int tw_recover(const char* path, char* text, int64_t length);

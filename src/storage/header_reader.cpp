@@ -1,0 +1,248 @@
+// After the grammar of "NetCDF Classic Format Specification" (NetCDF User's Guide, appendix B; for
+// CDF-5 PnetCDF's "CDF-5 File Format Specification"), whose names are quoted below. Neither library
+// tells the offsets of variables without MPI.
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/header_reader.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "storage/system.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::int64_t dimension_tag = 10, variable_tag = 11, attribute_tag = 12;
+
+/// The bytes of a file one after the other. Behind its end there are zeros, and ended() is true:
+/// so only loops have to look.
+class Bytes {
+public:
+    Bytes(int fd, std::int64_t size) : fd_(fd), size_(size) {}
+
+    bool ended() const { return ended_; }
+    int error() const { return error_; }
+    std::int64_t at() const { return at_; }
+    std::int64_t left() const { return size_ - at_; }
+
+    void skip(std::int64_t n) {
+        if (n > left())
+            ended_ = true;
+        else
+            at_ += n;
+    }
+
+    std::uint64_t number(int bytes) {
+        std::uint64_t value = 0;
+        for (int i = 0; i < bytes; ++i) value = value << 8 | next();
+        return value;
+    }
+
+private:
+    unsigned char next() {
+        if (at_ < begin_ || at_ >= begin_ + filled_) fill();
+        return ended_ ? 0 : window_[static_cast<std::size_t>(at_++ - begin_)];
+    }
+
+    void fill() {
+        begin_ = at_;
+        ssize_t n = 0;
+        do n = ended_ ? 0 : pread(fd_, window_.data(), window_.size(), at_);
+        while (n < 0 && errno == EINTR);
+        if (n < 0) error_ = errno;
+        filled_ = std::max<ssize_t>(n, 0);
+        ended_ |= filled_ == 0;
+    }
+
+    int fd_;
+    std::int64_t size_, at_ = 0, begin_ = 0, filled_ = 0;
+    std::array<unsigned char, 8192> window_;
+    bool ended_ = false;
+    int error_ = 0;
+};
+
+class Parser {
+public:
+    Parser(int fd, std::int64_t size, ClassicHeader& header) : bytes_(fd, size), header_(header) {}
+
+    const Bytes& bytes() const { return bytes_; }
+    const char* wrong() const { return wrong_; }
+    bool ok() const { return wrong_ == nullptr && !bytes_.ended(); }
+
+    /// netcdf_file = magic numrecs dim_list gatt_list var_list
+    void parse() {
+        if (bytes_.number(3) != 0x434446) return refuse("it does not begin with CDF");
+        const auto version = static_cast<int>(bytes_.number(1));
+        if (version != 1 && version != 2 && version != 5)
+            return refuse("it is of no classic version");
+        header_.format = static_cast<Format>(version);
+        header_.records = count();
+        for (std::int64_t n = list(dimension_tag); n > 0 && ok(); --n) dimension();
+        attributes();
+        for (std::int64_t n = list(variable_tag); n > 0 && ok(); --n) variable();
+        header_.bytes = bytes_.at();
+        if (ok()) place();
+    }
+
+private:
+    struct Found {
+        std::int64_t begin, bytes;
+        bool record;
+    };
+
+    void refuse(const char* what) {
+        if (ok()) wrong_ = what;
+    }
+
+    int width() const { return header_.format == Format::cdf5 ? 8 : 4; }
+    static std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
+
+    /// NON_NEG, 32 bits or in CDF-5 64
+    std::int64_t count() {
+        const std::uint64_t value = bytes_.number(width());
+        if (value >> (8 * width() - 1) != 0) refuse("a length is negative");
+        return ok() ? static_cast<std::int64_t>(value) : 0;
+    }
+
+    /// The number of entries of a list; ABSENT has neither tag nor entries.
+    std::int64_t list(std::int64_t tag) {
+        const auto found = static_cast<std::int64_t>(bytes_.number(4));
+        const std::int64_t n = count();
+        if (found != tag && (found != 0 || n != 0)) refuse("a list has an unknown tag");
+        return ok() ? n : 0;
+    }
+
+    void skip_padded(std::int64_t n, std::int64_t element = 1) {
+        if (n > bytes_.left() / element)
+            bytes_.skip(bytes_.left() + 1);
+        else
+            bytes_.skip(padded(n * element));
+    }
+
+    void name() { skip_padded(count()); }
+
+    std::int64_t element() {
+        const auto type = bytes_.number(4);
+        if (type > TW_UINT64 || !valid_type(static_cast<int>(type))) {
+            refuse("there is an unknown type");
+            return 1;
+        }
+        return static_cast<std::int64_t>(size_of(static_cast<tw_type>(type)));
+    }
+
+    /// dim = name dim_length
+    void dimension() {
+        name();
+        const std::int64_t length = count();
+        if (length == 0 && std::find(dims_.begin(), dims_.end(), 0) != dims_.end())
+            refuse("there are two record dimensions");
+        dims_.push_back(length);
+    }
+
+    /// attr = name nc_type nelems [values ...]
+    void attributes() {
+        for (std::int64_t n = list(attribute_tag); n > 0 && ok(); --n) {
+            name();
+            const std::int64_t size = element();
+            skip_padded(count(), size);
+        }
+    }
+
+    /// var = name nelems [dimid ...] vatt_list nc_type vsize begin
+    void variable() {
+        Found v{0, 1, false};
+        name();
+        const std::int64_t nd = count();
+        for (std::int64_t d = 0; d < nd && ok(); ++d) {
+            const std::int64_t id = count();
+            if (id >= static_cast<std::int64_t>(dims_.size()))
+                return refuse("a variable has an unknown dimension");
+            const std::int64_t length = dims_[static_cast<std::size_t>(id)];
+            if (length == 0 && d > 0) return refuse("the record dimension is not the slowest");
+            if (length == 0)
+                v.record = true;
+            else if (__builtin_mul_overflow(v.bytes, length, &v.bytes))
+                return refuse("a variable is too large");
+        }
+        attributes();
+        if (__builtin_mul_overflow(v.bytes, element(), &v.bytes))
+            return refuse("a variable is too large");
+        bytes_.skip(width());  // vsize: redundant, and no number for large variables
+        const std::uint64_t begin = bytes_.number(header_.format == Format::cdf1 ? 4 : 8);
+        v.begin = static_cast<std::int64_t>(begin & INT64_MAX);
+        std::int64_t end = 0;
+        if (begin > INT64_MAX || __builtin_add_overflow(v.bytes, v.begin, &end) ||
+            end > INT64_MAX - 3)
+            return refuse("a variable lies too far");
+        found_.push_back(v);
+    }
+
+    /// What follows from the variables.
+    void place() {
+        FileMap& map = header_.map;
+        map.fixed_end = header_.bytes;
+        const bool alone = std::count_if(found_.begin(), found_.end(),
+                                         [](const Found& v) { return v.record; }) == 1;
+        std::int64_t record_end = 0;
+        for (const Found& v : found_) {
+            if (v.begin < header_.bytes) return refuse("a variable lies inside the header");
+            // A single record variable is not padded.
+            const std::int64_t size = v.record && alone ? v.bytes : padded(v.bytes);
+            map.offset.push_back(v.begin);
+            map.padded.push_back(size);
+            if (!v.record) {
+                map.fixed_end = std::max(map.fixed_end, v.begin + size);
+                continue;
+            }
+            if (__builtin_add_overflow(map.record_bytes, size, &map.record_bytes))
+                return refuse("a record is too large");
+            map.record_begin =
+                map.record_begin == 0 ? v.begin : std::min(map.record_begin, v.begin);
+            record_end = std::max(record_end, v.begin + v.bytes);
+        }
+        header_.record_data = record_end - map.record_begin;
+        if (header_.has_records() &&
+            (map.fixed_end > map.record_begin || header_.record_data > map.record_bytes))
+            return refuse("variables lie in each other's place");
+        std::int64_t end = 0;
+        if (__builtin_mul_overflow(map.record_bytes, header_.records, &end) ||
+            __builtin_add_overflow(end, map.record_begin, &end))
+            return refuse("there are too many records");
+    }
+
+    Bytes bytes_;
+    ClassicHeader& header_;
+    std::vector<std::int64_t> dims_;
+    std::vector<Found> found_;
+    const char* wrong_ = nullptr;
+};
+
+}  // namespace
+
+std::int64_t ClassicHeader::records_within(std::int64_t file_size) const {
+    const std::int64_t room = file_size - map.record_begin - record_data;
+    if (!has_records() || room < 0) return 0;
+    return std::min(records, room / map.record_bytes + 1);
+}
+
+Status read_classic_header(int fd, const std::string& path, ClassicHeader& header) {
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot look at it");
+    if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: it is no file", path);
+    header = {};
+    Parser parser(fd, info.st_size, header);
+    parser.parse();
+    if (parser.ok()) return {};
+    if (errno = parser.bytes().error(); errno != 0) return system_failure(path, "cannot read");
+    if (parser.wrong() == nullptr)
+        return failure(TW_EFORMAT, "{}: it ends inside its header, at byte {}", path, info.st_size);
+    return failure(TW_EFORMAT, "{}: not a file of a classic netCDF format: {} (byte {})", path,
+                   parser.wrong(), parser.bytes().at());
+}
+
+}  // namespace thalweg

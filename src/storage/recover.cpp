@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/recover.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "storage/classic_header.hpp"
+#include "storage/header_reader.hpp"
+#include "storage/system.hpp"
+
+namespace thalweg {
+
+namespace {
+
+const std::string suffix = ".part";
+
+class Descriptor {
+public:
+    Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    operator int() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+/// Not "does not exist": what cannot be looked at is left for open() to complain of.
+bool missing(const std::string& path) {
+    struct stat info {};
+    return stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+std::string count(std::int64_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+/// Gives a file the size and the record count of what was committed and is there.
+Status complete(const std::string& part, const std::string& path, std::string& done) {
+    const Descriptor fd(part, O_RDWR);
+    if (fd < 0) return system_failure(part, "cannot open for writing");
+    ClassicHeader header;
+    if (Status status = read_classic_header(fd, part, header); !status.ok()) return status;
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return system_failure(part, "cannot look at it");
+
+    // Only a power loss takes records that were counted: the kill of a run does not.
+    const std::int64_t records = header.has_records() ? header.records_within(info.st_size) : 0;
+    const std::int64_t lost = header.has_records() ? header.records - records : 0;
+    const std::int64_t size = header.map.size(records);
+    NoSizeSignal guard;
+    if (lost > 0)
+        if (Status status = write_record_count(fd, part, header.format, records); !status.ok())
+            return status;
+    if (size != info.st_size && ftruncate(fd, size) != 0)
+        return system_failure(part, fmt::format("cannot set its size to {} bytes", size));
+    if (fsync(fd) != 0) return system_failure(part, "cannot sync");
+
+    const bool whole = part == path && lost == 0 && size == info.st_size;
+    done =
+        path + (header.has_records() ? ": " + count(records, "record") : ": no record variables");
+    done += whole ? ", complete already" : header.has_records() ? " recovered" : ", recovered";
+    if (lost > 0) done += fmt::format("; {} more had been counted, but are not there", lost);
+    if (info.st_size > size)
+        done += fmt::format("; {} cut off", count(info.st_size - size, "byte"));
+    return {};
+}
+
+/// The rename is safe from a power loss when the folder is.
+Status sync_folder(const std::string& path) {
+    const auto slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    const Descriptor fd(folder, O_RDONLY | O_DIRECTORY);
+    // EINVAL: this file system syncs no folders.
+    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+        return system_failure(path, "renamed, but cannot sync the folder");
+    return {};
+}
+
+}  // namespace
+
+Status recover(const std::string& path, std::string& done) {
+    // A path that ends in .part can be somebody's own name for a file, too.
+    std::string part = path + suffix, own = path;
+    if (missing(part)) {
+        part = path;
+        if (path.size() > suffix.size() && path.ends_with(suffix))
+            own.resize(path.size() - suffix.size());
+    }
+    if (missing(part))
+        return failure(TW_ENOTFOUND, "{}: there is neither this file nor {}{}", path, path, suffix);
+    if (Status status = complete(part, own, done); !status.ok()) return status;
+    if (part == own) return {};
+    if (std::rename(part.c_str(), own.c_str()) != 0)
+        return system_failure(part, "cannot rename to " + own);
+    return sync_folder(own);
+}
+
+}  // namespace thalweg
