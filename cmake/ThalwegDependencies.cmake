@@ -22,8 +22,10 @@ find_package(spdlog REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-if(THALWEG_BUILD_BENCH)
+if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
     find_package(CLI11 REQUIRED)
+endif()
+if(THALWEG_BUILD_BENCH)
     include(FindNetcdfMpi)
 endif()
 

@@ -16,9 +16,11 @@ if(TARGET thalweg_fortran)
             FILES_MATCHING PATTERN "thalweg*.mod")
     install(EXPORT thalwegFortranTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
 endif()
-if(TARGET thalweg-bench)
-    install(TARGETS thalweg-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+foreach(program IN ITEMS thalweg-app thalweg-bench)
+    if(TARGET ${program})
+        install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+endforeach()
 
 configure_package_config_file(
     ${PROJECT_SOURCE_DIR}/cmake/thalwegConfig.cmake.in ${PROJECT_BINARY_DIR}/thalwegConfig.cmake

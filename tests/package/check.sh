@@ -71,4 +71,7 @@ run_program hello_c
 run_program hello_cpp
 run_program hello_f90
 check_file
+if [[ -x "$prefix/bin/thalweg" ]]; then
+    "$prefix/bin/thalweg" recover "$folder/out/hello_c.p1.nc" | grep -q '3 records, complete already'
+fi
 echo "package ($way): ok"

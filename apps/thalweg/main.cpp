@@ -1,0 +1,66 @@
+// thalweg: what is to be done outside a model. It starts no MPI.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "session/settings.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+constexpr int exit_wrong = 1;
+constexpr int exit_usage = 2;
+
+int recover(const std::vector<std::string>& files) {
+    int status = 0;
+    for (const std::string& file : files) {
+        char text[4096] = "";
+        const bool good = tw_recover(file.c_str(), text, sizeof text) == TW_OK;
+        if (!good) status = exit_wrong;
+        std::fflush(stdout);  // the lines in the order of the files, where both go to one place
+        fmt::print(good ? stdout : stderr, "{}\n", text);
+    }
+    return status;
+}
+
+int print_settings() {
+    thalweg::Settings settings;
+    if (const thalweg::Status status = thalweg::Settings::read("", settings); !status.ok()) {
+        fmt::print(stderr, "thalweg: {}\n", status.text);
+        return exit_wrong;
+    }
+    fmt::print("{}", settings.table());
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    CLI::App app{"Thalweg's tools: parallel output of Earth-system model fields in file order."};
+    app.name("thalweg");
+    app.set_version_flag("--version", fmt::format("thalweg {}.{}.{}", TW_VERSION_MAJOR,
+                                                  TW_VERSION_MINOR, TW_VERSION_PATCH));
+    app.require_subcommand(1);
+
+    std::vector<std::string> files;
+    CLI::App* const recovers = app.add_subcommand(
+        "recover", "Complete files that a killed run left under their temporary names");
+    recovers->add_option("FILE", files, "A file's own name, or its temporary one, FILE.part")
+        ->required();
+    app.add_subcommand("settings",
+                       "Print the settings, with where each value comes from: the environment, "
+                       "the configuration file (THALWEG_CONFIG) or the default");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? 0 : exit_usage;
+    }
+    return recovers->parsed() ? recover(files) : print_settings();
+} catch (const std::exception& e) {
+    fmt::print(stderr, "thalweg: {}\n", e.what());
+    return exit_wrong;
+}
