@@ -4,10 +4,14 @@
 #include <map>
 
 #include "comm/comm.hpp"
+#include "comm/waiting.hpp"
 
 namespace thalweg {
 
 namespace {
+
+/// Where nothing more is known of a wait.
+constexpr const char* all_ranks = "all ranks to make this call";
 
 /// MPI counts are int: longer transfers go in parts of this size.
 constexpr std::size_t part_bytes = std::size_t(1) << 30;
@@ -39,6 +43,7 @@ public:
         size_ = bytes;
     }
     ~Window() override {
+        const Waiting all(all_ranks);
         if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
     }
     Window(const Window&) = delete;
@@ -62,9 +67,13 @@ public:
 
     MPI_Comm handle() const override { return comm_; }
 
-    void barrier() override { MPI_Barrier(comm_); }
+    void barrier() override {
+        const Waiting all(all_ranks);
+        MPI_Barrier(comm_);
+    }
 
     void all_reduce(std::span<std::int64_t> values, Reduce op) override {
+        const Waiting all(all_ranks);
         static const std::map<Reduce, MPI_Op> ops{{Reduce::sum, MPI_SUM},
                                                   {Reduce::min, MPI_MIN},
                                                   {Reduce::max, MPI_MAX},
@@ -74,6 +83,7 @@ public:
     }
 
     void broadcast(void* data, std::size_t bytes, int root) override {
+        const Waiting all(all_ranks);
         auto* at = static_cast<char*>(data);
         for (std::size_t done = 0; done < bytes; done += part_bytes)
             MPI_Bcast(at + done, static_cast<int>(std::min(part_bytes, bytes - done)), MPI_BYTE,
@@ -81,24 +91,26 @@ public:
     }
 
     std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) override {
+        const Waiting all(all_ranks);
         const auto mine = static_cast<int>(bytes.size());
         std::vector<int> counts(rank_ == root ? static_cast<std::size_t>(size_) : 0);
         MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
         std::vector<int> starts;
-        std::vector<char> all;
+        std::vector<char> together;
         if (rank_ == root) {
             int total = 0;
             for (int n : counts) {
                 starts.push_back(total);
                 total += n;
             }
-            all.resize(static_cast<std::size_t>(total));
+            together.resize(static_cast<std::size_t>(total));
         }
-        MPI_Gatherv(bytes.data(), mine, MPI_BYTE, all.data(), counts.data(), starts.data(),
+        MPI_Gatherv(bytes.data(), mine, MPI_BYTE, together.data(), counts.data(), starts.data(),
                     MPI_BYTE, root, comm_);
         std::vector<std::vector<char>> result;
         for (std::size_t r = 0; r < counts.size(); ++r)
-            result.emplace_back(all.begin() + starts[r], all.begin() + starts[r] + counts[r]);
+            result.emplace_back(together.begin() + starts[r],
+                                together.begin() + starts[r] + counts[r]);
         return result;
     }
 
@@ -106,6 +118,7 @@ public:
     /// "Scalable communication protocols for dynamic sparse data exchange"): a rank enters the
     /// barrier when its sends were received, so the barrier's end says that nothing is under way.
     std::vector<Packet> exchange(const std::vector<Packet>& packets) override {
+        const Waiting all(all_ranks);
         const int tag = exchange_tags[exchanges_++ % 2];
         std::vector<MPI_Request> sends;
         for (const Packet& packet : packets) {
@@ -146,6 +159,7 @@ public:
     }
 
     std::unique_ptr<Comm> split(int color, int key) override {
+        const Waiting all(all_ranks);
         MPI_Comm part = MPI_COMM_NULL;
         MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part);
         if (part == MPI_COMM_NULL) return nullptr;
@@ -153,12 +167,14 @@ public:
     }
 
     std::unique_ptr<Comm> split_shared() override {
+        const Waiting all(all_ranks);
         MPI_Comm part = MPI_COMM_NULL;
         MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part);
         return std::make_unique<MpiComm>(part);
     }
 
     std::unique_ptr<Memory> share(std::size_t bytes) override {
+        const Waiting all(all_ranks);
         std::unique_ptr<Memory> memory;
         if (size_ == 1) {
             memory = make_private_memory(bytes);
@@ -206,6 +222,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
+    const Waiting all(all_ranks);
     MPI_Comm copy;
     MPI_Comm_dup(comm, &copy);
     return std::make_unique<MpiComm>(copy);

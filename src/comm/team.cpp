@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "comm/waiting.hpp"
 #include "comm/words.hpp"
 
 namespace thalweg {
@@ -123,6 +124,7 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op) {
 
 void Team::all_reduce(std::span<std::int64_t> values, Reduce op) {
     if (size() == 1) return;
+    const Waiting all("all ranks to agree");
     for (std::size_t i = 0; i < values.size(); i += row_words)
         reduce_row(values.subspan(i, std::min<std::size_t>(row_words, values.size() - i)), op);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "comm/waiting.hpp"
 #include "exchange/copy.hpp"
 
 namespace thalweg {
@@ -102,6 +103,7 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
             }
         }
         if (!storage.collective() && !status.ok()) break;
+        const Waiting system("the file system");
         Status written = storage.write(chunks);
         if (status.ok()) status = std::move(written);
     }

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "comm/waiting.hpp"
 #include "exchange/copy.hpp"
 #include "exchange/pieces.hpp"
 #include "exchange/stream_control.hpp"
@@ -53,6 +54,7 @@ void Stream::wait_free(Lane& lane, std::int64_t k) {
     Word& ready = lane.control->ready;
     std::uint32_t value = ready.load(std::memory_order_acquire);
     if (value > k) return;
+    const Waiting writer("the writer to free a slot");
     Stopwatch watch(counts_.wait);
     do {
         wait_while(ready, value, &team_.world());
@@ -65,6 +67,7 @@ void Stream::wait_packed(Lane& lane, std::int64_t k) {
     const auto members = static_cast<std::uint32_t>(team_.topology().members.size());
     std::uint32_t value = packed.load(std::memory_order_acquire);
     if (value == members) return;
+    const Waiting ranks("the node's ranks to pack");
     Stopwatch watch(counts_.wait);
     do {
         wait_while(packed, value, &team_.world());
@@ -253,6 +256,7 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
         }
     });
     if (sources.empty()) return;
+    const Waiting others("other nodes to send their parts");
     Stopwatch watch(counts_.move);
     // Pairwise order (CAM, section 3.1): in round m node i receives from node i - m.
     for (int m = 1; m < topology.nodes; ++m) {
@@ -271,6 +275,7 @@ Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k)
     if (piece.size() > 0)
         chunks = chunks_of(pass.space, piece, slot(lane, k), pass.base, pass.record);
     if (!pass.storage.collective() && (chunks.empty() || !pass.status.ok())) return {};
+    const Waiting system("the file system");
     return pass.storage.write(chunks);
 }
 
@@ -327,6 +332,7 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
             }
         }
         if (!sends.empty()) {
+            const Waiting writers("writers of other nodes to receive");
             Stopwatch watch(counts_.move);
             team_.world().finish(sends);
         }

@@ -31,9 +31,13 @@ int report(tw_session session, Status status) {
     return status.code;
 }
 
-/// No exception leaves a C function.
+/// No exception leaves a C function, and a watchdog sees it.
+/// @param call  the C function: a default argument stands for where it is left out
 template <class F>
-int guarded(tw_session session, F&& body) {
+int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
+            const char* call = __builtin_FUNCTION()) {
+    const Standing standing(session == nullptr ? nullptr : session->watchdog.get(), call, path,
+                            step);
     try {
         return report(session, body());
     } catch (const std::bad_alloc&) {
@@ -43,26 +47,38 @@ int guarded(tw_session session, F&& body) {
     }
 }
 
+template <class F>
+int guarded(tw_session session, F&& body, const char* call = __builtin_FUNCTION()) {
+    return guarded(session, nullptr, std::forward<F>(body), 0, call);
+}
+
+/// The step that a file is in, from 1, if a watchdog wants to know; else 0.
+std::int64_t step_of(const tw_file_impl& file) {
+    return file.session->watchdog && file.file ? file.file->figures().steps + 1 : 0;
+}
+
 /// A file being written.
 template <class F>
-int with_file(tw_file file, F&& body) {
+int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return TW_EHANDLE;
-    return guarded(file->session, [&]() -> Status {
+    const auto checked = [&]() -> Status {
         if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
         if (!file->file) return failure(TW_ESTATE, "{}: the file is open for reading", file->path);
         return body(*file->file);
-    });
+    };
+    return guarded(file->session, file->path.c_str(), checked, step_of(*file), call);
 }
 
 template <class F>
-int with_reader(tw_file file, F&& body) {
+int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return TW_EHANDLE;
-    return guarded(file->session, [&]() -> Status {
+    const auto checked = [&]() -> Status {
         if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
         if (!file->reader)
             return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
         return body(*file->reader);
-    });
+    };
+    return guarded(file->session, file->path.c_str(), checked, 0, call);
 }
 
 Status close_file(tw_file_impl& file) {
@@ -145,9 +161,15 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     MPI_Initialized(&initialized);
     if (!initialized) return failure(TW_EMPI, "MPI is not initialized");
     if (comm == MPI_COMM_NULL) return failure(TW_EARG, "the communicator is MPI_COMM_NULL");
+    Status status = Settings::read(text_or_empty(settings), session->settings);
+    if (status.ok()) {
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        session->watchdog = Watchdog::make(session->settings.number("watchdog"), rank);
+    }
+    const Standing standing(session->watchdog.get(), "tw_init");
     std::unique_ptr<Comm> world = make_mpi_comm(comm);
-    Status status = agree(*world, Settings::read(text_or_empty(settings), session->settings));
-    if (!status.ok()) return status;
+    if (status = agree(*world, status); !status.ok()) return status;
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
     set_log_level(session->settings.text("log"));
     const auto node_size = static_cast<int>(session->settings.number("node_size"));
@@ -192,6 +214,8 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
 int tw_finalize(tw_session* session) {
     if (session == nullptr || *session == nullptr) return TW_EHANDLE;
     tw_session s = *session;
+    const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end
+    const Standing standing(watchdog.get(), "tw_finalize");
     int code = TW_OK;
     if (s->team) {
         code = guarded(s, [&]() -> Status {
@@ -339,7 +363,7 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
 
 int tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
     if (session == nullptr || !session->team) return TW_EHANDLE;
-    return guarded(session, [&]() -> Status {
+    return guarded(session, path, [&]() -> Status {
         Settings own;
         Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;
@@ -439,7 +463,7 @@ int tw_sync(tw_file file, int durable) {
 int tw_close(tw_file* file) {
     if (file == nullptr || *file == nullptr) return TW_EHANDLE;
     tw_file f = *file;
-    const int code = guarded(f->session, [&]() -> Status {
+    const int code = guarded(f->session, f->path.c_str(), [&]() -> Status {
         if (f->closed) return failure(TW_ECLOSED, "{}: the file is closed", f->path);
         return close_file(*f);
     });
@@ -449,7 +473,7 @@ int tw_close(tw_file* file) {
 
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
     if (session == nullptr || !session->team) return TW_EHANDLE;
-    return guarded(session, [&]() -> Status {
+    return guarded(session, path, [&]() -> Status {
         Settings own;
         Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;

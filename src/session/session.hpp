@@ -11,6 +11,7 @@
 #include "dataset/reader.hpp"
 #include "service/servers.hpp"
 #include "session/settings.hpp"
+#include "telemetry/watchdog.hpp"
 
 struct tw_decomposition_impl {
     tw_session session;
@@ -36,6 +37,7 @@ struct tw_session_impl : thalweg::ArenaSource {
 
     thalweg::Settings settings;
     std::unique_ptr<thalweg::Servers> servers;  ///< null where no ranks are set aside
+    std::unique_ptr<thalweg::Watchdog> watchdog;  ///< null: nobody watches
     std::unique_ptr<thalweg::Team> team;
     std::unique_ptr<thalweg::Memory> memory;
     std::unique_ptr<thalweg::Background> threads;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/watchdog.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace thalweg {
+
+// Not the library's clock, which is MPI's: this thread must do without.
+using Clock = std::chrono::steady_clock;
+
+class WatchdogThread {
+public:
+    WatchdogThread() {
+        // The model's signals are handled by the model's threads.
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        try {
+            thread_ = std::thread([this] { run(); });
+        } catch (const std::system_error&) {
+            // A model that cannot be watched runs all the same.
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    ~WatchdogThread() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_one();
+        if (thread_.joinable()) thread_.join();
+    }
+
+    void add(Standing* standing) {
+        const std::lock_guard lock(mutex_);
+        standings_.push_back(standing);
+    }
+    void remove(const Standing* standing) {
+        const std::lock_guard lock(mutex_);
+        std::erase(standings_, standing);
+    }
+
+private:
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (!stopping_) {
+            // A call that begins in the meantime is not due before a second has passed.
+            Clock::time_point next = Clock::now() + std::chrono::seconds(1);
+            for (const Standing* s : standings_) next = std::min(next, s->due_);
+            wake_.wait_until(lock, next);
+            const Clock::time_point now = Clock::now();
+            for (Standing* s : standings_) {
+                if (now < s->due_) continue;
+                say(*s, now);
+                while (s->due_ <= now) s->due_ += s->watchdog_->interval_;
+            }
+        }
+    }
+
+    /// Whatever the log's level: who set a watchdog wants to hear it.
+    static void say(const Standing& s, Clock::time_point now) {
+        std::string line =
+            fmt::format("thalweg: rank {} has been in {}", s.watchdog_->rank_, s.call_);
+        if (s.path_ != nullptr) line += fmt::format(" of {}", s.path_);
+        if (s.step_ > 0) line += fmt::format(", step {},", s.step_);
+        line += fmt::format(
+            " for {} s", std::chrono::duration_cast<std::chrono::seconds>(now - s.begin_).count());
+        if (const char* what = s.waiting_->load(std::memory_order_relaxed); what != nullptr)
+            line += fmt::format(": waiting for {}", what);
+        std::fputs((line + "\n").c_str(), stderr);
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::vector<Standing*> standings_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+std::unique_ptr<Watchdog> Watchdog::make(std::int64_t seconds, int rank) {
+    if (seconds <= 0) return nullptr;
+    static std::mutex mutex;
+    static std::weak_ptr<WatchdogThread> of_process;
+    const std::lock_guard lock(mutex);
+    auto watchdog = std::make_unique<Watchdog>();
+    watchdog->thread_ = of_process.lock();
+    if (!watchdog->thread_) {
+        watchdog->thread_ = std::make_shared<WatchdogThread>();
+        of_process = watchdog->thread_;
+    }
+    watchdog->interval_ = std::chrono::seconds(seconds);
+    watchdog->rank_ = rank;
+    return watchdog;
+}
+
+Standing::Standing(const Watchdog* watchdog, const char* call, const char* path, std::int64_t step)
+    : watchdog_(watchdog), call_(call), path_(path), step_(step) {
+    if (watchdog_ == nullptr) return;
+    waiting_ = &waiting_for;
+    begin_ = Clock::now();
+    due_ = begin_ + watchdog_->interval_;
+    watchdog_->thread_->add(this);
+}
+
+Standing::~Standing() {
+    if (watchdog_ != nullptr) watchdog_->thread_->remove(this);
+}
+
+}  // namespace thalweg
