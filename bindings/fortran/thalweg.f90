@@ -18,28 +18,28 @@ module thalweg
   use mpi_f08, only: MPI_Comm
   use thalweg_base, only: tw_session, tw_decomposition, tw_file, &
     TW_BYTE, TW_CHAR, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE, TW_USHORT, TW_UINT, &
-    TW_INT64, TW_UINT64, TW_UNLIMITED, &
+    TW_INT64, TW_UINT64, TW_UNLIMITED, TW_MODEL, TW_SERVER, &
     TW_OK, TW_EHANDLE, TW_EARG, TW_ENOTFOUND, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, &
     TW_ETYPE, TW_ERANGE, TW_ESTATE, TW_EMISMATCH, TW_EMISSING, TW_EFORMAT, TW_EIO, TW_EINUSE, &
     TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, TW_EINTERNAL
   use thalweg_base, only: check, name_count, reversed, c_text, c_settings, f_text, &
     c_init, c_finalize, c_strerror, c_error_message, c_print_config, c_summary, &
     c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_enddef, c_end_step, &
-    c_sync, c_close, c_inq_dim
+    c_sync, c_close, c_inq_dim, c_inq_role, c_model_comm, c_recover
   implicit none
   private
 
   public :: tw_session, tw_decomposition, tw_file
   public :: TW_BYTE, TW_CHAR, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE, TW_USHORT, &
-    TW_UINT, TW_INT64, TW_UINT64, TW_UNLIMITED
+    TW_UINT, TW_INT64, TW_UINT64, TW_UNLIMITED, TW_MODEL, TW_SERVER
   public :: TW_OK, TW_EHANDLE, TW_EARG, TW_ENOTFOUND, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, &
     TW_EOVERLAP, TW_ETYPE, TW_ERANGE, TW_ESTATE, TW_EMISMATCH, TW_EMISSING, TW_EFORMAT, TW_EIO, &
     TW_EINUSE, TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, &
     TW_EINTERNAL
-  public :: tw_init, tw_finalize, tw_strerror, tw_error_message, tw_print_config, tw_summary, &
-    tw_print_summary, tw_decompose
+  public :: tw_init, tw_finalize, tw_inq_role, tw_is_server, tw_model_comm, tw_strerror, &
+    tw_error_message, tw_print_config, tw_summary, tw_print_summary, tw_decompose
   public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_enddef, tw_put, &
-    tw_put_deferred, tw_end_step, tw_sync, tw_close, tw_inq_dim, tw_get
+    tw_put_deferred, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover, tw_inq_dim, tw_get
 
   !> io = tw_init(comm [, settings] [, ierr])
   !>
@@ -123,6 +123,44 @@ module thalweg
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_put_deferred
 
+  end interface
+
+  !> call tw_put_box(file, name, array, start, count [, ierr])
+  !>
+  !> Puts a box of a variable, whatever its decomposition; it becomes part of the file at the next
+  !> tw_end_step, tw_sync or tw_close. A file that is written by boxes is written by boxes alone.
+  !>   array         as for tw_put, of as many elements as the box has, in the order of the
+  !>                 variable's dimensions; free for reuse when the call returns. One that is not
+  !>                 contiguous is copied.
+  !>   start, count  of all dimensions of the variable, fastest first, the record dimension
+  !>                 included; start from 1; a count of 0 puts nothing. Both of kind int32 or both
+  !>                 of kind int64.
+  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count and array do not fit each other),
+  !> TW_EBOUNDS, TW_ERANGE, TW_ESTATE (tw_put was used on the file, or its service is inline),
+  !> TW_ECLOSED, TW_ENOMEM, or an earlier failure of the file. Local.
+  interface tw_put_box
+    subroutine put_box_int32(file, name, array, start, count, ierr) &
+        bind(C, name='thalweg_f_put_box_int32')
+      import :: tw_file, c_char, c_int, c_int32_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int32_t), intent(in) :: start(:), count(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine put_box_int32
+    subroutine put_box_int64(file, name, array, start, count, ierr) &
+        bind(C, name='thalweg_f_put_box_int64')
+      import :: tw_file, c_char, c_int, c_int64_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int64_t), intent(in) :: start(:), count(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine put_box_int64
+  end interface tw_put_box
+
+  interface
+
     !> call tw_get(file, name, array [, decomposition] [, record] [, ierr])
     !>
     !> Reads this rank's part of a variable, whatever the order of its dimensions in the file.
@@ -191,6 +229,42 @@ contains
     status = c_finalize(io%handle)
     call check(status, io%handle, c_text('tw_finalize'), ierr)
   end subroutine tw_finalize
+
+  !> This rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are set aside:
+  !> on them tw_init serves until all model ranks have called tw_finalize, and then returns; all
+  !> they have left to do is to call tw_finalize themselves. Errors: TW_EHANDLE. Local.
+  function tw_inq_role(io, ierr) result(role)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: role
+    integer(c_int) :: status
+    role = TW_MODEL
+    status = c_inq_role(io%handle, role)
+    call check(status, io%handle, c_text('tw_inq_role'), ierr)
+  end function tw_inq_role
+
+  !> Whether this rank is a server: tw_inq_role(io) == TW_SERVER. Errors: TW_EHANDLE. Local.
+  function tw_is_server(io, ierr) result(server)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    logical :: server
+    server = tw_inq_role(io, ierr) == TW_SERVER
+  end function tw_is_server
+
+  !> The communicator of the ranks that are no servers, in the order of the session's: what the
+  !> model uses in place of the one it gave to tw_init. It belongs to the session and lives until
+  !> tw_finalize; MPI_COMM_NULL on a server. Its component MPI_VAL is the integer of the module
+  !> mpi.
+  !> Errors: TW_EHANDLE. Local.
+  function tw_model_comm(io, ierr) result(comm)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    type(MPI_Comm) :: comm
+    integer(c_int) :: status, number
+    status = c_model_comm(io%handle, number)
+    comm%MPI_VAL = number
+    call check(status, io%handle, c_text('tw_model_comm'), ierr)
+  end function tw_model_comm
 
   !> Name and text of a status code: 'TW_ESHAPE: shape, size or rank does not fit'. Local.
   function tw_strerror(status) result(text)
@@ -453,6 +527,27 @@ contains
     handle = file%handle
     call check(c_close(handle), file%session, c_text('tw_close'), ierr)
   end subroutine tw_close
+
+  !> call tw_recover(path [, text] [, ierr]): completes the file that a killed run left under its
+  !> temporary name: what was committed stays, what was not is cut off, and the file gets its own
+  !> name.
+  !>   path  the file's own name or its temporary one, path.part
+  !>   text  receives what was done, or why it failed
+  !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions ended; nothing is
+  !> changed), TW_EIO. Local: one process calls it, without a session and without MPI.
+  subroutine tw_recover(path, text, ierr)
+    character(len=*), intent(in) :: path
+    character(len=:), allocatable, intent(out), optional :: text
+    integer(c_int), intent(out), optional :: ierr
+    character(len=4096, kind=c_char) :: words
+    character(len=:), allocatable :: said
+    integer(c_int) :: status
+    words = c_null_char
+    status = c_recover(c_text(path), words, int(len(words), int64))
+    said = words(:index(words, c_null_char) - 1)
+    if (present(text)) text = said
+    call check(status, c_null_ptr, c_text('tw_recover: '//said), ierr)
+  end subroutine tw_recover
 
   !> length = tw_inq_dim(file, name [, ierr]): 64-bit length of a dimension, 0 after an error; of
   !> the record dimension the number of records. Errors: TW_ENOTFOUND, TW_ECLOSED. Local.

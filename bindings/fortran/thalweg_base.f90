@@ -37,6 +37,10 @@ module thalweg_base
   integer(c_int), parameter :: TW_INT64 = 10
   integer(c_int), parameter :: TW_UINT64 = 11
 
+  ! What a rank does in its session.
+  integer(c_int), parameter :: TW_MODEL = 0
+  integer(c_int), parameter :: TW_SERVER = 1
+
   !> Length of the record dimension in tw_def_dim.
   integer(int64), parameter :: TW_UNLIMITED = 0
 
@@ -83,6 +87,25 @@ module thalweg_base
       import
       integer(c_int), value :: status
     end function c_strerror
+
+    integer(c_int) function c_inq_role(session, role) bind(C, name='tw_inq_role')
+      import
+      type(c_ptr), value :: session
+      integer(c_int), intent(inout) :: role
+    end function c_inq_role
+
+    integer(c_int) function c_model_comm(session, comm) bind(C, name='thalweg_f_model_comm')
+      import
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: comm
+    end function c_model_comm
+
+    integer(c_int) function c_recover(path, text, length) bind(C, name='tw_recover')
+      import
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: length
+    end function c_recover
 
     type(c_ptr) function c_error_message(session) bind(C, name='tw_error_message')
       import

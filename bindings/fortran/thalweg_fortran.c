@@ -29,6 +29,9 @@ struct view {
     int64_t stride[CFI_MAX_RANK + 1]; /* in bytes */
 };
 
+/* Most dimensions of a variable. */
+enum { max_dims = 16 };
+
 /* netCDF's names have at most 256 bytes; longer ones are cut to 257 and so found too long. */
 enum { name_size = 258 };
 struct name {
@@ -36,11 +39,18 @@ struct name {
 };
 
 int thalweg_f_init(int comm, const char* settings, tw_session* session);
+int thalweg_f_model_comm(tw_session session, int* comm);
 void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr);
 void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const CFI_cdesc_t* array, int* ierr);
 void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
                             const CFI_cdesc_t* array, int* ierr);
+void thalweg_f_put_box_int32(const struct fortran_file* file, const CFI_cdesc_t* name,
+                             const CFI_cdesc_t* array, const CFI_cdesc_t* start,
+                             const CFI_cdesc_t* count, int* ierr);
+void thalweg_f_put_box_int64(const struct fortran_file* file, const CFI_cdesc_t* name,
+                             const CFI_cdesc_t* array, const CFI_cdesc_t* start,
+                             const CFI_cdesc_t* count, int* ierr);
 void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
                    const int* record, int* ierr);
@@ -110,6 +120,13 @@ int thalweg_f_init(int comm, const char* settings, tw_session* session) {
     return tw_init(MPI_Comm_f2c((MPI_Fint)comm), settings, session);
 }
 
+int thalweg_f_model_comm(tw_session session, int* comm) {
+    MPI_Comm found = MPI_COMM_NULL;
+    const int status = tw_model_comm(session, &found);
+    *comm = (int)MPI_Comm_c2f(found);
+    return status;
+}
+
 static void stop(int status, tw_session session, const char* procedure) {
     int started = 0;
     int ended = 0;
@@ -153,6 +170,92 @@ void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
 void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
                             const CFI_cdesc_t* array, int* ierr) {
     thalweg_f_check(put(file, name, array, TW_DEFERRED), file->session, "tw_put_deferred", ierr);
+}
+
+/* The integers of a vector in the other order; what is behind them is outside any variable. */
+static void backwards(const CFI_cdesc_t* vector, int64_t less, int64_t* to) {
+    const CFI_index_t n = vector->dim[0].extent;
+    for (int i = 0; i < max_dims; ++i) {
+        to[i] = -1;
+    }
+    for (CFI_index_t i = 0; i < n; ++i) {
+        const char* at = (const char*)vector->base_addr + (n - 1 - i) * vector->dim[0].sm;
+        to[i] = (vector->elem_len == 4 ? *(const int32_t*)at : *(const int64_t*)at) - less;
+    }
+}
+
+/* Copies the elements from dimension d on, one after the other. */
+static char* pack(const struct view* view, int d, const char* from, size_t size, char* to) {
+    if (d == view->rank) {
+        memcpy(to, from, size);
+        return to + size;
+    }
+    for (int64_t i = 0; i < view->extent[d]; ++i) {
+        to = pack(view, d + 1, from + i * view->stride[d], size, to);
+    }
+    return to;
+}
+
+static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
+                   const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count) {
+    const struct name var = name_of(name);
+    const struct view view = view_of(array);
+    const size_t size = view.type == TW_CHAR ? 1 : array->elem_len;
+    const CFI_index_t nd = start->dim[0].extent;
+    if (nd != count->dim[0].extent || nd > max_dims) {
+        return TW_ESHAPE;
+    }
+    int64_t first[max_dims];
+    int64_t lengths[max_dims];
+    backwards(start, 1, first);
+    backwards(count, 0, lengths);
+    int64_t box = 1;
+    for (CFI_index_t d = 0; d < nd; ++d) {
+        box *= lengths[d];
+    }
+    int64_t n = 1;
+    int dense = 1;
+    for (int d = view.rank - 1; d >= 0; --d) {
+        dense = dense && (view.extent[d] == 1 || view.stride[d] == n * (int64_t)size);
+        n *= view.extent[d];
+    }
+    if (n != box && (view.data != NULL || box != 0)) {
+        return TW_ESHAPE;
+    }
+    char* packed = NULL;
+    if (!dense && n > 0) {
+        packed = malloc((size_t)n * size);
+        if (packed == NULL) {
+            return TW_ENOMEM;
+        }
+        pack(&view, 0, view.data, size, packed);
+    }
+    const int status = tw_put_box(file->handle, var.text, (tw_type)view.type, first, lengths,
+                                  packed == NULL ? view.data : packed);
+    free(packed);
+    return status;
+}
+
+static void check_box(int status, const struct fortran_file* file, int* ierr) {
+    /* The library has no text for what it was not asked. */
+    const int ours = status == TW_ESHAPE || status == TW_ENOMEM;
+    thalweg_f_check(status, ours ? NULL : file->session,
+                    status == TW_ESHAPE
+                        ? "tw_put_box: start, count and the array have not as many elements"
+                        : "tw_put_box",
+                    ierr);
+}
+
+void thalweg_f_put_box_int32(const struct fortran_file* file, const CFI_cdesc_t* name,
+                             const CFI_cdesc_t* array, const CFI_cdesc_t* start,
+                             const CFI_cdesc_t* count, int* ierr) {
+    check_box(put_box(file, name, array, start, count), file, ierr);
+}
+
+void thalweg_f_put_box_int64(const struct fortran_file* file, const CFI_cdesc_t* name,
+                             const CFI_cdesc_t* array, const CFI_cdesc_t* start,
+                             const CFI_cdesc_t* count, int* ierr) {
+    check_box(put_box(file, name, array, start, count), file, ierr);
 }
 
 void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,

@@ -125,6 +125,22 @@ public:
                              static_cast<int>(extent.size()), extent.data(), byte_stride.data(),
                              flags));
     }
+    /// tw_put_box: as many values as the box has
+    template <class T>
+    void put_box(const std::string& var, std::span<const std::int64_t> start,
+                 std::span<const std::int64_t> count, std::span<const T> data) {
+        std::int64_t n = 1;
+        for (std::int64_t c : count) n *= c;
+        if (start.size() != count.size() || n != static_cast<std::int64_t>(data.size()))
+            throw Error(TW_ESHAPE, "put_box of '" + var + "': start, count and data do not fit");
+        check(
+            tw_put_box(file_, var.c_str(), type_of<T>(), start.data(), count.data(), data.data()));
+    }
+    template <class T>
+    void put_box(const std::string& var, const std::vector<std::int64_t>& start,
+                 const std::vector<std::int64_t>& count, const std::vector<T>& data) {
+        put_box<T>(var, std::span(start), std::span(count), std::span(data));
+    }
     /// tw_end_step @note Collective
     void end_step() { check(tw_end_step(file_)); }
     /// tw_sync @note Collective
@@ -190,6 +206,18 @@ public:
         const int code = tw_finalize(&session_);
         if (code != TW_OK) throw Error(code, tw_strerror(code));
     }
+    /// tw_inq_role
+    tw_role role() const {
+        int role = TW_MODEL;
+        check(tw_inq_role(session_, &role));
+        return static_cast<tw_role>(role);
+    }
+    /// tw_model_comm: belongs to the session
+    MPI_Comm model_comm() const {
+        MPI_Comm comm = MPI_COMM_NULL;
+        check(tw_model_comm(session_, &comm));
+        return comm;
+    }
     /// tw_decompose @note Collective
     Decomposition decompose(const std::string& dims, const std::vector<std::int64_t>& shape,
                             const std::vector<Block>& blocks,
@@ -236,5 +264,13 @@ private:
 
     tw_session session_ = nullptr;
 };
+
+/// tw_recover: what was done, in words. Needs neither a session nor MPI.
+inline std::string recover(const std::string& path) {
+    char text[4096] = "";
+    const int code = tw_recover(path.c_str(), text, sizeof text);
+    if (code != TW_OK) throw Error(code, *text == '\0' ? tw_strerror(code) : text);
+    return text;
+}
 
 }  // namespace thalweg

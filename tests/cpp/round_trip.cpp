@@ -29,6 +29,10 @@ int code_of(F&& f) {
 void run(int rank, int size) {
     using thalweg::Block;
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
+    CHECK(io.role() == TW_MODEL);
+    int same = MPI_UNEQUAL;
+    MPI_Comm_compare(io.model_comm(), MPI_COMM_WORLD, &same);
+    CHECK(same == MPI_CONGRUENT);
     const std::int64_t rows = 3, lon = 5;
     const std::vector<std::int64_t> shape{rows * size, lon};
     const auto cells = io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}});
@@ -57,6 +61,10 @@ void run(int rank, int size) {
             const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, -8};
             file.put_strided("S", t.data() + lon - 1, extent, stride, TW_DEFERRED);
             file.put("n", std::vector<std::int64_t>{step});
+            const std::vector<std::int64_t> start{step, rows * rank, 0}, count{1, rows, lon};
+            CHECK(code_of([&] { file.put_box("T", start, count, t); }) == TW_ESTATE);
+            CHECK(code_of([&] { file.put_box("T", start, {1, rows}, t); }) == TW_ESHAPE);
+            CHECK(code_of([&] { file.put_box("T", start, {1, rows, 1}, t); }) == TW_ESHAPE);
             CHECK(code_of([&] { file.put("nothing", t); }) == TW_ENOTFOUND);
             CHECK(code_of([&] { file.put("T", std::vector<double>(2)); }) == TW_ESHAPE);
             file.end_step();
@@ -66,6 +74,11 @@ void run(int rank, int size) {
         moved.close();
         CHECK(code_of([&] { moved.end_step(); }) == TW_EHANDLE);
     }
+    if (rank == 0) {
+        CHECK(thalweg::recover("cpp.nc") == "cpp.nc: 3 records, complete already");
+        CHECK(code_of([&] { thalweg::recover("nowhere.nc"); }) == TW_ENOTFOUND);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
     {
         thalweg::File file = io.open("cpp.nc");
         CHECK(file.dim("time") == 3);

@@ -46,6 +46,8 @@ program constants
   call type('TW_INT64', TW_INT64)
   call type('TW_UINT64', TW_UINT64)
   call expect_status(types, type_count(), 'number of types')
+  call expect_status(TW_MODEL, model_role(), 'TW_MODEL')
+  call expect_status(TW_SERVER, server_role(), 'TW_SERVER')
   call finish()
 
 contains

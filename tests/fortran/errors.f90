@@ -9,7 +9,7 @@ program errors
   type(tw_session) :: io
   type(tw_decomposition) :: d, first_rank, none
   type(tw_file) :: file, other
-  integer :: status, first, start, n
+  integer :: status, first, start, n, same
   real, allocatable :: line(:), unallocated(:)
   logical :: flags(2) = .true.
   complex :: waves(2) = 0
@@ -24,6 +24,14 @@ program errors
   io = tw_init(MPI_COMM_WORLD%MPI_VAL, 'log=off', status)
   call expect_status(status, TW_OK, 'tw_init with an integer communicator')
   call expect(tw_error_message(io) == '', 'no error yet')
+
+  ! Roles: without servers every rank is of the model.
+  call expect_status(tw_inq_role(io, status), TW_MODEL, 'the role')
+  call expect_status(status, TW_OK, 'tw_inq_role')
+  call expect(.not. tw_is_server(io), 'no server')
+  call MPI_Comm_compare(tw_model_comm(io, status), MPI_COMM_WORLD, same)
+  call expect_status(status, TW_OK, 'tw_model_comm')
+  call expect_status(same, MPI_CONGRUENT, 'the model''s communicator')
 
   ! Decompositions: every rank has a part of the line; or rank 0 all of it.
   start = 1 + rank*nx/ranks
@@ -126,6 +134,11 @@ program errors
   else
     call put_assumed_size([(1.0, first=1, nx)])
   end if
+  call tw_put_box(file, 'v', line, [start, 1], [n, 1], status)
+  call expect_status(status, TW_ESTATE, 'a box without a service')
+  call expect(index(tw_error_message(io), 'service') > 0, 'the text tells what it needs')
+  call tw_put_box(file, 'v', line, [start, 1], [n + 1, 1], status)
+  call expect_status(status, TW_ESHAPE, 'a box larger than the array')
   if (rank == 0) then
     call tw_put(file, 'v', line, status)
     call expect_status(status, TW_OK, 'tw_put')
@@ -149,6 +162,18 @@ program errors
   call expect_status(status, TW_ECLOSED, 'a put after close')
   call tw_close(file, status)
   call expect_status(status, TW_ECLOSED, 'a second close')
+
+  ! Recovery.
+  if (rank == 0) then
+    call tw_recover('no_such_file.nc', text, status)
+    call expect_status(status, TW_ENOTFOUND, 'tw_recover of no file')
+    call expect(index(text, 'no_such_file.nc.part') > 0, 'its text: '//text)
+    call tw_recover('file.nc  ', text)
+    call expect(text == 'file.nc: 1 record, complete already', 'tw_recover: '//text)
+    call tw_recover('file.nc', ierr=status)
+    call expect_status(status, TW_OK, 'tw_recover without a text')
+  end if
+  call MPI_Barrier(MPI_COMM_WORLD)
 
   ! Reading.
   file = tw_open(io, 'file.nc', ierr=status)
@@ -184,6 +209,10 @@ program errors
   call expect_status(status, TW_EHANDLE, 'tw_finalize twice')
   text = tw_summary(io, status)
   call expect_status(status, TW_EHANDLE, 'tw_summary without a session')
+  call expect(.not. tw_is_server(io, status), 'no server without a session')
+  call expect_status(status, TW_EHANDLE, 'tw_is_server without a session')
+  call expect(tw_model_comm(io, status) == MPI_COMM_NULL, 'no communicator without a session')
+  call expect_status(status, TW_EHANDLE, 'tw_model_comm without a session')
   deallocate (line, text)  ! so that leak checkers do not find them
   call finish()
 

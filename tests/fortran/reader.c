@@ -38,6 +38,9 @@ static int find(const struct constant* table, size_t n, const char* name, int* v
 int code_count(void) { return (int)(sizeof codes / sizeof codes[0]); }
 int type_count(void) { return (int)(sizeof types / sizeof types[0]); }
 
+int model_role(void) { return TW_MODEL; }
+int server_role(void) { return TW_SERVER; }
+
 /* 1 and the value if there is such a constant, else 0. */
 int find_code(const char* name, int* value) {
     return find(codes, sizeof codes / sizeof codes[0], name, value);

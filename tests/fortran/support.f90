@@ -17,6 +17,12 @@ module support
     integer(c_int) function type_count() bind(C)
       import
     end function type_count
+    integer(c_int) function model_role() bind(C)
+      import
+    end function model_role
+    integer(c_int) function server_role() bind(C)
+      import
+    end function server_role
     integer(c_int) function find_code(name, value) bind(C)
       import
       character(kind=c_char), intent(in) :: name(*)
