@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <new>
 
 namespace thalweg {
 
@@ -116,11 +117,19 @@ void Desk::retire() {
     retired_ = true;
 }
 
-bool Desk::work_locked() {
+/// Nobody is there to catch what this throws; the ranks hear of it as of any failure.
+bool Desk::work_locked() try {
     if (!failure().ok()) return discard();
     const bool worked = boxes_next() ? work_boxes() : work_units();
     const bool committed = commit();
     return worked || committed;
+} catch (const std::bad_alloc&) {
+    fail(thalweg::failure(TW_ENOMEM, "{}: out of memory (rank {})", options_.path, options_.rank));
+    return true;
+} catch (const std::exception& e) {
+    fail(thalweg::failure(TW_EINTERNAL, "{}: internal error: {} (rank {})", options_.path, e.what(),
+                          options_.rank));
+    return true;
 }
 
 /// After a failure nothing is written, and nobody waits for anybody.

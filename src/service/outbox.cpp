@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "comm/waiting.hpp"
 
 namespace thalweg {
 
@@ -32,6 +33,7 @@ void Outbox::reclaim() {
 }
 
 void Outbox::wait_for_more() {
+    const Waiting waiting("the writers to make room in the queue");
     if (help && help()) return;
     Region& region = Region::of(*memory_);
     const auto oldest = static_cast<std::uint32_t>(units_.front().number);
@@ -98,6 +100,7 @@ void Outbox::publish(Parcel& parcel, std::int64_t keep) {
 }
 
 void Outbox::drain() {
+    const Waiting waiting("the writers to write what is in the queue");
     for (reclaim(); !units_.empty(); reclaim()) wait_for_more();
 }
 

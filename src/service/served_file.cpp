@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "comm/waiting.hpp"
 #include "service/file_description.hpp"
 #include "storage/classic_header.hpp"
 
@@ -34,6 +35,7 @@ void Port::poll() {
 
 Status Port::ask(MessageKind kind, std::int64_t file, const std::vector<char>& body, bool all,
                  WriteCounts* counts, FileMap* map) {
+    const Waiting waiting("the servers to answer");
     const std::size_t n = all ? crew_.servers.size() : 1;
     for (std::size_t w = 0; w < n; ++w) transport_.send(crew_.servers[w], kind, file, body);
     ring(doorbell_);

@@ -207,6 +207,10 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
     *session = new (std::nothrow) tw_session_impl;
     if (*session == nullptr) return TW_ENOMEM;
     const int code = guarded(*session, [&] { return start(comm, settings, *session); });
+    if ((*session)->role == TW_SERVER) {
+        (*session)->servers->serve();
+        return code;
+    }
     if (code == TW_OK && (*session)->settings.flag("print_config")) tw_print_config(*session);
     return code;
 }

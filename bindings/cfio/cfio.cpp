@@ -1,0 +1,149 @@
+// The functions of cfio.h: arguments in, codes out.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "cfio.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "fortran.h"
+#include "program.hpp"
+
+namespace {
+
+using thalweg::cfio::Attribute;
+using thalweg::cfio::Error;
+using thalweg::cfio::File;
+using thalweg::cfio::Program;
+
+constexpr int no_file = 0;  // ids start at 1
+
+Program program;
+
+// Does something that may fail; pointers are what has to be there.
+template <class Action>
+int attempt(const char* call, int ncid, std::initializer_list<const void*> pointers,
+            Action action) {
+    try {
+        for (const void* pointer : pointers)
+            if (pointer == nullptr) throw Error{CFIO_ERROR_ARG_NULL, "an argument is NULL"};
+        action();
+        return CFIO_ERROR_NONE;
+    } catch (const Error& error) {
+        return program.fail(call, ncid, error);
+    } catch (const std::bad_alloc&) {
+        return program.fail(call, ncid, Error{CFIO_ERROR_MALLOC, "not enough memory"});
+    }
+}
+
+int put_vara(const char* call, int ncid, int varid, int dim, const size_t* start,
+             const size_t* count, tw_type type, const void* data) {
+    return attempt(call, ncid, {},
+                   [&] { program.file(ncid).put_box(varid, dim, start, count, type, data); });
+}
+
+// Of one value; refuses what is no type.
+std::size_t size_of(cfio_type type) {
+    switch (type) {
+        case CFIO_BYTE:
+        case CFIO_CHAR: return 1;
+        case CFIO_SHORT: return 2;
+        case CFIO_INT:
+        case CFIO_FLOAT: return 4;
+        case CFIO_DOUBLE: return 8;
+        default: throw Error{CFIO_ERROR_NC, "no type has the number " + std::to_string(type)};
+    }
+}
+
+}  // namespace
+
+int cfio_init(int x_proc_num, int y_proc_num, int ratio) {
+    return attempt("cfio_init", no_file, {}, [&] { program.init(x_proc_num, y_proc_num, ratio); });
+}
+
+int cfio_finalize() {
+    int code = CFIO_ERROR_NONE;
+    const int failed = attempt("cfio_finalize", no_file, {}, [&] { code = program.finalize(); });
+    return failed != CFIO_ERROR_NONE ? failed : code;
+}
+
+int cfio_proc_type(...) { return program.type(); }
+
+int cfio_create(const char* path, int cmode, int* ncid) {
+    return attempt("cfio_create", no_file, {path, ncid},
+                   [&] { *ncid = program.create(path, cmode); });
+}
+
+int cfio_def_dim(int ncid, const char* name, size_t len, int* id) {
+    return attempt("cfio_def_dim", ncid, {name, id},
+                   [&] { *id = program.file(ncid).def_dim(name, len); });
+}
+
+int cfio_def_var(int ncid, const char* name, cfio_type type, int ndims, const int* dimids,
+                 const size_t* start, const size_t* count, int* varid) {
+    return attempt("cfio_def_var", ncid, {name, varid}, [&] {
+        File& file = program.file(ncid);
+        if (ndims < 0) throw Error{CFIO_ERROR_NC, "the number of dimensions is negative"};
+        size_of(type);  // is there such a type?
+        if (ndims > 0 && (dimids == nullptr || start == nullptr || count == nullptr))
+            throw Error{CFIO_ERROR_ARG_NULL, "an argument is NULL"};
+        *varid = file.def_var(name, type, std::vector<int>(dimids, dimids + ndims));
+    });
+}
+
+int cfio_put_att(int ncid, int varid, const char* name, cfio_type type, size_t len,
+                 const void* op) {
+    return attempt("cfio_put_att", ncid, {name, op}, [&] {
+        File& file = program.file(ncid);
+        const std::size_t size = size_of(type);
+        if (len > INT32_MAX / size) throw Error{CFIO_ERROR_NC, "too many values"};
+        file.put_att(varid, Attribute{"", name, type, static_cast<std::int64_t>(len),
+                                      std::string(static_cast<const char*>(op), len * size)});
+    });
+}
+
+int cfio_enddef(int ncid) {
+    return attempt("cfio_enddef", ncid, {}, [&] { program.file(ncid).enddef(); });
+}
+
+int cfio_inq_varid(int ncid, const char* name, int* varid) {
+    int id = 0;
+    const int code = attempt("cfio_inq_varid", ncid, {name, varid},
+                             [&] { id = program.file(ncid).find_var(name); });
+    if (code != CFIO_ERROR_NONE) return code;
+    // Said to nobody and not kept: a program may ask.
+    if (id == 0) return CFIO_ERROR_VAR_NO_EXIST;
+    *varid = id;
+    return CFIO_ERROR_NONE;
+}
+
+int cfio_put_vara_float(int ncid, int varid, int dim, const size_t* start, const size_t* count,
+                        const float* p) {
+    return put_vara("cfio_put_vara_float", ncid, varid, dim, start, count, TW_FLOAT, p);
+}
+
+int cfio_put_vara_double(int ncid, int varid, int dim, const size_t* start, const size_t* count,
+                         const double* p) {
+    return put_vara("cfio_put_vara_double", ncid, varid, dim, start, count, TW_DOUBLE, p);
+}
+
+int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const size_t* count,
+                      const int* p) {
+    return put_vara("cfio_put_vara_int", ncid, varid, dim, start, count, TW_INT, p);
+}
+
+int cfio_io_end(void) {
+    return attempt("cfio_io_end", no_file, {}, [] { program.end_io(); });
+}
+
+int cfio_close(int ncid) {
+    return attempt("cfio_close", ncid, {}, [&] { program.close(ncid); });
+}
+
+int thalweg_cfio_alias(int ncid, int number, int varid) {
+    return attempt("cfio_def_var", ncid, {},
+                   [&] { program.file(ncid).also_called(number, varid); });
+}

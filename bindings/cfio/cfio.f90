@@ -1,0 +1,154 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> The interface of CFIO (Huang et al. 2014) for Fortran, carried out by Thalweg: programs written
+!> for CFIO compile and run unchanged. docs/cfio.md tells what is kept and what is better; cfio.h
+!> describes the functions. Here indices start at 1, dimensions go fastest first, and variable 0
+!> is the file. The names of the paper's example are there too.
+module cfio
+  use, intrinsic :: iso_c_binding, only: c_int, c_char, c_float, c_double
+  implicit none
+  private
+
+  public :: cfio_init, cfio_finalize, cfio_final, cfio_proc_type, cfio_create, cfio_def_dim
+  public :: cfio_def_var, cfio_put_att, cfio_enddef, cfio_inq_varid, cfio_put_vara
+  public :: cfio_put_vara_real, cfio_put_vara_double, cfio_put_vara_int
+  public :: cfio_io_end, cfio_end_io, cfio_close
+
+  integer(c_int), parameter, public :: CFIO_PROC_CLIENT = 1
+  integer(c_int), parameter, public :: CFIO_PROC_SERVER = 2
+  integer(c_int), parameter, public :: CFIO_PROC_BLANK = 3
+  integer(c_int), parameter, public :: CFIO_TYPE_CLIENT = CFIO_PROC_CLIENT
+  integer(c_int), parameter, public :: CFIO_TYPE_SERVER = CFIO_PROC_SERVER
+  integer(c_int), parameter, public :: CFIO_TYPE_BLANK = CFIO_PROC_BLANK
+
+  integer(c_int), parameter, public :: cfio_byte = 1
+  integer(c_int), parameter, public :: cfio_char = 2
+  integer(c_int), parameter, public :: cfio_short = 3
+  integer(c_int), parameter, public :: cfio_int = 4
+  integer(c_int), parameter, public :: cfio_float = 5
+  integer(c_int), parameter, public :: cfio_double = 6
+
+  ! The arguments that receive an id have no intent: in the paper's example a constant stands there.
+
+  interface
+    integer(c_int) function cfio_init(x_proc_num, y_proc_num, ratio) bind(C, name='cfio_init')
+      import
+      integer(c_int), value :: x_proc_num, y_proc_num, ratio
+    end function cfio_init
+
+    !> Some programs hand over their rank.
+    integer(c_int) function cfio_proc_type(rank) bind(C, name='thalweg_cfio_f_proc_type')
+      import
+      integer(c_int), intent(in), optional :: rank
+    end function cfio_proc_type
+
+    integer(c_int) function cfio_create(path, cmode, ncid) bind(C, name='thalweg_cfio_f_create')
+      import
+      character(kind=c_char, len=*), intent(in) :: path
+      integer(c_int), value :: cmode
+      integer(c_int) :: ncid
+    end function cfio_create
+
+    integer(c_int) function cfio_def_dim(ncid, name, length, dimid) &
+        bind(C, name='thalweg_cfio_f_def_dim')
+      import
+      integer(c_int), value :: ncid, length
+      character(kind=c_char, len=*), intent(in) :: name
+      integer(c_int) :: dimid
+    end function cfio_def_dim
+
+    !> Text, or numbers of 1, 2 and 4 bytes and double precision: one, or a contiguous array.
+    integer(c_int) function cfio_put_att(ncid, varid, name, values) &
+        bind(C, name='thalweg_cfio_f_put_att')
+      import
+      integer(c_int), value :: ncid, varid
+      character(kind=c_char, len=*), intent(in) :: name
+      type(*), contiguous, intent(in) :: values(..)
+    end function cfio_put_att
+
+    integer(c_int) function cfio_enddef(ncid) bind(C, name='cfio_enddef')
+      import
+      integer(c_int), value :: ncid
+    end function cfio_enddef
+
+    integer(c_int) function cfio_inq_varid(ncid, name, varid) &
+        bind(C, name='thalweg_cfio_f_inq_varid')
+      import
+      integer(c_int), value :: ncid
+      character(kind=c_char, len=*), intent(in) :: name
+      integer(c_int) :: varid
+    end function cfio_inq_varid
+
+    integer(c_int) function cfio_close(ncid) bind(C, name='cfio_close')
+      import
+      integer(c_int), value :: ncid
+    end function cfio_close
+  end interface
+
+  !> With or without start and count: they are a hint, and only those of cfio_put_vara decide.
+  interface cfio_def_var
+    integer(c_int) function def_var(ncid, name, xtype, ndims, dimids, varid) &
+        bind(C, name='thalweg_cfio_f_def_var')
+      import
+      integer(c_int), value :: ncid, xtype, ndims
+      character(kind=c_char, len=*), intent(in) :: name
+      integer(c_int), intent(in) :: dimids(..)
+      integer(c_int) :: varid
+    end function def_var
+
+    integer(c_int) function def_var_hint(ncid, name, xtype, ndims, dimids, start, count, varid) &
+        bind(C, name='thalweg_cfio_f_def_var_hint')
+      import
+      integer(c_int), value :: ncid, xtype, ndims
+      character(kind=c_char, len=*), intent(in) :: name
+      integer(c_int), intent(in) :: dimids(..), start(..), count(..)
+      integer(c_int) :: varid
+    end function def_var_hint
+  end interface cfio_def_var
+
+  interface cfio_put_vara
+    integer(c_int) function cfio_put_vara_real(ncid, varid, ndims, start, count, fp) &
+        bind(C, name='thalweg_cfio_f_put_vara_real')
+      import
+      integer(c_int), value :: ncid, varid, ndims
+      integer(c_int), intent(in) :: start(*), count(*)
+      real(c_float), intent(in) :: fp(*)
+    end function cfio_put_vara_real
+
+    integer(c_int) function cfio_put_vara_double(ncid, varid, ndims, start, count, fp) &
+        bind(C, name='thalweg_cfio_f_put_vara_double')
+      import
+      integer(c_int), value :: ncid, varid, ndims
+      integer(c_int), intent(in) :: start(*), count(*)
+      real(c_double), intent(in) :: fp(*)
+    end function cfio_put_vara_double
+
+    integer(c_int) function cfio_put_vara_int(ncid, varid, ndims, start, count, fp) &
+        bind(C, name='thalweg_cfio_f_put_vara_int')
+      import
+      integer(c_int), value :: ncid, varid, ndims
+      integer(c_int), intent(in) :: start(*), count(*)
+      integer(c_int), intent(in) :: fp(*)
+    end function cfio_put_vara_int
+  end interface cfio_put_vara
+
+  ! One function under the names of CFIO's code and of its paper.
+
+  interface
+    integer(c_int) function cfio_finalize() bind(C, name='cfio_finalize')
+      import
+    end function cfio_finalize
+
+    integer(c_int) function cfio_final() bind(C, name='cfio_finalize')
+      import
+    end function cfio_final
+
+    integer(c_int) function cfio_io_end() bind(C, name='cfio_io_end')
+      import
+    end function cfio_io_end
+
+    integer(c_int) function cfio_end_io() bind(C, name='cfio_io_end')
+      import
+    end function cfio_end_io
+  end interface
+end module cfio

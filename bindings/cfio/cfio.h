@@ -1,0 +1,100 @@
+/* The interface of CFIO (Huang et al. 2014), carried out by Thalweg: programs written for CFIO
+ * compile and run unchanged. docs/cfio.md tells what is kept and what is better.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every function returns 0 or one of the codes below; the reason is printed on standard error.
+ * cfio_init is called by all ranks of MPI_COMM_WORLD, cfio_finalize too; the others by the clients.
+ * cfio_create, cfio_enddef, cfio_close and cfio_finalize wait for the other clients, the rest for
+ * nobody. What a call returned on one client only, cfio_close of that file returns on all (and
+ * cfio_finalize, where it belongs to no file).
+ */
+#ifndef CFIO_H
+#define CFIO_H
+
+#include <mpi.h>
+#include <pnetcdf.h> /* NC_GLOBAL and the modes of cfio_create */
+#include <stddef.h>
+#include <stdlib.h> /* programs rely on it */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CFIO_PROC_CLIENT 1
+#define CFIO_PROC_SERVER 2
+#define CFIO_PROC_BLANK 3
+
+/* The types of variables and attributes; the values are netCDF's. */
+typedef int cfio_type;
+#define CFIO_BYTE 1
+#define CFIO_CHAR 2
+#define CFIO_SHORT 3
+#define CFIO_INT 4
+#define CFIO_FLOAT 5
+#define CFIO_DOUBLE 6
+
+#define CFIO_ERROR_NONE 0
+#define CFIO_ERROR_MALLOC (-1)           /* not enough memory */
+#define CFIO_ERROR_INVALID_INIT_ARG (-3) /* cfio_init failed, or this rank is no client */
+#define CFIO_ERROR_ARG_NULL (-4)         /* an argument is NULL */
+#define CFIO_ERROR_FINAL_AFTER_MPI (-200)
+#define CFIO_ERROR_EXCEED_BOUND (-400) /* an index outside the variable */
+#define CFIO_ERROR_NC_NO_EXIST (-401)  /* no such file, dimension or variable */
+#define CFIO_ERROR_VAR_NO_EXIST (-401)
+#define CFIO_ERROR_NC (-500) /* the file cannot be made, cannot hold this, or was not written */
+
+/* What stands between the two is done by the clients. */
+#define CFIO_START(...) if (cfio_proc_type() == CFIO_PROC_CLIENT) {
+#define CFIO_END(...) }
+
+/**
+ * World ranks 0 to x*y - 1 become clients, the next max(1, x*y / ratio) servers, the rest blank. On
+ * a server it returns when all clients have called cfio_finalize.
+ * @return 0, or CFIO_ERROR_INVALID_INIT_ARG on every rank
+ */
+int cfio_init(int x_proc_num, int y_proc_num, int ratio);
+
+/* Without a prototype in C: some programs hand over their rank. */
+#ifdef __cplusplus
+int cfio_finalize(void);
+int cfio_proc_type(...);
+#else
+int cfio_finalize();
+int cfio_proc_type();
+#endif
+
+/** @param cmode  netCDF's create mode: NC_NOCLOBBER, NC_64BIT_OFFSET, NC_64BIT_DATA; 0 is CDF-1 */
+int cfio_create(const char* path, int cmode, int* ncid);
+
+/** @param len  0: unlimited */
+int cfio_def_dim(int ncid, const char* name, size_t len, int* id);
+
+/** @param start, count  a hint of what this client will put; only that of cfio_put_vara counts */
+int cfio_def_var(int ncid, const char* name, cfio_type type, int ndims, const int* dimids,
+                 const size_t* start, const size_t* count, int* varid);
+
+/** @param varid  NC_GLOBAL for the file */
+int cfio_put_att(int ncid, int varid, const char* name, cfio_type type, size_t len, const void* op);
+
+int cfio_enddef(int ncid);
+int cfio_inq_varid(int ncid, const char* name, int* varid);
+
+/** Puts a block: indices from 0, the slowest dimension first. The buffer is free on return. */
+int cfio_put_vara_float(int ncid, int varid, int dim, const size_t* start, const size_t* count,
+                        const float* p);
+int cfio_put_vara_double(int ncid, int varid, int dim, const size_t* start, const size_t* count,
+                         const double* p);
+int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const size_t* count,
+                      const int* p);
+
+/** What was put so far may be written. */
+int cfio_io_end(void);
+
+int cfio_close(int ncid);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,208 @@
+/* The C side of the Fortran module: Fortran's order of dimensions, its indices from 1 and its texts
+ * become those of cfio.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <ISO_Fortran_binding.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cfio.h"
+#include "fortran.h"
+
+/* netCDF's names have at most 256 bytes; longer ones are cut to 257 and so found too long. */
+struct name {
+    char text[258];
+};
+
+/* Paths may be longer. */
+struct path {
+    char text[4097];
+};
+
+enum { max_dims = 1024 }; /* netCDF's */
+
+struct box {
+    size_t start[max_dims];
+    size_t count[max_dims];
+};
+
+int thalweg_cfio_f_proc_type(const int* rank);
+int thalweg_cfio_f_create(const CFI_cdesc_t* path, int cmode, int* ncid);
+int thalweg_cfio_f_def_dim(int ncid, const CFI_cdesc_t* name, int len, int* id);
+int thalweg_cfio_f_def_var(int ncid, const CFI_cdesc_t* name, int type, int ndims,
+                           const CFI_cdesc_t* dimids, int* varid);
+int thalweg_cfio_f_def_var_hint(int ncid, const CFI_cdesc_t* name, int type, int ndims,
+                                const CFI_cdesc_t* dimids, const CFI_cdesc_t* start,
+                                const CFI_cdesc_t* count, int* varid);
+int thalweg_cfio_f_put_att(int ncid, int varid, const CFI_cdesc_t* name, const CFI_cdesc_t* values);
+int thalweg_cfio_f_inq_varid(int ncid, const CFI_cdesc_t* name, int* varid);
+int thalweg_cfio_f_put_vara_real(int ncid, int varid, int ndims, const int* start, const int* count,
+                                 const float* p);
+int thalweg_cfio_f_put_vara_double(int ncid, int varid, int ndims, const int* start,
+                                   const int* count, const double* p);
+int thalweg_cfio_f_put_vara_int(int ncid, int varid, int ndims, const int* start, const int* count,
+                                const int* p);
+
+/* Without the blanks at the end; cut where it would not fit. */
+static void copy_text(const CFI_cdesc_t* from, char* to, size_t size) {
+    const char* text = from->base_addr;
+    size_t length = from->elem_len;
+    while (length > 0 && text[length - 1] == ' ') {
+        --length;
+    }
+    if (length > size - 1) {
+        length = size - 1;
+    }
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+static struct name name_of(const CFI_cdesc_t* text) {
+    struct name name;
+    copy_text(text, name.text, sizeof name.text);
+    return name;
+}
+
+/* Fortran's 0 is the file itself, as in netCDF's Fortran interface. */
+static int attribute_owner(int varid) {
+    if (varid == 0) {
+        return NC_GLOBAL;
+    }
+    return varid == NC_GLOBAL ? 0 : varid;
+}
+
+/* Stores an id, unless its place cannot be written: a program may name a constant there, as the
+ * example of CFIO's paper does, and compilers keep constants in memory that is read-only. Reading
+ * into such memory fails, where storing would end the program. */
+static int store(int* place, int id) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+        return 0;
+    }
+    const int stored = write(ends[1], &id, sizeof id) == (ssize_t)sizeof id &&
+                       read(ends[0], place, sizeof id) == (ssize_t)sizeof id;
+    close(ends[0]);
+    close(ends[1]);
+    return stored;
+}
+
+int thalweg_cfio_f_proc_type(const int* rank) {
+    (void)rank;
+    return cfio_proc_type();
+}
+
+int thalweg_cfio_f_create(const CFI_cdesc_t* path, int cmode, int* ncid) {
+    struct path name;
+    copy_text(path, name.text, sizeof name.text);
+    return cfio_create(name.text, cmode, ncid);
+}
+
+int thalweg_cfio_f_def_dim(int ncid, const CFI_cdesc_t* name, int len, int* id) {
+    /* A negative length becomes one that no file can hold. */
+    return cfio_def_dim(ncid, name_of(name).text, (size_t)len, id);
+}
+
+int thalweg_cfio_f_def_var(int ncid, const CFI_cdesc_t* name, int type, int ndims,
+                           const CFI_cdesc_t* dimids, int* varid) {
+    static const size_t no_hint = 0; /* hints are not looked at */
+    int ids[max_dims];
+    const char* first = dimids->base_addr;
+    /* One element of an array stands for those that follow it, too. */
+    const ptrdiff_t stride = dimids->rank > 0 ? dimids->dim[0].sm : (ptrdiff_t)sizeof(int);
+    const int n = ndims <= max_dims ? ndims : -1;
+    for (int d = 0; d < n; ++d) {
+        memcpy(&ids[n - 1 - d], first + d * stride, sizeof(int));
+    }
+    int id = 0;
+    const int code = cfio_def_var(ncid, name_of(name).text, type, n, ids, &no_hint, &no_hint, &id);
+    if (code != CFIO_ERROR_NONE || store(varid, id)) {
+        return code;
+    }
+    return thalweg_cfio_alias(ncid, *varid, id);
+}
+
+int thalweg_cfio_f_def_var_hint(int ncid, const CFI_cdesc_t* name, int type, int ndims,
+                                const CFI_cdesc_t* dimids, const CFI_cdesc_t* start,
+                                const CFI_cdesc_t* count, int* varid) {
+    (void)start;
+    (void)count;
+    return thalweg_cfio_f_def_var(ncid, name, type, ndims, dimids, varid);
+}
+
+/* The number of values. */
+static size_t count_of(const CFI_cdesc_t* values) {
+    size_t n = 1;
+    for (int d = 0; d < values->rank; ++d) {
+        n *= (size_t)values->dim[d].extent;
+    }
+    return n;
+}
+
+static int type_of(const CFI_cdesc_t* values) {
+    /* Pairs, not a switch: the CFI names of one size may be one value or two. */
+    static const struct {
+        CFI_type_t fortran;
+        size_t size;
+        int type;
+    } table[] = {
+        {CFI_type_int8_t, 1, CFIO_BYTE},   {CFI_type_signed_char, 1, CFIO_BYTE},
+        {CFI_type_int16_t, 2, CFIO_SHORT}, {CFI_type_short, 2, CFIO_SHORT},
+        {CFI_type_int32_t, 4, CFIO_INT},   {CFI_type_int, 4, CFIO_INT},
+        {CFI_type_float, 4, CFIO_FLOAT},   {CFI_type_double, 8, CFIO_DOUBLE},
+    };
+    if (values->type == CFI_type_char) {
+        return CFIO_CHAR;
+    }
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        if (values->type == table[i].fortran && values->elem_len == table[i].size) {
+            return table[i].type;
+        }
+    }
+    return 0; /* none: cfio_put_att says so */
+}
+
+int thalweg_cfio_f_put_att(int ncid, int varid, const CFI_cdesc_t* name,
+                           const CFI_cdesc_t* values) {
+    const int type = type_of(values);
+    const size_t length = type == CFIO_CHAR ? values->elem_len : 1;
+    return cfio_put_att(ncid, attribute_owner(varid), name_of(name).text, type,
+                        count_of(values) * length, values->base_addr);
+}
+
+int thalweg_cfio_f_inq_varid(int ncid, const CFI_cdesc_t* name, int* varid) {
+    return cfio_inq_varid(ncid, name_of(name).text, varid);
+}
+
+/* A box in C's order. The number of dimensions, or -1 where there is no such number. */
+static int box_of(int ndims, const int* start, const int* count, struct box* box) {
+    const int n = ndims <= max_dims ? ndims : -1;
+    for (int d = 0; d < n; ++d) {
+        /* Negative ones become larger than any index. */
+        box->start[n - 1 - d] = (size_t)start[d] - 1;
+        box->count[n - 1 - d] = (size_t)count[d];
+    }
+    return n;
+}
+
+int thalweg_cfio_f_put_vara_real(int ncid, int varid, int ndims, const int* start, const int* count,
+                                 const float* p) {
+    struct box box;
+    const int n = box_of(ndims, start, count, &box);
+    return cfio_put_vara_float(ncid, varid, n, box.start, box.count, p);
+}
+
+int thalweg_cfio_f_put_vara_double(int ncid, int varid, int ndims, const int* start,
+                                   const int* count, const double* p) {
+    struct box box;
+    const int n = box_of(ndims, start, count, &box);
+    return cfio_put_vara_double(ncid, varid, n, box.start, box.count, p);
+}
+
+int thalweg_cfio_f_put_vara_int(int ncid, int varid, int ndims, const int* start, const int* count,
+                                const int* p) {
+    struct box box;
+    const int n = box_of(ndims, start, count, &box);
+    return cfio_put_vara_int(ncid, varid, n, box.start, box.count, p);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "file.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace thalweg::cfio {
+namespace {
+
+std::int64_t signed_of(std::size_t value) {
+    // A negative number of the caller's, or nothing that a file can hold.
+    if (value > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) return -1;
+    return static_cast<std::int64_t>(value);
+}
+
+// Place of an id in a list whose ids start at 1.
+template <class T>
+const T& at(const std::vector<T>& list, int id, const char* what) {
+    if (id < 1 || static_cast<std::size_t>(id) > list.size())
+        throw Error{CFIO_ERROR_VAR_NO_EXIST,
+                    std::string("no ") + what + " has the id " + std::to_string(id)};
+    return list[static_cast<std::size_t>(id) - 1];
+}
+
+// Id of a definition: of the first one of its name, or a new one.
+template <class T>
+int id_of(std::vector<T>& known, std::vector<T>& pending, T one, bool defined) {
+    const auto there = find(known, one);
+    const auto id = static_cast<int>(there - known.begin()) + 1;
+    if (there != known.end()) return id;
+    if (defined)
+        throw Error{CFIO_ERROR_NC, "'" + one.name + "' is defined after the definitions ended"};
+    pending.push_back(one);
+    known.push_back(std::move(one));
+    return id;
+}
+
+}  // namespace
+
+int File::def_dim(const std::string& name, std::size_t length) {
+    const std::int64_t count = signed_of(length);
+    if (count < 0) throw Error{CFIO_ERROR_NC, "the dimension '" + name + "' has no such length"};
+    // The library's lists of names are separated by blanks.
+    if (name.empty() || name.find_first_of(" \t\n\v\f\r") != std::string::npos)
+        throw Error{CFIO_ERROR_NC, "'" + name + "' is no name of a dimension"};
+    return id_of(known_.dims, pending_.dims, Dimension{name, count}, defined_);
+}
+
+int File::def_var(const std::string& name, int type, const std::vector<int>& dims) {
+    Variable var{name, type, {}};
+    for (const int id : dims) var.dims.push_back(at(known_.dims, id, "dimension").name);
+    return id_of(known_.vars, pending_.vars, std::move(var), defined_);
+}
+
+int File::find_var(const std::string& name) {
+    const auto there = find(known_.vars, Variable{name, 0, {}});
+    return there == known_.vars.end() ? 0 : static_cast<int>(there - known_.vars.begin()) + 1;
+}
+
+void File::also_called(int number, int varid) {
+    const auto [there, is_new] = aliases_.emplace(number, varid);
+    if (!is_new && there->second != varid)
+        throw Error{CFIO_ERROR_NC, "two variables have the id " + std::to_string(number)};
+}
+
+const Variable& File::variable(int id) const {
+    const auto alias = aliases_.find(id);
+    return at(known_.vars, alias == aliases_.end() ? id : alias->second, "variable");
+}
+
+void File::put_att(int varid, Attribute att) {
+    if (varid != NC_GLOBAL) att.variable = variable(varid).name;
+    put(pending_.atts, std::move(att));
+}
+
+void File::put_box(int varid, int ndims, const std::size_t* start, const std::size_t* count,
+                   tw_type type, const void* data) {
+    const Variable& var = variable(varid);
+    const std::size_t rank = var.dims.size();
+    if (ndims < 0 || static_cast<std::size_t>(ndims) != rank)
+        throw Error{CFIO_ERROR_NC, "'" + var.name + "' has " + std::to_string(rank) +
+                                       " dimensions, not " + std::to_string(ndims)};
+    if (!defined_) throw Error{CFIO_ERROR_NC, "data before cfio_enddef"};
+    if (rank > 0 && (start == nullptr || count == nullptr))
+        throw Error{CFIO_ERROR_ARG_NULL, "start or count is NULL"};
+    std::vector<std::int64_t> first(rank);
+    std::vector<std::int64_t> length(rank);
+    bool empty = false;
+    for (std::size_t d = 0; d < rank; ++d) {
+        first[d] = signed_of(start[d]);
+        length[d] = signed_of(count[d]);
+        if (first[d] < 0 || length[d] < 0)
+            throw Error{CFIO_ERROR_EXCEED_BOUND, "'" + var.name + "' has no such index"};
+        empty = empty || length[d] == 0;
+    }
+    if (data == nullptr && !empty) throw Error{CFIO_ERROR_ARG_NULL, "the data are NULL"};
+    const int status =
+        tw_put_box(handle_, var.name.c_str(), type, first.data(), length.data(), data);
+    // A value that does not fit is replaced; the block is put all the same.
+    if (status == TW_OK || status == TW_ERANGE) has_new_boxes_ = true;
+    if (status != TW_OK) throw Error{code_of(status), text_of(status, session_)};
+}
+
+void File::end_io() {
+    // Of a file to which this client has put nothing, the library cannot know yet that it is
+    // written by blocks: it would wait for the other clients.
+    if (!has_new_boxes_) return;
+    has_new_boxes_ = false;
+    const int status = tw_end_step(handle_);
+    if (status != TW_OK) throw Error{code_of(status), text_of(status, session_)};
+}
+
+Outcome File::agree_on(Call call) {
+    const Outcome outcome = agree(clients_, call, id_, digest(pack(pending_)), error_);
+    if (!outcome.together) throw Error{CFIO_ERROR_NC, "the other clients are in another call"};
+    return outcome;
+}
+
+void File::define(bool alike) {
+    std::string conflict;
+    Definitions all = alike ? std::move(pending_) : unite(std::move(pending_), clients_, conflict);
+    pending_ = Definitions();
+    int first = TW_OK;
+    std::string text;
+    const auto check = [&](int status) {
+        if (first != TW_OK || status == TW_OK) return;
+        first = status;
+        text = text_of(status, session_);
+    };
+    for (const Dimension& dim : all.dims) {
+        check(tw_def_dim(handle_, dim.name.c_str(), dim.length));
+        add(known_.dims, dim);
+    }
+    for (const Variable& var : all.vars) {
+        std::string dims;
+        for (const std::string& dim : var.dims) dims += (dims.empty() ? "" : " ") + dim;
+        check(tw_def_var(handle_, var.name.c_str(), static_cast<tw_type>(var.type), dims.c_str(),
+                         nullptr));
+        add(known_.vars, var);
+    }
+    for (const Attribute& att : all.atts)
+        check(tw_put_att(handle_, att.variable.c_str(), att.name.c_str(),
+                         static_cast<tw_type>(att.type), att.count, att.bytes.data()));
+    if (!defined_) {
+        defined_ = true;
+        check(tw_enddef(handle_));
+    }
+    if (first != TW_OK) throw Error{code_of(first), text, true};
+    if (!conflict.empty())
+        throw Error{CFIO_ERROR_NC, "the clients define '" + conflict + "' differently", true};
+}
+
+void File::enddef() {
+    const Outcome outcome = agree_on(Call::enddef);
+    if (!defined_) define(outcome.alike);
+}
+
+void File::close() {
+    const Outcome outcome = agree_on(Call::close);
+    Error error{outcome.error, "an earlier error of client " + std::to_string(outcome.client),
+                true};
+    try {
+        define(outcome.alike);
+    } catch (const Error& of_definitions) {
+        if (error.code == 0) error = of_definitions;
+    }
+    const int status = tw_close(&handle_);
+    if (error.code == 0 && status != TW_OK)
+        error = Error{code_of(status), text_of(status, session_), true};
+    error.done = true;
+    if (error.code != 0) throw error;
+}
+
+}  // namespace thalweg::cfio

@@ -1,0 +1,65 @@
+// An open file, as one client sees it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_CFIO_FILE_HPP
+#define THALWEG_CFIO_FILE_HPP
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agreement.hpp"
+#include "definitions.hpp"
+#include "error.hpp"
+
+namespace thalweg::cfio {
+
+class File {
+public:
+    File(int id, tw_session session, MPI_Comm clients, tw_file handle)
+        : id_(id), session_(session), clients_(clients), handle_(handle) {}
+
+    // Local. Ids are this client's own and start at 1; the first definition of a name stands.
+    int def_dim(const std::string& name, std::size_t length);
+    int def_var(const std::string& name, int type, const std::vector<int>& dims);
+    int find_var(const std::string& name);  // 0: there is none
+    void put_att(int varid, Attribute att);
+    void put_box(int varid, int ndims, const std::size_t* start, const std::size_t* count,
+                 tw_type type, const void* data);
+    void end_io();
+
+    // A program may know a variable by another number (see cfio_fortran.c).
+    void also_called(int number, int varid);
+
+    // Collective over the clients. After a close that failed the file may still be open: where the
+    // other clients were in another call.
+    void enddef();
+    void close();
+    bool is_open() const { return handle_ != nullptr; }
+
+    // The first error of this client stays with the file until it is closed.
+    void remember(int code) {
+        if (error_ == 0) error_ = code;
+    }
+
+private:
+    const Variable& variable(int id) const;
+    Outcome agree_on(Call call);
+    void define(bool alike);
+
+    int id_;
+    tw_session session_;
+    MPI_Comm clients_;
+    tw_file handle_;
+    Definitions known_;    // what ids stand for
+    Definitions pending_;  // what the library has not been told yet
+    std::map<int, int> aliases_;
+    bool defined_ = false;
+    bool has_new_boxes_ = false;
+    int error_ = 0;
+};
+
+}  // namespace thalweg::cfio
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace thalweg::cfio {
+namespace {
+
+// Arguments that make sense and are the same on all ranks.
+bool usable(int x, int y, int ratio) {
+    const std::array<int, 6> mine = {x, ~x, y, ~y, ratio, ~ratio};
+    std::array<int, 6> least{};
+    MPI_Allreduce(mine.data(), least.data(), static_cast<int>(mine.size()), MPI_INT, MPI_MIN,
+                  MPI_COMM_WORLD);
+    const bool same = least[0] == ~least[1] && least[2] == ~least[3] && least[4] == ~least[5];
+    return same && x > 0 && y > 0 && ratio > 0;
+}
+
+// Programs that were written for CFIO do not expect a log.
+std::string settings_of(const Roles& roles) {
+    return "service=servers; server_ranks=last; log=off; servers=" + std::to_string(roles.servers);
+}
+
+const char* settings_of(int cmode) {
+    if ((cmode & NC_NETCDF4) != 0) return "format=netcdf4";
+    if ((cmode & NC_64BIT_DATA) != 0) return "format=cdf5";
+    return (cmode & NC_64BIT_OFFSET) != 0 ? "format=cdf2" : "format=cdf1";
+}
+
+}  // namespace
+
+// ---- roles ------------------------------------------------------------------------------------
+
+void Program::init(int x, int y, int ratio) {
+    const auto refuse = [](const std::string& why) {
+        throw Error{CFIO_ERROR_INVALID_INIT_ARG, why, true};
+    };
+    int mpi_runs = 0;
+    MPI_Initialized(&mpi_runs);
+    if (mpi_runs == 0) refuse("MPI_Init comes first");
+    if (running_) refuse("called twice");
+    error_ = 0;
+    type_ = CFIO_PROC_BLANK;
+    if (!usable(x, y, ratio)) refuse("grid and ratio are positive and the same on all ranks");
+    const Roles roles = roles_of(x, y, ratio);
+    int rank = 0;
+    int size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (roles.needed() > size)
+        refuse("a grid of " + std::to_string(x) + " x " + std::to_string(y) + " with ratio " +
+               std::to_string(ratio) + " needs " + std::to_string(roles.needed()) + " ranks, " +
+               std::to_string(roles.clients) + " clients and " + std::to_string(roles.servers) +
+               " servers; there are " + std::to_string(size));
+    start(roles, rank);
+    running_ = true;
+}
+
+void Program::start(const Roles& roles, int rank) {
+    const bool blank = roles.is_blank(rank);
+    MPI_Comm_split(MPI_COMM_WORLD, blank ? MPI_UNDEFINED : 0, rank, &group_);
+    if (blank) return;
+
+    const int status = tw_init(group_, settings_of(roles).c_str(), &session_);
+    std::string trouble;
+    if (status != TW_OK)
+        trouble = text_of(status, session_);
+    else if (!kept(roles, rank))
+        trouble = "the settings do not allow CFIO's clients and servers";
+    if (trouble.empty() && roles.is_client(rank)) {
+        tw_model_comm(session_, &clients_);
+        type_ = CFIO_PROC_CLIENT;
+        return;
+    }
+    // A server has served by now, and the clients tell it how it went: here or in finish().
+    tw_finalize(&session_);
+    error_ = first_error(group_, trouble.empty() ? 0 : CFIO_ERROR_INVALID_INIT_ARG);
+    MPI_Comm_free(&group_);
+    if (error_ == CFIO_ERROR_INVALID_INIT_ARG) throw Error{error_, trouble, true};
+    type_ = CFIO_PROC_SERVER;
+}
+
+// Whether the session's roles are those of CFIO: settings of the environment may be in the way.
+bool Program::kept(const Roles& roles, int rank) const {
+    int role = TW_MODEL;
+    tw_inq_role(session_, &role);
+    if ((role == TW_MODEL) != roles.is_client(rank)) return false;
+    if (role == TW_SERVER) return true;
+    // The model ranks are in the group's order: its first ones, if the last of them is where it
+    // has to be.
+    MPI_Comm model = MPI_COMM_NULL;
+    tw_model_comm(session_, &model);
+    MPI_Group models = MPI_GROUP_NULL;
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Comm_group(model, &models);
+    MPI_Comm_group(group_, &all);
+    int count = 0;
+    MPI_Group_size(models, &count);
+    const int last = count - 1;
+    int place = 0;
+    MPI_Group_translate_ranks(models, 1, &last, all, &place);
+    MPI_Group_free(&models);
+    MPI_Group_free(&all);
+    return count == roles.clients && place == last;
+}
+
+int Program::finalize() {
+    int mpi_ended = 0;
+    MPI_Finalized(&mpi_ended);
+    if (mpi_ended != 0) return CFIO_ERROR_FINAL_AFTER_MPI;
+    if (!running_) {
+        remember(CFIO_ERROR_INVALID_INIT_ARG);
+    } else if (type_ == CFIO_PROC_CLIENT) {
+        finish();
+    }
+    running_ = false;
+    return std::exchange(error_, 0);
+}
+
+void Program::finish() {
+    // Until the others are here too: they may be in calls that failed here.
+    while (!agree(clients_, Call::finalize, 0, 0, 0).together) remember(CFIO_ERROR_NC);
+    while (!files_.empty()) {
+        const int id = files_.begin()->first;
+        try {
+            close(id);
+        } catch (const Error& error) {
+            files_.erase(id);
+            fail("cfio_finalize", id, error);
+            remember(error.code);
+        }
+    }
+    last_id_ = 0;
+    clients_ = MPI_COMM_NULL;
+    remember(code_of(tw_finalize(&session_)));
+    error_ = first_error(group_, error_);
+    MPI_Comm_free(&group_);
+}
+
+void Program::require_client() const {
+    if (clients_ == MPI_COMM_NULL)
+        throw Error{CFIO_ERROR_INVALID_INIT_ARG, "this rank is no client, or cfio_init failed"};
+}
+
+// ---- files ------------------------------------------------------------------------------------
+
+int Program::create(const std::string& path, int cmode) {
+    require_client();
+    int rank = 0;
+    MPI_Comm_rank(clients_, &rank);
+    // One client looks: the file systems of several may not show the same at the same time.
+    const bool taken = rank == 0 && (cmode & NC_NOCLOBBER) != 0 && access(path.c_str(), F_OK) == 0;
+    const Outcome outcome = agree(clients_, Call::create, digest(path + std::to_string(cmode)), 0,
+                                  taken ? CFIO_ERROR_NC : 0);
+    if (!outcome.together)
+        throw Error{CFIO_ERROR_NC, "the other clients are in another call or create another file"};
+    if (outcome.error != 0) throw Error{outcome.error, "'" + path + "' exists", true};
+    if ((cmode & NC_64BIT_OFFSET) != 0 && (cmode & NC_64BIT_DATA) != 0)
+        throw Error{CFIO_ERROR_NC, "'" + path + "' is asked for in two formats", true};
+    tw_file handle = nullptr;
+    const int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
+    if (status != TW_OK) throw Error{code_of(status), text_of(status, session_), true};
+    ++last_id_;
+    files_.try_emplace(last_id_, last_id_, session_, clients_, handle);
+    return last_id_;
+}
+
+void Program::close(int id) {
+    File& file = this->file(id);
+    try {
+        file.close();
+    } catch (...) {
+        if (!file.is_open()) files_.erase(id);
+        throw;
+    }
+    files_.erase(id);
+}
+
+File& Program::file(int id) {
+    require_client();
+    const auto there = files_.find(id);
+    if (there == files_.end())
+        throw Error{CFIO_ERROR_NC_NO_EXIST, "no open file has the id " + std::to_string(id)};
+    return there->second;
+}
+
+void Program::end_io() {
+    require_client();
+    Error first;
+    for (auto& [id, file] : files_) {
+        try {
+            file.end_io();
+        } catch (const Error& error) {
+            file.remember(error.code);
+            if (first.code == 0) first = error;
+        }
+    }
+    first.done = true;  // their cfio_close returns it
+    if (first.code != 0) throw first;
+}
+
+// ---- errors -----------------------------------------------------------------------------------
+
+int Program::fail(const char* call, int file, const Error& error) {
+    int mpi_runs = 0;
+    int mpi_ended = 0;
+    int rank = 0;
+    MPI_Initialized(&mpi_runs);
+    MPI_Finalized(&mpi_ended);
+    if (mpi_runs != 0 && mpi_ended == 0) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!error.shared || rank == 0)
+        std::fprintf(stderr, "cfio: rank %d: %s: %s\n", rank, call, error.text.c_str());
+    const auto there = files_.find(file);
+    if (there != files_.end())
+        there->second.remember(error.code);
+    else if (!error.done)
+        remember(error.code);
+    return error.code;
+}
+
+}  // namespace thalweg::cfio

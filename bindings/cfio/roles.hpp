@@ -1,0 +1,34 @@
+// Which ranks are clients, servers, and neither.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_CFIO_ROLES_HPP
+#define THALWEG_CFIO_ROLES_HPP
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace thalweg::cfio {
+
+// By rank in MPI_COMM_WORLD: the clients first, then the servers.
+struct Roles {
+    std::int64_t clients = 0;
+    std::int64_t servers = 0;
+
+    std::int64_t needed() const { return clients + servers; }
+    bool is_client(int rank) const { return rank < clients; }
+    bool is_blank(int rank) const { return rank >= needed(); }
+};
+
+// For a grid of x times y clients, one server for every `ratio` of them.
+inline Roles roles_of(int x, int y, int ratio) {
+    Roles roles;
+    roles.clients = std::int64_t{x} * y;
+    roles.servers = std::max<std::int64_t>(1, roles.clients / ratio);
+    return roles;
+}
+
+}  // namespace thalweg::cfio
+
+#endif
