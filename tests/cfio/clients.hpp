@@ -1,0 +1,98 @@
+// The clients of a test: their grid, their folder, files in two dimensions.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_CFIO_CLIENTS_HPP
+#define THALWEG_TESTS_CFIO_CLIENTS_HPP
+
+#include <cfio.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "contents.hpp"
+
+struct Clients {
+    int rank = 0;
+    int count = 1;
+    MPI_Comm comm = MPI_COMM_NULL;  // the clients alone
+    std::string folder;
+
+    std::string path(const char* name) const { return folder + "/" + name + ".nc"; }
+    bool first() const { return rank == 0; }
+};
+
+// Every client has `columns` columns of the rows: the file's rows are count * columns long.
+constexpr std::size_t rows = 5;
+constexpr std::size_t columns = 3;
+constexpr double fill = NC_FILL_FLOAT;
+
+// What belongs at a place of the file.
+inline double element(std::size_t row, std::size_t column) {
+    return static_cast<double>(100 * (row + 1) + column);
+}
+
+// The file with the float variable "v(lat, lon)", and puts into it.
+struct File {
+    const Clients& clients;
+    std::string path;
+    int id = 0;
+    int dims[2] = {0, 0};
+    int var = 0;
+    std::size_t width;
+
+    // In define mode.
+    File(const Clients& those, const char* name, int cmode = 0)
+        : clients(those),
+          path(those.path(name)),
+          width(columns * static_cast<std::size_t>(those.count)) {
+        const std::size_t start[2] = {0, first_column()};
+        const std::size_t count[2] = {rows, columns};
+        CHECK(cfio_create(path.c_str(), cmode, &id) == 0);
+        CHECK(cfio_def_dim(id, "lat", rows, &dims[0]) == 0);
+        CHECK(cfio_def_dim(id, "lon", width, &dims[1]) == 0);
+        CHECK(cfio_def_var(id, "v", CFIO_FLOAT, 2, dims, start, count, &var) == 0);
+    }
+
+    std::size_t first_column() const { return columns * static_cast<std::size_t>(clients.rank); }
+
+    // The right values of a box.
+    template <class T = float>
+    std::vector<T> values(std::size_t row, std::size_t column, std::size_t height,
+                          std::size_t length) const {
+        std::vector<T> result;
+        for (std::size_t r = row; r < row + height; ++r)
+            for (std::size_t c = column; c < column + length; ++c)
+                result.push_back(static_cast<T>(element(r, c)));
+        return result;
+    }
+
+    int put(std::size_t row, std::size_t column, std::size_t height, std::size_t length) const {
+        const std::size_t start[2] = {row, column};
+        const std::size_t count[2] = {height, length};
+        const std::vector<float> data = values(row, column, height, length);
+        return cfio_put_vara_float(id, var, 2, start, count, data.data());
+    }
+
+    // This client's columns, all or some rows of them.
+    int put_own(std::size_t row = 0, std::size_t height = rows) const {
+        return put(row, first_column(), height, columns);
+    }
+
+    // Whether the file holds what it should, in the columns below `upto`; the rest is fill.
+    void check(std::size_t upto) const {
+        MPI_Barrier(clients.comm);
+        if (!clients.first()) return;
+        const Contents contents(path);
+        const std::vector<double> found = contents.values("v");
+        CHECK_TEXT(found.size() == rows * width, "%zu values", found.size());
+        if (found.size() != rows * width) return;
+        for (std::size_t r = 0; r < rows; ++r)
+            for (std::size_t c = 0; c < width; ++c)
+                CHECK_TEXT(found[r * width + c] == (c < upto ? element(r, c) : fill),
+                           "%s: v(%zu, %zu) is %g", path.c_str(), r, c, found[r * width + c]);
+    }
+    void check() const { check(width); }
+};
+
+#endif
