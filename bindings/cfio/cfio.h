@@ -55,12 +55,12 @@ typedef int cfio_type;
  */
 int cfio_init(int x_proc_num, int y_proc_num, int ratio);
 
-/* Without a prototype in C: some programs hand over their rank. */
-#ifdef __cplusplus
 int cfio_finalize(void);
+
+/* No prototype: some programs hand over their rank. */
+#ifdef __cplusplus
 int cfio_proc_type(...);
 #else
-int cfio_finalize();
 int cfio_proc_type();
 #endif
 

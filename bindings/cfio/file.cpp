@@ -157,8 +157,10 @@ void File::enddef() {
 
 void File::close() {
     const Outcome outcome = agree_on(Call::close);
-    Error error{outcome.error, "an earlier error of client " + std::to_string(outcome.client),
-                true};
+    Error error{
+        outcome.error,
+        "error " + std::to_string(outcome.error) + " of client " + std::to_string(outcome.client),
+        true};
     try {
         define(outcome.alike);
     } catch (const Error& of_definitions) {

@@ -53,35 +53,52 @@ void Program::init(int x, int y, int ratio) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (roles.needed() > size)
         refuse("a grid of " + std::to_string(x) + " x " + std::to_string(y) + " with ratio " +
-               std::to_string(ratio) + " needs " + std::to_string(roles.needed()) + " ranks, " +
-               std::to_string(roles.clients) + " clients and " + std::to_string(roles.servers) +
-               " servers; there are " + std::to_string(size));
+               std::to_string(ratio) + " needs " + std::to_string(roles.needed()) +
+               " ranks (clients: " + std::to_string(roles.clients) + ", servers: " +
+               std::to_string(roles.servers) + "); there are " + std::to_string(size));
     start(roles, rank);
     running_ = true;
 }
 
 void Program::start(const Roles& roles, int rank) {
+    const bool client = roles.is_client(rank);
     const bool blank = roles.is_blank(rank);
+    // Blank ranks learn from the clients how it went; servers cannot before they have served.
+    MPI_Comm waiting = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, client || blank ? 0 : MPI_UNDEFINED, rank, &waiting);
     MPI_Comm_split(MPI_COMM_WORLD, blank ? MPI_UNDEFINED : 0, rank, &group_);
-    if (blank) return;
+    const std::string trouble = blank ? std::string() : start_session(roles, rank);
+    int code = trouble.empty() ? 0 : CFIO_ERROR_INVALID_INIT_ARG;
+    if (waiting != MPI_COMM_NULL) {
+        code = first_error(waiting, code);
+        MPI_Comm_free(&waiting);
+    }
+    if (client && code == 0) {
+        type_ = CFIO_PROC_CLIENT;
+    } else if (!blank) {
+        // A server has served by now. The clients tell it how it went: here or in finish().
+        code = error_ = first_error(group_, code);
+        MPI_Comm_free(&group_);
+        type_ = CFIO_PROC_SERVER;
+    }
+    if (code != CFIO_ERROR_INVALID_INIT_ARG) return;
+    type_ = CFIO_PROC_BLANK;
+    throw Error{code, trouble, true};
+}
 
+// What is wrong; "" for a client whose session has begun and for a server whose has ended.
+std::string Program::start_session(const Roles& roles, int rank) {
     const int status = tw_init(group_, settings_of(roles).c_str(), &session_);
     std::string trouble;
     if (status != TW_OK)
         trouble = text_of(status, session_);
     else if (!kept(roles, rank))
         trouble = "the settings do not allow CFIO's clients and servers";
-    if (trouble.empty() && roles.is_client(rank)) {
+    if (trouble.empty() && roles.is_client(rank))
         tw_model_comm(session_, &clients_);
-        type_ = CFIO_PROC_CLIENT;
-        return;
-    }
-    // A server has served by now, and the clients tell it how it went: here or in finish().
-    tw_finalize(&session_);
-    error_ = first_error(group_, trouble.empty() ? 0 : CFIO_ERROR_INVALID_INIT_ARG);
-    MPI_Comm_free(&group_);
-    if (error_ == CFIO_ERROR_INVALID_INIT_ARG) throw Error{error_, trouble, true};
-    type_ = CFIO_PROC_SERVER;
+    else
+        tw_finalize(&session_);
+    return trouble;
 }
 
 // Whether the session's roles are those of CFIO: settings of the environment may be in the way.

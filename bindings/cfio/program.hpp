@@ -36,6 +36,7 @@ public:
 
 private:
     void start(const Roles& roles, int rank);
+    std::string start_session(const Roles& roles, int rank);
     bool kept(const Roles& roles, int rank) const;
     void finish();
     void require_client() const;

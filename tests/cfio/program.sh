@@ -12,7 +12,7 @@ cd "$folder"
 
 # ranks x y ratio: any grid, any ratio, blank ranks
 while read -r ranks x y ratio; do
-    "$@" "$ranks" "$program" "$x" "$y" "$ratio" "out-$x-$y-$ratio"
+    "$@" "$ranks" "$program" "$x" "$y" "$ratio" "out-$x-$y-$ratio" </dev/null
     for step in 0 1; do
         ncdump -n out "out-$x-$y-$ratio-$step.nc" >"$x-$y-$ratio-$step.cdl"
         cmp "1-1-1-$step.cdl" "$x-$y-$ratio-$step.cdl"
