@@ -4,16 +4,18 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(TARGETS thalweg EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS thalweg thalweg_cfio EXPORT thalwegTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
 install(EXPORT thalwegTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
 
 if(TARGET thalweg_fortran)
-    install(TARGETS thalweg_fortran EXPORT thalwegFortranTargets
+    install(TARGETS thalweg_fortran thalweg_cfio_fortran EXPORT thalwegFortranTargets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY ${PROJECT_BINARY_DIR}/modules/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-            FILES_MATCHING PATTERN "thalweg*.mod")
+            FILES_MATCHING PATTERN "thalweg*.mod" PATTERN "cfio.mod")
     install(EXPORT thalwegFortranTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
 endif()
 foreach(program IN ITEMS thalweg-app thalweg-bench)
@@ -34,9 +36,9 @@ install(FILES ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
 # compiler wrappers (mpicc, mpifort) bring MPI's own flags.
 file(RELATIVE_PATH thalweg_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" thalweg_pc_prefix "${thalweg_pc_prefix}")
-set(thalweg_pc_files thalweg)
+set(thalweg_pc_files thalweg thalweg-cfio)
 if(TARGET thalweg_fortran)
-    list(APPEND thalweg_pc_files thalweg-fortran)
+    list(APPEND thalweg_pc_files thalweg-fortran thalweg-cfio-fortran)
 endif()
 foreach(name IN LISTS thalweg_pc_files)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # check.sh WAY BUILD FOLDER: installs the library from BUILD into FOLDER/prefix, moves the installed
-# tree elsewhere, builds the hello programs against it, and runs them on 1 and 2 ranks.
+# tree elsewhere, builds the hello programs and two for CFIO against it, and runs them.
 # WAY: cmake (find_package) or pkgconfig. MPIEXEC: the launcher with its flags.
 set -euo pipefail
 
@@ -30,20 +30,22 @@ build_with_cmake() {
             -DHELLO="$hello" -DUSER_LANGUAGES="$languages"
         cmake --build "$folder/build"
     done
-    cp "$folder"/build/hello_* "$folder/out/"
+    cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder/out/"
 }
 
 build_with_pkgconfig() {
     export PKG_CONFIG_PATH="$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
     local program compiler source name package flags
     for program in \
-        "mpicc hello.c hello_c thalweg" \
-        "mpicxx hello.cpp hello_cpp thalweg" \
-        "mpifort hello.f90 hello_f90 thalweg-fortran"; do
-        read -r compiler source name package <<<"$program"
+        "mpicc hello_c thalweg $hello/hello.c" \
+        "mpicxx hello_cpp thalweg $hello/hello.cpp" \
+        "mpifort hello_f90 thalweg-fortran $hello/hello.f90" \
+        "mpicc cfio_c thalweg-cfio $here/project/cfio.c" \
+        "mpifort cfio_f90 thalweg-cfio-fortran $here/project/cfio.f90"; do
+        read -r compiler name package source <<<"$program"
         read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
         [[ "$compiler" != mpicxx ]] || flags+=(-std=c++20)
-        "$compiler" "$hello/$source" -o "$folder/out/$name" "${flags[@]}" -Wl,-rpath,"$libdir"
+        "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}" -Wl,-rpath,"$libdir"
     done
 }
 
@@ -70,6 +72,8 @@ install_library
 run_program hello_c
 run_program hello_cpp
 run_program hello_f90
+"${mpiexec[@]}" -n 2 "$folder/out/cfio_c"
+"${mpiexec[@]}" -n 2 "$folder/out/cfio_f90"
 check_file
 if [[ -x "$prefix/bin/thalweg" ]]; then
     "$prefix/bin/thalweg" recover "$folder/out/hello_c.p1.nc" | grep -q '3 records, complete already'
