@@ -420,9 +420,13 @@ Status File::begin_file() {
         state_ = State::data;
         return {};
     }
-    Status status =
-        storage_->create(team_.world(), data_path_, definitions_,
-                         {format_, options_.header_pad, options_.pnetcdf_blocking}, writer, map_);
+    // Every writer holds itself to its part, so that none has to ask the others.
+    const std::size_t sharers =
+        options_.method == "direct" ? static_cast<std::size_t>(team_.size()) : writers.size();
+    const double rate = static_cast<double>(options_.bandwidth) / static_cast<double>(sharers);
+    Status status = storage_->create(
+        team_.world(), data_path_, definitions_,
+        {format_, options_.header_pad, options_.pnetcdf_blocking, rate}, writer, map_);
     if (!status.ok()) return status;
     storage_open_ = true;
     if (options_.service == "inline")

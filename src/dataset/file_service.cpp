@@ -101,7 +101,9 @@ Status File::plan_service(const std::vector<int>& writers) {
     misfits_.assign(definitions_.variables.size(), 0);
     Status status;
     if (options_.service == "servers") {
-        plan.options = {format_, options_.header_pad, options_.pnetcdf_blocking};
+        const auto servers = static_cast<double>(arena_source_.port()->crew().servers.size());
+        plan.options = {format_, options_.header_pad, options_.pnetcdf_blocking,
+                        static_cast<double>(options_.bandwidth) / servers};
         service_ = make_served_file(team_, *arena_source_.port(), plan, status);
     } else if (Background* background = arena_source_.background(status); status.ok()) {
         service_ = make_background_file(team_, *background, plan, map_, writers, *storage_, status);

@@ -35,6 +35,7 @@ public:
         definitions_ = &definitions;
         blocking_ = options.blocking;
         format_ = options.format;
+        throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
         // The lowest writer's map serves all.
         std::int64_t root = writer ? comm.rank() : comm.size();
@@ -182,12 +183,19 @@ private:
         return definitions_->variables[static_cast<std::size_t>(r.variable)];
     }
 
+    std::int64_t bytes_of(const Request& r) const {
+        return r.elements * static_cast<std::int64_t>(variable(r).element());
+    }
+
     /// Posts some requests and waits for them, together with all writers.
     Status write_posted(std::span<const Request> requests) {
         std::deque<Arguments> kept;
         Status status;
+        std::int64_t bytes = 0;
+        throttle_.begin();
         for (const Request& r : requests) {
             kept.push_back(arguments(r));
+            bytes += bytes_of(r);
             const int code = ncmpi_iput_varn(
                 ncid_, r.variable, static_cast<int>(r.boxes.size()), kept.back().starts.data(),
                 kept.back().counts.data(), r.data, r.elements, mpi_type(variable(r).type), nullptr);
@@ -195,6 +203,7 @@ private:
         }
         const int code = ncmpi_wait_all(ncid_, NC_REQ_ALL, nullptr, nullptr);
         ++counts_.calls;
+        throttle_.wrote(bytes);
         if (status.ok()) status = pnetcdf_status(code, path_, "cannot write");
         return status;
     }
@@ -230,10 +239,12 @@ private:
             std::copy_n(a.starts.front(), start.size(), start.begin());
             std::copy_n(a.counts.front(), count.size(), count.begin());
         }
+        throttle_.begin();
         const int code = ncmpi_put_vara_all(
             ncid_, id, start.data(), count.data(), own.empty() ? nullptr : own.front().data,
             own.empty() ? 0 : own.front().elements, mpi_type(v.type));
         ++counts_.calls;
+        if (!own.empty()) throttle_.wrote(bytes_of(own.front()));
         return pnetcdf_status(code, path_, v.name);
     }
 

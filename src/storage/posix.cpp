@@ -29,6 +29,7 @@ public:
         path_ = path;
         definitions_ = &definitions;
         format_ = options.format;
+        throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
         Status status;
         if (first_) {
@@ -109,6 +110,7 @@ public:
 
 private:
     Status write_range(const Chunk& c, const char* data, std::int64_t bytes, std::int64_t offset) {
+        throttle_.begin();
         if (Status status = write_fully(fd_, path_, data, bytes, offset); !status.ok()) {
             const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
             status.text += fmt::format(", variable '{}'", v.name);
@@ -117,6 +119,7 @@ private:
         }
         ++counts_.calls;
         counts_.bytes += bytes;
+        throttle_.wrote(bytes);
         return {};
     }
 
@@ -161,6 +164,7 @@ public:
     bool collective() const override { return false; }
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
+        throttle_ = Throttle(options.rate);
         NoSizeSignal guard;
         Status status;
         if (comm.rank() == 0) status = create_classic_header(path, definitions, options, map);
@@ -169,9 +173,12 @@ public:
         return status;
     }
     Status write(std::span<const Chunk> chunks) override {
+        Stopwatch watch(counts_.seconds);
         for (const Chunk& c : chunks) {
+            throttle_.begin();
             ++counts_.calls;
             counts_.bytes += c.bytes;
+            throttle_.wrote(c.bytes);
         }
         return {};
     }

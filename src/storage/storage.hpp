@@ -11,6 +11,7 @@
 
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
+#include "storage/throttle.hpp"
 
 namespace thalweg {
 
@@ -48,13 +49,14 @@ struct Chunk {
 struct WriteCounts {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
-    double seconds = 0;
+    double seconds = 0;  ///< sleeps of the rate limit included
 };
 
 struct StorageOptions {
     Format format = Format::cdf2;
     std::int64_t header_pad = 4096;
     bool blocking = false;  ///< pnetcdf: one collective a variable instead of one a round
+    double rate = 0;        ///< most bytes a second of this rank; 0: no limit
 };
 
 class Storage {
@@ -108,6 +110,7 @@ public:
 
 protected:
     WriteCounts counts_;
+    Throttle throttle_;
 };
 
 std::unique_ptr<Storage> make_posix_storage();
