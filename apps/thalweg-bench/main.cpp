@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 
+#include "ground.hpp"
 #include "machine.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -31,19 +29,6 @@ std::string command_line(int argc, char** argv, int ranks) {
         text += plain ? " " + word : " '" + word + "'";
     }
     return text;
-}
-
-/// Hours of measuring must not end with a file that cannot be written.
-void check_json_file(const Meeting& meeting, const std::string& path) {
-    if (path.empty()) return;
-    int error = 0;
-    if (meeting.rank() == 0) {
-        std::FILE* f = std::fopen(path.c_str(), "a");
-        error = f ? 0 : errno;
-        if (f) std::fclose(f);
-    }
-    MPI_Bcast(&error, 1, MPI_INT, 0, meeting.comm());
-    if (error != 0) throw UsageError(fmt::format("--json {}: {}", path, std::strerror(error)));
 }
 
 int run(int argc, char** argv) {

@@ -3,38 +3,20 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
 
+#include "ground.hpp"
+#include "progress.hpp"
 #include "verify.hpp"
 
 namespace thalweg::bench {
 namespace {
-
-/// One line on standard error that is overwritten.
-class Progress {
-public:
-    explicit Progress(bool shown) : shown_(shown) {}
-    ~Progress() { say(""); }
-
-    void say(const std::string& text) const {
-        if (!shown_) return;
-        fmt::print(stderr, "\r\033[K{}", text);
-        std::fflush(stderr);
-    }
-
-private:
-    bool shown_;
-};
 
 /// A method with what it keeps from file to file.
 struct Runner {
@@ -48,23 +30,21 @@ public:
         : meeting_(meeting),
           problem_(problem),
           options_(options),
-          progress_(meeting.rank() == 0 && (options.progress || isatty(STDERR_FILENO) == 1)) {
+          progress_(meeting.rank() == 0 && (options.progress || isatty(STDERR_FILENO) == 1)),
+          ground_(meeting, options.dir) {
         const std::int64_t bytes = problem.step_bytes();
         constexpr std::int64_t default_bytes = 200'000'000;
         measurement_.steps =
             options.steps > 0
                 ? options.steps
                 : static_cast<int>(std::max<std::int64_t>(1, (default_bytes + bytes - 1) / bytes));
-        int id = static_cast<int>(getpid());
-        MPI_Bcast(&id, 1, MPI_INT, 0, meeting.comm());
-        prefix_ = fmt::format("{}/thalweg-bench-{}", options.dir, id);
         choose_methods();
-        check_folder();
+        check_folder(meeting, options.dir, room_needed());
     }
 
     Measurement run() {
         progress_.say("warming up memory");
-        prewarm();
+        ground_.prewarm(prewarm_bytes());
         problem_.fill();
         // Another order each time, the same on all ranks: what a method finds depends on what the
         // one before it left.
@@ -84,7 +64,7 @@ public:
                 run_once(runner, r);
             }
         }
-        remove(last_file_);
+        ground_.remove(last_file_);
         for (Runner& runner : runners_) {
             runner.method.reset();
             Result& result = runner.result;
@@ -116,77 +96,10 @@ private:
         return std::max<std::int64_t>(2'000'000'000, 2 * repetition_bytes());
     }
 
-    void check_folder() const {
-        std::string wrong;
-        if (meeting_.rank() == 0) {
-            struct stat s {};
-            struct statvfs v {};
-            if (::stat(options_.dir.c_str(), &s) != 0)
-                wrong = fmt::format("--dir {}: {}", options_.dir, std::strerror(errno));
-            else if (!S_ISDIR(s.st_mode))
-                wrong = fmt::format("--dir {}: not a folder", options_.dir);
-            else if (::access(options_.dir.c_str(), W_OK) != 0)
-                wrong = fmt::format("--dir {}: {}", options_.dir, std::strerror(errno));
-            else if (::statvfs(options_.dir.c_str(), &v) == 0) {
-                const auto room = static_cast<double>(v.f_bavail) * static_cast<double>(v.f_frsize);
-                const auto kept = options_.keep ? static_cast<double>(runners_.size()) : 0.;
-                const double need = std::max((2.1 + kept) * static_cast<double>(repetition_bytes()),
-                                             static_cast<double>(prewarm_bytes()));
-                if (room < need)
-                    wrong = fmt::format("--dir {}: {:.1f} GB needed, {:.1f} GB free", options_.dir,
-                                        need / 1e9, room / 1e9);
-            }
-        }
-        int length = static_cast<int>(wrong.size());
-        MPI_Bcast(&length, 1, MPI_INT, 0, meeting_.comm());
-        wrong.resize(length);
-        MPI_Bcast(wrong.data(), length, MPI_CHAR, 0, meeting_.comm());
-        if (!wrong.empty()) throw UsageError(wrong);
-    }
-
-    /// Touches memory that the page cache, the fields and the methods will use, and every pair of
-    /// ranks' message buffers, so that no method pays for being the first.
-    void prewarm() {
-        std::vector<char> out(std::size_t{16384} * meeting_.ranks(), 1), in(out.size());
-        MPI_Alltoall(out.data(), 16384, MPI_CHAR, in.data(), 16384, MPI_CHAR, meeting_.comm());
-        write_scratch(prewarm_bytes());
-        remove(scratch());
-    }
-
-    std::string scratch() const { return prefix_ + "-scratch"; }
-
-    void write_scratch(std::int64_t total) const {
-        const int file = total > 0 ? ::open(scratch().c_str(), O_WRONLY | O_CREAT, 0666) : -1;
-        if (file >= 0) {
-            // Pieces of the largest pages that the page cache uses: a large free page serves small
-            // ones, too, but not the other way round.
-            const std::vector<char> piece(std::size_t{2} << 20, 1);
-            const auto size = static_cast<std::int64_t>(piece.size());
-            for (std::int64_t at = total * meeting_.rank() / meeting_.ranks() / size * size;
-                 at < total * (meeting_.rank() + 1) / meeting_.ranks(); at += size)
-                if (::pwrite(file, piece.data(), piece.size(), at) < 0) break;
-            ::close(file);
-        }
-        meeting_.wait();
-    }
-
-    void remove(const std::string& path) const {
-        if (meeting_.rank() == 0 && !path.empty()) ::unlink(path.c_str());
-    }
-
-    /// Brings the machine into the same state before every method. A virtual machine may give
-    /// memory that is free for some seconds back to its host and is slow to get it again; so the
-    /// last file is kept until now, a second one is written, and both are freed: pages for a new
-    /// file and as much again for buffers are at hand.
-    void level_ground() {
-        constexpr std::int64_t most = 1'000'000'000;  // below what makes the kernel start to flush
-        write_scratch(std::min(repetition_bytes(), most));
-        remove(last_file_);
-        remove(scratch());
-        last_file_.clear();
-        if (meeting_.rank() == 0 && options_.sync_between) ::sync();
-        usleep(static_cast<useconds_t>(options_.settle_ms) * 1000);
-        meeting_.wait();
+    double room_needed() const {
+        const auto kept = options_.keep ? static_cast<double>(runners_.size()) : 0.;
+        return std::max((2.1 + kept) * static_cast<double>(repetition_bytes()),
+                        static_cast<double>(prewarm_bytes()));
     }
 
     /// Makes the method; what it fails with on any rank stands in its result.
@@ -215,7 +128,8 @@ private:
     void run_once(Runner& runner, int repetition) {
         Result& result = runner.result;
         if (!result.error.empty()) return;
-        level_ground();
+        ground_.level(repetition_bytes(), last_file_, options_.sync_between, options_.settle_ms);
+        last_file_.clear();
         // Memory is looked at in a method's first file only, from before it has any: giving free
         // memory back to the system before every file would not be what a model does.
         const bool first = !runner.method;
@@ -226,7 +140,7 @@ private:
             before = memory_now(true);
             if (!make(runner)) return;
         }
-        const std::string path = fmt::format("{}-{}", prefix_, result.info->name);
+        const std::string path = fmt::format("{}-{}", ground_.prefix(), result.info->name);
         last_file_ = path;
         Method& method = *runner.method;
         const Fsyncs fsyncs_before = fsyncs();
@@ -331,8 +245,8 @@ private:
     Problem& problem_;
     const Options& options_;
     Progress progress_;
-    std::string prefix_;
-    std::string last_file_;  ///< still there: see level_ground()
+    Ground ground_;
+    std::string last_file_;  ///< still there: see Ground::level
     std::vector<Runner> runners_;
     Measurement measurement_;
     const Result* reference_ = nullptr;  ///< the library's first classic file

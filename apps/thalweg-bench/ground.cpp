@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ground.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "options.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+/// Rank 0 knows what is wrong; all ranks throw it.
+void throw_alike(const Meeting& meeting, std::string wrong) {
+    int length = static_cast<int>(wrong.size());
+    MPI_Bcast(&length, 1, MPI_INT, 0, meeting.comm());
+    wrong.resize(static_cast<std::size_t>(length));
+    MPI_Bcast(wrong.data(), length, MPI_CHAR, 0, meeting.comm());
+    if (!wrong.empty()) throw UsageError(wrong);
+}
+
+}  // namespace
+
+void check_folder(const Meeting& meeting, const std::string& folder, double bytes_needed) {
+    std::string wrong;
+    if (meeting.rank() == 0) {
+        struct stat s {};
+        struct statvfs v {};
+        if (::stat(folder.c_str(), &s) != 0)
+            wrong = fmt::format("--dir {}: {}", folder, std::strerror(errno));
+        else if (!S_ISDIR(s.st_mode))
+            wrong = fmt::format("--dir {}: not a folder", folder);
+        else if (::access(folder.c_str(), W_OK) != 0)
+            wrong = fmt::format("--dir {}: {}", folder, std::strerror(errno));
+        else if (::statvfs(folder.c_str(), &v) == 0) {
+            const auto room = static_cast<double>(v.f_bavail) * static_cast<double>(v.f_frsize);
+            if (room < bytes_needed)
+                wrong = fmt::format("--dir {}: {:.1f} GB needed, {:.1f} GB free", folder,
+                                    bytes_needed / 1e9, room / 1e9);
+        }
+    }
+    throw_alike(meeting, wrong);
+}
+
+void check_json_file(const Meeting& meeting, const std::string& path) {
+    if (path.empty()) return;
+    std::string wrong;
+    if (meeting.rank() == 0) {
+        std::FILE* f = std::fopen(path.c_str(), "a");
+        if (!f) wrong = fmt::format("--json {}: {}", path, std::strerror(errno));
+        if (f) std::fclose(f);
+    }
+    throw_alike(meeting, wrong);
+}
+
+Ground::Ground(const Meeting& meeting, const std::string& folder) : meeting_(meeting) {
+    int id = static_cast<int>(getpid());
+    MPI_Bcast(&id, 1, MPI_INT, 0, meeting.comm());
+    prefix_ = fmt::format("{}/thalweg-bench-{}", folder, id);
+}
+
+void Ground::prewarm(std::int64_t bytes) const {
+    const auto ranks = static_cast<std::size_t>(meeting_.ranks());
+    std::vector<char> out(std::size_t{16384} * ranks, 1), in(out.size());
+    MPI_Alltoall(out.data(), 16384, MPI_CHAR, in.data(), 16384, MPI_CHAR, meeting_.comm());
+    write_scratch(bytes);
+    remove(scratch());
+}
+
+void Ground::level(std::int64_t bytes, const std::string& last_file, bool flush,
+                   int settle_ms) const {
+    constexpr std::int64_t most = 1'000'000'000;  // below what makes the kernel start to flush
+    write_scratch(std::min(bytes, most));
+    remove(last_file);
+    remove(scratch());
+    if (meeting_.rank() == 0 && flush) ::sync();
+    usleep(static_cast<useconds_t>(settle_ms) * 1000);
+    meeting_.wait();
+}
+
+void Ground::remove(const std::string& path) const {
+    if (meeting_.rank() == 0 && !path.empty()) ::unlink(path.c_str());
+}
+
+void Ground::write_scratch(std::int64_t total) const {
+    const int file = total > 0 ? ::open(scratch().c_str(), O_WRONLY | O_CREAT, 0666) : -1;
+    if (file >= 0) {
+        // Pieces of the largest pages that the page cache uses: a large free page serves small
+        // ones, too, but not the other way round.
+        const std::vector<char> piece(std::size_t{2} << 20, 1);
+        const auto size = static_cast<std::int64_t>(piece.size());
+        for (std::int64_t at = total * meeting_.rank() / meeting_.ranks() / size * size;
+             at < total * (meeting_.rank() + 1) / meeting_.ranks(); at += size)
+            if (::pwrite(file, piece.data(), piece.size(), at) < 0) break;
+        ::close(file);
+    }
+    meeting_.wait();
+}
+
+}  // namespace thalweg::bench
