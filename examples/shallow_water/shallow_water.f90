@@ -25,7 +25,8 @@ program shallow_water
   type(patch_t) :: patch
   type(model_t) :: state
   type(history_t) :: file
-  real(real64) :: mass, drift, begin
+  real(real64) :: mass, drift, begin, total
+  real(real64) :: output_seconds = 0
   character(len=80) :: trouble
   integer :: step
   logical :: ok
@@ -40,9 +41,11 @@ program shallow_water
       longest_step(state), ' s'
     call fail(trim(trouble))
   end if
-  call open_history(file, patch, state, trim(output), 'method='//trim(method)//';'//trim(settings))
   mass = total_mass(state, patch)
   begin = MPI_Wtime()
+  if (output /= '') call open_history(file, patch, state, trim(output), &
+    'method='//trim(method)//';'//trim(settings))
+  output_seconds = MPI_Wtime() - begin
 
   ok = .true.
   do step = 0, steps
@@ -50,17 +53,21 @@ program shallow_water
     if (mod(step, interval) == 0) then
       ok = healthy(state, patch)
       if (.not. ok) exit
-      call write_history(file, patch, state)
+      call write_record()
       call show_progress()
     end if
   end do
 
+  call finish_output()
+  total = slowest(MPI_Wtime() - begin)
+  output_seconds = slowest(output_seconds)
   drift = (total_mass(state, patch) - mass)/mass
-  call close_history(file, summary)
   if (patch%rank == 0) then
     write (output_unit, '(a,es9.2,a,i0,a)') 'mass: relative drift ', drift, ' after ', state%step, &
       ' steps'
-    write (output_unit, '(2a)') 'history: ', trim(output)
+    write (output_unit, '(2(a,f0.6),a)') 'time: ', total, ' s, of them ', output_seconds, &
+      ' s in output'
+    if (output /= '') write (output_unit, '(2a)') 'history: ', trim(output)
   end if
   if (.not. ok) call fail('the flow has become unstable: try a shorter dt or a slower jet')
   if (check .and. .not. abs(drift) <= 1e-12_real64) call fail('mass is not conserved')
@@ -86,6 +93,29 @@ contains
     if (steps < 0 .or. interval < 1) call fail('steps has to be 0 or more, interval 1 or more')
     close (unit)
   end subroutine read_namelist
+
+  subroutine write_record()
+    real(real64) :: start
+    if (output == '') return
+    start = MPI_Wtime()
+    call write_history(file, patch, state)
+    output_seconds = output_seconds + (MPI_Wtime() - start)
+  end subroutine write_record
+
+  subroutine finish_output()
+    real(real64) :: start
+    if (output == '') return
+    start = MPI_Wtime()
+    call close_history(file, summary)
+    output_seconds = output_seconds + (MPI_Wtime() - start)
+  end subroutine finish_output
+
+  !> The largest of the ranks' numbers, on rank 0.
+  real(real64) function slowest(seconds)
+    real(real64), intent(in) :: seconds
+    slowest = seconds
+    call MPI_Reduce(seconds, slowest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, patch%comm)
+  end function slowest
 
   !> Every rank calls it: says why on rank 0 and ends the program with exit status 1.
   subroutine fail(reason)
