@@ -4,11 +4,13 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 
 #include "ground.hpp"
 #include "machine.hpp"
 #include "options.hpp"
+#include "overlap_report.hpp"
 #include "report.hpp"
 #include "run.hpp"
 
@@ -31,34 +33,77 @@ std::string command_line(int argc, char** argv, int ranks) {
     return text;
 }
 
+void tell(const Meeting& meeting, const Options& options, const nlohmann::ordered_json& report,
+          std::string (*table)(const nlohmann::ordered_json&)) {
+    if (meeting.rank() != 0) return;
+    if (options.table) fmt::print("{}", table(report));
+    std::fflush(stdout);
+    if (options.json.empty()) return;
+    std::ofstream out(options.json);
+    out << report.dump(2) << "\n";
+    if (!out.flush()) throw std::runtime_error(options.json + " could not be written");
+}
+
+int run_methods(const Meeting& meeting, int argc, char** argv) {
+    Options options;
+    std::string text;
+    if (parse_options(argc, argv, options, text) == Parsed::done) {
+        if (meeting.rank() == 0) fmt::print("{}", text);
+        return 0;
+    }
+    Problem problem(options, meeting.rank(), meeting.ranks());
+    check_json_file(meeting, options.json);
+    const auto machine = describe_machine(meeting, options.dir);
+    const Measurement measurement = measure(meeting, problem, options);
+    const std::string command = command_line(argc, argv, meeting.ranks());
+    tell(meeting, options, report_json(machine, problem, options, measurement, command),
+         report_table);
+    return measurement.good ? 0 : exit_wrong;
+}
+
+int run_overlap(const Meeting& meeting, int argc, char** argv) {
+    OverlapOptions options;
+    std::string text;
+    if (parse_overlap_options(argc - 1, argv + 1, options, text) == Parsed::done) {
+        if (meeting.rank() == 0) fmt::print("{}", text);
+        return 0;
+    }
+    check_json_file(meeting, options.base.json);
+    const auto machine = describe_machine(meeting, options.base.dir);
+    const OverlapMeasurement measurement = measure_overlap(meeting, options);
+    const std::string command = command_line(argc, argv, meeting.ranks());
+    tell(meeting, options.base, overlap_json(machine, options, measurement, command),
+         overlap_table);
+    return measurement.good ? 0 : exit_wrong;
+}
+
 int run(int argc, char** argv) {
     const Meeting meeting(MPI_COMM_WORLD);
     const bool speaks = meeting.rank() == 0;
     try {
-        Options options;
-        std::string text;
-        if (parse_options(argc, argv, options, text) == Parsed::done) {
-            if (speaks) fmt::print("{}", text);
-            return 0;
-        }
-        Problem problem(options, meeting.rank(), meeting.ranks());
-        check_json_file(meeting, options.json);
-        const auto machine = describe_machine(meeting, options.dir);
-        const Measurement measurement = measure(meeting, problem, options);
-        const std::string command = command_line(argc, argv, meeting.ranks());
-        const auto report = report_json(machine, problem, options, measurement, command);
-        if (speaks) {
-            if (options.table) fmt::print("{}", report_table(report));
-            std::fflush(stdout);
-            if (!options.json.empty()) {
-                std::ofstream out(options.json);
-                out << report.dump(2) << "\n";
-                if (!out.flush()) throw std::runtime_error(options.json + " could not be written");
-            }
-        }
-        return measurement.good ? 0 : exit_wrong;
+        const bool overlap = argc > 1 && std::strcmp(argv[1], "overlap") == 0;
+        return overlap ? run_overlap(meeting, argc, argv) : run_methods(meeting, argc, argv);
     } catch (const UsageError& e) {
         if (speaks) fmt::print(stderr, "thalweg-bench: {}\n", e.what());
+        return exit_usage;
+    }
+}
+
+/// "overlap ... --print-ranks" is asked before there is an MPI program. Returns the exit status, or
+/// -1 if it was not asked.
+int print_ranks(int argc, char** argv) {
+    const auto is = [&](int i, const char* word) { return std::strcmp(argv[i], word) == 0; };
+    bool asked = false;
+    for (int i = 2; i < argc; ++i) asked |= is(i, "--print-ranks");
+    if (!asked || !is(1, "overlap")) return -1;
+    try {
+        OverlapOptions options;
+        std::string text;
+        parse_overlap_options(argc - 1, argv + 1, options, text);
+        fmt::print("{}", text);
+        return 0;
+    } catch (const UsageError& e) {
+        fmt::print(stderr, "thalweg-bench: {}\n", e.what());
         return exit_usage;
     }
 }
@@ -66,7 +111,10 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
+    if (const int printed = print_ranks(argc, argv); printed >= 0) return printed;
+    // The library's background thread makes no MPI calls.
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     int status = exit_failed;
     try {
         status = run(argc, argv);

@@ -39,6 +39,13 @@ double cpu_seconds() {
     return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
+double cpu_seconds(pid_t process) {
+    clockid_t clock{};
+    timespec t{};
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &t) != 0) return 0;
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
 Meeting::Meeting(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
     MPI_Comm_rank(comm_, &rank_);
@@ -56,14 +63,14 @@ Meeting::~Meeting() {
     MPI_Comm_free(&comm_);
 }
 
-void Meeting::wait() const {
+void Meeting::wait(unsigned nap) const {
     MPI_Request request;
     MPI_Ibarrier(comm_, &request);
     for (;;) {
         int done = 0;
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (done) return;
-        usleep(200);
+        usleep(nap);
     }
 }
 

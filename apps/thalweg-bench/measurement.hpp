@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sys/types.h>
 
 #include <cstdint>
 
@@ -14,6 +15,9 @@ double now();
 /// Processor seconds of this process with its threads.
 double cpu_seconds();
 
+/// The same of another process of this machine; 0 if it cannot be told.
+double cpu_seconds(pid_t process);
+
 /// The ranks' meeting points. Ranks sleep here: a rank that polled in MPI_Barrier would take the
 /// core from ranks that still write, where ranks outnumber cores.
 class Meeting {
@@ -23,8 +27,8 @@ public:
     Meeting(const Meeting&) = delete;
     Meeting& operator=(const Meeting&) = delete;
 
-    /// Waits for all ranks, asleep. @note Collective
-    void wait() const;
+    /// Waits for all ranks, asleep but for a look every `nap` microseconds. @note Collective
+    void wait(unsigned nap = 200) const;
 
     /// Agrees on an instant a few milliseconds ahead, sleeps until then, and returns it. It is the
     /// same for all ranks of a node, and a rank's time counts from it even if the rank gets a core

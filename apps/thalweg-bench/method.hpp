@@ -9,6 +9,7 @@
 
 #include "measurement.hpp"
 #include "problem.hpp"
+#include "storage/throttle.hpp"
 
 namespace thalweg::bench {
 
@@ -38,6 +39,12 @@ struct Context {
     const Options& options;
     int steps;
 };
+
+/// The limit on one of the ranks where all write: the library's own code, so that all are held
+/// alike.
+inline Throttle throttle_of(const Context& context) {
+    return Throttle(static_cast<double>(context.options.bandwidth) / context.problem.ranks());
+}
 
 /// A method keeps what a model would keep over its run (buffers, plans, sessions) from file to
 /// file. Failures are exceptions. @note All functions are collective.

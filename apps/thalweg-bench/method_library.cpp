@@ -18,6 +18,10 @@ std::string join(const std::vector<std::string>& names, std::string text) {
 
 class Library : public Method {
 public:
+    Library(const Context& context, tw_session session) : context_(context), session_(session) {
+        define_decompositions();
+    }
+
     Library(const Context& context, const std::string& method_settings) : context_(context) {
         // A method is what its name says: these settings of the environment would override it.
         for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE"})
@@ -26,8 +30,7 @@ public:
                                      context.options.settings;
         try {
             check(tw_init(context.comm, settings.c_str(), &session_), "tw_init");
-            for (const Group& g : context.problem.groups())
-                decompositions_.push_back(g.replicated ? nullptr : decompose(g));
+            define_decompositions();
         } catch (...) {
             tw_finalize(&session_);
             throw;
@@ -86,6 +89,11 @@ private:
         return g.spec->type == Element::f4 ? TW_FLOAT : TW_DOUBLE;
     }
 
+    void define_decompositions() {
+        for (const Group& g : context_.problem.groups())
+            decompositions_.push_back(g.replicated ? nullptr : decompose(g));
+    }
+
     void check(int status, const char* what) const {
         if (status == TW_OK) return;
         const std::string text = tw_error_message(session_);
@@ -114,6 +122,10 @@ private:
 };
 
 }  // namespace
+
+std::unique_ptr<Method> make_library(const Context& context, tw_session session) {
+    return std::make_unique<Library>(context, session);
+}
 
 std::unique_ptr<Method> make_serial(const Context& context) {
     return std::make_unique<Library>(context, "method=serial; storage=posix");

@@ -15,7 +15,8 @@ public:
     explicit PeerPnetcdf(const Context& context)
         : context_(context),
           file_(context),
-          scratch_(static_cast<std::size_t>(context.problem.largest_part_bytes())) {}
+          scratch_(static_cast<std::size_t>(context.problem.largest_part_bytes())),
+          throttle_(throttle_of(context)) {}
 
     void open(const std::string& path) override {
         report_ = {};
@@ -36,6 +37,7 @@ public:
             }
             PhaseTimer timer(report_.phases.write);
             file_.range(g, step, start_, count_);
+            throttle_.begin();
             const int status =
                 g.spec->type == Element::f4
                     ? ncmpi_put_vara_float_all(file_.id(), file_.variable(i), start_.data(),
@@ -43,6 +45,7 @@ public:
                     : ncmpi_put_vara_double_all(file_.id(), file_.variable(i), start_.data(),
                                                 count_.data(), static_cast<const double*>(data));
             check_ncmpi(status, "ncmpi_put_vara_all " + v.name);
+            throttle_.wrote(g.local_bytes());
             ++report_.writes;
         }
     }
@@ -58,6 +61,7 @@ private:
     Context context_;
     PnetcdfFile file_;
     std::vector<std::byte> scratch_;
+    Throttle throttle_;
     std::vector<MPI_Offset> start_, count_;
     FileReport report_;
 };

@@ -12,12 +12,14 @@ namespace {
 
 class PeerPnetcdfNonblocking : public Method {
 public:
-    explicit PeerPnetcdfNonblocking(const Context& context) : context_(context), file_(context) {
+    explicit PeerPnetcdfNonblocking(const Context& context)
+        : context_(context), file_(context), throttle_(throttle_of(context)) {
         std::int64_t bytes = 0;
         for (const Variable& v : context.problem.variables()) {
             const Group& g = context.problem.group(v);
             offsets_.push_back(bytes);
             if (!g.same_order) bytes += g.local_bytes();
+            step_bytes_ += g.local_bytes();
         }
         blocks_.resize(static_cast<std::size_t>(bytes));
     }
@@ -55,8 +57,10 @@ public:
             check_ncmpi(status, "ncmpi_iput_vara " + v.name);
         }
         PhaseTimer timer(report_.phases.write);
+        throttle_.begin();
         check_ncmpi(ncmpi_wait_all(file_.id(), n, requests_.data(), statuses_.data()),
                     "ncmpi_wait_all");
+        throttle_.wrote(step_bytes_);
         for (int i = 0; i < n; ++i)
             check_ncmpi(statuses_[i], "ncmpi_wait_all " + p.variables()[i].name);
         ++report_.writes;
@@ -72,6 +76,8 @@ public:
 private:
     Context context_;
     PnetcdfFile file_;
+    Throttle throttle_;
+    std::int64_t step_bytes_ = 0;  ///< of this rank
     std::vector<std::int64_t> offsets_;
     std::vector<std::byte> blocks_;
     std::vector<int> requests_, statuses_;

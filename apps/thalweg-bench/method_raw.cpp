@@ -18,7 +18,7 @@ namespace {
 
 class Raw : public Method {
 public:
-    explicit Raw(const Context& context) : context_(context) {}
+    explicit Raw(const Context& context) : context_(context), throttle_(throttle_of(context)) {}
 
     ~Raw() override {
         if (file_ >= 0) ::close(file_);
@@ -48,10 +48,12 @@ public:
         std::int64_t from = 0;
         while (at < end) {
             const std::int64_t n = std::min({piece, end - at, p.memory_bytes() - from});
+            throttle_.begin();
             const ssize_t written = ::pwrite(file_, p.memory() + from, static_cast<std::size_t>(n),
                                              static_cast<off_t>(step * bytes + at));
             if (written < 0 && errno == EINTR) continue;
             if (written <= 0) fail("pwrite");
+            throttle_.wrote(written);
             ++report_.writes;
             at += written;
             from = (from + written) % p.memory_bytes();
@@ -69,6 +71,7 @@ public:
 
 private:
     Context context_;
+    Throttle throttle_;
     int file_ = -1;
     FileReport report_;
 };

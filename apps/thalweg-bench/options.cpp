@@ -20,27 +20,13 @@ std::string listing() {
 
 }  // namespace
 
-Parsed parse_options(int argc, char** argv, Options& options, std::string& text) {
-    CLI::App app{"Measures how fast distributed fields reach one netCDF file, method by method."};
-    app.name("thalweg-bench");
-    app.footer("\n" + listing());
-    app.get_formatter()->column_width(34);
-
-    bool list = false;
-    std::vector<std::string> hints;
-    app.add_option("workload", options.workload, "What is written, e.g. fv-b (see below)");
-    app.add_option("-m,--methods", options.methods, "Methods, separated by commas")
-        ->delimiter(',')
-        ->default_str("raw,serial,direct,direct-nonblocking,netcdf4,slabs,record");
+void add_common_options(CLI::App& app, Options& options) {
     app.add_option("-r,--repetitions", options.repetitions, "Measured repetitions")
         ->capture_default_str()
         ->check(CLI::Range(1, 100000));
     app.add_option("--warmup", options.warmup, "Repetitions before them that are not measured")
         ->capture_default_str()
         ->check(CLI::Range(0, 1000));
-    app.add_option("-s,--steps", options.steps,
-                   "Output steps a repetition (default: as many as move 200 MB)")
-        ->check(CLI::Range(1, 1000000));
 
     app.add_option("--grid", options.grid,
                    "Process grid, e.g. 8x2 (latitude x level), or 1d (default: near square)")
@@ -61,22 +47,79 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
         ->capture_default_str()
         ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5"}))
         ->group("Files");
-    app.add_flag("--keep", options.keep, "Keep each method's last file, as WORKLOAD-METHOD.nc")
-        ->group("Files");
 
-    std::string put = "deferred";
-    std::string chunk = "record";
-    app.add_option("--put", put,
-                   "How the library gets the fields: deferred (they stay in place until the step "
-                   "ends, as with PnetCDF's iput) or copy")
-        ->capture_default_str()
+    app.add_option_function<std::string>(
+           "--put", [&options](const std::string& put) { options.copy_puts = put == "copy"; },
+           "How the library gets the fields: deferred (they stay in place until the step "
+           "ends, as with PnetCDF's iput) or copy")
+        ->default_str(options.copy_puts ? "copy" : "deferred")
         ->check(CLI::IsMember({"deferred", "copy"}))
         ->group("Methods");
     app.add_option("--settings", options.settings,
                    "More settings of the library: \"name=value; ...\"")
         ->group("Methods");
-    app.add_option("--hint", hints, "MPI-IO hint name=value for the peers (may be repeated)")
+    app.add_option_function<std::vector<std::string>>(
+           "--hint",
+           [&options](const std::vector<std::string>& hints) {
+               for (const std::string& h : hints) {
+                   const auto equals = h.find('=');
+                   if (equals == std::string::npos || equals == 0)
+                       throw UsageError("--hint " + h + ": not of the form name=value");
+                   options.hints.emplace_back(h.substr(0, equals), h.substr(equals + 1));
+               }
+           },
+           "MPI-IO hint name=value for the peers (may be repeated)")
         ->group("Methods");
+
+    app.add_option("--prewarm-gb", options.prewarm_gb,
+                   "Write and delete this many GB once at first, so that memory has been touched "
+                   "(default: 2, or twice what a repetition writes)")
+        ->check(CLI::Range(0.0, 1e6))
+        ->group("Measurement");
+    app.add_option_function<std::string>(
+           "--verify",
+           [&options](const std::string& verify) {
+               options.verify = verify == "none"    ? Verify::none
+                                : verify == "first" ? Verify::first
+                                                    : Verify::all;
+           },
+           "Check the files of the first repetition, of all, or of none")
+        ->default_str("first")
+        ->check(CLI::IsMember({"first", "all", "none"}))
+        ->group("Measurement");
+    app.add_option("--settle-ms", options.settle_ms, "Pause before a method starts")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 600000))
+        ->group("Measurement");
+    app.add_flag("--sync-between", options.sync_between,
+                 "Flush the file system between the methods")
+        ->group("Measurement");
+    app.add_flag("--progress", options.progress, "A progress line, even if this is no terminal")
+        ->group("Output");
+    app.add_flag("--table,!--no-table", options.table, "The table on standard output")
+        ->group("Output");
+}
+
+Parsed parse_options(int argc, char** argv, Options& options, std::string& text) {
+    CLI::App app{"Measures how fast distributed fields reach one netCDF file, method by method."};
+    app.name("thalweg-bench");
+    app.footer("\n\"thalweg-bench overlap\" is another measurement: output behind computing.\n\n" +
+               listing());
+    app.get_formatter()->column_width(34);
+
+    bool list = false;
+    app.add_option("workload", options.workload, "What is written, e.g. fv-b (see below)");
+    app.add_option("-m,--methods", options.methods, "Methods, separated by commas")
+        ->delimiter(',')
+        ->default_str("raw,serial,direct,direct-nonblocking,netcdf4,slabs,record");
+    app.add_option("-s,--steps", options.steps,
+                   "Output steps a repetition (default: as many as move 200 MB)")
+        ->check(CLI::Range(1, 1000000));
+    add_common_options(app, options);
+
+    app.add_flag("--keep", options.keep, "Keep each method's last file, as WORKLOAD-METHOD.nc")
+        ->group("Files");
+    std::string chunk = "record";
     app.add_option("--raw-piece", options.raw_piece,
                    "Bytes a pwrite of raw (default: all of a step)")
         ->check(CLI::Range(std::int64_t{4096}, std::int64_t{1} << 40))
@@ -87,31 +130,8 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
         ->capture_default_str()
         ->check(CLI::IsMember({"record", "level", "library"}))
         ->group("Methods");
-
-    std::string verify = "first";
-    app.add_option("--prewarm-gb", options.prewarm_gb,
-                   "Write and delete this many GB once at first, so that memory has been touched "
-                   "(default: 2, or twice what a repetition writes)")
-        ->check(CLI::Range(0.0, 1e6))
-        ->group("Measurement");
-    app.add_option("--verify", verify,
-                   "Check the files of the first repetition, of all, or of none")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"first", "all", "none"}))
-        ->group("Measurement");
-    app.add_option("--settle-ms", options.settle_ms, "Pause before a method starts")
-        ->capture_default_str()
-        ->check(CLI::Range(0, 600000))
-        ->group("Measurement");
-    app.add_flag("--sync-between", options.sync_between,
-                 "Flush the file system between the methods")
-        ->group("Measurement");
     app.add_flag("--durable", options.durable, "Time an fsync of the file, too, for every method")
         ->group("Measurement");
-    app.add_flag("--progress", options.progress, "A progress line, even if this is no terminal")
-        ->group("Output");
-    app.add_flag("--table,!--no-table", options.table, "The table on standard output")
-        ->group("Output");
     app.add_flag("--list", list, "List the workloads and methods")->group("Output");
 
     try {
@@ -130,19 +150,9 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
     if (options.methods.empty())
         options.methods = {"raw",     "serial", "direct", "direct-nonblocking",
                            "netcdf4", "slabs",  "record"};
-    for (const std::string& h : hints) {
-        const auto equals = h.find('=');
-        if (equals == std::string::npos || equals == 0)
-            throw UsageError("--hint " + h + ": not of the form name=value");
-        options.hints.emplace_back(h.substr(0, equals), h.substr(equals + 1));
-    }
-    options.copy_puts = put == "copy";
     options.netcdf4_chunk = chunk == "record"  ? Chunk::record
                             : chunk == "level" ? Chunk::level
                                                : Chunk::library;
-    options.verify = verify == "none"    ? Verify::none
-                     : verify == "first" ? Verify::first
-                                         : Verify::all;
     return Parsed::run;
 }
 

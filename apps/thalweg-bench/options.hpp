@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace thalweg::bench {
 
 /// A mistake of the user that every rank sees alike: rank 0 prints it and all ranks leave with 2.
@@ -18,6 +22,7 @@ struct UsageError : std::runtime_error {
 enum class Verify { none, first, all };
 enum class Chunk { record, level, library };
 
+/// What all measurements have in common, and what the methods read.
 struct Options {
     std::string workload;
     std::vector<std::string> methods;
@@ -37,6 +42,7 @@ struct Options {
     bool copy_puts = false;
     std::string settings;
     std::vector<std::pair<std::string, std::string>> hints;
+    std::int64_t bandwidth = 0;  ///< bytes a second of all writers; 0: no limit
     std::int64_t raw_piece = 0;  ///< 0: one pwrite a step
     Chunk netcdf4_chunk = Chunk::record;
 
@@ -49,6 +55,9 @@ struct Options {
     bool progress = false;
     bool table = true;
 };
+
+/// Adds what every measurement takes: the workload's size, files, settings, how to measure.
+void add_common_options(CLI::App& app, Options& options);
 
 enum class Parsed { run, done };
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <thalweg/thalweg.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,5 +41,8 @@ std::unique_ptr<Method> make_direct(const Context&);
 std::unique_ptr<Method> make_direct_nonblocking(const Context&);
 std::unique_ptr<Method> make_slabs(const Context&);
 std::unique_ptr<Method> make_record(const Context&);
+
+/// The library by a session that exists, which it ends.
+std::unique_ptr<Method> make_library(const Context&, tw_session);
 
 }  // namespace thalweg::bench

@@ -8,18 +8,12 @@
 #include <vector>
 
 #include "machine.hpp"
+#include "table.hpp"
 
 namespace thalweg::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    std::sort(values.begin(), values.end());
-    const std::size_t n = values.size();
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 std::vector<double> collect(const Result& result, const std::function<double(const Sample&)>& get) {
     std::vector<double> values;
@@ -183,22 +177,7 @@ std::string report_table(const Json& report) {
                         number(r["peak_bytes"].get<double>() / 1e6, 1),
                         r.contains("wrong") ? "WRONG: " + r["wrong"].get<std::string>() : ""});
     }
-    std::vector<std::size_t> width(rows[0].size(), 0);
-    for (const auto& cells : rows)
-        for (std::size_t c = 0; c < cells.size(); ++c)
-            width[c] = std::max(width[c], cells[c].size());
-    for (const auto& cells : rows) {
-        std::string line;
-        for (std::size_t c = 0; c < cells.size(); ++c) {
-            const bool left = c == 0 || c + 1 == cells.size();
-            line += left ? fmt::format("{:<{}}", cells[c], width[c])
-                         : fmt::format("{:>{}}", cells[c], width[c]);
-            line += "  ";
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += line + "\n";
-    }
-    return text;
+    return text + format_table(rows);
 }
 
 }  // namespace thalweg::bench

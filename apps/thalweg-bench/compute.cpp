@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compute.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "comm/clock.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+/// A smoothed ring of numbers in first-level cache: work for the floating-point units, not for the
+/// memory, whose sharing would make it depend on what else goes on.
+void arithmetic(std::int64_t rounds) {
+    alignas(64) static std::array<double, 1024> ring = [] {
+        std::array<double, 1024> start{};
+        for (std::size_t i = 0; i < start.size(); ++i) start[i] = static_cast<double>(i % 7);
+        return start;
+    }();
+    for (std::int64_t r = 0; r < rounds; ++r) {
+        const double first = ring[0];
+        for (std::size_t i = 0; i + 1 < ring.size(); ++i)
+            ring[i] = 0.75 * ring[i] + 0.25 * ring[i + 1];
+        ring.back() = 0.75 * ring.back() + 0.25 * first;
+        asm volatile("" : : "r"(ring.data()) : "memory");  // every round has to happen
+    }
+}
+
+}  // namespace
+
+const char* name_of(Computing computing) {
+    return computing == Computing::sleep ? "sleep" : "arithmetic";
+}
+
+double calibrate_arithmetic(const Meeting& meeting) {
+    constexpr double long_enough = 0.25;
+    for (std::int64_t rounds = 1000;; rounds *= 2) {
+        double seconds = 0;
+        for (int i = 0; i < 3; ++i) {  // the fastest: other programs may get in the way
+            const double start = meeting.start();
+            arithmetic(rounds);
+            const double taken = meeting.max(now() - start);
+            seconds = i == 0 ? taken : std::min(seconds, taken);
+            if (seconds < long_enough) break;
+        }
+        if (seconds >= long_enough) return static_cast<double>(rounds) / seconds;
+    }
+}
+
+void Compute::run() const {
+    if (computing_ == Computing::arithmetic) {
+        arithmetic(rounds_);
+        return;
+    }
+    const double end = now() + seconds_;
+    for (double left; (left = end - now()) > 0;) sleep_seconds(left);
+}
+
+}  // namespace thalweg::bench

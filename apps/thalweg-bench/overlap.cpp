@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "overlap.hpp"
+
+#include <thalweg/thalweg.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <random>
+
+#include "ground.hpp"
+#include "method.hpp"
+#include "pack.hpp"
+#include "progress.hpp"
+#include "verify.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The first ranks of all, as many as a row needs.
+struct Crew {
+    MPI_Comm comm = MPI_COMM_NULL;  ///< null on the others
+    std::vector<pid_t> here;        ///< their processes on this node
+};
+
+double cpu_seconds(const std::vector<pid_t>& processes) {
+    double sum = 0;
+    for (const pid_t process : processes) sum += bench::cpu_seconds(process);
+    return sum;
+}
+
+class Overlap {
+public:
+    Overlap(const Meeting& world, const OverlapOptions& options)
+        : world_(world),
+          options_(options),
+          base_(options.base),
+          progress_(world.rank() == 0 && (base_.progress || isatty(STDERR_FILENO) == 1)),
+          ground_(world, base_.dir) {
+        if (world.ranks() < options.all_ranks())
+            throw UsageError(
+                fmt::format("{} ranks are running, {} are needed: {} of the model, "
+                            "and the servers; ./run bench overlap starts as many",
+                            world.ranks(), options.all_ranks(), options.ranks));
+        const Problem size(base_, 0, options.ranks);
+        measured_.step_bytes = size.step_bytes();
+        measured_.variables = size.variables().size();
+        const double bytes = static_cast<double>(run_bytes());
+        check_folder(world, base_.dir, 2.1 * bytes);
+        // What the rows set must not be overridden.
+        for (const char* name : {"THALWEG_SERVICE", "THALWEG_SERVERS", "THALWEG_BANDWIDTH"})
+            unsetenv(name);
+        for (const Way& way : options.ways)
+            if (!crews_.contains(way.servers)) crews_[way.servers] = make_crew(way.servers);
+        for (const Computing computing : options.computing)
+            for (const Way& way : options.ways) {
+                measured_.rows.emplace_back();
+                measured_.rows.back().way = &way;
+                measured_.rows.back().computing = computing;
+            }
+    }
+
+    ~Overlap() {
+        for (auto& [servers, crew] : crews_)
+            if (crew.comm != MPI_COMM_NULL) MPI_Comm_free(&crew.comm);
+    }
+
+    OverlapMeasurement run() {
+        progress_.say("warming up memory");
+        ground_.prewarm(base_.prewarm_gb >= 0
+                            ? static_cast<std::int64_t>(base_.prewarm_gb * 1e9)
+                            : std::max<std::int64_t>(2'000'000'000, 2 * run_bytes()));
+        if (world_.rank() < options_.ranks) problem_of(world_.rank());
+        calibrate();
+        std::vector<std::size_t> order(measured_.rows.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::mt19937 random(1);
+        for (int r = -base_.warmup; r < base_.repetitions; ++r) {
+            std::shuffle(order.begin(), order.end(), random);
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                OverlapRow& row = measured_.rows[order[i]];
+                progress_.say(fmt::format("{} {}: {}, {} ({} of {})",
+                                          r < 0 ? "warm-up" : "repetition",
+                                          r < 0 ? r + base_.warmup + 1 : r + 1, row.way->name,
+                                          name_of(row.computing), i + 1, order.size()));
+                run_row(row, r);
+            }
+        }
+        ground_.remove(last_file_);
+        for (const OverlapRow& row : measured_.rows)
+            if (!row.wrong.empty()) measured_.good = false;
+        return std::move(measured_);
+    }
+
+private:
+    std::int64_t run_bytes() const { return measured_.step_bytes * base_.steps; }
+
+    Crew make_crew(int servers) const {
+        Crew crew;
+        const bool in = world_.rank() < options_.ranks + servers;
+        MPI_Comm_split(world_.comm(), in ? 0 : MPI_UNDEFINED, world_.rank(), &crew.comm);
+        if (!in) return crew;
+        MPI_Comm node = MPI_COMM_NULL;
+        MPI_Comm_split_type(crew.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        int size = 0;
+        MPI_Comm_size(node, &size);
+        crew.here.resize(static_cast<std::size_t>(size));
+        const pid_t own = getpid();
+        MPI_Allgather(&own, sizeof own, MPI_BYTE, crew.here.data(), sizeof own, MPI_BYTE, node);
+        MPI_Comm_free(&node);
+        return crew;
+    }
+
+    /// The fields of a model rank; with servers among the ranks, this rank may be another one.
+    Problem& problem_of(int rank) {
+        std::unique_ptr<Problem>& problem = problems_[rank];
+        if (!problem) {
+            problem = std::make_unique<Problem>(base_, rank, options_.ranks);
+            problem->fill();
+        }
+        return *problem;
+    }
+
+    /// How long a step's output and its computing take.
+    void calibrate() {
+        progress_.say("measuring a step's output and its computing");
+        OverlapRow row;
+        row.way = &*std::find_if(options_.ways.begin(), options_.ways.end(),
+                                 [](const Way& way) { return way.name == "inline"; });
+        const int steps = std::min(base_.steps, 5);
+        const OverlapSample sample = run_once(row, -1, 0, steps);
+        if (!row.note.empty()) throw std::runtime_error(row.note);
+        measured_.io_seconds = sample.total / steps;
+        constexpr double paper = 2.6;  // 7.5 s of computing, 2.9 s of output a step
+        measured_.compute_seconds =
+            options_.compute_seconds >= 0 ? options_.compute_seconds : paper * measured_.io_seconds;
+        const Crew& crew = crews_.at(0);
+        if (crew.comm != MPI_COMM_NULL)
+            rounds_per_second_ = calibrate_arithmetic(Meeting(crew.comm));
+        rest();
+        rounds_per_second_ = world_.max(rounds_per_second_);
+    }
+
+    /// Ranks that have no part in a row must not disturb those that have: they look up rarely.
+    void rest() const { world_.wait(20000); }
+
+    void run_row(OverlapRow& row, int repetition) {
+        if (!row.note.empty()) return;
+        const OverlapSample sample =
+            run_once(row, repetition, measured_.compute_seconds, base_.steps);
+        if (repetition >= 0 && row.note.empty()) row.samples.push_back(sample);
+    }
+
+    /// One file of one row, on all ranks.
+    OverlapSample run_once(OverlapRow& row, int repetition, double compute_seconds, int steps) {
+        const Way& way = *row.way;
+        if (way.writes()) {
+            ground_.level(measured_.step_bytes * steps, last_file_, base_.sync_between,
+                          base_.settle_ms);
+            last_file_ = ground_.prefix() + "-" + way.name;
+            std::replace(last_file_.begin(), last_file_.end(), ':', '-');  // not for MPI-IO
+        }
+        OverlapSample sample;
+        Json told;
+        const Crew& crew = crews_.at(way.servers);
+        if (crew.comm != MPI_COMM_NULL) {
+            const Compute compute(row.computing, compute_seconds, rounds_per_second_);
+            sample = take_part(way, crew, compute, repetition, steps, told);
+        }
+        rest();
+        MPI_Allreduce(MPI_IN_PLACE, &sample, sizeof sample / sizeof(double), MPI_DOUBLE, MPI_MAX,
+                      world_.comm());
+        hear(told, row);
+        return sample;
+    }
+
+    /// This rank's part of a run. `told` is what the model's ranks have to say, all the same.
+    OverlapSample take_part(const Way& way, const Crew& crew, const Compute& compute,
+                            int repetition, int steps, Json& told) {
+        trim_memory();
+        if (!reset_peak()) measured_.peaks_reset = false;
+        const Memory before = memory_now(false);
+        OverlapSample sample;
+        tw_session session = nullptr;
+        MPI_Comm model = crew.comm;
+        if (way.library()) {
+            const int role = begin_session(way, crew, session, model, told);
+            if (role == TW_SERVER)
+                sample.server_peak_rss = static_cast<double>(memory_now(false).peak);
+            if (role == TW_SERVER || told.contains("note")) {
+                tw_finalize(&session);
+                return sample;
+            }
+        }
+        {
+            const Meeting meeting(model);
+            Problem& problem = problem_of(meeting.rank());
+            const Context context{meeting.comm(), problem, base_, steps};
+            std::unique_ptr<Method> method;
+            if (way.library()) method = make_library(context, session);
+            if (way.peer) method = way.peer->make(context);
+            if (way.service == "pack") method = std::make_unique<Pack>(problem);
+            if (method) warm_up(*method, meeting);
+            run_model(method.get(), compute, meeting, crew, steps, sample);
+            const Memory after = memory_now(false);
+            const auto code = std::max<std::int64_t>(0, after.code - before.code);
+            sample.peak = meeting.max(static_cast<double>(
+                std::max<std::int64_t>(0, after.peak - code - before.resident)));
+            sample.peak_rss = meeting.max(static_cast<double>(after.peak));
+            if (way.writes()) report(*method, way, meeting, sample, told);
+            if (method &&
+                (base_.verify == Verify::all || (base_.verify == Verify::first && repetition == 0)))
+                verify(way, meeting, problem, steps, told);
+        }
+        return sample;
+    }
+
+    /// Starts a session of the library on the crew's ranks and returns this rank's role. A note is
+    /// why the row cannot be measured.
+    int begin_session(const Way& way, const Crew& crew, tw_session& session, MPI_Comm& model,
+                      Json& told) const {
+        const std::string settings =
+            fmt::format("service={}; servers={}; bandwidth={}; format={}; {}", way.service,
+                        way.servers, base_.bandwidth, base_.format, base_.settings);
+        int role = TW_MODEL, ranks = 0;
+        if (tw_init(crew.comm, settings.c_str(), &session) != TW_OK) {
+            told["note"] = tw_error_message(session);
+            return role;
+        }
+        tw_inq_role(session, &role);
+        if (role == TW_SERVER) return role;
+        tw_model_comm(session, &model);
+        MPI_Comm_size(model, &ranks);
+        if (ranks != options_.ranks) told["note"] = "no effect: all ranks belong to the model";
+        return role;
+    }
+
+    /// A short file first: buffers, connections and pages of the session have been used before.
+    void warm_up(Method& method, const Meeting& meeting) const {
+        const std::string path = last_file_ + "-warm-up";
+        method.open(path);
+        for (int s = 0; s < std::min(2, base_.steps); ++s) method.step(s);
+        method.close();
+        meeting.wait();
+        if (meeting.rank() == 0) ::unlink(path.c_str());
+    }
+
+    /// The model: what is measured.
+    void run_model(Method* method, const Compute& compute, const Meeting& meeting, const Crew& crew,
+                   int steps, OverlapSample& sample) const {
+        int node_rank = 0;
+        MPI_Comm_rank(meeting.node(), &node_rank);
+        const std::vector<pid_t> counted = node_rank == 0 ? crew.here : std::vector<pid_t>();
+        double start = meeting.start();
+        if (method) method->open(last_file_);
+        sample.open = now() - start;
+
+        start = meeting.start();
+        const double cpu = cpu_seconds(counted);
+        for (int s = 0; s < steps; ++s) {
+            const double begin = now();
+            compute.run();
+            const double output = now();
+            if (method) method->step(s);
+            sample.computing += output - begin;
+            sample.library += now() - output;
+        }
+        const double closing = now();
+        if (method) method->close();
+        sample.close = now() - closing;
+        sample.total = now() - start;
+        meeting.wait();
+        sample.cpu = meeting.sum(cpu_seconds(counted) - cpu);
+        for (double OverlapSample::*figure :
+             {&OverlapSample::open, &OverlapSample::total, &OverlapSample::computing,
+              &OverlapSample::library, &OverlapSample::close})
+            sample.*figure = meeting.max(sample.*figure);
+    }
+
+    void report(Method& method, const Way& way, const Meeting& meeting, OverlapSample& sample,
+                Json& told) const {
+        const FileReport report = method.report();
+        if (way.peer) {
+            told["method"] = way.peer->name;
+            told["storage"] = way.peer->storage;
+            return;
+        }
+        const Json file = Json::parse(report.details);
+        const auto most = [&](const char* name) {
+            const bool known = file.contains(name) && file[name].is_number();
+            return meeting.max(known ? file[name].get<double>() : -1.);
+        };
+        sample.queue_waits = most("queue_waits");
+        sample.queue_wait_seconds = most("queue_wait_seconds");
+        told["method"] = file.at("method");
+        told["storage"] = report.storage;
+        told["details"] = file;
+        if (report.service != way.service)
+            told["note"] = "no effect: the service was " + report.service;
+    }
+
+    void verify(const Way& way, const Meeting& meeting, const Problem& problem, int steps,
+                Json& told) const {
+        const FileKind kind = way.peer ? way.peer->kind : FileKind::classic;
+        told["wrong"] = check_values(meeting, problem, kind, last_file_, steps);
+        if (!way.peer) told["hash"] = hash_file(meeting, last_file_);
+    }
+
+    /// The lowest rank that has something to say tells all.
+    void hear(const Json& told, OverlapRow& row) {
+        int owner = told.is_null() ? world_.ranks() : world_.rank();
+        MPI_Allreduce(MPI_IN_PLACE, &owner, 1, MPI_INT, MPI_MIN, world_.comm());
+        if (owner == world_.ranks()) return;
+        std::string text = told.is_null() ? "" : told.dump();
+        int length = static_cast<int>(text.size());
+        MPI_Bcast(&length, 1, MPI_INT, owner, world_.comm());
+        text.resize(static_cast<std::size_t>(length));
+        MPI_Bcast(text.data(), length, MPI_CHAR, owner, world_.comm());
+        const Json heard = Json::parse(text);
+        row.note = heard.value("note", "");
+        row.method = heard.value("method", "");
+        row.storage = heard.value("storage", "");
+        if (heard.contains("details")) row.details = heard["details"].dump();
+        if (!heard.contains("wrong") || !row.wrong.empty()) return;
+        row.wrong = heard["wrong"];
+        if (heard.contains("hash") && row.wrong.empty()) {
+            const auto hash = heard["hash"].get<std::uint64_t>();
+            if (!hash_) hash_ = hash;
+            if (*hash_ != hash) row.wrong = "the bytes differ from those of another row";
+        }
+        row.verified = row.wrong.empty();
+    }
+
+    const Meeting& world_;
+    const OverlapOptions& options_;
+    const Options& base_;
+    Progress progress_;
+    Ground ground_;
+    std::string last_file_;
+    std::map<int, Crew> crews_;  ///< by the number of servers
+    std::map<int, std::unique_ptr<Problem>> problems_;
+    double rounds_per_second_ = 0;
+    std::optional<std::uint64_t> hash_;  ///< of the library's files
+    OverlapMeasurement measured_;
+};
+
+}  // namespace
+
+OverlapMeasurement measure_overlap(const Meeting& world, const OverlapOptions& options) {
+    return Overlap(world, options).run();
+}
+
+}  // namespace thalweg::bench

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "overlap_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "workload.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+Way service_way(const std::string& name) {
+    Way way{name, name, 0, nullptr};
+    for (const char* plain : {"none", "pack", "inline", "background"})
+        if (name == plain) return way;
+    const std::string prefix = "servers:";
+    const char* const end = name.data() + name.size();
+    if (name.rfind(prefix, 0) == 0) {
+        const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, way.servers);
+        if (error == std::errc{} && rest == end && way.servers > 0) {
+            way.service = "servers";
+            return way;
+        }
+    }
+    throw UsageError("--services " + name +
+                     ": there are none, pack, inline, background and servers:N");
+}
+
+/// Other libraries, as far as they can be held to the bandwidth.
+Way peer_way(const std::string& name) {
+    const MethodInfo& info = find_method(name);
+    if (name != "raw" && name.rfind("peer-pnetcdf", 0) != 0)
+        throw UsageError("--peers " + name +
+                         ": there are raw, peer-pnetcdf and peer-pnetcdf-nonblocking");
+    return {name, "inline", 0, &info};
+}
+
+}  // namespace
+
+int OverlapOptions::all_ranks() const {
+    int servers = 0;
+    for (const Way& way : ways) servers = std::max(servers, way.servers);
+    return ranks + servers;
+}
+
+Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std::string& text) {
+    CLI::App app{
+        "Measures how much of the output's time a model's computing hides. A step is computing "
+        "without messages, handing over all variables, the end of the step; ways of output and "
+        "kinds of computing are interleaved in one run."};
+    app.name("thalweg-bench overlap");
+    app.get_formatter()->column_width(34);
+
+    Options& base = options.base;
+    base.workload = "cfio-2";
+    base.steps = 20;
+    base.warmup = 0;  // every session warms up by a short file
+    base.copy_puts = true;
+    base.bandwidth = 500'000'000;
+    options.ranks = 4;
+    std::vector<std::string> services{"none",       "pack",      "inline",
+                                      "background", "servers:1", "servers:2"};
+    std::vector<std::string> peers{"peer-pnetcdf", "peer-pnetcdf-nonblocking"};
+    std::string compute = "both";
+    double scale = 0;
+    app.add_option("workload", base.workload, "What is written")->capture_default_str();
+    app.add_option("--ranks", options.ranks,
+                   "Ranks of the model; as many more as the largest servers:N have to run")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000000));
+    app.add_option("-s,--steps", base.steps, "Steps")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000000));
+    app.add_option("--services", services,
+                   "Services of the library, separated by commas: inline, background, servers:N; "
+                   "and none (no output) and pack (copies alone), which are always part of a run")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option(
+           "--peers", peers,
+           "Methods of other libraries: raw, peer-pnetcdf, peer-pnetcdf-nonblocking; or none")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--compute", compute, "How a step computes: sleep, arithmetic or both")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"sleep", "arithmetic", "both"}));
+    app.add_option("--compute-seconds", options.compute_seconds,
+                   "Seconds of computing a step; 0: output as fast as it goes (default: 2.6 times "
+                   "what a step's output takes inline, as in the paper)")
+        ->check(CLI::Range(0.0, 1e6));
+    app.add_option("--bandwidth", base.bandwidth,
+                   "Bytes a second of all writers together (500MB, 2GiB); 0: no limit")
+        ->capture_default_str()
+        ->transform(CLI::AsSizeValue(true));
+    app.add_option("--scale", scale,
+                   "Times as many variables as the workload has (cfio-2: 96 is the paper's size)")
+        ->check(CLI::Range(1e-6, 1e6))
+        ->group("Workload");
+    app.add_flag("--print-ranks", options.print_ranks, "Tell how many ranks have to run")
+        ->group("Output");
+    add_common_options(app, base);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        text = app.help();
+        return Parsed::done;
+    } catch (const CLI::ParseError& e) {
+        throw UsageError(e.what());
+    }
+    if (scale > 0) {
+        int variables = base.variables;
+        for (const Workload& w : workloads())
+            for (const VariableGroup& g : w.groups)
+                if (w.name == base.workload && g.main && variables == 0) variables = g.count;
+        base.variables = std::max(1, static_cast<int>(std::lround(scale * variables)));
+    }
+    // Without output, with copies alone, with output in the call: what the others are measured by.
+    for (const char* needed : {"inline", "pack", "none"})
+        if (std::find(services.begin(), services.end(), needed) == services.end())
+            services.insert(services.begin(), needed);
+    for (const std::string& name : services) options.ways.push_back(service_way(name));
+    for (const std::string& name : peers)
+        if (name != "none") options.ways.push_back(peer_way(name));
+    for (std::size_t i = 0; i < options.ways.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (options.ways[i].name == options.ways[j].name)
+                throw UsageError("\"" + options.ways[i].name + "\" twice");
+    if (compute != "arithmetic" || options.compute_seconds == 0)
+        options.computing.push_back(Computing::sleep);
+    if (compute != "sleep" && options.compute_seconds != 0)
+        options.computing.push_back(Computing::arithmetic);
+    if (options.print_ranks) {
+        text = std::to_string(options.all_ranks()) + "\n";
+        return Parsed::done;
+    }
+    return Parsed::run;
+}
+
+}  // namespace thalweg::bench

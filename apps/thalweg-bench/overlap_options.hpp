@@ -1,0 +1,40 @@
+// The command line of thalweg-bench overlap.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compute.hpp"
+#include "options.hpp"
+#include "registry.hpp"
+
+namespace thalweg::bench {
+
+/// A way of getting output done beside the computing.
+struct Way {
+    std::string name;                  ///< "inline", "servers:2", "peer-pnetcdf"
+    std::string service;               ///< "none", "pack", "inline", "background", "servers"
+    int servers = 0;                   ///< ranks besides the model's
+    const MethodInfo* peer = nullptr;  ///< of another library, or none
+
+    bool writes() const { return service != "none" && service != "pack"; }
+    bool library() const { return writes() && peer == nullptr; }
+};
+
+struct OverlapOptions {
+    Options base;
+    int ranks = 0;  ///< of the model
+    std::vector<Way> ways;
+    std::vector<Computing> computing;
+    double compute_seconds = -1;  ///< a step; negative: 2.6 times the time of inline output
+    bool print_ranks = false;
+
+    /// How many ranks have to run: those of the model and the most servers of any row.
+    int all_ranks() const;
+};
+
+/// As parse_options. Throws UsageError.
+Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std::string& text);
+
+}  // namespace thalweg::bench

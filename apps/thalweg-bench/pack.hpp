@@ -1,0 +1,26 @@
+// What handing over costs at the least: one pass of copies.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "method.hpp"
+
+namespace thalweg::bench {
+
+/// The library's own copies, index swap and byte order included, of all variables of a step into
+/// memory that is warm.
+class Pack : public Method {
+public:
+    explicit Pack(const Problem& problem);
+    void open(const std::string&) override {}
+    void step(int step) override;
+    void close() override {}
+    FileReport report() override { return {}; }
+
+private:
+    const Problem& problem_;
+    std::vector<char> buffer_;
+};
+
+}  // namespace thalweg::bench
