@@ -185,7 +185,7 @@ private:
                             int repetition, int steps, Json& told) {
         trim_memory();
         if (!reset_peak()) measured_.peaks_reset = false;
-        const Memory before = memory_now(false);
+        Memory before = memory_now(false);
         OverlapSample sample;
         tw_session session = nullptr;
         MPI_Comm model = crew.comm;
@@ -200,7 +200,9 @@ private:
         }
         {
             const Meeting meeting(model);
+            const std::int64_t without = memory_now(false).resident;
             Problem& problem = problem_of(meeting.rank());
+            before.resident += memory_now(false).resident - without;  // if the fields are new
             const Context context{meeting.comm(), problem, base_, steps};
             std::unique_ptr<Method> method;
             if (way.library()) method = make_library(context, session);
@@ -213,10 +215,12 @@ private:
             sample.peak = meeting.max(static_cast<double>(
                 std::max<std::int64_t>(0, after.peak - code - before.resident)));
             sample.peak_rss = meeting.max(static_cast<double>(after.peak));
-            if (way.writes()) report(*method, way, meeting, sample, told);
-            if (method &&
-                (base_.verify == Verify::all || (base_.verify == Verify::first && repetition == 0)))
-                verify(way, meeting, problem, steps, told);
+            if (way.writes()) {
+                report(*method, way, meeting, sample, told);
+                if (base_.verify == Verify::all ||
+                    (base_.verify == Verify::first && repetition == 0))
+                    verify(way, meeting, problem, steps, told);
+            }
         }
         return sample;
     }

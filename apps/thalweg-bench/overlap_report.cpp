@@ -61,6 +61,7 @@ Json result(const OverlapMeasurement& m, const OverlapRow& row, const OverlapOpt
     r["library"] = row.way->library();
     if (!row.note.empty()) {
         r["skipped"] = row.note;
+        if (!row.wrong.empty()) r["wrong"] = row.wrong;
         return r;
     }
     r["method"] = row.method;

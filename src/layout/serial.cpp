@@ -9,8 +9,8 @@ class SerialLayout final : public Layout {
 public:
     SerialLayout() : Layout(1) {}
     const char* name() const override { return "serial"; }
-    std::vector<Extent> share(int, const Space& space, std::int64_t) const override {
-        if (space.bytes == 0) return {};
+    std::vector<Extent> share(int w, const Space& space, std::int64_t) const override {
+        if (w != 0 || space.bytes == 0) return {};
         return {{0, space.bytes}};
     }
     std::pair<int, int> writers_of(const Space&, std::size_t, Extent) const override {

@@ -44,7 +44,7 @@ program, *launch = (word for word in sys.argv[1:] if word != "--")
 
 def run(*arguments: str) -> dict:
     command = [program, "overlap", "--ranks", str(RANKS), "--nx", "128", "--ny", "128"]
-    command += ["--steps", "4", "--repetitions", "2", "--prewarm-gb", "0", "--no-table"]
+    command += ["--steps", "6", "--repetitions", "2", "--prewarm-gb", "0", "--no-table"]
     command += ["--bandwidth", f"{BANDWIDTH:.0f}", "--json", "overlap.json", *arguments]
     ranks = subprocess.run([*command, "--print-ranks"], check=True, capture_output=True, text=True)
     subprocess.run([*launch, "-n", ranks.stdout.strip(), *command], check=True)
@@ -70,7 +70,7 @@ def check_row(row: dict, report: dict) -> None:
         # The last bytes may be bytes behind the limit by what it allows as a burst.
         at_least = row["bytes"] / BANDWIDTH - 0.011 * RANKS
         assert row["total_seconds"] >= at_least, f"{name}: {row['total_seconds']} < {at_least}"
-        assert row["peak_bytes"] > 0, name
+        assert row["peak_bytes"] > 0 or row["name"] == "raw", name
     if row["compute"] != "none":
         assert row["ratio_to_no_output"] > 0 and row["speedup_bound" if writes else "ranks"], name
 
