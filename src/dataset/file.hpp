@@ -176,6 +176,7 @@ private:
     Status misfit_;  ///< of this rank, until all ranks have learnt of it
     bool boxed_ = false, put_used_ = false, has_records_ = false;
     std::vector<Parcel::Entry> boxes_;  ///< of the open unit
+    std::int64_t open_bytes_ = 0;       ///< of them, with what describes them
     std::int64_t box_records_ = 0;
     FileFigures figures_;
 };

@@ -439,11 +439,12 @@ Status File::queue_box(int variable, std::int64_t record, const Box& box, const 
     // The unit's descriptor needs its place, too.
     const auto words =
         static_cast<std::int64_t>(boxes_.size() + 1) * description(v.dims.size() + 8);
-    char* to = words > outbox.capacity() / 8 ? nullptr : outbox.take(box.volume() * size);
-    if (to == nullptr) {
+    open_bytes_ += rounded(box.volume() * size) + description(v.dims.size() + 8);
+    if (open_bytes_ > outbox.capacity() / 2) {
         if (Status s = publish_boxes(false); !s.ok()) return s;
-        to = outbox.take(box.volume() * size);
+        open_bytes_ = rounded(box.volume() * size) + description(v.dims.size() + 8);
     }
+    char* to = outbox.take(box.volume() * size);
     if (to == nullptr)
         return keep(failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
                             path_, v.name, team_.rank()));
@@ -466,6 +467,7 @@ Status File::publish_boxes(bool ends) {
     parcel.head.ends = ends;
     parcel.entries = std::move(boxes_);
     boxes_.clear();
+    open_bytes_ = 0;
     if (ends) ++figures_.steps;
     service_->publish(parcel);
     return {};

@@ -179,7 +179,6 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
         if (!status.ok()) return status;
         if (session->servers->is_server()) {
             session->role = TW_SERVER;
-            session->servers->serve();
             return {};
         }
         world = session->servers->take_model();

@@ -36,7 +36,7 @@ struct tw_session_impl : thalweg::ArenaSource {
     const std::string& summarize();
 
     thalweg::Settings settings;
-    std::unique_ptr<thalweg::Servers> servers;  ///< null where no ranks are set aside
+    std::unique_ptr<thalweg::Servers> servers;    ///< null where no ranks are set aside
     std::unique_ptr<thalweg::Watchdog> watchdog;  ///< null: nobody watches
     std::unique_ptr<thalweg::Team> team;
     std::unique_ptr<thalweg::Memory> memory;
