@@ -13,6 +13,7 @@
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
 #include "exchange/copy.hpp"
+#include "storage/system.hpp"
 
 namespace thalweg {
 
@@ -331,7 +332,10 @@ Status File::finish_write(Status mine, Written written, bool durable) {
         // A failure here is rank 0's alone: it is kept, and told to all by the next agreement.
         ++records_;
         Status published = storage_->set_records(records_, durable);
-        if (!published.ok()) failed_ = published;
+        if (!published.ok()) {
+            if (team_.size() > 1) published.text += fmt::format(" (rank {})", team_.rank());
+            failed_ = std::move(published);
+        }
     }
     if (words[1] != 0) return thalweg::agree(team_.world(), misfit);
     return {};
@@ -422,10 +426,9 @@ Status File::rename_to_final() {
     const auto slash = path_.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
     const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    Status status;
-    if (fd < 0 || fsync(fd) != 0)
-        status = failure(TW_EIO, "{}: cannot sync the folder: {}", path_, std::strerror(errno));
-    if (fd >= 0) ::close(fd);
+    if (fd < 0) return system_failure(path_, "cannot open the folder to sync it");
+    Status status = sync_file(fd, path_ + ": the folder", true);
+    ::close(fd);
     return status;
 }
 
@@ -511,10 +514,9 @@ FileFigures File::figures() const {
 Status File::sync_closed() const {
     if (team_.rank() != 0) return {};
     const int fd = ::open(data_path_.c_str(), O_RDWR | O_CLOEXEC);
-    const bool synced = fd >= 0 && fsync(fd) == 0;
-    Status status;
-    if (!synced) status = failure(TW_EIO, "{}: cannot sync: {}", data_path_, std::strerror(errno));
-    if (fd >= 0) ::close(fd);
+    if (fd < 0) return system_failure(data_path_, "cannot open to sync");
+    Status status = sync_file(fd, data_path_, true);
+    ::close(fd);
     return status;
 }
 

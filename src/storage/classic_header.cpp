@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/classic_header.hpp"
 
+#include <fcntl.h>
 #include <pnetcdf.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include "comm/words.hpp"
+#include "storage/memory_file.hpp"
 #include "storage/system.hpp"
 
 namespace thalweg {
@@ -27,6 +29,13 @@ Status put_attribute(int ncid, const std::string& path, int varid, const std::st
     return pnetcdf_status(code, path,
                           owner.empty() ? "global attribute '" + a.name + "'"
                                         : "attribute '" + a.name + "' of '" + owner + "'");
+}
+/// What stands at byte 4: 32 bits in CDF-1 and CDF-2, 64 in CDF-5, big-endian.
+std::vector<char> record_count(Format format, std::int64_t records) {
+    auto n = static_cast<std::uint64_t>(records);
+    to_big_endian(TW_UINT64, &n);
+    const auto* bytes = reinterpret_cast<const char*>(&n);
+    return {bytes + (format == Format::cdf5 ? 0 : 4), bytes + 8};
 }
 }  // namespace
 
@@ -101,21 +110,44 @@ Status define_classic(int ncid, const std::string& path, const Definitions& d,
     return {};
 }
 
-Status create_classic_header(const std::string& path, const Definitions& d,
-                             const StorageOptions& options, FileMap& map) {
+/// The bytes of a header. PnetCDF makes them in memory: MPI libraries lose errors of the file
+/// system (Open MPI's takes a header that could not be written for written).
+static Status compose_header(const std::string& path, const Definitions& d,
+                             const StorageOptions& options, FileMap& map,
+                             std::vector<char>& bytes) {
+    const MemoryFile memory;
+    if (!memory.good()) return system_failure(path, "no memory for the header");
     int ncid = 0;
-    int code = ncmpi_create(MPI_COMM_SELF, path.c_str(), NC_CLOBBER | pnetcdf_mode(options.format),
-                            MPI_INFO_NULL, &ncid);
+    int code = ncmpi_create(MPI_COMM_SELF, memory.path().c_str(),
+                            NC_CLOBBER | pnetcdf_mode(options.format), MPI_INFO_NULL, &ncid);
     if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot create");
     Status status = define_classic(ncid, path, d, options, map);
     code = status.ok() ? ncmpi_close(ncid) : ncmpi_abort(ncid);
     if (status.ok()) status = pnetcdf_status(code, path, "cannot write the header");
+    if (status.ok()) status = memory.read(bytes);
     return status;
 }
 
-Status add_attributes(const std::string& path, const Definitions& d,
-                      const std::vector<std::pair<int, Attribute>>& late) {
-    if (late.empty()) return {};
+/// Writes the first bytes of a file; `flags` are open's.
+static Status write_header(const std::string& path, int flags, const std::vector<char>& bytes) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
+    Status status = write_fully(fd, path, bytes.data(), static_cast<std::int64_t>(bytes.size()), 0);
+    if (!status.ok()) status.text += " (the header)";
+    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
+    return status;
+}
+
+Status create_classic_header(const std::string& path, const Definitions& d,
+                             const StorageOptions& options, FileMap& map) {
+    std::vector<char> bytes;
+    Status status = compose_header(path, d, options, map, bytes);
+    return status.ok() ? write_header(path, O_CREAT | O_TRUNC, bytes) : status;
+}
+
+/// Adds attributes by way of PnetCDF, which moves the data to make room.
+static Status move_and_add(const std::string& path, const Definitions& d,
+                           const std::vector<std::pair<int, Attribute>>& late) {
     int ncid = 0;
     int code = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_WRITE, MPI_INFO_NULL, &ncid);
     if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot open for attributes");
@@ -135,19 +167,48 @@ Status add_attributes(const std::string& path, const Definitions& d,
     return status;
 }
 
+Status add_attributes(const std::string& path, const Definitions& d, const FileMap& map,
+                      Format format, std::int64_t records,
+                      const std::vector<std::pair<int, Attribute>>& late) {
+    if (late.empty()) return {};
+    Definitions all = d;
+    for (const auto& [variable, attribute] : late)
+        set_attribute(variable < 0 ? all.attributes
+                                   : all.variables[static_cast<std::size_t>(variable)].attributes,
+                      attribute);
+    // The header as long as it must be, and then with the free bytes that leave the data in place.
+    StorageOptions options;
+    options.format = format;
+    options.header_pad = 0;
+    FileMap made;
+    std::vector<char> bytes;
+    Status status = compose_header(path, all, options, made, bytes);
+    if (!status.ok()) return status;
+    const auto first = std::min_element(map.offset.begin(), map.offset.end());
+    const auto needed = static_cast<std::int64_t>(bytes.size());
+    const std::int64_t room = first == map.offset.end() ? needed : *first;
+    if (needed > room) return move_and_add(path, d, late);
+    options.header_pad = room - needed;
+    if (status = compose_header(path, all, options, made, bytes); !status.ok()) return status;
+    if (made.offset != map.offset) return move_and_add(path, d, late);
+    const std::vector<char> count = record_count(format, records);
+    std::copy(count.begin(), count.end(), bytes.begin() + 4);
+    bytes.resize(static_cast<std::size_t>(room));  // what was there may have been longer
+    return write_header(path, 0, bytes);
+}
+
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records) {
-    // At byte 4: 32 bits in CDF-1 and CDF-2, 64 in CDF-5, big-endian.
-    auto n = static_cast<std::uint64_t>(records);
-    to_big_endian(TW_UINT64, &n);
-    const std::int64_t bytes = format == Format::cdf5 ? 8 : 4;
-    return write_fully(fd, path, reinterpret_cast<const char*>(&n) + 8 - bytes, bytes, 4);
+    const std::vector<char> count = record_count(format, records);
+    return write_fully(fd, path, count.data(), static_cast<std::int64_t>(count.size()), 4);
 }
 
 Status extend(const std::string& path, std::int64_t size) {
     struct stat info {};
     if (stat(path.c_str(), &info) == 0 && info.st_size >= size) return {};
-    if (truncate(path.c_str(), size) == 0) return {};
-    return failure(TW_EIO, "{}: cannot extend to {} bytes: {}", path, size, std::strerror(errno));
+    while (truncate(path.c_str(), size) != 0)
+        if (errno != EINTR)
+            return system_failure(path, fmt::format("cannot extend to {} bytes", size));
+    return {};
 }
 
 std::vector<std::int64_t> words_of(const FileMap& map) {

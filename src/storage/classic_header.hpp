@@ -1,4 +1,4 @@
-// The header of the classic formats, laid out and written by PnetCDF.
+// The header of the classic formats, laid out by PnetCDF.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,8 @@ Status create_classic_header(const std::string& path, const Definitions& definit
                              const StorageOptions& options, FileMap& map);
 
 /// Adds attributes to a file on this rank alone; data move only if the reserved space is too small.
-Status add_attributes(const std::string& path, const Definitions& definitions,
+Status add_attributes(const std::string& path, const Definitions& definitions, const FileMap& map,
+                      Format format, std::int64_t records,
                       const std::vector<std::pair<int, Attribute>>& late);
 
 /// Puts the number of records into a header.

@@ -124,7 +124,8 @@ public:
         if (first_ && status.ok()) status = set_record_count(records);
         if (first_ && status.ok()) status = fill_padding(records);
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
-        if (first_ && status.ok()) status = add_attributes(path_, *definitions_, late);
+        if (first_ && status.ok())
+            status = add_attributes(path_, *definitions_, map_, format_, records, late);
         return status;
     }
 

@@ -92,19 +92,17 @@ public:
         return status;
     }
 
-    Status sync() override {
-        if (fd_ >= 0 && fdatasync(fd_) != 0) return system_failure(path_, "cannot sync");
-        return {};
-    }
+    Status sync() override { return fd_ >= 0 ? sync_file(fd_, path_) : Status{}; }
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
         Status status;
-        if (fd_ >= 0 && ::close(fd_) != 0) status = system_failure(path_, "cannot close");
+        if (fd_ >= 0 && close_file(fd_) != 0) status = system_failure(path_, "cannot close");
         fd_ = -1;
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
-        if (first_ && status.ok()) status = add_attributes(path_, *definitions_, late);
+        if (first_ && status.ok())
+            status = add_attributes(path_, *definitions_, map_, format_, records, late);
         return status;
     }
 

@@ -23,4 +23,15 @@ Status write_fully(int fd, const std::string& path, const char* data, std::int64
     return {};
 }
 
+Status sync_file(int fd, const std::string& path, bool all) {
+    while ((all ? fsync(fd) : fdatasync(fd)) != 0)
+        if (errno != EINTR) return system_failure(path, "cannot sync");
+    return {};
+}
+
+int close_file(int fd) {
+    const int result = ::close(fd);
+    return result != 0 && errno == EINTR ? 0 : result;
+}
+
 }  // namespace thalweg

@@ -59,4 +59,10 @@ private:
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset);
 
+/// Syncs the data to the device, or with `all` the whole, again if a signal came between.
+Status sync_file(int fd, const std::string& path, bool all = false);
+
+/// close(2). On Linux the descriptor is gone even if a signal came between.
+int close_file(int fd);
+
 }  // namespace thalweg
