@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running the victim, and judging the files that it leaves behind."""
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import netCDF4
+from classic import RECORDS_AT, Header, read_header
+
+FILES = ("history.nc", "sparse.nc", "static.nc", "restart.nc")
+
+# How a file may be written: settings that reach different code. NAME: (settings, format).
+SETUPS = {
+    "record": ("method=record; writers=2; piece=4KiB", "cdf2"),
+    "direct": ("method=direct; durable=yes", "cdf2"),
+    "slabs": ("method=slabs; writers=3; node_size=2; publish=live", "cdf2"),
+    "serial": ("method=serial; piece=4KiB; format=cdf5; durable=yes", "cdf5"),
+}
+
+
+def common_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--victim", required=True)
+    parser.add_argument("--inject", required=True, help="the library of faults")
+    parser.add_argument("--services", default=default_services(), help="see services.txt")
+    parser.add_argument("--setups", default=",".join(SETUPS), help="of " + ", ".join(SETUPS))
+    parser.add_argument("--ranks", type=int, default=4, help="of the model")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true", help="leave the files behind")
+    parser.add_argument("launcher", nargs="+", help="after --: mpirun and its flags, to -n")
+
+
+def default_services() -> str:
+    lines = Path(__file__).with_name("services.txt").read_text().splitlines()
+    return " ".join(line for line in lines if not line.startswith("#"))
+
+
+@dataclass
+class Service:
+    name: str
+    settings: str
+    extra: int  # ranks set aside
+
+    @property
+    def inline(self) -> bool:
+        return self.name == "inline"
+
+
+def services(text: str) -> list[Service]:
+    result = []
+    for name in text.replace(",", " ").replace(";", " ").split():
+        kind, _, number = name.partition(":")
+        extra = int(number or 1) if kind == "servers" else 0
+        settings = f"service={kind}" + (f"; servers={extra}" if extra else "")
+        result.append(Service(name, settings, extra))
+    return result
+
+
+# ---- running ----------------------------------------------------------------------------------
+
+
+def processes_below(pid: int) -> list[int]:
+    """A process's descendants, from /proc."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                stat = Path("/proc", entry, "stat").read_text()
+                children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry))
+    result, todo = [], [pid]
+    while todo:
+        found = children.get(todo.pop(), [])
+        result += found
+        todo += found
+    return result
+
+
+def kill_all(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+class Job:
+    """One mpirun of the victim, in a folder of its own. What Open MPI leaves behind when its
+    processes are killed stays in that folder too."""
+
+    def __init__(self, args, service: Service, root: Path, *more: str, faults=None, limit=30):
+        scratch = root / "mpi"
+        scratch.mkdir(exist_ok=True)
+        environment = dict(os.environ, TMPDIR=str(scratch), THALWEG_TEST_LIMIT=str(limit))
+        for name in ("btl_vader_backing_directory", "osc_sm_backing_directory", "orte_tmpdir_base"):
+            environment[f"OMPI_MCA_{name}"] = str(scratch)
+        exported = {"LD_PRELOAD": str(args.inject), **(faults or {})}
+        flags = [word for name, value in exported.items() for word in ("-x", f"{name}={value}")]
+        *launcher, number = args.launcher
+        command = [*launcher, *flags, number, str(args.ranks + service.extra), args.victim]
+        self.output_file = (root / "output").open("w+")
+        self.process = subprocess.Popen(
+            [*command, "--folder", str(root), *more],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self.output_file,
+            stderr=subprocess.STDOUT,
+        )
+
+    def wait(self, seconds: float) -> int | None:
+        """The exit code; None if the time was over and the job had to be killed."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            kill_all([*processes_below(self.process.pid), self.process.pid])
+            self.process.wait()
+            return None
+
+    def output(self) -> str:
+        self.output_file.seek(0)
+        return self.output_file.read()
+
+
+@contextlib.contextmanager
+def folder(keep: bool, base: str | None = None):
+    """An empty folder, memory-backed where there is one: thousands of small files are written."""
+    if base is None:
+        base = os.environ.get("THALWEG_TEST_DIR") or (
+            "/dev/shm" if os.path.isdir("/dev/shm") else "/tmp"
+        )
+    path = Path(tempfile.mkdtemp(prefix="thalweg_faults_", dir=base))
+    try:
+        yield path
+    finally:
+        if keep:
+            print(f"kept: {path}")
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+# ---- what the files should be -----------------------------------------------------------------
+
+
+class Reference:
+    """The files of a run without faults, over service inline, that the victim has compared with
+    its formulas."""
+
+    def __init__(self, args, setup_format: str, steps: int):
+        self.steps = steps
+        self.files: dict[str, list[tuple[bytes, Header]]] = {}
+        with folder(False) as root:
+            job = Job(
+                args,
+                services("inline")[0],
+                root,
+                "--look",
+                "--keep-restarts",
+                "--steps",
+                str(steps),
+                "--settings",
+                f"format={setup_format}",
+            )
+            if job.wait(120) != 0:
+                raise SystemExit("the run without faults failed:\n" + job.output())
+            for name in FILES:
+                stem = name.removesuffix(".nc")
+                found = [root / "runs/0" / name]
+                if name == "restart.nc":
+                    found = [root / f"runs/0/{stem}.{g}.nc" for g in range((steps + 1) // 2)]
+                self.files[name] = [(data := p.read_bytes(), read_header(data)) for p in found]
+
+    def complete(self, name: str, data: bytes, number: int) -> str:
+        """What is wrong with a complete file of so many records, or of a generation."""
+        if name == "restart.nc":
+            return "" if data == self.files[name][number][0] else f"is not generation {number}"
+        wanted, header = self.files[name][0]
+        if header.record_bytes:
+            size = header.record_begin + number * header.record_bytes
+            count = header.record_count(number)
+            wanted = wanted[:RECORDS_AT] + count + wanted[RECORDS_AT + len(count) : size]
+        if data == wanted:
+            return ""
+        at = next((i for i, (a, b) in enumerate(zip(data, wanted, strict=False)) if a != b), -1)
+        return f"is not as it should be with {number} records: {len(data)} bytes of " + (
+            f"{len(wanted)}, first difference at {at}"
+        )
+
+    def committed(self, name: str, data: bytes, records: int, fixed: list[str]) -> str:
+        """What is wrong with a file under way that must hold so many records, or more, and the
+        fixed-size variables."""
+        header = read_header(data)
+        if header is None:
+            return "has no header" if records or fixed else ""
+        wanted, its = self.files[name][0]
+        if header.layout() != its.layout():
+            return "has the wrong header"
+        if header.records < records:
+            return f"has {header.records} records, but {records} were committed"
+        if header.records > self.steps:
+            return f"has {header.records} records, more than were written"
+        for v in its.variables:
+            numbers = range(header.records) if v.record else [0] if v.name in fixed else []
+            for r in numbers:
+                part = its.extent(v, r)
+                if data[part] != wanted[part]:
+                    return f"has {header.records} records, and '{v.name}' of record {r} is wrong"
+        return ""
+
+
+def opens(path: Path) -> str:
+    """What netCDF says to a file."""
+    try:
+        with netCDF4.Dataset(path) as data:
+            data.set_auto_mask(False)
+            for variable in data.variables.values():
+                variable[...]
+        return ""
+    except (OSError, RuntimeError) as error:
+        return f"netCDF cannot read it: {error}"
+
+
+@dataclass
+class FileLog:
+    """What the calls on a file have returned in a run."""
+
+    committed: int = 0
+    fixed: list[str] = field(default_factory=list)
+    closed: int = -1
+    failed: str = ""
+
+
+def read_log(path: Path, service: Service) -> dict[str, FileLog]:
+    """What a returned call commits: tw_sync everything; over inline, tw_end_step as well."""
+    logs = {name: FileLog() for name in FILES}
+    if not path.exists():
+        return logs
+    for line in path.read_text().splitlines():
+        name, what, *rest = line.split(" ")
+        log = logs[name]
+        if what == "sync" or (what == "end_step" and service.inline):
+            log.committed = int(rest[0])
+            log.fixed = rest[1:]
+        elif what == "closed":
+            log.closed = int(rest[0])
+        elif what == "failed" and not log.failed:
+            log.failed = " ".join(rest)
+    return logs
+
+
+def judge_files(
+    run: Path,
+    logs: dict[str, FileLog],
+    reference: Reference,
+    steps: int,
+    settings: str,
+    killed: bool,
+) -> list[str]:
+    """What is wrong with the files that a run has left behind."""
+    problems = []
+    live = "publish=live" in settings
+
+    def say(path: Path, wrong: str) -> None:
+        if wrong:
+            problems.append(f"{path.name} {wrong}")
+
+    there = {p.name for p in run.iterdir()} if run.exists() else set()
+    for name in sorted(there - {n + end for n in FILES for end in ("", ".part")}):
+        problems.append(f"{name} should not be there")
+    for name in FILES:
+        log = logs[name]
+        restart = name == "restart.nc"
+        final, part = run / name, run / (name + ".part")
+        done = log.closed >= 0
+        last = done and (not restart or log.closed == (steps - 1) // 2)
+        if not killed and not log.failed and not last:
+            problems.append(f"{name} was neither closed nor did it fail")
+        if done and not final.exists():
+            problems.append(f"{name} is closed but not there")
+        if final.exists():
+            data = final.read_bytes()
+            # A live file has its name from the start; whether it is complete only its log tells.
+            partial = live and not last
+            if restart:
+                # Of the last closed generation, or of the next, whose tw_close had not returned.
+                first = max(log.closed, 0)
+                wrongs = [
+                    reference.complete(name, data, g)
+                    for g in range(first, min(first + 2, len(reference.files[name])))
+                ]
+                if all(wrongs) and not partial:
+                    say(final, wrongs[0])
+            elif partial:
+                say(final, reference.committed(name, data, log.committed, log.fixed))
+            else:
+                number = log.closed if done else steps if name != "static.nc" else 0
+                say(final, reference.complete(name, data, number))
+            if read_header(data) is not None or not partial:
+                say(final, opens(final))
+        if part.exists():
+            data = part.read_bytes()
+            if live or (done and not restart):
+                problems.append(f"{part.name} should not be there")
+            if not killed and not log.failed:
+                problems.append(f"{part.name} should not be there: nothing failed")
+            if not restart:
+                say(part, reference.committed(name, data, log.committed, log.fixed))
+            if read_header(data) is not None:
+                say(part, opens(part))
+        if not final.exists() and not part.exists() and (log.committed or log.fixed):
+            problems.append(f"{name} is not there, though {log.committed} records were committed")
+    return problems

@@ -1,0 +1,448 @@
+// Promises about files that fail, files that are many, and files that are empty.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: promises [--service inline|background|servers:N] [--settings "..."] [--only NAME]
+// With the library of faults preloaded (inject.c). With servers, N more ranks are needed.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <netcdf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../system/check.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+std::string folder;         // of the test under way
+std::string base_settings;  // of every session
+std::string current;
+
+// ---- sessions, faults, files -------------------------------------------------------------------
+
+void arm(const char* path, const char* at, const char* kind) {
+    using Arm = void (*)(const char*, const char*, const char*);
+    const auto function = reinterpret_cast<Arm>(dlsym(RTLD_DEFAULT, "thalweg_fault_arm"));
+    CHECK_TEXT(function != nullptr, "the library of faults is not loaded (LD_PRELOAD)");
+    if (function != nullptr) function(path, at, kind);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// This rank's place in the model.
+struct Model {
+    tw_session session = nullptr;
+    int rank = 0, ranks = 1;
+};
+
+/// Runs the model's part of a session; its servers serve meanwhile.
+void with_model(const std::string& settings, const std::function<void(Model&)>& body) {
+    Model m;
+    check::step("%s: tw_init", current.c_str());
+    const std::string all = base_settings + "; " + settings;
+    CHECK_TEXT(tw_init(MPI_COMM_WORLD, all.c_str(), &m.session) == TW_OK, "%s",
+               tw_error_message(m.session));
+    int role = TW_MODEL;
+    CHECK(tw_inq_role(m.session, &role) == TW_OK);
+    if (role == TW_MODEL) {
+        MPI_Comm own = MPI_COMM_NULL;
+        CHECK(tw_model_comm(m.session, &own) == TW_OK);
+        MPI_Comm comm = MPI_COMM_NULL;
+        MPI_Comm_dup(own, &comm);
+        MPI_Comm_rank(comm, &m.rank);
+        MPI_Comm_size(comm, &m.ranks);
+        check::state.comm = comm;
+        body(m);
+        check::step("%s: tw_finalize", current.c_str());
+        if (m.session != nullptr) tw_finalize(&m.session);
+        check::state.comm = MPI_COMM_WORLD;
+        MPI_Comm_free(&comm);
+    } else {
+        check::step("%s: tw_finalize of a server", current.c_str());
+        CHECK(tw_finalize(&m.session) == TW_OK);
+    }
+    check::step("%s: end of a session", current.c_str());
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// A line of numbers, cut into one piece a rank.
+struct Line {
+    std::int64_t n, start, count;
+    tw_decomposition handle = nullptr;
+    Line(const Model& m, std::int64_t length) : n(length) {
+        start = n * m.rank / m.ranks;
+        count = n * (m.rank + 1) / m.ranks - start;
+        CHECK_TEXT(tw_decompose(m.session, "x", 1, &n, &start, &count, &handle) == TW_OK, "%s",
+                   tw_error_message(m.session));
+    }
+    std::vector<double> values(std::int64_t file, std::int64_t record) const {
+        std::vector<double> v;
+        for (std::int64_t i = start; i < start + count; ++i) v.push_back(value(file, record, i));
+        return v;
+    }
+    static double value(std::int64_t file, std::int64_t record, std::int64_t i) {
+        return static_cast<double>((file * 1000 + record) * 100000 + i);
+    }
+};
+
+tw_file create(const Model& m, const std::string& name, const Line& line) {
+    tw_file f = nullptr;
+    CHECK_TEXT(tw_create(m.session, (folder + "/" + name).c_str(), nullptr, &f) == TW_OK, "%s",
+               tw_error_message(m.session));
+    CHECK(tw_def_var(f, "v", TW_DOUBLE, "time x", line.handle) == TW_OK);
+    CHECK_TEXT(tw_enddef(f) == TW_OK, "%s", tw_error_message(m.session));
+    return f;
+}
+
+int put(tw_file f, const Line& line, std::int64_t file, std::int64_t record) {
+    const std::vector<double> v = line.values(file, record);
+    return tw_put(f, "v", TW_DOUBLE, v.data(), line.count);
+}
+
+/// What a call of all ranks gave; it must be the same on each.
+struct Told {
+    int status = TW_OK;
+    std::string text;
+};
+Told alike(const Model& m, const char* call, int status) {
+    const std::string text =
+        status == TW_OK || m.session == nullptr ? "" : tw_error_message(m.session);
+    const auto all = check::gather(std::to_string(status) + ": " + text);
+    for (const std::string& other : all)
+        CHECK_TEXT(other == all[0], "%s: %s gave '%s' and '%s'", current.c_str(), call,
+                   all[0].c_str(), other.c_str());
+    return {status, text};
+}
+
+void expect_error(const Told& told, const char* call, const char* file, const char* words) {
+    CHECK_TEXT(told.status == TW_EIO, "%s: %s gave %s: %s", current.c_str(), call,
+               tw_strerror(told.status), told.text.c_str());
+    for (const char* word : {file, words, check::state.size > 1 ? "rank " : ""})
+        CHECK_TEXT(told.text.find(word) != std::string::npos, "%s: %s: the text lacks '%s': %s",
+                   current.c_str(), call, word, told.text.c_str());
+}
+
+/// Every value of a complete file, read by serial netCDF.
+void expect_file(const Model& m, const std::string& name, std::int64_t file, std::int64_t records,
+                 std::int64_t n) {
+    if (m.rank != 0) return;
+    const std::string path = folder + "/" + name;
+    int id = 0;
+    const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
+    CHECK_TEXT(status == NC_NOERR, "%s: %s", path.c_str(), nc_strerror(status));
+    if (status != NC_NOERR) return;
+    std::size_t there = 0;
+    CHECK(nc_inq_dimlen(id, 0, &there) == NC_NOERR);
+    CHECK_TEXT(there == static_cast<std::size_t>(records), "%s: %zu records", path.c_str(), there);
+    for (std::size_t r = 0; r < there; ++r) {
+        std::vector<double> got(static_cast<std::size_t>(n)), wanted;
+        const std::size_t start[2] = {r, 0}, count[2] = {1, got.size()};
+        for (std::int64_t i = 0; i < n; ++i)
+            wanted.push_back(Line::value(file, static_cast<std::int64_t>(r), i));
+        CHECK(nc_get_vara_double(id, 0, start, count, got.data()) == NC_NOERR);
+        CHECK_TEXT(got == wanted, "%s: record %zu is wrong", path.c_str(), r);
+    }
+    nc_close(id);
+}
+
+bool exists(const std::string& name) { return ::access((folder + "/" + name).c_str(), F_OK) == 0; }
+
+// ---- the tests ---------------------------------------------------------------------------------
+
+/// Steps on a bad and a good file until the bad one fails: what is put on it then is refused, every
+/// call says why, and the good one gets all its records.
+void after_a_failure() {
+    arm((folder + "/bad.nc").c_str(), "3+", "eio");  // the header succeeds
+    with_model("", [](Model& m) {
+        const Line line(m, 1000);
+        tw_file bad = create(m, "bad.nc", line);
+        tw_file good = create(m, "good.nc", line);
+        const char* words = "Input/output error";
+        Told failed;
+        for (std::int64_t r = 0; r < 10; ++r) {
+            check::step("%s: step %lld", current.c_str(), static_cast<long long>(r));
+            const int status = put(bad, line, 1, r);
+            if (failed.status != TW_OK) {
+                CHECK_TEXT(status == failed.status, "%s: a put after the failure gave %s",
+                           current.c_str(), tw_strerror(status));
+                CHECK(tw_error_message(m.session) == failed.text);
+            }
+            CHECK(put(good, line, 2, r) == TW_OK);
+            const Told told = alike(m, "tw_end_step", tw_end_step(bad));
+            if (failed.status != TW_OK) CHECK(told.text == failed.text);
+            if (failed.status == TW_OK && told.status != TW_OK) {
+                expect_error(told, "tw_end_step", "bad.nc", words);
+                failed = told;
+            }
+            CHECK_TEXT(tw_end_step(good) == TW_OK, "%s: %s", current.c_str(),
+                       tw_error_message(m.session));
+        }
+        CHECK_TEXT(failed.status != TW_OK, "%s: no step has failed", current.c_str());
+        expect_error(alike(m, "tw_sync", tw_sync(bad, 0)), "tw_sync", "bad.nc", words);
+        CHECK(tw_sync(good, 1) == TW_OK);
+        expect_error(alike(m, "tw_close", tw_close(&bad)), "tw_close", "bad.nc", words);
+        CHECK(bad == nullptr);
+        CHECK(alike(m, "tw_close", tw_close(&good)).status == TW_OK);
+        alike(m, "tw_finalize", tw_finalize(&m.session));
+        expect_file(m, "good.nc", 2, 10, line.n);
+        if (m.rank == 0) CHECK(!exists("bad.nc"));
+    });
+    arm(nullptr, nullptr, nullptr);
+}
+
+/// Two files fail, each for itself; the session lives on and can write the same file anew.
+void two_failures() {
+    arm((folder + "/bad").c_str(), "5+", "enospc");
+    with_model("", [](Model& m) {
+        const Line line(m, 700);
+        tw_file files[3] = {create(m, "bad1.nc", line), create(m, "bad2.nc", line),
+                            create(m, "good.nc", line)};
+        Told failed[3];
+        for (std::int64_t r = 0; r < 8; ++r)
+            for (int i = 0; i < 3; ++i) {
+                check::step("%s: step %lld of file %d", current.c_str(), static_cast<long long>(r),
+                            i);
+                put(files[i], line, i, r);
+                const Told told = alike(m, "tw_end_step", tw_end_step(files[i]));
+                if (failed[i].status == TW_OK) failed[i] = told;
+                CHECK(told.text == failed[i].text);
+            }
+        const char* names[3] = {"bad1.nc", "bad2.nc", ""};
+        for (int i = 0; i < 3; ++i) {
+            const Told told = alike(m, "tw_close", tw_close(&files[i]));
+            if (i < 2)
+                expect_error(told, "tw_close", names[i], "No space left on device");
+            else
+                CHECK(told.status == TW_OK);
+        }
+        expect_file(m, "good.nc", 2, 8, line.n);
+    });
+    arm(nullptr, nullptr, nullptr);
+    with_model("", [](Model& m) {
+        const Line line(m, 700);
+        tw_file again = create(m, "bad1.nc", line);
+        CHECK(put(again, line, 7, 0) == TW_OK);
+        CHECK(tw_end_step(again) == TW_OK);
+        CHECK(tw_close(&again) == TW_OK);
+        expect_file(m, "bad1.nc", 7, 1, line.n);
+    });
+}
+
+/// tw_finalize closes what is open, and returns what went wrong.
+void finalize_after_failure() {
+    arm((folder + "/bad.nc").c_str(), "3+", "eio");
+    with_model("log=off", [](Model& m) {
+        const Line line(m, 1000);
+        tw_file good = create(m, "good.nc", line);
+        tw_file bad = create(m, "bad.nc", line);
+        for (std::int64_t r = 0; r < 3; ++r) {
+            put(bad, line, 1, r);
+            CHECK(put(good, line, 2, r) == TW_OK);
+            alike(m, "tw_end_step", tw_end_step(bad));
+            CHECK(tw_end_step(good) == TW_OK);
+        }
+        const Told told = alike(m, "tw_finalize", tw_finalize(&m.session));
+        CHECK_TEXT(told.status == TW_EIO, "tw_finalize gave %s", tw_strerror(told.status));
+        expect_file(m, "good.nc", 2, 3, line.n);
+        if (m.rank == 0) CHECK(!exists("bad.nc"));
+    });
+    arm(nullptr, nullptr, nullptr);
+}
+
+/// The words are there on standard error, and the files are complete.
+void finalize_with_open_files() {
+    with_model("log=warning", [](Model& m) {
+        const Line line(m, 321);
+        std::vector<tw_file> files;
+        for (int i = 0; i < 3; ++i) {
+            files.push_back(create(m, "open" + std::to_string(i) + ".nc", line));
+            for (std::int64_t r = 0; r < 4; ++r) {
+                CHECK(put(files.back(), line, i, r) == TW_OK);
+                if (i < 2 || r < 3) CHECK(tw_end_step(files.back()) == TW_OK);
+            }
+        }
+        CHECK(tw_close(&files[1]) == TW_OK);
+        std::fflush(stderr);
+        const std::string heard = folder + "/stderr" + std::to_string(m.rank);
+        const int before = ::dup(STDERR_FILENO);
+        const int file = ::open(heard.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0666);
+        ::dup2(file, STDERR_FILENO);
+        ::close(file);
+        const Told told = alike(m, "tw_finalize", tw_finalize(&m.session));
+        std::fflush(stderr);
+        ::dup2(before, STDERR_FILENO);
+        ::close(before);
+        CHECK(told.status == TW_OK);
+        std::ostringstream words;
+        words << std::ifstream(heard).rdbuf();
+        // One rank says it for all.
+        std::string all;
+        for (const std::string& text : check::gather(words.str())) all += text;
+        for (int i = 0; i < 3; ++i) {
+            const std::string name = "open" + std::to_string(i) + ".nc";
+            CHECK_TEXT((all.find(name) != std::string::npos) == (i != 1),
+                       "tw_finalize says of %s: %s", name.c_str(), all.c_str());
+            expect_file(m, name, i, 4, line.n);
+        }
+    });
+}
+
+/// Fifty files open at once, their steps interleaved, of different sizes and numbers of records.
+void many_files() {
+    with_model("buffer=256KiB", [](Model& m) {
+        constexpr int number = 50;
+        std::vector<Line> lines;
+        for (int k = 0; k < 5; ++k) lines.emplace_back(m, 50 + 400 * k);
+        std::vector<tw_file> files;
+        const auto name = [](int i) { return "many" + std::to_string(i) + ".nc"; };
+        const auto line = [&](int i) -> const Line& {
+            return lines[static_cast<std::size_t>(i) % lines.size()];
+        };
+        for (int i = 0; i < number; ++i) files.push_back(create(m, name(i), line(i)));
+        for (int r = 0; r < 6; ++r) {
+            check::step("%s: step %d", current.c_str(), r);
+            // A file's steps go up to i % 6; the order turns from step to step.
+            for (int k = 0; k < number; ++k) {
+                const int i = (k * 7 + r * 3) % number;
+                if (r <= i % 6) CHECK(put(files[static_cast<std::size_t>(i)], line(i), i, r) == 0);
+            }
+            for (int k = 0; k < number; ++k) {
+                const int i = (k * 11 + r * 5) % number;
+                if (r <= i % 6)
+                    CHECK_TEXT(tw_end_step(files[static_cast<std::size_t>(i)]) == TW_OK, "%s",
+                               tw_error_message(m.session));
+            }
+            if (r == 3)
+                for (int i = 0; i < number; i += 9)
+                    CHECK(tw_sync(files[static_cast<std::size_t>(i)], 0) == TW_OK);
+        }
+        for (int k = 0; k < number; ++k)
+            CHECK(tw_close(&files[static_cast<std::size_t>((k * 13) % number)]) == TW_OK);
+        for (int i = 0; i < number; ++i) expect_file(m, name(i), i, i % 6 + 1, line(i).n);
+    });
+}
+
+/// No definitions; definitions but no data; records defined, none written.
+void empty_files() {
+    with_model("", [](Model& m) {
+        const Line line(m, 77);
+        tw_file f = nullptr;
+        const auto path = [](const char* name) { return folder + "/" + name; };
+        CHECK(tw_create(m.session, path("nothing.nc").c_str(), nullptr, &f) == TW_OK);
+        CHECK(alike(m, "tw_close", tw_close(&f)).status == TW_OK);
+        CHECK(tw_create(m.session, path("fixed.nc").c_str(), nullptr, &f) == TW_OK);
+        CHECK(tw_def_var(f, "v", TW_DOUBLE, "x", line.handle) == TW_OK);
+        CHECK(alike(m, "tw_close", tw_close(&f)).status == TW_OK);
+        f = create(m, "records.nc", line);
+        CHECK(alike(m, "tw_sync", tw_sync(f, 1)).status == TW_OK);
+        CHECK(alike(m, "tw_close", tw_close(&f)).status == TW_OK);
+        if (m.rank == 0) {
+            for (const char* name : {"nothing.nc", "fixed.nc", "records.nc"}) {
+                int id = 0;
+                const int status = nc_open(path(name).c_str(), NC_NOWRITE, &id);
+                CHECK_TEXT(status == NC_NOERR, "%s: %s", name, nc_strerror(status));
+                if (status == NC_NOERR) nc_close(id);
+                CHECK(!exists(std::string(name) + ".part"));
+            }
+            int id = 0;
+            std::vector<double> got(77);
+            CHECK(nc_open(path("fixed.nc").c_str(), NC_NOWRITE, &id) == NC_NOERR);
+            CHECK(nc_get_var_double(id, 0, got.data()) == NC_NOERR);
+            CHECK(std::count(got.begin(), got.end(), NC_FILL_DOUBLE) == 77);
+            nc_close(id);
+        }
+        expect_file(m, "records.nc", 0, 0, line.n);
+    });
+}
+
+/// What fails at the very end: the sync, the closing, the name.
+void at_the_end() {
+    for (int call = 1; call < 40; ++call) {
+        std::error_code ignored;
+        const std::string at = std::to_string(call);
+        arm((folder + "/last.nc").c_str(), at.c_str(), "eio");
+        with_model("durable=yes; log=off", [&](Model& m) {
+            const Line line(m, 500);
+            tw_file f = nullptr;
+            Told told = alike(m, "tw_create",
+                              tw_create(m.session, (folder + "/last.nc").c_str(), nullptr, &f));
+            CHECK(told.status == TW_OK);
+            CHECK(tw_def_var(f, "v", TW_DOUBLE, "time x", line.handle) == TW_OK);
+            Told first = alike(m, "tw_enddef", tw_enddef(f));
+            for (std::int64_t r = 0; r < 2; ++r) {
+                put(f, line, call, r);
+                told = alike(m, "tw_end_step", tw_end_step(f));
+                if (first.status == TW_OK) first = told;
+                CHECK(told.text == first.text);
+            }
+            told = alike(m, "tw_close", tw_close(&f));
+            if (told.status == TW_OK) {
+                CHECK(first.status == TW_OK);
+                expect_file(m, "last.nc", call, 2, line.n);
+                if (m.rank == 0) std::filesystem::remove(folder + "/last.nc", ignored);
+            } else {
+                expect_error(told, "tw_close", "last.nc", "Input/output error");
+                if (m.rank == 0) CHECK(!exists("last.nc"));
+            }
+        });
+        if (check::state.rank == 0) std::filesystem::remove(folder + "/last.nc.part", ignored);
+    }
+    arm(nullptr, nullptr, nullptr);
+}
+
+struct Test {
+    const char* name;
+    void (*run)();
+};
+constexpr Test tests[] = {{"after_a_failure", after_a_failure},
+                          {"two_failures", two_failures},
+                          {"finalize_after_failure", finalize_after_failure},
+                          {"finalize_with_open_files", finalize_with_open_files},
+                          {"many_files", many_files},
+                          {"empty_files", empty_files},
+                          {"at_the_end", at_the_end}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    // "servers:2" would be two words in the lists of CMake if it were given as settings.
+    const std::string service = check::option(argc, argv, "--service", "inline");
+    const auto colon = service.find(':');
+    base_settings = "service=" + service.substr(0, colon);
+    if (colon != std::string::npos) base_settings += "; servers=" + service.substr(colon + 1);
+    const std::string more = check::option(argc, argv, "--settings", "");
+    const std::string only = check::option(argc, argv, "--only", "");
+    const std::string root = check::make_folder("promises");
+    std::vector<std::string> sets{"method=record; writers=2", "method=direct; publish=close",
+                                  "method=serial; piece=4KiB"};
+    if (!more.empty()) sets = {more};
+    const std::string service_settings = base_settings;
+    for (const std::string& set : sets) {
+        base_settings = "log=off; " + service_settings + "; " + set;
+        for (const Test& test : tests) {
+            if (!only.empty() && only != test.name) continue;
+            current = std::string(test.name) + " [" + base_settings + "]";
+            folder = root + "/" + test.name;
+            if (check::state.rank == 0) {
+                std::filesystem::remove_all(folder);
+                ::mkdir(folder.c_str(), 0777);
+            }
+            MPI_Barrier(MPI_COMM_WORLD);
+            test.run();
+        }
+    }
+    if (check::state.rank == 0) std::filesystem::remove_all(root);
+    return check::verdict("promises");
+}
