@@ -31,7 +31,9 @@ def common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--victim", required=True)
     parser.add_argument("--inject", required=True, help="the library of faults")
     parser.add_argument("--services", default=default_services(), help="see services.txt")
-    parser.add_argument("--setups", default=",".join(list(SETUPS)[:-1]), help="of " + ", ".join(SETUPS))
+    parser.add_argument(
+        "--setups", default=",".join(list(SETUPS)[:-1]), help="of " + ", ".join(SETUPS)
+    )
     parser.add_argument("--ranks", type=int, default=4, help="of the model")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true", help="leave the files behind")

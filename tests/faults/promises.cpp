@@ -29,6 +29,7 @@ namespace {
 std::string folder;         // of the test under way
 std::string base_settings;  // of every session
 std::string current;
+bool inline_service = true;
 
 // ---- sessions, faults, files -------------------------------------------------------------------
 
@@ -125,6 +126,14 @@ Told alike(const Model& m, const char* call, int status) {
     return {status, text};
 }
 
+/// Over services other than inline the ranks learn of a failure one by one, until tw_sync or
+/// tw_close.
+Told end_step(const Model& m, tw_file f) {
+    const int status = tw_end_step(f);
+    if (inline_service) return alike(m, "tw_end_step", status);
+    return {status, status == TW_OK ? "" : tw_error_message(m.session)};
+}
+
 void expect_error(const Told& told, const char* call, const char* file, const char* words) {
     CHECK_TEXT(told.status == TW_EIO, "%s: %s gave %s: %s", current.c_str(), call,
                tw_strerror(told.status), told.text.c_str());
@@ -176,11 +185,12 @@ void after_a_failure() {
             if (failed.status != TW_OK) {
                 CHECK_TEXT(status == failed.status, "%s: a put after the failure gave %s",
                            current.c_str(), tw_strerror(status));
-                CHECK(tw_error_message(m.session) == failed.text);
+                if (inline_service) CHECK(tw_error_message(m.session) == failed.text);
             }
             CHECK(put(good, line, 2, r) == TW_OK);
-            const Told told = alike(m, "tw_end_step", tw_end_step(bad));
-            if (failed.status != TW_OK) CHECK(told.text == failed.text);
+            const Told told = end_step(m, bad);
+            if (failed.status != TW_OK) CHECK(told.status == failed.status);
+            if (inline_service && failed.status != TW_OK) CHECK(told.text == failed.text);
             if (failed.status == TW_OK && told.status != TW_OK) {
                 expect_error(told, "tw_end_step", "bad.nc", words);
                 failed = told;
@@ -188,7 +198,8 @@ void after_a_failure() {
             CHECK_TEXT(tw_end_step(good) == TW_OK, "%s: %s", current.c_str(),
                        tw_error_message(m.session));
         }
-        CHECK_TEXT(failed.status != TW_OK, "%s: no step has failed", current.c_str());
+        if (inline_service)
+            CHECK_TEXT(failed.status != TW_OK, "%s: no step has failed", current.c_str());
         expect_error(alike(m, "tw_sync", tw_sync(bad, 0)), "tw_sync", "bad.nc", words);
         CHECK(tw_sync(good, 1) == TW_OK);
         expect_error(alike(m, "tw_close", tw_close(&bad)), "tw_close", "bad.nc", words);
@@ -214,9 +225,10 @@ void two_failures() {
                 check::step("%s: step %lld of file %d", current.c_str(), static_cast<long long>(r),
                             i);
                 put(files[i], line, i, r);
-                const Told told = alike(m, "tw_end_step", tw_end_step(files[i]));
+                const Told told = end_step(m, files[i]);
                 if (failed[i].status == TW_OK) failed[i] = told;
-                CHECK(told.text == failed[i].text);
+                CHECK(told.status == failed[i].status);
+                if (inline_service) CHECK(told.text == failed[i].text);
             }
         const char* names[3] = {"bad1.nc", "bad2.nc", ""};
         for (int i = 0; i < 3; ++i) {
@@ -249,7 +261,7 @@ void finalize_after_failure() {
         for (std::int64_t r = 0; r < 3; ++r) {
             put(bad, line, 1, r);
             CHECK(put(good, line, 2, r) == TW_OK);
-            alike(m, "tw_end_step", tw_end_step(bad));
+            end_step(m, bad);
             CHECK(tw_end_step(good) == TW_OK);
         }
         const Told told = alike(m, "tw_finalize", tw_finalize(&m.session));
@@ -382,9 +394,9 @@ void at_the_end() {
             Told first = alike(m, "tw_enddef", tw_enddef(f));
             for (std::int64_t r = 0; r < 2; ++r) {
                 put(f, line, call, r);
-                told = alike(m, "tw_end_step", tw_end_step(f));
+                told = end_step(m, f);
                 if (first.status == TW_OK) first = told;
-                CHECK(told.text == first.text);
+                CHECK(told.status == first.status);
             }
             told = alike(m, "tw_close", tw_close(&f));
             if (told.status == TW_OK) {
@@ -420,6 +432,7 @@ int main(int argc, char** argv) {
     // "servers:2" would be two words in the lists of CMake if it were given as settings.
     const std::string service = check::option(argc, argv, "--service", "inline");
     const auto colon = service.find(':');
+    inline_service = service == "inline";
     base_settings = "service=" + service.substr(0, colon);
     if (colon != std::string::npos) base_settings += "; servers=" + service.substr(colon + 1);
     const std::string more = check::option(argc, argv, "--settings", "");
