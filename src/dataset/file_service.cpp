@@ -184,7 +184,6 @@ Status File::queue_variable(int variable, const ArrayView& view) {
 /// every rank.
 /// @param view  null on a rank that did not put it
 Status File::queue_parts(int variable, const ArrayView* view) {
-    Outbox& outbox = service_->outbox();
     put_used_ = true;
     const auto at = static_cast<std::size_t>(variable);
     const Variable& v = definitions_.variables[at];

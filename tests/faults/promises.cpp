@@ -63,11 +63,11 @@ void with_model(const std::string& settings, const std::function<void(Model&)>& 
         MPI_Comm_dup(own, &comm);
         MPI_Comm_rank(comm, &m.rank);
         MPI_Comm_size(comm, &m.ranks);
-        check::state.comm = comm;
+        check::use(comm);
         body(m);
         check::step("%s: tw_finalize", current.c_str());
         if (m.session != nullptr) tw_finalize(&m.session);
-        check::state.comm = MPI_COMM_WORLD;
+        check::use(MPI_COMM_WORLD);
         MPI_Comm_free(&comm);
     } else {
         check::step("%s: tw_finalize of a server", current.c_str());

@@ -294,8 +294,8 @@ private:
         MPI_Comm_dup(own, &comm);
         MPI_Comm_rank(comm, &rank_);
         MPI_Comm_size(comm, &ranks_);
-        check::state.comm = comm;
         std::ofstream(options_.root + "/pids/" + std::to_string(check::state.rank) + ".model");
+        check::use(comm);
 
         for (int i = 0; i < spreads; ++i) {
             const auto spread = static_cast<Spread>(i);
@@ -338,8 +338,8 @@ private:
         // A file may be closed by the end of the session, too.
         if (fault_.index % 2 == 1) close(fixed);
         finalize(fixed);
+        check::use(MPI_COMM_WORLD);
         MPI_Comm_free(&comm);
-        check::state.comm = MPI_COMM_WORLD;
     }
 
     void finalize(Output& fixed) {
