@@ -155,7 +155,8 @@ class Series:
         with folder(self.args.keep) as root:
             counted = self.execute(root, [(0, (-1, "0", "none"))])
             calls = counted[0][0]
-            runs = make_plan(calls, self.args.kinds.split(","), self.args.sample)
+            kinds = self.args.kinds.split(",")
+            runs = make_plan(calls, kinds, self.args.sample) if sum(calls) else []
             plan = list(enumerate(runs, 1))
             results = self.execute(root, plan) if sum(calls) else {}
             for index, run in [(0, (-1, "0", "none")), *plan]:
