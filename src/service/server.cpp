@@ -34,6 +34,13 @@ bool Server::turn() {
     return any;
 }
 
+/// Whose failure it is: the rank's number is that in the session's communicator.
+Status Server::named(Status status) const {
+    if (!status.ok() && status.text.find("rank ") == std::string::npos)
+        status.text += fmt::format(" (rank {})", transport_.address());
+    return status;
+}
+
 bool Server::take_message() {
     Message message;
     if (!transport_.receive(message)) return false;
@@ -94,7 +101,7 @@ void Server::open(Message& message) {
     served.description = read_file(message.body);
     Status status;
     set_up(served, status);
-    status = agree(peers_, status);
+    status = agree(peers_, named(std::move(status)));
     if (!status.ok() && served.storage) {
         served.desk.reset();
         served.storage.reset();
@@ -201,8 +208,9 @@ void Server::finish(std::int64_t serial, Served& served) {
     served.marks_wanted = -1;
     if (status.ok() && served.durable) {
         const auto held = served.desk->hold();
-        status = served.storage->sync();
+        status = named(served.storage->sync());
     }
+    if (!status.ok()) served.desk->fail(status);
     reply(serial, status, &served);
 }
 
@@ -210,7 +218,7 @@ void Server::count(std::int64_t serial, Served& served, bool durable) {
     Status status;
     {
         const auto held = served.desk->hold();
-        status = served.storage->set_records(served.desk->ended_records(), durable);
+        status = named(served.storage->set_records(served.desk->ended_records(), durable));
     }
     if (!status.ok()) served.desk->fail(status);
     reply(serial, status, &served);
@@ -222,7 +230,7 @@ void Server::close(std::int64_t serial, Served& served, Message& message) {
     const LateAttributes late = get_late(in);
     served.desk->retire();
     const std::int64_t records = good ? served.desk->ended_records() : served.desk->records();
-    Status status = served.storage->close(records, late);
+    const Status status = named(served.storage->close(records, late));
     reply(serial, status, &served);
     files_.erase(serial);
 }

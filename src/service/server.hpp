@@ -44,6 +44,7 @@ private:
     std::int64_t most_under_way() const {
         return 2 * static_cast<std::int64_t>(crew_.servers.size());
     }
+    Status named(Status status) const;
     bool take_message();
     void handle(Message& message);
     void open(Message& message);
