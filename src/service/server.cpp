@@ -117,7 +117,17 @@ void Server::set_up(Served& served, Status& status) {
     served.storage = plan.storage == "memory" ? make_memory_storage() : make_posix_storage();
     status =
         served.storage->create(peers_, plan.data_path, definitions, plan.options, true, served.map);
-    if (!status.ok()) return;
+    if (!status.ok()) {
+        // Named in the servers' own numbers.
+        for (std::size_t w = 0; w < crew_.servers.size(); ++w) {
+            const std::string mine = fmt::format(" (rank {})", w);
+            if (!status.text.ends_with(mine)) continue;
+            status.text.resize(status.text.size() - mine.size());
+            status.text += fmt::format(" (rank {})", crew_.servers[w]);
+            break;
+        }
+        return;
+    }
     served.spaces = make_spaces(definitions, served.map);
     const auto writers = static_cast<int>(crew_.servers.size());
     const std::vector<int> local = crew_.servers_of(node_);
