@@ -283,8 +283,12 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 /**
  * Writes what was put and ends the current record; the next put belongs to the next record.
  * Record variables that no rank has put are filled with their fill value.
- * @return TW_OK; TW_EMISSING if a variable was put on some ranks only (the step stays open);
- *         TW_ERANGE if values did not fit (they are written as netCDF would); TW_EIO
+ * With service background or servers it hands the step over and returns; what becomes of it is told
+ * by later calls on the file, and to all ranks alike by tw_sync, tw_close and tw_finalize.
+ * @return TW_OK; TW_EMISSING if a variable was put on some ranks only (the step stays open; with a
+ *         service it is a failure of the file); TW_ERANGE if values did not fit (they are written
+ *         as netCDF would); TW_EIO; with a service also an earlier step's failure, on the ranks that
+ *         have learnt of it
  * @note Collective
  */
 int tw_end_step(tw_file file);

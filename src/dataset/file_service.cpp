@@ -68,6 +68,8 @@ void File::plan_queue(ServicePlan& plan) {
     largest = std::max(largest, rounded(words));
     const std::int64_t least = options_.queue >= 0 ? 4096 : 256 << 10;
     plan.queue = options_.queue >= 0 ? options_.queue : std::min(2 * total, options_.staging);
+    // What one rank sends to another of a unit is one message.
+    if (team_.topology().nodes > 1) plan.queue = std::min<std::int64_t>(plan.queue, 1 << 30);
     // Descriptors are not cut in parts.
     plan.queue = rounded(std::max({plan.queue, least, 8 * words}));
     std::int64_t words_all[] = {2 * total > plan.queue && total + largest > plan.queue,
@@ -107,6 +109,14 @@ Status File::plan_service(const std::vector<int>& writers) {
         service_ = make_served_file(team_, *arena_source_.port(), plan, status);
     } else if (Background* background = arena_source_.background(status); status.ok()) {
         service_ = make_background_file(team_, *background, plan, map_, writers, *storage_, status);
+        if (status.code == TW_ENOMEM) {
+            // Systems that keep the memory of processes apart can still write.
+            if (team_.rank() == 0)
+                spdlog::warn("{}: service background is not possible, it is inline: {}", path_,
+                             status.text);
+            figures_.service = options_.service = "inline";
+            return this->plan();
+        }
     }
     if (!status.ok()) return status;
     together_ = in_parts_ || service_->collective();

@@ -94,6 +94,12 @@ std::string summary_table(const std::string& json) {
             f["steps"].get<std::int64_t>(), mb, s["open"].get<double>(), s["put"].get<double>(),
             s["remap"].get<double>(), s["wait"].get<double>(), s["write"].get<double>(),
             s["close"].get<double>(), time > 0 ? mb / time : 0.0);
+        if (f["service"] != "inline")
+            text += fmt::format(
+                "  service {}: at most {:.1f} MB of a rank in the queue, full {} times for {:.4f} "
+                "s\n",
+                f["service"].get<std::string>(), f["queue_bytes"].get<double>() / 1e6,
+                f["queue_waits"].get<std::int64_t>(), f["queue_wait_seconds"].get<double>());
     }
     text +=
         fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",
