@@ -287,8 +287,8 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
  * by later calls on the file, and to all ranks alike by tw_sync, tw_close and tw_finalize.
  * @return TW_OK; TW_EMISSING if a variable was put on some ranks only (the step stays open; with a
  *         service it is a failure of the file); TW_ERANGE if values did not fit (they are written
- *         as netCDF would); TW_EIO; with a service also an earlier step's failure, on the ranks that
- *         have learnt of it
+ *         as netCDF would); TW_EIO; with a service also an earlier step's failure, on the ranks
+ * that have learnt of it
  * @note Collective
  */
 int tw_end_step(tw_file file);
