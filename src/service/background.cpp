@@ -131,17 +131,16 @@ public:
             outbox_->region().fail(status);
             return status;
         }
-        // All writers have written everything.
+        // All writers have written everything. A failure to count records comes after the units
+        // are done; the system would tell of it once only.
         if (desk_) {
             const auto held = desk_->hold();
-            if (durable) status = storage_.sync();
+            status = desk_->failure();
+            if (status.ok() && durable) status = storage_.sync();
             records_ = desk_->ended_records();
         }
         status = team_.agree(status);
-        if (status.ok() && team_.rank() == 0) {
-            const auto held = desk_->hold();
-            status = storage_.set_records(records_, durable);
-        }
+        if (status.ok() && team_.rank() == 0) status = desk_->commit_all(durable);
         status = team_.agree(status);
         if (!status.ok()) outbox_->region().fail(status);
         return status;

@@ -381,4 +381,15 @@ bool Desk::commit() {
     return true;
 }
 
+Status Desk::commit_all(bool durable) {
+    const std::lock_guard lock(working_);
+    if (Status status = failure(); !status.ok()) return status;
+    records_after_.clear();
+    committed_ = rounds();
+    const std::int64_t records = composer_.records();
+    Status status = storage_.set_records(records, durable);
+    if (status.ok()) records_.store(records, std::memory_order_release);
+    return status;
+}
+
 }  // namespace thalweg

@@ -56,6 +56,9 @@ public:
     bool try_work();
     /// The storage is the caller's as long as it keeps the lock.
     std::unique_lock<std::mutex> hold() { return std::unique_lock(working_); }
+    /// On the first writer, when all writers have written everything: counts all records, for good
+    /// with `durable`. Reports that come late do not lower the count again.
+    Status commit_all(bool durable);
     /// No more work, whoever asks.
     void retire();
 

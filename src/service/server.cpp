@@ -225,11 +225,7 @@ void Server::finish(std::int64_t serial, Served& served) {
 }
 
 void Server::count(std::int64_t serial, Served& served, bool durable) {
-    Status status;
-    {
-        const auto held = served.desk->hold();
-        status = named(served.storage->set_records(served.desk->ended_records(), durable));
-    }
+    const Status status = named(served.desk->commit_all(durable));
     if (!status.ok()) served.desk->fail(status);
     reply(serial, status, &served);
 }
