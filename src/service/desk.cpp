@@ -119,7 +119,10 @@ void Desk::retire() {
 
 /// Nobody is there to catch what this throws; the ranks hear of it as of any failure.
 bool Desk::work_locked() try {
-    if (!failure().ok()) return discard();
+    if (const Status status = failure(); !status.ok()) {
+        pass_on(status);
+        return discard();
+    }
     const bool worked = boxes_next() ? work_boxes() : work_units();
     const bool committed = commit();
     return worked || committed;
@@ -130,6 +133,15 @@ bool Desk::work_locked() try {
     fail(thalweg::failure(TW_EINTERNAL, "{}: internal error: {} (rank {})", options_.path, e.what(),
                           options_.rank));
     return true;
+}
+
+/// A failure that was found in a rank's memory is known on this node alone.
+void Desk::pass_on(const Status& status) {
+    {
+        const std::lock_guard lock(small_);
+        if (!failed_.ok()) return;
+    }
+    fail(status);
 }
 
 /// After a failure nothing is written, and nobody waits for anybody.

@@ -92,6 +92,7 @@ private:
     };
     bool work_locked();
     bool discard();
+    void pass_on(const Status& status);
     std::vector<Parcel> open(Source& source);
     void take(Source& source);
     bool work_units();
@@ -112,7 +113,7 @@ private:
     std::mutex working_;        ///< held by who works
     mutable std::mutex small_;  ///< guards the messages, the failure and the counts
     std::vector<Source> sources_;
-    Status failed_;
+    Status failed_;  ///< of this writer, or that it was told or found
     WriteCounts counts_;
     std::atomic<std::int64_t> rounds_{0}, records_{0}, marks_{0}, waiting_{0};
     std::atomic<std::int64_t> others_{INT64_MAX};
