@@ -26,9 +26,10 @@ void Desk::add_region(std::unique_ptr<Segment> memory) {
     sources_.push_back(std::move(source));
 }
 
-void Desk::add_feeder(int rank) {
+void Desk::add_feeder(int rank, bool rounds) {
     Source source;
     source.rank = rank;
+    source.in_rounds = rounds;
     sources_.push_back(std::move(source));
 }
 
@@ -254,7 +255,8 @@ bool Desk::work_boxes() {
             take(s);
             return true;
         }
-        if (!mark) ending.push_back(&s);
+        // What waits at a mark stays, but a feeder that works in rounds sends it again.
+        if (!mark || s.in_rounds) ending.push_back(&s);
         all_marks &= mark;
         if (s.region) own.insert(own.end(), its.begin(), its.end());
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
@@ -289,7 +291,6 @@ bool Desk::work_boxes() {
         for (Source& s : sources_) take(s);
     else
         for (Source* s : ending) take(*s);
-    // A feeder's message is used even where some of its ranks wait at a mark: it sends them again.
     finish_round(all_marks);
     return true;
 }

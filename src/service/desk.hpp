@@ -36,7 +36,9 @@ public:
     /// A rank of this node.
     void add_region(std::unique_ptr<Segment> memory);
     /// A sender of messages, each of which holds one unit of several ranks.
-    void add_feeder(int rank);
+    /// @param rounds  with boxes: it sends what its ranks have in every round, so that those which
+    ///                wait at a mark come again; else a mark is sent once
+    void add_feeder(int rank, bool rounds = false);
     /// Called when all of the node's ranks have published a unit: sends on what other nodes'
     /// writers need. May be empty.
     std::function<void(std::span<const Parcel> parcels, std::int64_t step_record)> forward;
@@ -86,6 +88,7 @@ private:
     struct Source {
         std::unique_ptr<Segment> region;         ///< of a rank of this node, or
         int rank = -1;                           ///< of a feeder
+        bool in_rounds = false;                  ///< see add_feeder
         std::deque<std::vector<char>> messages;  ///< of a feeder
         std::int64_t next = 0;                   ///< unit
         bool has() const;
