@@ -442,7 +442,10 @@ Status File::complete() {
     Status misfit;
     if (open_step) {
         misfit = end_step();
-        if (!misfit.ok() && misfit.code != TW_ERANGE) return misfit;
+        Status ended = misfit.code == TW_ERANGE ? Status{} : misfit;
+        // With a service a rank may see a failure before the others do; they stop together.
+        if (service_) ended = team_.agree(ended);
+        if (!ended.ok()) return keep(std::move(ended));
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
     if (Status s = compare_definitions(); !s.ok()) return s;
