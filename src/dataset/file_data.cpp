@@ -190,12 +190,21 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
             lacking[i / 64] |= bit(s);
     }
     team_.all_reduce(words, Reduce::bit_or);
+    // A rank that closes cannot come back, so the others follow it.
+    const bool closes = ((words[0] >> static_cast<int>(Call::close)) & 1) != 0;
+    const bool same_file = ((words[1] & words[2]) >> 32) == 0;
     if ((words[3] & 1) != 0) {
+        // Ranks may learn of a service's failure at different times, and only some close then.
+        broken_ = closes && same_file;
         Status status = thalweg::agree(team_.world(), failed_);
         if (failed_.ok()) failed_ = status;
         return status;
     }
-    if ((words[3] & 2) != 0) return thalweg::agree(team_.world(), mine);
+    if ((words[3] & 2) != 0) {
+        Status status = thalweg::agree(team_.world(), mine);
+        broken_ = closes && same_file;
+        return broken_ ? keep(std::move(status)) : status;
+    }
     if ((words[0] & (words[0] - 1)) != 0 || (words[1] & words[2]) != 0) {
         static const char* const names[] = {"tw_enddef", "tw_put", "tw_end_step", "tw_sync",
                                             "tw_close"};
@@ -212,8 +221,7 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
                              "the ranks are in different calls: {} on rank 0, {} on rank {}",
                              theirs, here, team_.rank());
         status = thalweg::agree(team_.world(), status);
-        // A rank that closes cannot come back, so the others follow it.
-        broken_ = ((words[0] >> static_cast<int>(Call::close)) & 1) != 0;
+        broken_ = closes;
         return broken_ ? keep(std::move(status)) : status;
     }
     std::vector<std::int64_t> missing(map_words, 0);
