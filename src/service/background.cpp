@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <system_error>
 
 #include "comm/clock.hpp"
 #include "comm/words.hpp"
@@ -29,18 +30,24 @@ Background::~Background() {
     thread_.join();
 }
 
-void Background::add(std::shared_ptr<Desk> desk) {
+Status Background::add(std::shared_ptr<Desk> desk) {
     const std::lock_guard lock(lock_);
     desks_.push_back(std::move(desk));
-    if (thread_.joinable()) return;
+    if (thread_.joinable()) return {};
     // Signals are the model's, but for those that a thread raises itself.
     sigset_t all, before;
     sigfillset(&all);
     for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "thalweg");
+    Status status;
+    try {
+        thread_ = std::thread([this] { run(); });
+        pthread_setname_np(thread_.native_handle(), "thalweg");
+    } catch (const std::system_error& e) {
+        status = failure(TW_ENOMEM, "cannot start a thread that writes: {}", e.what());
+    }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return status;
 }
 
 void Background::remove(const std::shared_ptr<Desk>& desk) {
@@ -112,9 +119,8 @@ public:
             if (writer_ranks_[static_cast<std::size_t>(w)] == team_.rank())
                 status = make_desk(w, a, agents, all);
         }
-        if (status = team_.agree(status); !status.ok()) return status;
-        if (desk_) background_.add(desk_);
-        return {};
+        if (status.ok() && desk_) status = background_.add(desk_);
+        return team_.agree(status);
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }

@@ -21,7 +21,8 @@ public:
     ~Background();
 
     Word& doorbell() { return *reinterpret_cast<Word*>(memory_->data()); }
-    void add(std::shared_ptr<Desk> desk);
+    /// Fails if there can be no thread.
+    Status add(std::shared_ptr<Desk> desk);
     void remove(const std::shared_ptr<Desk>& desk);
 
 private:
