@@ -129,6 +129,7 @@ private:
     Status queue_deferred(bool records, const Agreed& agreed);
     Parcel open_parcel(UnitKind kind) const;
     void publish_queued(UnitKind kind);
+    void gather_open();
     Status publish_boxes(bool ends);
     Status queue_box(int variable, std::int64_t record, const Box& box, const char* data,
                      tw_type type);

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
@@ -316,6 +317,29 @@ void File::publish_queued(UnitKind kind) {
     service_->publish(parcel, keep_from);
 }
 
+/// What a tw_sync leaves open moves to the start of the drained queue: where it lies, nothing
+/// behind it would become free before the step ends, and the syncs of a long step would fill the
+/// queue.
+void File::gather_open() {
+    Outbox& outbox = service_->outbox();
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < pending_.size(); ++i)
+        if (pending_[i].queued != nullptr) open.push_back(i);
+    // From low addresses to high ones, so that nothing is overwritten that has yet to move.
+    std::sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+        return pending_[a].queued < pending_[b].queued;
+    });
+    outbox.restart();
+    for (std::size_t i : open) {
+        const Variable& v = definitions_.variables[i];
+        const auto bytes = v.decomposition->held * static_cast<std::int64_t>(v.element());
+        char* to = outbox.take(bytes);
+        std::memmove(to, pending_[i].queued, static_cast<std::size_t>(bytes));
+        pending_[i].queued = to;
+        pending_[i].mark = outbox.mark();
+    }
+}
+
 /// Values that did not fit: told by the call that found them, and again to all ranks when they
 /// meet.
 Status File::take_misfits(bool records) {
@@ -355,6 +379,7 @@ Status File::finish_queued(UnitKind kind, const Agreed& agreed, bool durable) {
     publish_queued(kind);
     Status status = service_->finish(durable);
     if (!status.ok()) return keep(std::move(status));
+    gather_open();
     (void)take_misfits(false);
     if (mine.ok()) mine = misfit_;
     misfit_ = {};
@@ -446,8 +471,6 @@ Status File::queue_box(int variable, std::int64_t record, const Box& box, const 
                          data + first.volume() * static_cast<std::int64_t>(size_of(type)), type);
     }
     // The unit's descriptor needs its place, too.
-    const auto words =
-        static_cast<std::int64_t>(boxes_.size() + 1) * description(v.dims.size() + 8);
     open_bytes_ += rounded(box.volume() * size) + description(v.dims.size() + 8);
     if (open_bytes_ > outbox.capacity() / 2) {
         if (Status s = publish_boxes(false); !s.ok()) return s;

@@ -43,6 +43,9 @@ public:
 
     /// Waits until the writers of the node are done with all that was published.
     void drain();
+    /// After drain(): space is taken from the start of the memory again, whatever is still open;
+    /// the caller moves that.
+    void restart() { head_ = tail_ = 0; }
     Status failure() const { return Region::of(*memory_).failure(); }
     const SegmentName& name() const { return memory_->name(); }
     Region& region() { return Region::of(*memory_); }

@@ -2,6 +2,7 @@
 #include "service/server.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "comm/clock.hpp"
 
@@ -28,9 +29,12 @@ bool Server::turn() {
     bool any = take_message();
     for (auto& [serial, served] : files_) {
         if (!served.desk) continue;
+        working_ = serial;
         any |= served.desk->work();
+        working_ = -1;
         finish(serial, served);
     }
+    for (Message& message : std::exchange(postponed_, {})) handle(message);
     return any;
 }
 
@@ -59,6 +63,11 @@ void Server::handle(Message& message) {
         return;  // of a file that was closed after a failure
     }
     Served& served = found->second;
+    if (message.kind == MessageKind::close_file && message.file == working_) {
+        // Between two pieces of it: after a failure elsewhere nobody waits for its queue.
+        postponed_.push_back(std::move(message));
+        return;
+    }
     WireReader in(message.body);
     switch (message.kind) {
         case MessageKind::finish_file:

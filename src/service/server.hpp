@@ -65,6 +65,8 @@ private:
     Word& doorbell_;
     int node_;
     std::map<std::int64_t, Served> files_;
+    std::int64_t working_ = -1;       ///< the file that is being worked on
+    std::vector<Message> postponed_;  ///< closes of it
     bool ended_ = false;
 };
 
