@@ -1,0 +1,151 @@
+// A session with its model ranks, and a small history file whose contents are known: what the tests
+// of services have in common.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_MODEL_HPP
+#define THALWEG_TESTS_SYSTEM_MODEL_HPP
+
+#include <mpi.h>
+#include <netcdf.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "thalweg/thalweg.h"
+
+struct Model {
+    tw_session session = nullptr;
+    MPI_Comm comm = MPI_COMM_NULL;  // null on a server
+    int rank = -1;
+    int size = 0;
+
+    // On a server this returns when the model ends.
+    Model(MPI_Comm world, const std::string& settings) {
+        const int status = tw_init(world, settings.c_str(), &session);
+        CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
+        int role = TW_MODEL;
+        CHECK(tw_inq_role(session, &role) == TW_OK);
+        CHECK(tw_model_comm(session, &comm) == TW_OK);
+        CHECK((comm == MPI_COMM_NULL) == (role == TW_SERVER));
+        if (comm == MPI_COMM_NULL) return;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &size);
+    }
+    explicit operator bool() const { return comm != MPI_COMM_NULL; }
+    std::string error() const { return tw_error_message(session); }
+    void end(int wanted = TW_OK) {
+        const int status = tw_finalize(&session);
+        CHECK_TEXT(status == (comm == MPI_COMM_NULL ? TW_OK : wanted), "tw_finalize gave %s",
+                   tw_strerror(status));
+    }
+
+    // A number of the summary, of the file whose path ends so.
+    double figure(const std::string& path, const std::string& name) {
+        const std::string value = entry(path, name);
+        return std::strtod(value.c_str(), nullptr);
+    }
+    // What follows `"name": ` in the part of the summary that tells of a file.
+    std::string entry(const std::string& path, const std::string& name) {
+        const char* json = nullptr;
+        CHECK(tw_summary(session, &json) == TW_OK);
+        const std::string text = json == nullptr ? "" : json;
+        const auto file = text.find(path + "\"");
+        const auto at = text.find("\"" + name + "\": ", file);
+        CHECK_TEXT(file != std::string::npos && at != std::string::npos, "no %s of %s in %s",
+                   name.c_str(), path.c_str(), text.c_str());
+        if (file == std::string::npos || at == std::string::npos) return "";
+        const auto begin = at + name.size() + 4;
+        return text.substr(begin, text.find_first_of(",\n}", begin) - begin);
+    }
+};
+
+// "time y x" in rows of the ranks, and "y x" once; `salt` makes files differ.
+struct History {
+    Model& model;
+    std::string path;
+    std::int64_t rows, columns;
+    int salt;
+    std::int64_t start[2] = {0, 0}, count[2] = {0, 0};
+    tw_file file = nullptr;
+
+    static float value(int salt, std::int64_t record, std::int64_t at) {
+        return static_cast<float>(((record + 2) * 7919 + at * 31 + salt * 1009) % 100003);
+    }
+
+    History(Model& m, std::string where, const std::string& settings, std::int64_t ny = 23,
+            std::int64_t nx = 41, int its_salt = 0)
+        : model(m), path(std::move(where)), rows(ny), columns(nx), salt(its_salt) {
+        const std::int64_t shape[2] = {rows, columns};
+        start[0] = rows * m.rank / m.size;
+        count[0] = rows * (m.rank + 1) / m.size - start[0];
+        count[1] = columns;
+        tw_decomposition d = nullptr;
+        CHECK(tw_decompose(m.session, "y x", 1, shape, start, count, &d) == TW_OK);
+        const int status = tw_create(m.session, path.c_str(), settings.c_str(), &file);
+        CHECK_TEXT(status == TW_OK, "%s", m.error().c_str());
+        CHECK(tw_def_var(file, "T", TW_FLOAT, "time y x", d) == TW_OK);
+        CHECK(tw_def_var(file, "h", TW_FLOAT, "y x", d) == TW_OK);
+        CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", m.error().c_str());
+    }
+    int try_put(const char* name, std::int64_t record) {
+        std::vector<float> data;
+        for (std::int64_t i = 0; i < count[0] * columns; ++i)
+            data.push_back(value(salt, record, start[0] * columns + i));
+        return tw_put(file, name, TW_FLOAT, data.data(), static_cast<std::int64_t>(data.size()));
+    }
+    void put(const char* name, std::int64_t record) {
+        CHECK_TEXT(try_put(name, record) == TW_OK, "%s", model.error().c_str());
+    }
+    void step(std::int64_t record) {
+        put("T", record);
+        CHECK_TEXT(tw_end_step(file) == TW_OK, "%s", model.error().c_str());
+    }
+    void close(int wanted = TW_OK) {
+        const int status = tw_close(&file);
+        CHECK_TEXT(status == wanted, "tw_close of %s gave %s: %s", path.c_str(),
+                   tw_strerror(status), model.error().c_str());
+    }
+    // What is wrong with the file as others see it; "" if all is well. Any time after the close.
+    std::string look(std::size_t wanted_records, bool with_fixed) const {
+        int id = 0;
+        if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
+            return "'" + path + "': " + nc_strerror(status);
+        std::string wrong;
+        std::size_t records = 0;
+        int time = 0, var = 0;
+        if (nc_inq_unlimdim(id, &time) != NC_NOERR || nc_inq_dimlen(id, time, &records) != NC_NOERR)
+            wrong = "no record dimension";
+        else if (records != wanted_records)
+            wrong = check::text("%zu records, expected %zu", records, wanted_records);
+        for (std::size_t r = 0; wrong.empty() && r < records + (with_fixed ? 1 : 0); ++r) {
+            const bool fixed = r == records;
+            std::vector<float> got(static_cast<std::size_t>(rows * columns));
+            const std::size_t first[3] = {r, 0, 0};
+            const std::size_t n[3] = {1, static_cast<std::size_t>(rows),
+                                      static_cast<std::size_t>(columns)};
+            const int skip = fixed ? 1 : 0;
+            if (nc_inq_varid(id, fixed ? "h" : "T", &var) != NC_NOERR ||
+                nc_get_vara_float(id, var, first + skip, n + skip, got.data()) != NC_NOERR)
+                wrong = "cannot read record " + std::to_string(r);
+            for (std::int64_t i = 0; wrong.empty() && i < rows * columns; ++i)
+                if (got[static_cast<std::size_t>(i)] !=
+                    value(salt, fixed ? -1 : static_cast<std::int64_t>(r), i))
+                    wrong = check::text("record %zu is wrong at element %lld", r,
+                                        static_cast<long long>(i));
+        }
+        nc_close(id);
+        return path.empty() || wrong.empty() ? wrong : path + ": " + wrong;
+    }
+    // Closes the file, and checks it.
+    void close_and_look(std::size_t records, bool with_fixed) {
+        close();
+        if (model.rank != 0) return;
+        const std::string wrong = look(records, with_fixed);
+        CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+    }
+};
+
+#endif
