@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/background.hpp"
 
+#include <mpi.h>
 #include <pthread.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <csignal>
@@ -20,6 +22,14 @@ std::unique_ptr<Background> Background::make(Team& team, Status& status) {
         mine = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
     status = team.agree(mine);
     if (!status.ok()) return nullptr;
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (level == MPI_THREAD_SINGLE && team.rank() == 0)
+        spdlog::info(
+            "MPI runs at thread level MPI_THREAD_SINGLE, as MPI_Init asks for; service background "
+            "works there, as its threads make no MPI calls. By the standard, a program with "
+            "threads "
+            "asks MPI_Init_thread for MPI_THREAD_FUNNELED");
     return background;
 }
 
