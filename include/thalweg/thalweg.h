@@ -131,8 +131,8 @@ int tw_inq_role(tw_session session, int* role);
 /**
  * The communicator of the ranks that are no servers, in the order of the session's; what the model
  * uses in place of the one it gave to tw_init.
- * @param comm  receives the communicator, which belongs to the session and lives until
- *              tw_finalize; MPI_COMM_NULL on a server
+ * @param comm  receives the communicator, which belongs to the session, lives until tw_finalize
+ *              and carries none of the library's messages; MPI_COMM_NULL on a server
  * @return TW_OK, TW_EARG
  */
 int tw_model_comm(tw_session session, MPI_Comm* comm);

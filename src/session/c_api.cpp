@@ -184,6 +184,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
         world = session->servers->take_model();
     }
     session->team = Team::make(std::move(world), node_size, status);
+    if (status.ok()) session->model = make_mpi_comm(session->team->world().handle());
     return status;
 }
 
@@ -256,6 +257,7 @@ int tw_finalize(tw_session* session) {
         s->memory.reset();
     }
     s->files.clear();
+    s->model.reset();
     s->team.reset();
     s->servers.reset();
     delete s;
@@ -273,7 +275,7 @@ int tw_inq_role(tw_session session, int* role) {
 int tw_model_comm(tw_session session, MPI_Comm* comm) {
     if (session == nullptr) return TW_EHANDLE;
     if (comm == nullptr) return report(session, failure(TW_EARG, "no place for the communicator"));
-    *comm = session->team ? session->team->world().handle() : MPI_COMM_NULL;
+    *comm = session->model ? session->model->handle() : MPI_COMM_NULL;
     return TW_OK;
 }
 

@@ -39,6 +39,7 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::unique_ptr<thalweg::Servers> servers;    ///< null where no ranks are set aside
     std::unique_ptr<thalweg::Watchdog> watchdog;  ///< null: nobody watches
     std::unique_ptr<thalweg::Team> team;
+    std::unique_ptr<thalweg::Comm> model;  ///< for the model: its messages and the team's are apart
     std::unique_ptr<thalweg::Memory> memory;
     std::unique_ptr<thalweg::Background> threads;
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
