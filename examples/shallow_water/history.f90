@@ -15,33 +15,31 @@ module history
   public :: history_t, open_history, write_history, close_history
 
   type :: history_t
-    type(tw_session) :: io
     type(tw_file) :: file
   end type history_t
 
 contains
 
-  !> Creates the file at path and defines what is in it. settings: 'method=record; ...'.
-  subroutine open_history(self, p, m, path, settings)
+  !> Creates the file at path and defines what is in it.
+  subroutine open_history(self, io, p, m, path)
     type(history_t), intent(out) :: self
+    type(tw_session), intent(in) :: io
     type(patch_t), intent(in) :: p
     type(model_t), intent(in) :: m
-    character(len=*), intent(in) :: path, settings
+    character(len=*), intent(in) :: path
     type(tw_decomposition) :: cells, surface, base
     integer :: k
 
-    self%io = tw_init(p%comm, settings)
-
     ! What this rank holds: its rows and layers of the cells. The surface belongs to the ranks that
     ! have the top layer, the base to those that have the bottom one; the others hold nothing.
-    cells = tw_decompose(self%io, 'x layer y', shape=[p%nx, p%nl, p%ny], &
+    cells = tw_decompose(io, 'x layer y', shape=[p%nx, p%nl, p%ny], &
       start=[1, p%ks, p%js], count=[p%nx, p%nk, p%nj])
-    surface = tw_decompose(self%io, 'x y', shape=[p%nx, p%ny], &
+    surface = tw_decompose(io, 'x y', shape=[p%nx, p%ny], &
       start=[1, p%js], count=[p%nx, merge(p%nj, 0, p%top)])
-    base = tw_decompose(self%io, 'x y', shape=[p%nx, p%ny], &
+    base = tw_decompose(io, 'x y', shape=[p%nx, p%ny], &
       start=[1, p%js], count=[p%nx, merge(p%nj, 0, p%bottom)])
 
-    self%file = tw_create(self%io, path)
+    self%file = tw_create(io, path)
     call define('h', TW_FLOAT, 'x y layer time', 'layer thickness', 'm', 'cell_thickness', cells)
     call define('u', TW_FLOAT, 'x y layer time', 'velocity along x', 'm s-1', &
       'sea_water_x_velocity', cells)
@@ -109,13 +107,10 @@ contains
     call tw_end_step(self%file)
   end subroutine write_history
 
-  !> Completes the file, prints what the output cost, ends the session.
-  subroutine close_history(self, summary)
+  !> Completes the file.
+  subroutine close_history(self)
     type(history_t), intent(inout) :: self
-    logical, intent(in) :: summary
     call tw_close(self%file)
-    if (summary) call tw_print_summary(self%io)
-    call tw_finalize(self%io)
   end subroutine close_history
 
 end module history

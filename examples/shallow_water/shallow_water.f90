@@ -6,10 +6,13 @@
 !>
 !> Without an argument it reads shallow_water.nml of the current folder, if there is one. All names
 !> of the namelist, with their defaults, are in the file shallow_water.nml beside this one.
+!> With THALWEG_SERVICE=servers THALWEG_SERVERS=1 in the environment, or the same in the namelist's
+!> settings, one of the ranks writes and the model runs on the others.
 !> Exit status 0, or 1 if the model has failed or, with check = .true., lost mass.
 program shallow_water
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
   use mpi_f08
+  use thalweg
   use halo, only: patch_t, make_patch
   use model, only: model_t, parameters_t, initialize, longest_step, advance, total_mass, healthy
   use history, only: history_t, open_history, write_history, close_history
@@ -22,6 +25,8 @@ program shallow_water
   character(len=1024) :: output = 'history.nc', method = 'auto', settings = ''
   logical :: progress = .true., summary = .true., check = .false.
 
+  type(tw_session) :: io
+  type(MPI_Comm) :: comm
   type(patch_t) :: patch
   type(model_t) :: state
   type(history_t) :: file
@@ -32,8 +37,16 @@ program shallow_water
   logical :: ok
 
   call MPI_Init()
+  comm = MPI_COMM_WORLD
   call read_namelist()
-  call make_patch(MPI_COMM_WORLD, nx, layers, ny, layer_ranks, patch, trouble)
+  io = tw_init(MPI_COMM_WORLD, 'method='//trim(method)//';'//trim(settings))
+  if (tw_is_server(io)) then                         ! it has written until the model was done
+    call tw_finalize(io)
+    call MPI_Finalize()
+    stop
+  end if
+  comm = tw_model_comm(io)                           ! all ranks but the servers
+  call make_patch(comm, nx, layers, ny, layer_ranks, patch, trouble)
   if (trouble /= '') call fail(trim(trouble))
   call initialize(state, patch, parameters_t(dx=dx, dt=dt, jet_speed=jet_speed))
   if (dt > longest_step(state)) then
@@ -43,8 +56,7 @@ program shallow_water
   end if
   mass = total_mass(state, patch)
   begin = MPI_Wtime()
-  if (output /= '') call open_history(file, patch, state, trim(output), &
-    'method='//trim(method)//';'//trim(settings))
+  if (output /= '') call open_history(file, io, patch, state, trim(output))
   output_seconds = MPI_Wtime() - begin
 
   ok = .true.
@@ -71,6 +83,7 @@ program shallow_water
   end if
   if (.not. ok) call fail('the flow has become unstable: try a shorter dt or a slower jet')
   if (check .and. .not. abs(drift) <= 1e-12_real64) call fail('mass is not conserved')
+  call tw_finalize(io)
   call MPI_Finalize()
 
 contains
@@ -106,8 +119,9 @@ contains
     real(real64) :: start
     if (output == '') return
     start = MPI_Wtime()
-    call close_history(file, summary)
+    call close_history(file)
     output_seconds = output_seconds + (MPI_Wtime() - start)
+    if (summary) call tw_print_summary(io)
   end subroutine finish_output
 
   !> The largest of the ranks' numbers, on rank 0.
@@ -117,14 +131,15 @@ contains
     call MPI_Reduce(seconds, slowest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, patch%comm)
   end function slowest
 
-  !> Every rank calls it: says why on rank 0 and ends the program with exit status 1.
+  !> Every rank of comm calls it: says why on rank 0 and ends the program with exit status 1.
   subroutine fail(reason)
     character(len=*), intent(in) :: reason
     integer :: rank
-    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+    call MPI_Comm_rank(comm, rank)
     if (rank == 0) write (error_unit, '(2a)') 'shallow_water: ', reason
     flush (error_unit)
     flush (output_unit)
+    if (comm /= MPI_COMM_WORLD) call tw_finalize(io)
     call MPI_Finalize()
     stop 1, quiet=.true.
   end subroutine fail

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shallow_water.sh PROGRAM METHOD MPIRUN [FLAGS...] -n
 # Runs the example model on several numbers of ranks, cut along y alone and along y and the layers,
-# and compares every history file, byte for byte, with the one that a single rank writes with the
-# method serial. The model itself fails if it loses mass (check = .true.).
+# and with every service, and compares every history file, byte for byte, with the one that a single
+# rank writes with the method serial. The model itself fails if it loses mass (check = .true.).
 set -eu
 program=$1
 method=$2
@@ -42,6 +42,14 @@ same() {
     rm history.nc
 }
 
+# served SERVICE: whether the last run had it
+served() {
+    grep -q "\"service\": \"$1\"" summary.json || {
+        echo "FAILED: method $method: the service was not $1"
+        exit 1
+    }
+}
+
 run 1 1 serial reference.nc
 for ranks in 1 2 3 4 7 8 16; do
     same $ranks 1
@@ -50,7 +58,25 @@ same 4 2
 same 6 3
 same 16 4
 same 7 1 'node_size=3; writers=2/node; buffer=64KiB'
+if [ "$method" != direct ]; then # which is inline
+    export THALWEG_SUMMARY=summary.json
+    same 4 1 'service=background'
+    served background
+    same 7 1 'service=background; node_size=3; writers=2/node'
+    served background
+    # One of the ranks, or two, are servers.
+    same 5 2 'service=servers; servers=1'
+    served servers
+    same 6 1 'service=servers; servers=2; server_ranks=last'
+    served servers
+    same 7 1 'service=servers; servers=2; node_size=3'
+    served servers
+    export THALWEG_SERVICE=servers THALWEG_SERVERS=2
+    same 6 1
+    served servers
+    unset THALWEG_SERVICE THALWEG_SERVERS THALWEG_SUMMARY
+fi
 same 7 1 'storage=pnetcdf'
 same 7 1 'storage=pnetcdf; pnetcdf_mode=blocking; node_size=2'
 grep '^mass: ' log.txt
-echo "the same file on 1 to 16 ranks"
+echo "the same file on 1 to 16 ranks, with every service"
