@@ -122,10 +122,16 @@ public:
         const int tag = exchange_tags[exchanges_++ % 2];
         std::vector<MPI_Request> sends;
         for (const Packet& packet : packets) {
-            sends.emplace_back();
-            MPI_Issend(packet.bytes.data(), static_cast<int>(packet.bytes.size()), MPI_BYTE,
-                       packet.rank, tag, comm_, &sends.back());
+            // The last part is the one that is shorter than the others; it may be empty.
+            const std::size_t size = packet.bytes.size();
+            for (std::size_t at = 0; at <= size; at += part_bytes) {
+                sends.emplace_back();
+                MPI_Issend(packet.bytes.data() + at,
+                           static_cast<int>(std::min(part_bytes, size - at)), MPI_BYTE, packet.rank,
+                           tag, comm_, &sends.back());
+            }
         }
+        std::map<int, std::size_t> begun;  // packets of which parts are still to come, by sender
         std::vector<Packet> received;
         MPI_Request closing = MPI_REQUEST_NULL;
         bool in_barrier = false;
@@ -136,10 +142,14 @@ public:
             if (arrived) {
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
-                Packet packet{status.MPI_SOURCE, std::vector<char>(static_cast<std::size_t>(n))};
-                MPI_Recv(packet.bytes.data(), n, MPI_BYTE, packet.rank, tag, comm_,
-                         MPI_STATUS_IGNORE);
-                received.push_back(std::move(packet));
+                const int from = status.MPI_SOURCE;
+                const auto [open, first] = begun.try_emplace(from, received.size());
+                if (first) received.push_back({from, {}});
+                std::vector<char>& bytes = received[open->second].bytes;
+                const std::size_t at = bytes.size();
+                bytes.resize(at + static_cast<std::size_t>(n));
+                MPI_Recv(bytes.data() + at, n, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE);
+                if (static_cast<std::size_t>(n) < part_bytes) begun.erase(open);
             }
             if (in_barrier) {
                 MPI_Test(&closing, &done, MPI_STATUS_IGNORE);
