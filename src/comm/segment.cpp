@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,11 +15,17 @@ namespace thalweg {
 
 namespace {
 
-// A thread that maps a segment of its own process gets the same addresses.
+// A thread that maps a segment of its own process gets the same addresses. By inode: processes in
+// containers of their own may have the same numbers.
 std::mutex own_lock;
 std::map<std::int64_t, char*>& own_segments() {
     static std::map<std::int64_t, char*> segments;
     return segments;
+}
+
+std::int64_t inode_of(int fd) {
+    struct stat info {};
+    return fstat(fd, &info) == 0 ? static_cast<std::int64_t>(info.st_ino) : -1;
 }
 
 }  // namespace
@@ -43,9 +50,9 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
     std::unique_ptr<Segment> segment(new Segment);
     segment->data_ = static_cast<char*>(data);
     segment->size_ = bytes;
-    segment->name_ = {getpid(), fd, static_cast<std::int64_t>(bytes)};
+    segment->name_ = {getpid(), fd, static_cast<std::int64_t>(bytes), inode_of(fd)};
     const std::lock_guard lock(own_lock);
-    own_segments()[fd] = segment->data_;
+    own_segments()[segment->name_.inode] = segment->data_;
     return segment;
 }
 
@@ -54,16 +61,25 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
     segment->owner_ = false;
     segment->name_ = name;
     segment->size_ = static_cast<std::size_t>(name.bytes);
-    if (name.process == getpid()) {
+    {
         const std::lock_guard lock(own_lock);
-        segment->data_ = own_segments().at(name.descriptor);
-        return segment;
+        const auto own = own_segments().find(name.inode);
+        if (own != own_segments().end()) {
+            segment->own_ = true;
+            segment->data_ = own->second;
+            return segment;
+        }
     }
     const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.descriptor);
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     void* data = MAP_FAILED;
-    if (fd >= 0) data = mmap(nullptr, segment->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    const int error = errno;
+    int error = errno;
+    if (fd >= 0 && inode_of(fd) != name.inode) {
+        error = ESRCH;
+    } else if (fd >= 0) {
+        data = mmap(nullptr, segment->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        error = errno;
+    }
     if (fd >= 0) ::close(fd);
     if (data == MAP_FAILED) {
         status = failure(TW_ENOMEM, "cannot map memory of process {} of this node ({}): {}",
@@ -79,11 +95,11 @@ Segment::~Segment() {
     if (owner_) {
         {
             const std::lock_guard lock(own_lock);
-            own_segments().erase(name_.descriptor);
+            own_segments().erase(name_.inode);
         }
         ::close(static_cast<int>(name_.descriptor));
     }
-    if (owner_ || name_.process != getpid()) munmap(data_, size_);
+    if (owner_ || !own_) munmap(data_, size_);
 }
 
 }  // namespace thalweg

@@ -14,6 +14,7 @@ struct SegmentName {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
     std::int64_t bytes = 0;
+    std::int64_t inode = 0;  ///< tells it from another one of the same numbers
 };
 
 class Segment : public Memory {
@@ -33,6 +34,7 @@ public:
 private:
     Segment() = default;
     bool owner_ = true;  ///< of the mapping
+    bool own_ = false;   ///< of this process, which has it mapped already
     SegmentName name_;
 };
 
