@@ -11,6 +11,8 @@
 #include <map>
 #include <mutex>
 
+#include "comm/size_signal.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -31,6 +33,7 @@ std::int64_t inode_of(int fd) {
 }  // namespace
 
 std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& status) {
+    NoSizeSignal guard;  // memory, but a limit on files is one on it
     const int fd = memfd_create("thalweg", MFD_CLOEXEC);
     void* data = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0)

@@ -159,8 +159,8 @@ void Server::set_up(Served& served, Status& status) {
         served.desk->add_region(std::move(segment));
     }
     for (int feeder : crew_.feeders(writer_)) {
-        const bool server = std::find(crew_.servers.begin(), crew_.servers.end(), feeder) !=
-                            crew_.servers.end();
+        const bool server =
+            std::find(crew_.servers.begin(), crew_.servers.end(), feeder) != crew_.servers.end();
         served.desk->add_feeder(feeder, server);
     }
     if (!mine.empty() && crew_.nodes() > 1)

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <string>
 
+#include "comm/size_signal.hpp"
 #include "comm/status.hpp"
 
 namespace thalweg {
@@ -17,43 +16,6 @@ namespace thalweg {
 inline Status system_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: {}", path, what, std::strerror(errno));
 }
-
-/// A limit on the file size raises SIGXFSZ, which would end the model; blocked for the moment, the
-/// write fails with EFBIG instead.
-class NoSizeSignal {
-public:
-    NoSizeSignal() {
-        sigset_t pending;
-        sigpending(&pending);
-        was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-        const sigset_t set = size_signal();
-        pthread_sigmask(SIG_BLOCK, &set, &before_);
-    }
-    ~NoSizeSignal() {
-        const int error = errno;
-        sigset_t pending;
-        sigpending(&pending);
-        if (!was_pending_ && sigismember(&pending, SIGXFSZ) == 1) {
-            const sigset_t set = size_signal();
-            const timespec none{0, 0};
-            sigtimedwait(&set, nullptr, &none);
-        }
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-        errno = error;
-    }
-    NoSizeSignal(const NoSizeSignal&) = delete;
-    NoSizeSignal& operator=(const NoSizeSignal&) = delete;
-
-private:
-    static sigset_t size_signal() {
-        sigset_t set;
-        sigemptyset(&set);
-        sigaddset(&set, SIGXFSZ);
-        return set;
-    }
-    sigset_t before_{};
-    bool was_pending_ = false;
-};
 
 /// Writes all of it, or tells why not.
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
