@@ -65,9 +65,8 @@ WriteCounts Desk::counts() const {
 }
 
 bool Desk::Source::has() const {
-    return region ? Region::of(*region).published.load(std::memory_order_acquire) >
-                        static_cast<std::uint32_t>(next)
-                  : !messages.empty();
+    if (!region) return !messages.empty();
+    return whole_count(Region::of(*region).published.load(std::memory_order_acquire), next) > next;
 }
 
 /// The parcels of a source's next unit; their data stay where they are until take().
@@ -374,8 +373,9 @@ bool Desk::commit() {
     for (const Source& s : sources_) {
         if (!s.region) continue;
         for (int a = 0; a < options_.node_agents; ++a)
-            all = std::min<std::int64_t>(
-                all, Region::of(*s.region).rounds[a].load(std::memory_order_acquire));
+            all = std::min(
+                all, whole_count(Region::of(*s.region).rounds[a].load(std::memory_order_acquire),
+                                 committed_));
         break;
     }
     if (all <= committed_ || !failure().ok()) return false;

@@ -20,7 +20,7 @@ std::int64_t Outbox::done() const {
     std::int64_t n = sent ? sent() : next_;
     const Region& region = Region::of(*memory_);
     for (int a = 0; a < agents_; ++a)
-        n = std::min<std::int64_t>(n, region.done[a].load(std::memory_order_acquire));
+        n = std::min(n, whole_count(region.done[a].load(std::memory_order_acquire), next_));
     return n;
 }
 
@@ -36,10 +36,10 @@ void Outbox::wait_for_more() {
     const Waiting waiting("the writers to make room in the queue");
     if (help && help()) return;
     Region& region = Region::of(*memory_);
-    const auto oldest = static_cast<std::uint32_t>(units_.front().number);
+    const std::int64_t oldest = units_.front().number;
     for (int a = 0; a < agents_; ++a) {
         const std::uint32_t value = region.done[a].load(std::memory_order_acquire);
-        if (value > oldest) continue;
+        if (whole_count(value, oldest) > oldest) continue;
         wait_briefly(region.done[a], value, &world_);
         return;
     }

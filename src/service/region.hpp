@@ -11,12 +11,18 @@
 
 namespace thalweg {
 
+/// A count of which a word holds the lower half, if it is near `about`.
+inline std::int64_t whole_count(std::uint32_t word, std::int64_t about) {
+    return about + static_cast<std::int32_t>(word - static_cast<std::uint32_t>(about));
+}
+
 /// At the start of a region; the data follow.
 struct Region {
     static constexpr int max_agents = 256;  ///< writers of a node
     static constexpr int max_units = 256;   ///< published and not yet done
     static constexpr std::size_t max_text = 4096;
 
+    // Counts go round; see whole_count().
     Word published;           ///< units that the rank has published
     Word done[max_agents];    ///< units that a writer has no more use for
     Word rounds[max_agents];  ///< units of all ranks that a writer wrote
