@@ -39,12 +39,14 @@ Servers::~Servers() { end(); }
 void Servers::serve() {
     Server server(crew_, writer_, *transport_, *part_, port_->doorbell());
     server.serve();
+    transport_->finish();
 }
 
 void Servers::end() {
-    if (ended_ || is_server()) return;
+    if (ended_ || is_server() || !port_) return;
     ended_ = true;
     if (all_->rank() == crew_.models.front()) port_->end();
+    transport_->finish();
 }
 
 }  // namespace thalweg

@@ -26,7 +26,7 @@ public:
     /// The model's communicator, once.
     std::unique_ptr<Comm> take_model() { return std::move(part_); }
     Port& port() { return *port_; }
-    /// Lets the servers return. Every model rank calls it when its files are closed.
+    /// Lets the servers return. Every model rank calls it when its files are closed; all meet.
     void end();
 
 private:

@@ -6,6 +6,9 @@
 #include <list>
 #include <mutex>
 
+#include "comm/clock.hpp"
+#include "comm/waiting.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -64,6 +67,22 @@ public:
             s = done ? sent_.erase(s) : std::next(s);
         }
         return sent_.empty();
+    }
+
+    /// Who has nothing left to send enters the barrier; its end says that nobody has.
+    void finish() override {
+        const Waiting waiting("the servers and all ranks to finish");
+        Message dropped;
+        while (!idle())
+            if (!receive(dropped)) sleep_seconds(50e-6);
+        MPI_Request closing = MPI_REQUEST_NULL;
+        MPI_Ibarrier(comm_, &closing);
+        for (int done = 0; !done;) {
+            if (!receive(dropped)) sleep_seconds(50e-6);
+            MPI_Test(&closing, &done, MPI_STATUS_IGNORE);
+        }
+        while (receive(dropped)) {
+        }
     }
 
 private:

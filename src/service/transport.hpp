@@ -44,6 +44,9 @@ public:
     virtual bool receive(Message& message) = 0;
     /// Whether all that was sent has left.
     virtual bool idle() = 0;
+    /// At the end: what still comes, of files that failed, is received and dropped, so that it can
+    /// leave. @note Collective over the addresses
+    virtual void finish() {}
 };
 
 /// @param comm  outlives the transport
