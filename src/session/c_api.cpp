@@ -253,10 +253,11 @@ int tw_finalize(tw_session* session) {
         });
         // The text goes with the session, so it is said here.
         if (code != TW_OK && s->team->rank() == 0) spdlog::error("{}", s->error);
+        // A file that an exception left open still uses them.
+        s->files.clear();
         s->threads.reset();
         s->memory.reset();
     }
-    s->files.clear();
     s->model.reset();
     s->team.reset();
     s->servers.reset();
