@@ -240,6 +240,13 @@ bool Desk::work_boxes() {
         auto its = open(s);
         bool mark = true, ends = true;
         for (const Parcel& p : its) {
+            const bool put = std::any_of(p.put.begin(), p.put.end(), [](auto w) { return w != 0; });
+            if (p.head.kind != UnitKind::boxes && (put || p.head.kind == UnitKind::part)) {
+                fail(thalweg::failure(TW_EMISMATCH,
+                                      "{}: rank {} writes by tw_put, other ranks by tw_put_box",
+                                      options_.path, p.head.rank));
+                return true;
+            }
             mark &= is_mark(p.head.kind);
             ends &= is_mark(p.head.kind) || p.head.ends;
         }
