@@ -166,7 +166,7 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, default=4, help="of the model (4)")
     parser.add_argument(
         "--services",
-        default="none,serial,inline,background",
+        default="none,serial,inline,background,servers:1",
         help="ways of output: none, serial, inline, background, servers:N",
     )
     parser.add_argument("--repetitions", type=int, default=5)

@@ -238,8 +238,8 @@ int tw_enddef(tw_file file);
  * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or the kept
  *         error of an earlier failed write of this file
  * @note Local, but for the first call of a file in define mode (see tw_enddef), and but for files
- *       whose step exceeds the setting "staging": then collective, in the same order on all ranks
- *       (the log says so).
+ *       whose step exceeds the setting "staging" (with a service: "queue"): then collective, in the
+ *       same order on all ranks (the log says so).
  */
 int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
@@ -289,7 +289,7 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
  * @return TW_OK; TW_EMISSING if a variable was put on some ranks only (the step stays open; with a
  *         service it is a failure of the file); TW_ERANGE if values did not fit (they are written
  *         as netCDF would); TW_EIO; with a service also an earlier step's failure, on the ranks
- * that have learnt of it
+ *         that have learnt of it; see docs/services.md
  * @note Collective
  */
 int tw_end_step(tw_file file);

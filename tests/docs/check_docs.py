@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the documents claim: check_docs.py ROOT.
 
-- Programs in README.md are those of examples/hello, line by line.
+- Programs in C and Fortran are lines of those in examples/; README.md shows hello in both.
 - Links to files lead somewhere.
 - Options that docs/building.md names are those of the build.
 - Packages that ./run installs are those of docs/dependencies.md.
@@ -12,23 +12,39 @@ import sys
 import textwrap
 from pathlib import Path
 
-HELLO = {"fortran": "hello.f90", "c": "hello.c"}
+SUFFIXES = {"fortran": ".f90", "c": ".c"}
+
+
+def pages(root: Path) -> list[Path]:
+    return [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]
 
 
 def check_programs(root: Path) -> list[str]:
-    blocks = re.findall(r"```(\w+)\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
-    shown = {language: text for language, text in blocks if language in HELLO}
-    problems = [f"README.md shows no {language} program" for language in HELLO.keys() - shown]
-    for language, text in shown.items():
-        source = (root / "examples/hello" / HELLO[language]).read_text()
-        if not any(textwrap.indent(text, " " * n) in source for n in range(9)):
-            problems.append(f"README.md: the {language} lines are not in {HELLO[language]}")
+    problems = []
+    examples = {
+        language: {f: f.read_text() for f in sorted((root / "examples").glob(f"*/*{suffix}"))}
+        for language, suffix in SUFFIXES.items()
+    }
+    hello = {language: False for language in SUFFIXES}
+    for page in pages(root):
+        for language, text in re.findall(r"```(\w+)\n(.*?)```", page.read_text(), re.DOTALL):
+            if language not in SUFFIXES:
+                continue
+            indented = [textwrap.indent(text, " " * n) for n in range(9)]
+            found = [
+                f for f, source in examples[language].items() if any(i in source for i in indented)
+            ]
+            if not found:
+                first = text.strip().split("\n")[0]
+                problems.append(f"{page.relative_to(root)}: in no example: {first} ...")
+            hello[language] |= page.name == "README.md" and any(f.stem == "hello" for f in found)
+    problems += [f"README.md shows no hello in {k}" for k, shown in hello.items() if not shown]
     return problems
 
 
 def check_links(root: Path) -> list[str]:
     problems = []
-    for page in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
+    for page in pages(root):
         for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
             if "://" not in link and not (page.parent / link).exists():
                 problems.append(f"{page.relative_to(root)}: no {link}")
