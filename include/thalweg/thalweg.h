@@ -269,8 +269,8 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
  * what a rank will write. The box becomes part of the file at the next tw_end_step, tw_sync or
  * tw_close; of boxes that share elements, a rank's later one stands. A file that is written by
  * boxes is written by boxes alone, its record is given with each box, and tw_end_step only tells
- * that the ranks' boxes so far may be written. A rank that has no box yet puts an empty one before
- * its first tw_end_step: the library cannot know otherwise, and might wait for the other ranks.
+ * that the ranks' boxes so far may be written. A rank that has nothing to put tells so by a box
+ * with a count of 0, before its first tw_end_step.
  * @param start, count  of all dimensions of the variable, the record dimension included, slowest
  *                      first; a count of 0 puts nothing
  * @param data          dense, of the given type; free for reuse when the call returns
