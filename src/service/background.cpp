@@ -199,7 +199,7 @@ private:
         Word& doorbell = background_.doorbell();
         desk_->report = [&doorbell] { ring(doorbell); };
         if (team_.topology().nodes > 1) {
-            desk_->add_feeder(others, true);
+            desk_->add_feeder(others);
             desk_->others_have(0);
         }
         if (plan_.queue_inline) outbox_->help = [desk = desk_.get()] { return desk->try_work(); };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace thalweg {
@@ -26,10 +27,9 @@ void Desk::add_region(std::unique_ptr<Segment> memory) {
     sources_.push_back(std::move(source));
 }
 
-void Desk::add_feeder(int rank, bool rounds) {
+void Desk::add_feeder(int rank) {
     Source source;
     source.rank = rank;
-    source.in_rounds = rounds;
     sources_.push_back(std::move(source));
 }
 
@@ -161,23 +161,48 @@ bool Desk::discard() {
 }
 
 /// Whether some rank writes by boxes: then its units wait for nobody.
-bool Desk::boxes_next() const {
+bool Desk::boxes_next() {
     if (composer_.boxed()) return true;
+    const auto look = [this](const char* descriptor) {
+        std::int64_t words[4];
+        std::memcpy(words, descriptor, sizeof words);
+        if (kind_of(words) != UnitKind::boxes) return false;
+        first_boxes_.kind = UnitKind::boxes;
+        first_boxes_.rank = static_cast<int>(words[3]);
+        return true;
+    };
     const std::lock_guard lock(small_);
     for (const Source& s : sources_) {
         if (!s.has()) continue;
-        const std::int64_t* words;
         if (s.region) {
             const std::int64_t at = Region::of(*s.region).unit_at[s.next % Region::max_units].load(
                 std::memory_order_relaxed);
-            words = reinterpret_cast<const std::int64_t*>(Region::data(*s.region) + at);
-        } else {
-            if (s.messages.front().empty()) continue;
-            words = reinterpret_cast<const std::int64_t*>(s.messages.front().data() + 8);
+            if (look(Region::data(*s.region) + at)) return true;
+            continue;
         }
-        if (kind_of(words) == UnitKind::boxes) return true;
+        const std::vector<char>& message = s.messages.front();
+        for (std::size_t at = 0; at < message.size();) {
+            if (look(message.data() + at + 8)) return true;
+            std::int64_t length;
+            std::memcpy(&length, message.data() + at, 8);
+            at += 8 + static_cast<std::size_t>(length);
+        }
     }
     return false;
+}
+
+/// What this node's ranks have for the round, to the other nodes. With boxes, a round may end steps
+/// of some ranks while others wait at a mark; where all of this node do, the other nodes keep what
+/// tells of it until all ranks are there.
+/// @return false if it cannot go now
+bool Desk::send_on(std::span<const Parcel> own) {
+    if (may_forward && !may_forward()) return false;
+    ++forwarded_;
+    const bool marks =
+        std::all_of(own.begin(), own.end(), [](const Parcel& p) { return is_mark(p.head.kind); });
+    if (!marks || !marks_sent_) forward(own, composer_.records());
+    marks_sent_ = marks;
+    return true;
 }
 
 /// One unit of all ranks.
@@ -201,9 +226,7 @@ bool Desk::work_units() {
     }
     bool worked = false;
     if (forward && forwarded_ == rounds()) {
-        if (may_forward && !may_forward()) return false;
-        ++forwarded_;
-        forward(parcels, composer_.records());
+        if (!send_on(parcels)) return false;
         worked = true;
     }
     if (!all) return worked;
@@ -214,91 +237,152 @@ bool Desk::work_units() {
     }
     write(parcels);
     const bool mark = !parcels.empty() && is_mark(parcels.front().head.kind);
+    if (mark) marks_sent_ = false;
     for (Source& s : sources_) take(s);
     finish_round(mark);
     return true;
 }
 
-/// Boxes are written as they come. A step ends when all ranks have ended it, or wait at a mark: a
-/// tw_sync or tw_close, which the ranks pass together.
+/// A step of boxes ends when all ranks have ended it, or wait at a mark: a tw_sync or tw_close,
+/// which the ranks pass together.
 bool Desk::work_boxes() {
-    bool all = !sources_.empty(), near = true, all_marks = true;
+    if (write_boxes()) return true;
+    bool worked = false;
+    bool all = true, near = true, all_marks = true;
     std::vector<Parcel> parcels, own;
-    std::vector<Source*> ending;
-    bool continue_later = false;
+    for (Source& s : sources_) {
+        std::vector<Parcel> its;
+        if (!s.ended.empty()) {
+            its.resize(1);
+            its[0].head = s.ended.front();
+            its[0].put.assign((definitions_.variables.size() + 63) / 64, 0);
+            its[0].lacking = its[0].put;
+            all_marks = false;
+        } else if (at_mark(s)) {
+            its = open(s);
+        } else {
+            all = false;
+            near &= !s.region;
+        }
+        if (s.region) own.insert(own.end(), its.begin(), its.end());
+        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+    }
+    if (near && forward && forwarded_ == rounds()) {
+        if (!send_on(own)) return false;
+        worked = true;
+    }
+    if (!all) return worked;
+    end_boxes(parcels, all_marks);
+    if (all_marks) marks_sent_ = false;
+    for (Source& s : sources_) {
+        if (all_marks)
+            take(s);
+        else if (!s.ended.empty())
+            s.ended.pop_front();
+    }
+    finish_round(all_marks);
+    return true;
+}
+
+bool Desk::at_mark(Source& source) {
+    {
+        const std::lock_guard lock(small_);
+        if (!source.has()) return false;
+    }
+    const auto its = open(source);
+    return std::all_of(its.begin(), its.end(),
+                       [](const Parcel& p) { return is_mark(p.head.kind); });
+}
+
+/// Boxes of all ranks are written together, as alone they are parts of rows, and the rest has to be
+/// read. A rank that is ahead does not wait for the others: it needs the room in its queue.
+bool Desk::write_boxes() {
+    struct Taken {
+        Source* source;
+        std::vector<Parcel> parcels;
+        UnitHead end;
+        bool ends, any;
+    };
+    std::vector<Taken> all;
+    bool complete = true;
     for (Source& s : sources_) {
         bool has;
         {
             const std::lock_guard lock(small_);
             has = s.has();
         }
-        if (!has) {
-            all = false;
-            near &= !s.region;
-            continue;
-        }
-        auto its = open(s);
-        bool mark = true, ends = true;
-        for (const Parcel& p : its) {
-            const bool put = std::any_of(p.put.begin(), p.put.end(), [](auto w) { return w != 0; });
-            if (p.head.kind != UnitKind::boxes && (put || p.head.kind == UnitKind::part)) {
-                fail(thalweg::failure(TW_EMISMATCH,
-                                      "{}: rank {} writes by tw_put, other ranks by tw_put_box",
-                                      options_.path, p.head.rank));
+        complete &= has || !s.ended.empty();
+        if (!has || at_mark(s)) continue;
+        Taken t{&s, open(s), {}, true, false};
+        t.end.kind = UnitKind::boxes;
+        for (const Parcel& p : t.parcels) {
+            t.end.rank = p.head.rank;
+            t.end.records = std::max(t.end.records, p.head.records);
+            if (is_mark(p.head.kind)) continue;
+            t.ends &= p.head.ends;
+            t.any |= !p.entries.empty();
+            if (Status status = check_boxes(p); !status.ok()) {
+                fail(status);
                 return true;
             }
-            mark &= is_mark(p.head.kind);
-            ends &= is_mark(p.head.kind) || p.head.ends;
         }
-        if (!ends) {
-            if (s.region && forward && may_forward && !may_forward()) continue_later = true;
-            if (continue_later) {
-                all = near = false;
-                continue;
-            }
-            write(its);
-            if (forward && s.region) forward(its, 0);
-            take(s);
-            return true;
-        }
-        // What waits at a mark stays, but a feeder that works in rounds sends it again.
-        if (!mark || s.in_rounds) ending.push_back(&s);
-        all_marks &= mark;
-        if (s.region) own.insert(own.end(), its.begin(), its.end());
-        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+        if (s.region && t.any && forward && may_forward && !may_forward()) continue;
+        // A feeder's message is used even where some of its ranks wait at a mark.
+        std::erase_if(t.parcels, [](const Parcel& p) { return p.head.kind != UnitKind::boxes; });
+        all.push_back(std::move(t));
     }
-    bool worked = false;
-    if (near && forward && forwarded_ == rounds()) {
-        if (may_forward && !may_forward()) return false;
-        ++forwarded_;
-        forward(own, 0);
-        worked = true;
-    }
-    if (!all) return worked;
-    std::stable_sort(parcels.begin(), parcels.end(),
+    if (!complete) std::erase_if(all, [&](const Taken& t) { return t.ends && !ahead(*t.source); });
+    if (all.empty()) return false;
+    std::vector<Parcel> together;
+    for (const Taken& t : all) together.insert(together.end(), t.parcels.begin(), t.parcels.end());
+    std::stable_sort(together.begin(), together.end(),
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
+    write(together);
+    for (Taken& t : all) {
+        if (t.source->region && t.any && forward) {
+            for (Parcel& p : t.parcels) p.head.ends = false;
+            forward(t.parcels, 0);
+        }
+        if (t.ends) t.source->ended.push_back(t.end);
+        take(*t.source);
+    }
+    return true;
+}
+
+/// Whether a source has more than its next unit.
+bool Desk::ahead(const Source& source) const {
+    if (source.region)
+        return Region::of(*source.region).published.load(std::memory_order_acquire) -
+                   static_cast<std::uint32_t>(source.next) >=
+               2;
+    const std::lock_guard lock(small_);
+    return source.messages.size() >= 2;
+}
+
+/// A rank that has put nothing may end its steps; one that used tw_put may not.
+Status Desk::check_boxes(const Parcel& parcel) const {
+    if (parcel.head.kind == UnitKind::boxes) return {};
+    const bool put =
+        std::any_of(parcel.put.begin(), parcel.put.end(), [](auto word) { return word != 0; });
+    if (!put && parcel.head.kind == UnitKind::step) return {};
+    Parcel boxes = parcel;
+    boxes.head = first_boxes_;
+    const Parcel both[] = {boxes, parcel};
+    return check(both);
+}
+
+/// All ranks have ended a step, or all are at a mark.
+void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     std::int64_t records = 0;
     for (const Parcel& p : parcels) records = std::max(records, p.head.records);
-    Status status;
-    if (all_marks) {
-        status = check(parcels);
-    } else {
-        std::erase_if(parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
-        write(parcels);
-    }
-    if (status.ok() && failure().ok()) {
-        status = composer_.end_boxes(records);
-        if (status.ok() && all_marks && parcels.front().head.kind == UnitKind::last)
-            status = composer_.fill_fixed();
-        if (status.ok() && options_.durable) status = storage_.sync();
-    }
+    Status status = failure();
+    if (!status.ok()) return;
+    if (all_marks) status = check(parcels);
+    if (status.ok()) status = composer_.end_boxes(records);
+    if (status.ok() && all_marks && parcels.front().head.kind == UnitKind::last)
+        status = composer_.fill_fixed();
+    if (status.ok() && options_.durable) status = storage_.sync();
     if (!status.ok()) fail(status);
-    if (all_marks)
-        for (Source& s : sources_) take(s);
-    else
-        for (Source* s : ending) take(*s);
-    finish_round(all_marks);
-    return true;
 }
 
 /// Whether the ranks did the same.

@@ -36,9 +36,7 @@ public:
     /// A rank of this node.
     void add_region(std::unique_ptr<Segment> memory);
     /// A sender of messages, each of which holds one unit of several ranks.
-    /// @param rounds  with boxes: it sends what its ranks have in every round, so that those which
-    ///                wait at a mark come again; else a mark is sent once
-    void add_feeder(int rank, bool rounds = false);
+    void add_feeder(int rank);
     /// Called when all of the node's ranks have published a unit: sends on what other nodes'
     /// writers need. May be empty.
     std::function<void(std::span<const Parcel> parcels, std::int64_t step_record)> forward;
@@ -88,9 +86,9 @@ private:
     struct Source {
         std::unique_ptr<Segment> region;         ///< of a rank of this node, or
         int rank = -1;                           ///< of a feeder
-        bool in_rounds = false;                  ///< see add_feeder
         std::deque<std::vector<char>> messages;  ///< of a feeder
         std::int64_t next = 0;                   ///< unit
+        std::deque<UnitHead> ended;              ///< with boxes: steps that not all have ended
         bool has() const;
     };
     bool work_locked();
@@ -100,11 +98,17 @@ private:
     void take(Source& source);
     bool work_units();
     bool work_boxes();
+    bool write_boxes();
+    bool ahead(const Source& source) const;
+    Status check_boxes(const Parcel& parcel) const;
+    bool send_on(std::span<const Parcel> own);
+    bool at_mark(Source& source);
+    void end_boxes(std::span<const Parcel> parcels, bool all_marks);
     Status check(std::span<const Parcel> parcels) const;
     void write(std::span<const Parcel> parcels);
     void finish_round(bool mark);
     bool commit();
-    bool boxes_next() const;
+    bool boxes_next();
 
     const Definitions& definitions_;
     const Spaces& spaces_;
@@ -123,6 +127,8 @@ private:
     std::int64_t forwarded_ = 0;              ///< units
     std::deque<std::int64_t> records_after_;  ///< rounds not yet committed
     std::int64_t committed_ = 0;
+    bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one
+    UnitHead first_boxes_;     ///< of the rank that was first to put boxes
     bool retired_ = false;
 };
 

@@ -158,11 +158,7 @@ void Server::set_up(Served& served, Status& status) {
         if (!status.ok()) return;
         served.desk->add_region(std::move(segment));
     }
-    for (int feeder : crew_.feeders(writer_)) {
-        const bool server =
-            std::find(crew_.servers.begin(), crew_.servers.end(), feeder) != crew_.servers.end();
-        served.desk->add_feeder(feeder, server);
-    }
+    for (int feeder : crew_.feeders(writer_)) served.desk->add_feeder(feeder);
     if (!mine.empty() && crew_.nodes() > 1)
         served.desk->forward = [this, serial, &served](std::span<const Parcel> parcels,
                                                        std::int64_t step_record) {

@@ -511,9 +511,9 @@ int main(int argc, char** argv) {
         tw_session session = nullptr;
         const std::string settings = session_settings(
             mix(seed, static_cast<std::uint64_t>(block / cases_per_session) + 1000000007), servers);
-        const int status = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
-        CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
-        good = status == TW_OK;  // the same on every rank
+        const int begun = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
+        CHECK_TEXT(begun == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
+        good = begun == TW_OK;  // the same on every rank
         if (!good) break;
         int role = TW_MODEL;
         CHECK(tw_inq_role(session, &role) == TW_OK);
