@@ -349,14 +349,15 @@ bool Desk::write_boxes() {
     return true;
 }
 
-/// Whether a source has more than its next unit.
+/// Whether a source cannot go on, or not far, before its next unit is written. Who sends messages
+/// cannot say, and counts as such.
 bool Desk::ahead(const Source& source) const {
-    if (source.region)
-        return Region::of(*source.region).published.load(std::memory_order_acquire) -
+    if (!source.region) return true;
+    const Region& region = Region::of(*source.region);
+    return region.waiting.load(std::memory_order_acquire) != 0 ||
+           region.published.load(std::memory_order_acquire) -
                    static_cast<std::uint32_t>(source.next) >=
                2;
-    const std::lock_guard lock(small_);
-    return source.messages.size() >= 2;
 }
 
 /// A rank that has put nothing may end its steps; one that used tw_put may not.

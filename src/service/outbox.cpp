@@ -10,8 +10,25 @@
 namespace thalweg {
 
 namespace {
+
 constexpr std::int64_t grain = 64;
-}
+
+/// Tells the writers for a scope that this rank waits for room.
+class Pressing {
+public:
+    Pressing(const Memory& memory, Word& doorbell) : waiting_(Region::of(memory).waiting) {
+        waiting_.store(1, std::memory_order_release);
+        ring(doorbell);
+    }
+    ~Pressing() { waiting_.store(0, std::memory_order_release); }
+    Pressing(const Pressing&) = delete;
+    Pressing& operator=(const Pressing&) = delete;
+
+private:
+    Word& waiting_;
+};
+
+}  // namespace
 
 Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world)
     : memory_(std::move(memory)), agents_(agents), doorbell_(doorbell), world_(world) {}
@@ -73,6 +90,7 @@ char* Outbox::take(std::int64_t bytes) {
         }
         if (!waited) ++waits;
         waited = true;
+        const Pressing pressing(*memory_, doorbell_);
         wait_for_more();
     }
 }
@@ -89,6 +107,7 @@ void Outbox::publish(Parcel& parcel, std::int64_t keep) {
     std::memcpy(at, words.data(), words.size() * 8);
     while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
         Stopwatch watch(wait_seconds);
+        const Pressing pressing(*memory_, doorbell_);
         wait_for_more();
         reclaim();
     }
