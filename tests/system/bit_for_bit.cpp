@@ -2,9 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: bit_for_bit [--keep FILE] [--all] [--verbose]
+// Usage: bit_for_bit [--keep FILE] [--all] [--verbose] [--servers N]
 // The file of one rank writing serially is compared with that of serial netCDF-C, and all others
-// with it. --keep leaves the file for readers.py. --all tries every combination instead of a third.
+// with it. --keep leaves the file for readers.py. --all tries every combination.
+// With --servers, N of the ranks are set aside and write the files.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -31,8 +32,35 @@ bool same_on_rank_0(const std::string& expected, const std::string& actual,
         CHECK_TEXT(found.empty(), "%s: %s", what.c_str(), found.c_str());
         equal = found.empty() ? 1 : 0;
     }
-    MPI_Bcast(&equal, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&equal, 1, MPI_INT, 0, check::state.comm);
     return equal == 1;
+}
+
+// Settings of files, in the order of the loops below; every combination, or some.
+struct Choices {
+    Names methods, storages, writers;
+    int every = 1;
+    bool same_order = false;  // of puts: steps may exceed the queue
+};
+
+Choices inline_choices(int ranks) {
+    return {{"auto", "serial", "direct", "slabs", "record"},
+            {"posix", "pnetcdf; pnetcdf_mode=blocking", "pnetcdf; pnetcdf_mode=nonblocking"},
+            {"auto", "1", "3", "2/node", std::to_string(ranks)},
+            3};  // shares no factor with the number of writers, so that all pairs come up
+}
+
+// One queue takes several steps, one a variable, one a part of it.
+Choices service_choices(const std::string& service, int ranks) {
+    const std::string name = "posix; service=" + service;
+    Choices c{{"auto", "serial", "slabs"}, {}, {"1", "3", std::to_string(ranks)}, 4, true};
+    for (const std::string queue : {"auto", "16KiB", "4KiB"}) {
+        c.storages.push_back(name + "; queue=" + queue);
+        if (service == "background")
+            c.storages.push_back(name + "; queue_full=inline; queue=" + queue);
+    }
+    if (service == "servers") c.writers = {"auto"};  // the servers
+    return c;
 }
 
 }  // namespace
@@ -42,6 +70,7 @@ int main(int argc, char** argv) {
     const bool all = check::has_flag(argc, argv, "--all");
     const bool verbose = check::has_flag(argc, argv, "--verbose");
     const std::string keep = check::option(argc, argv, "--keep", "");
+    const int servers = std::stoi(check::option(argc, argv, "--servers", "0"));
     const std::string folder = check::make_folder("bit_for_bit");
     const std::string reference = folder + "/reference.nc";
     const std::string serial = folder + "/serial.nc";
@@ -58,37 +87,50 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     bool good = same_on_rank_0(reference, serial, "one rank, serial");
 
-    const Names node_sizes{"0", "1", "2", "3"};
-    const Names methods{"auto", "serial", "direct", "slabs", "record"};
-    const Names storages{"posix", "pnetcdf; pnetcdf_mode=blocking",
-                         "pnetcdf; pnetcdf_mode=nonblocking"};
-    const Names writers{"auto", "1", "3", "2/node", std::to_string(check::state.size)};
-    const Names buffers{"8MiB", "64KiB"};
-    int number = 0;
+    int sessions = 0;
     int written = 0;
     const double begin = MPI_Wtime();
-    for (const std::string& node_size : node_sizes)
-        for (const std::string& buffer : buffers) {
+    for (const std::string node_size : {"0", "1", "2", "3"})
+        for (const std::string buffer : {"8MiB", "64KiB"}) {
+            int number =
+                sessions++;  // of the choice; the same on every rank, servers of before or not
             tw_session session = nullptr;
-            const std::string own = "node_size=" + node_size + "; buffer=" + buffer;
+            std::string own = "node_size=" + node_size + "; buffer=" + buffer;
+            if (servers > 0)
+                own += "; servers=" + std::to_string(servers) +
+                       "; server_ranks=" + (buffer == "8MiB" ? "spread" : "last");
             check::step("tw_init %s", own.c_str());
             CHECK(tw_init(MPI_COMM_WORLD, own.c_str(), &session) == TW_OK);
-            for (const std::string& method : methods)
-                for (const std::string& storage : storages)
-                    for (const std::string& writer : writers) {
-                        // Every third one, another third for each node size; 3 shares no factor
-                        // with the number of writers, so that all pairs come up.
-                        if (!all && (number++ + std::stoi(node_size)) % 3 != 0) continue;
-                        const std::string settings =
-                            "method=" + method + "; storage=" + storage + "; writers=" + writer;
-                        check::step("%s; %s", own.c_str(), settings.c_str());
-                        if (verbose && check::state.rank == 0) check::print(own + "; " + settings);
-                        const int status = dataset::write(MPI_COMM_WORLD, session, path, settings);
-                        good = check::everywhere(status == TW_OK) && good;
-                        good = same_on_rank_0(serial, path, own + "; " + settings) && good;
-                        ++written;
-                        if (check::state.rank == 0) ::unlink(path.c_str());
-                    }
+            MPI_Comm model = MPI_COMM_NULL;
+            CHECK(tw_model_comm(session, &model) == TW_OK);
+            std::vector<Choices> all_choices;
+            if (model != MPI_COMM_NULL) {
+                check::use(model);
+                if (servers > 0)
+                    all_choices = {service_choices("servers", check::state.size)};
+                else
+                    all_choices = {inline_choices(check::state.size),
+                                   service_choices("background", check::state.size)};
+            }
+            for (const Choices& c : all_choices)
+                for (const std::string& method : c.methods)
+                    for (const std::string& storage : c.storages)
+                        for (const std::string& writer : c.writers) {
+                            // Every third or fourth one, others for each node size.
+                            if (!all && (number++ + std::stoi(node_size)) % c.every != 0) continue;
+                            const std::string settings =
+                                "method=" + method + "; storage=" + storage + "; writers=" + writer;
+                            check::step("%s; %s", own.c_str(), settings.c_str());
+                            if (verbose && check::state.rank == 0)
+                                check::print(own + "; " + settings);
+                            const int status =
+                                dataset::write(model, session, path, settings, c.same_order);
+                            good = check::everywhere(status == TW_OK) && good;
+                            good = same_on_rank_0(serial, path, own + "; " + settings) && good;
+                            ++written;
+                            if (check::state.rank == 0) ::unlink(path.c_str());
+                        }
+            check::use(MPI_COMM_WORLD);
             check::step("tw_finalize %s", own.c_str());
             CHECK(tw_finalize(&session) == TW_OK);
         }

@@ -175,10 +175,10 @@ inline void write_reference(const std::string& path) {
 }
 
 /// The same through the library: held as (lat, lev, lon) in parts of latitude with a halo, the
-/// surface in boxes of both dimensions, puts in an order of each rank's own. `comm` is the
-/// session's. Returns the first failure.
+/// surface in boxes of both dimensions, puts in an order of each rank's own, unless they are to
+/// come in the same one. `comm` is the session's. Returns the first failure.
 inline int write(MPI_Comm comm, tw_session session, const std::string& path,
-                 const std::string& settings) {
+                 const std::string& settings, bool same_order = false) {
     int size = 1;
     int rank = 0;
     MPI_Comm_size(comm, &size);
@@ -308,7 +308,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
             const double* first = q.empty() ? q.data() : q.data() + nlev * wide + 1;
             expect(tw_put_strided(f, "Q", TW_DOUBLE, first, 3, extent, stride, TW_DEFERRED), "Q");
         };
-        if (rank % 2 == 0) {
+        if (rank % 2 == 0 || same_order) {
             put_t();
             put_q();
         }
@@ -321,7 +321,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
             }
         if (r != 1) put("PS", TW_FLOAT, ps);
         put("mask", TW_INT, mask);
-        if (rank % 2 != 0) {
+        if (rank % 2 != 0 && !same_order) {
             put_q();
             put_t();
         }

@@ -548,8 +548,8 @@ int main(int argc, char** argv) {
                            what.c_str());
                 if (!what.empty()) equal = false;
                 if (equal && !validator.empty() && k % 50 == 0 && validates(c.files[f])) {
-                    const int status = std::system((validator + " -q " + path).c_str());
-                    CHECK_TEXT(status == 0, "ncvalidator refuses the file of %s", name.c_str());
+                    const int refused = std::system((validator + " -q " + path).c_str());
+                    CHECK_TEXT(refused == 0, "ncvalidator refuses the file of %s", name.c_str());
                 }
             }
             good = check::everywhere(equal);
