@@ -59,7 +59,10 @@ Choices service_choices(const std::string& service, int ranks) {
         if (service == "background")
             c.storages.push_back(name + "; queue_full=inline; queue=" + queue);
     }
-    if (service == "servers") c.writers = {"auto"};  // the servers
+    if (service == "servers") {  // which are the writers
+        c.writers = {"auto"};
+        c.every = 2;
+    }
     return c;
 }
 

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/composer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "service/setup.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+/// What the file must hold, element by element, without any of the library's geometry.
+class Expected {
+public:
+    explicit Expected(const Plan& plan) : plan_(plan) {}
+
+    void fill(int variable, std::int64_t record) {
+        const Variable& v = of(variable);
+        const auto size = static_cast<std::int64_t>(v.element());
+        char value[8];
+        v.fill_value(value);
+        for (std::int64_t b = 0; b < plan_.spaces.map.padded[static_cast<std::size_t>(variable)];
+             ++b)
+            at(start(variable, record) + b) = value[b % size];
+    }
+    void put(int variable, std::int64_t record, const Box& box, std::int64_t unit) {
+        const auto size = static_cast<std::int64_t>(of(variable).element());
+        Sent::for_elements(of(variable), box, [&](std::int64_t element) {
+            for (std::int64_t b = 0; b < size; ++b)
+                at(start(variable, record) + element * size + b) =
+                    byte_of(variable, unit, element, b);
+        });
+    }
+    /// "" if the file is as expected.
+    std::string difference(const std::vector<char>& file) const {
+        const auto [a, b] = std::mismatch(bytes.begin(), bytes.end(), file.begin(), file.end());
+        if (a == bytes.end() && b == file.end()) return "";
+        const auto at = a - bytes.begin();
+        std::string text =
+            fmt::format("byte {} of {}, expected {};", at, file.size(), bytes.size());
+        for (const bool record : {false, true})
+            for (const Place& p : plan_.spaces.of(record).places)
+                text += fmt::format(" {} '{}' at {} + {} / {}", record ? "record" : "fixed",
+                                    of(p.variable).name, plan_.spaces.base(record, 0) + p.offset,
+                                    p.bytes, p.padded);
+        return text;
+    }
+    std::vector<char> bytes;
+
+private:
+    const Variable& of(int variable) const {
+        return plan_.definitions.variables[static_cast<std::size_t>(variable)];
+    }
+    std::int64_t start(int variable, std::int64_t record) const {
+        return plan_.spaces.map.offset[static_cast<std::size_t>(variable)] +
+               (of(variable).record ? record * plan_.spaces.map.record_bytes : 0);
+    }
+    char& at(std::int64_t byte) {
+        if (static_cast<std::int64_t>(bytes.size()) <= byte)
+            bytes.resize(static_cast<std::size_t>(byte) + 1, MemoryFile::untouched);
+        return bytes[static_cast<std::size_t>(byte)];
+    }
+    const Plan& plan_;
+};
+
+/// All writers of a file, one after another.
+struct Writers {
+    std::unique_ptr<Layout> layout;
+    std::vector<std::unique_ptr<MemoryFile>> files;
+    std::vector<std::unique_ptr<Composer>> composers;
+    int between = 0;
+
+    Writers(const Plan& plan, Random& random) : layout(random_layout(random)) {
+        const std::int64_t piece = random.pick<std::int64_t>({16, 100, 4096});
+        for (int w = 0; w < layout->writers(); ++w) {
+            files.push_back(std::make_unique<MemoryFile>());
+            files.back()->bytes = files.front()->bytes;
+            composers.push_back(std::make_unique<Composer>(plan.definitions, plan.spaces, *layout,
+                                                           w, *files.back(), piece,
+                                                           [this] { ++between; }));
+        }
+    }
+    template <class Do>
+    void each(Do&& act) {
+        for (auto& c : composers) {
+            const Status status = act(*c);
+            ASSERT_TRUE(status.ok()) << status.text;
+        }
+    }
+    void write(const std::vector<Sent>& sent) {
+        const auto parcels = parcels_of(sent);
+        each([&](Composer& c) { return c.write(parcels); });
+    }
+    const std::vector<char>& bytes() const { return *files.front()->bytes; }
+};
+
+}  // namespace
+
+TEST(Composer, StepsPartsAndFixedVariables) {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        Random random(seed + 5000);
+        const Plan plan = random_plan(random);
+        const auto& variables = plan.definitions.variables;
+        const int n = static_cast<int>(variables.size());
+        const int ranks = static_cast<int>(random.between(1, 4));
+        Writers writers(plan, random);
+        Expected expected(plan);
+        std::vector<std::vector<std::vector<Box>>> boxes;
+        for (const Variable& v : variables) boxes.push_back(random_boxes(v, ranks, random));
+        std::vector<char> ever(variables.size(), 0);
+        const std::int64_t units = random.between(1, 5);
+        std::int64_t record = 0;
+        for (std::int64_t unit = 0; unit <= units; ++unit) {
+            const UnitKind kind = unit == units        ? UnitKind::last
+                                  : random.percent(70) ? UnitKind::step
+                                                       : UnitKind::fixed;
+            const bool step = kind == UnitKind::step;
+            std::vector<Sent> sent;
+            for (int r = 0; r < ranks; ++r) sent.push_back(empty_parcel(plan, kind, r));
+            for (int i = 0; i < n; ++i) {
+                const Variable& v = variables[static_cast<std::size_t>(i)];
+                if (v.record && !step) continue;
+                // What was put before is written again at the same places.
+                const bool put = random.percent(60);
+                if (put || (v.record && step)) {
+                    if (v.record || !ever[static_cast<std::size_t>(i)]) expected.fill(i, record);
+                    ever[static_cast<std::size_t>(i)] = 1;
+                }
+                if (!put) continue;
+                const bool parts = random.percent(30);
+                if (parts) {
+                    const std::int64_t length = random.between(1, v.elements());
+                    for (std::int64_t begin = 0; begin < v.elements(); begin += length) {
+                        const std::int64_t end = std::min(v.elements(), begin + length);
+                        std::vector<Sent> part;
+                        for (int r = 0; r < ranks; ++r) {
+                            part.push_back(empty_parcel(plan, UnitKind::part, r));
+                            UnitHead& head = part.back().parcel.head;
+                            head.variable = i;
+                            head.begin = begin;
+                            head.end = end;
+                            for (const Box& box :
+                                 boxes[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)])
+                                for_boxes_of_range(v.shape, begin, end, [&](const Box& of) {
+                                    Box common;
+                                    if (intersect(of, box, common))
+                                        part.back().add(plan, i, common, unit);
+                                });
+                        }
+                        writers.write(part);
+                    }
+                }
+                for (int r = 0; r < ranks; ++r) {
+                    for (const Box& box :
+                         boxes[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)]) {
+                        expected.put(i, record, box, unit);
+                        if (!parts) sent[static_cast<std::size_t>(r)].add(plan, i, box, unit);
+                    }
+                    if (!parts) set_put(sent[static_cast<std::size_t>(r)], i);
+                }
+            }
+            writers.write(sent);
+            if (step && !plan.spaces.record.places.empty()) ++record;
+        }
+        for (int i = 0; i < n; ++i)
+            if (!variables[static_cast<std::size_t>(i)].record &&
+                !ever[static_cast<std::size_t>(i)])
+                expected.fill(i, 0);
+        for (auto& c : writers.composers) EXPECT_EQ(c->records(), record);
+        EXPECT_FALSE(writers.composers[0]->boxed());
+        ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
+    }
+}
+
+TEST(Composer, BoxesInAnyOrder) {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        Random random(seed + 9000);
+        const Plan plan = random_plan(random);
+        const auto& variables = plan.definitions.variables;
+        Writers writers(plan, random);
+        Expected expected(plan);
+        for (int i = 0; i < static_cast<int>(variables.size()); ++i)
+            for (std::int64_t r = 0; r < (variables[static_cast<std::size_t>(i)].record ? 6 : 1);
+                 ++r)
+                expected.fill(i, r);
+        std::int64_t ended = 0;
+        for (std::int64_t unit = 0; unit < random.between(1, 20); ++unit) {
+            std::vector<Sent> sent{empty_parcel(plan, UnitKind::boxes, 0)};
+            for (std::int64_t k = random.below(4); k > 0; --k) {
+                const int i =
+                    static_cast<int>(random.below(static_cast<std::int64_t>(variables.size())));
+                const Variable& v = variables[static_cast<std::size_t>(i)];
+                Box box;
+                box.nd = static_cast<int>(v.shape.size());
+                for (std::size_t d = 0; d < v.shape.size(); ++d) {
+                    box.low[d] = random.below(v.shape[d] + 1);
+                    box.count[d] = random.below(v.shape[d] - box.low[d] + 1);
+                    if (random.percent(30)) {
+                        box.low[d] = 0;
+                        box.count[d] = v.shape[d];
+                    }
+                }
+                // Records that ended, the current one, and later ones.
+                const std::int64_t record = v.record ? random.below(6) : 0;
+                sent[0].add(plan, i, box, unit, record);
+                expected.put(i, record, box, unit);
+            }
+            writers.write(sent);
+            EXPECT_TRUE(writers.composers[0]->boxed());
+            if (random.percent(30)) {
+                ended = std::min<std::int64_t>(6, ended + random.below(3));
+                writers.each([&](Composer& c) { return c.end_boxes(ended); });
+            }
+        }
+        writers.each([&](Composer& c) { return c.end_boxes(6); });
+        writers.each([&](Composer& c) { return c.fill_fixed(); });
+        ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
+    }
+}
+
+TEST(Composer, TellsOfFailures) {
+    Random random(1);
+    Plan plan;
+    plan.add("v", TW_INT, {100}, true);
+    plan.lay_out();
+    const auto layout = make_serial_layout();
+    MemoryFile file;
+    file.failure = failure(TW_EIO, "no space");
+    Composer composer(plan.definitions, plan.spaces, *layout, 0, file, 16, nullptr);
+    const std::vector<Sent> sent{empty_parcel(plan, UnitKind::step, 0)};
+    EXPECT_EQ(composer.write(parcels_of(sent)).code, TW_EIO);
+    EXPECT_EQ(file.counts().calls, 1);
+}

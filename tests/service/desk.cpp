@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/desk.hpp"
+
+#include <gtest/gtest.h>
+
+#include "service/outbox.hpp"
+#include "service/setup.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+/// The ranks of a node and its only writer; 'v' of 8 ints in the records, 'f' of 4 without.
+struct Office {
+    Plan plan;
+    MemoryFile file;
+    std::unique_ptr<Comm> comm = make_serial_comm();
+    Word doorbell{0};
+    std::vector<std::unique_ptr<Outbox>> ranks;
+    std::unique_ptr<Desk> desk;
+    int reports = 0;
+
+    explicit Office(int n, bool others = false) {
+        plan.add("v", TW_INT, {8}, true);
+        plan.add("f", TW_INT, {4}, false);
+        plan.lay_out();
+        DeskOptions options;
+        options.path = "x.nc";
+        options.rank = 9;
+        desk = std::make_unique<Desk>(plan.definitions, plan.spaces, make_serial_layout(), 0, file,
+                                      options);
+        for (int r = 0; r < n; ++r) {
+            Status status;
+            auto memory = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(1 << 16)),
+                                        true, status);
+            auto same = Segment::map(memory->name(), status);
+            ranks.push_back(std::make_unique<Outbox>(std::move(memory), 1, doorbell, *comm));
+            desk->add_region(std::move(same));
+        }
+        if (others) {
+            desk->add_feeder(77);
+            desk->others_have(0);
+        }
+        desk->report = [this] { ++reports; };
+    }
+    std::int64_t done(int rank) { return ranks[static_cast<std::size_t>(rank)]->region().done[0]; }
+    Status failure(int rank) { return ranks[static_cast<std::size_t>(rank)]->failure(); }
+    void work() {
+        while (desk->work()) {
+        }
+    }
+    void publish(int rank, Sent sent) {
+        Outbox& outbox = *ranks[static_cast<std::size_t>(rank)];
+        for (std::size_t i = 0; i < sent.parcel.entries.size(); ++i) {
+            char* to = outbox.take(static_cast<std::int64_t>(sent.data[i]->size()));
+            std::memcpy(to, sent.data[i]->data(), sent.data[i]->size());
+            sent.parcel.entries[i].at = outbox.position(to);
+        }
+        outbox.publish(sent.parcel);
+    }
+    /// A unit in which a rank puts its part of a variable, or none.
+    Sent unit(UnitKind kind, int rank, int of, int variable) {
+        Sent s = empty_parcel(plan, kind, rank);
+        for (int i = 0; i < 2; ++i) {
+            if (i == variable) continue;
+            s.parcel.lacking[0] |= 1 << i;
+        }
+        if (variable < 0) return s;
+        set_put(s, variable);
+        s.add(plan, variable, part(variable, rank, of), 1);
+        return s;
+    }
+    Box part(int variable, int rank, int of) const {
+        const std::int64_t n =
+            plan.definitions.variables[static_cast<std::size_t>(variable)].elements();
+        Box box;
+        box.nd = 1;
+        box.low[0] = n * rank / of;
+        box.count[0] = n * (rank + 1) / of - box.low[0];
+        return box;
+    }
+};
+
+}  // namespace
+
+TEST(Desk, WaitsForAllRanks) {
+    Office o(3);
+    EXPECT_FALSE(o.desk->work());
+    o.publish(0, o.unit(UnitKind::step, 0, 3, 0));
+    o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
+    o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
+    o.work();
+    EXPECT_EQ(o.desk->rounds(), 0);
+    EXPECT_EQ(o.done(0), 0);
+    o.publish(1, o.unit(UnitKind::step, 1, 3, 0));
+    o.work();
+    EXPECT_EQ(o.desk->rounds(), 1);
+    for (int r = 0; r < 3; ++r) EXPECT_EQ(o.done(r), 1);
+    EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
+    EXPECT_EQ(o.desk->records(), 1);
+    EXPECT_EQ(o.desk->marks(), 0);
+    EXPECT_GT(o.reports, 0);
+    EXPECT_EQ(o.desk->counts().bytes, 32);
+}
+
+TEST(Desk, NamesTheRanksThatLackAVariable) {
+    Office o(4);
+    for (int r = 0; r < 4; ++r) o.publish(r, o.unit(UnitKind::step, r, 4, r % 2 == 0 ? 0 : -1));
+    o.work();
+    EXPECT_EQ(o.desk->failure().code, TW_EMISSING);
+    EXPECT_EQ(o.desk->failure().text,
+              "x.nc: variable 'v' of record 0 was not put on rank 1, 3, but on others");
+    for (int r = 0; r < 4; ++r) EXPECT_EQ(o.failure(r).text, o.desk->failure().text);
+    EXPECT_EQ(o.file.counts().calls, 0);
+}
+
+TEST(Desk, TellsRanksInDifferentCalls) {
+    Office o(2);
+    o.publish(0, o.unit(UnitKind::step, 0, 2, 0));
+    o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
+    o.work();
+    EXPECT_EQ(o.desk->failure().code, TW_EMISMATCH);
+    EXPECT_EQ(o.desk->failure().text,
+              "x.nc: the ranks are in different calls: tw_end_step on rank 0, tw_close on rank 1");
+    Office parts(2);
+    for (int r = 0; r < 2; ++r) {
+        Sent s = empty_parcel(parts.plan, UnitKind::part, r);
+        s.parcel.head.variable = r;
+        s.parcel.head.end = 4;
+        parts.publish(r, std::move(s));
+    }
+    parts.work();
+    EXPECT_EQ(parts.desk->failure().text,
+              "x.nc: the ranks are in different calls: tw_put of variable 'v' on rank 0, tw_put of "
+              "variable 'f' on rank 1");
+}
+
+TEST(Desk, KeepsAFailureAndDiscardsTheRest) {
+    Office o(2);
+    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
+    o.work();
+    const auto before = *o.file.bytes;
+    o.file.failure = thalweg::failure(TW_EIO, "x.nc: no space");
+    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
+    o.work();
+    o.file.failure = {};
+    for (int r = 0; r < 2; ++r) {
+        EXPECT_EQ(o.failure(r).code, TW_EIO);
+        EXPECT_EQ(o.failure(r).text, "x.nc: no space (rank 9)");
+        EXPECT_EQ(o.done(r), 2);
+    }
+    // Nobody waits for anybody any more.
+    o.publish(1, o.unit(UnitKind::step, 1, 2, 0));
+    o.publish(1, o.unit(UnitKind::step, 1, 2, 0));
+    o.work();
+    EXPECT_EQ(o.done(1), 4);
+    EXPECT_EQ(o.done(0), 2);
+    EXPECT_EQ(*o.file.bytes, before);
+    EXPECT_EQ(o.desk->records(), 1);
+    EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
+}
+
+TEST(Desk, CountsRecordsThatAllWritersHave) {
+    Office o(1, true);
+    for (int k = 0; k < 3; ++k) {
+        o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
+        o.desk->deliver(77, {});
+    }
+    o.work();
+    EXPECT_EQ(o.desk->rounds(), 3);
+    EXPECT_EQ(o.desk->ended_records(), 3);
+    EXPECT_TRUE(o.file.records.empty());
+    o.desk->others_have(2);
+    o.work();
+    EXPECT_EQ(o.file.records, std::vector<std::int64_t>{2});
+    o.desk->others_have(3);
+    o.work();
+    EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
+}
+
+TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
+    Office o(2, true);
+    int sent = 0, accepted = 0;
+    bool may = false;
+    o.desk->forward = [&](std::span<const Parcel> p, std::int64_t record) {
+        EXPECT_EQ(p.size(), 2U);
+        EXPECT_EQ(record, 0);
+        ++sent;
+    };
+    o.desk->may_forward = [&] { return may; };
+    o.desk->accepted = [&](int feeder) {
+        EXPECT_EQ(feeder, 77);
+        ++accepted;
+    };
+    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
+    o.work();
+    EXPECT_EQ(sent, 0);
+    may = true;
+    o.work();
+    o.work();
+    EXPECT_EQ(sent, 1);
+    EXPECT_EQ(accepted, 0);
+    o.desk->deliver(77, std::vector<char>{});
+    o.work();
+    EXPECT_EQ(sent, 1);
+    EXPECT_EQ(accepted, 1);
+    EXPECT_EQ(o.desk->rounds(), 1);
+    EXPECT_EQ(o.desk->waiting_bytes(), 0);
+}
+
+TEST(Desk, MarksArePassedTogether) {
+    Office o(2);
+    o.publish(0, o.unit(UnitKind::fixed, 0, 2, 1));
+    o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
+    o.work();
+    EXPECT_EQ(o.desk->marks(), 0);
+    o.publish(1, o.unit(UnitKind::fixed, 1, 2, 1));
+    o.work();
+    EXPECT_EQ(o.desk->marks(), 1);
+    o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
+    o.work();
+    EXPECT_EQ(o.desk->marks(), 2);
+}
+
+// Boxes of a rank that is ahead leave its queue; its steps end with those of the others.
+TEST(Desk, BoxesAreWrittenAsTheyCome) {
+    Office o(2);
+    const auto boxes = [&](int rank, std::int64_t record, bool ends) {
+        Sent s = empty_parcel(o.plan, UnitKind::boxes, rank);
+        s.parcel.head.ends = ends;
+        s.parcel.head.records = record + 1;
+        s.add(o.plan, 0, o.part(0, rank, 2), 1, record);
+        return s;
+    };
+    o.publish(0, boxes(0, 0, false));
+    o.publish(0, boxes(0, 0, true));
+    o.publish(0, boxes(0, 1, true));
+    o.work();
+    EXPECT_EQ(o.done(0), 3);
+    EXPECT_EQ(o.desk->rounds(), 0);
+    EXPECT_TRUE(o.file.records.empty());
+    // A rank with nothing to put.
+    o.publish(1, o.unit(UnitKind::step, 1, 2, -1));
+    o.work();
+    EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
+    // One that does not end the second step, but waits at the close.
+    o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
+    o.work();
+    EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(o.desk->marks(), 0);
+    o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
+    o.work();
+    EXPECT_EQ(o.desk->marks(), 1);
+    EXPECT_TRUE(o.desk->failure().ok());
+    // Parts and boxes do not go together.
+    Office mixed(2);
+    mixed.publish(0, boxes(0, 0, true));
+    mixed.publish(1, mixed.unit(UnitKind::step, 1, 2, 0));
+    mixed.work();
+    EXPECT_EQ(
+        mixed.desk->failure().text,
+        "x.nc: the ranks are in different calls: tw_put_box on rank 0, tw_end_step on rank 1");
+}
+
+TEST(Desk, RetiredDoesNothing) {
+    Office o(1);
+    o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
+    o.desk->retire();
+    EXPECT_FALSE(o.desk->work());
+    EXPECT_FALSE(o.desk->try_work());
+    EXPECT_EQ(o.done(0), 0);
+}

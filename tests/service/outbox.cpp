@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/outbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "comm/clock.hpp"
+#include "service/setup.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+struct Queue {
+    std::unique_ptr<Comm> comm = make_serial_comm();
+    Word doorbell{0};
+    Outbox outbox;
+    Queue(std::int64_t bytes, int agents) : outbox(memory(bytes), agents, doorbell, *comm) {}
+    static std::unique_ptr<Segment> memory(std::int64_t bytes) {
+        Status status;
+        auto m = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(bytes)), true, status);
+        EXPECT_TRUE(status.ok()) << status.text;
+        return m;
+    }
+    void done(int agent, std::int64_t units) {
+        Word& word = outbox.region().done[agent];
+        word.store(static_cast<std::uint32_t>(units));
+        wake_all(word);
+    }
+};
+
+Parcel boxes_parcel() {
+    Parcel p;
+    p.head.kind = UnitKind::boxes;
+    return p;
+}
+
+// One scalar of bytes: enough for entries that point to data of any length.
+std::vector<Variable> one_variable() {
+    Variable v;
+    v.name = "v";
+    v.shape = {1 << 20};
+    return {v};
+}
+
+}  // namespace
+
+TEST(Outbox, TakesNoMoreThanThereIs) {
+    Queue q(4096, 1);
+    EXPECT_EQ(q.outbox.capacity(), 4096);
+    EXPECT_EQ(q.outbox.take(4097), nullptr);
+    EXPECT_NE(q.outbox.take(4000), nullptr);
+    EXPECT_EQ(q.outbox.take(100), nullptr);  // the open unit alone fills it
+    EXPECT_EQ(q.outbox.waits, 0);
+    EXPECT_EQ(q.outbox.most_bytes, 4032);
+}
+
+// A slow agent reads every unit before it gives its memory back, and finds what was put there.
+TEST(Outbox, ManyUnitsThroughASmallRing) {
+    for (const int agents : {1, 3}) {
+        Queue q(8192, agents);
+        std::atomic<bool> wrong{false};
+        std::atomic<std::int64_t> waiting_for_agents{0};
+        constexpr std::int64_t units = 3000;
+        const auto variables = one_variable();
+        std::vector<std::thread> threads;
+        for (int a = 0; a < agents; ++a)
+            threads.emplace_back([&, a] {
+                Region& region = q.outbox.region();
+                for (std::int64_t n = 0; n < units; ++n) {
+                    while (region.published.load(std::memory_order_acquire) <= n)
+                        wait_briefly(region.published, static_cast<std::uint32_t>(n), nullptr);
+                    const char* base = q.outbox.base();
+                    const auto at = region.unit_at[n % Region::max_units].load();
+                    const Parcel p = parse_parcel(reinterpret_cast<const std::int64_t*>(base + at),
+                                                  base, variables);
+                    if (p.head.unit != n) wrong = true;
+                    if (n % 97 == a) sleep_seconds(1e-3);
+                    for (const auto& e : p.entries)
+                        for (std::int64_t i = 0; i < e.held.box.count[0]; ++i)
+                            if (e.data[i] != static_cast<char>(n * 7 + i)) wrong = true;
+                    q.done(a, n + 1);
+                }
+            });
+        Random random(3);
+        for (std::int64_t n = 0; n < units; ++n) {
+            Parcel p = boxes_parcel();
+            for (std::int64_t k = random.below(4); k > 0; --k) {
+                const std::int64_t bytes = random.between(1, 1500);
+                char* to = q.outbox.take(bytes);
+                ASSERT_NE(to, nullptr);
+                for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(n * 7 + i);
+                Parcel::Entry e;
+                Box box;
+                box.nd = 1;
+                box.count[0] = bytes;
+                e.held.box = box;
+                e.at = q.outbox.position(to);
+                p.entries.push_back(e);
+            }
+            q.outbox.publish(p);
+        }
+        q.outbox.drain();
+        for (auto& t : threads) t.join();
+        EXPECT_FALSE(wrong);
+        EXPECT_EQ(q.outbox.published(), units);
+        EXPECT_TRUE(q.outbox.failure().ok());
+        EXPECT_LE(q.outbox.most_bytes, q.outbox.capacity());
+        EXPECT_GT(q.outbox.waits, 0);
+        EXPECT_GT(q.outbox.wait_seconds, 0);
+    }
+}
+
+TEST(Outbox, WaitsForTheSlowestAgent) {
+    Queue q(4096, 2);
+    ASSERT_NE(q.outbox.take(3000), nullptr);
+    Parcel p = boxes_parcel();
+    q.outbox.publish(p);
+    q.done(0, 1);
+    std::atomic<bool> freed{false};
+    std::thread slow([&] {
+        sleep_seconds(0.05);
+        freed = true;
+        q.done(1, 1);
+    });
+    EXPECT_NE(q.outbox.take(3000), nullptr);
+    EXPECT_TRUE(freed);
+    EXPECT_EQ(q.outbox.waits, 1);
+    slow.join();
+}
+
+// Who helps does not sleep.
+TEST(Outbox, HelpsItself) {
+    Queue q(4096, 1);
+    std::int64_t helped = 0;
+    q.outbox.help = [&] {
+        q.done(0, ++helped);
+        return true;
+    };
+    for (int n = 0; n < 5; ++n) {
+        ASSERT_NE(q.outbox.take(3500), nullptr);
+        Parcel p = boxes_parcel();
+        q.outbox.publish(p);
+    }
+    EXPECT_EQ(helped, 4);
+}
+
+// Messages under way keep a unit, too.
+TEST(Outbox, WaitsForMessages) {
+    Queue q(4096, 0);
+    std::int64_t used = 0, asked = 0;
+    q.outbox.sent = [&] { return ++asked > 20 ? ++used : 0; };
+    for (int n = 0; n < 3; ++n) {
+        ASSERT_NE(q.outbox.take(3500), nullptr);
+        Parcel p = boxes_parcel();
+        q.outbox.publish(p);
+    }
+    q.outbox.drain();
+    EXPECT_GT(asked, 20);
+    EXPECT_GE(used, 3);
+}
+
+TEST(Outbox, KeepsWhatStaysOpen) {
+    Queue q(4096, 1);
+    ASSERT_NE(q.outbox.take(500), nullptr);
+    char* kept = q.outbox.take(500);
+    const std::int64_t mark = q.outbox.mark();
+    std::iota(kept, kept + 500, 0);
+    ASSERT_NE(q.outbox.take(500), nullptr);
+    Parcel p = boxes_parcel();
+    q.outbox.publish(p, mark);
+    q.done(0, 1);
+    q.outbox.drain();
+    // All that is not kept, and not behind it, is free; the kept bytes are not.
+    char* next = q.outbox.take(1500);
+    ASSERT_NE(next, nullptr);
+    std::memset(next, -1, 1500);
+    EXPECT_EQ(q.outbox.take(2500), nullptr);
+    for (int i = 0; i < 500; ++i) ASSERT_EQ(kept[i], static_cast<char>(i));
+    q.outbox.restart();
+    EXPECT_EQ(q.outbox.position(q.outbox.take(64)), 0);
+}
+
+// However small the units are, their descriptors find a place.
+TEST(Outbox, BoundsTheNumberOfUnits) {
+    Queue q(1 << 20, 1);
+    std::thread agent([&] {
+        Region& region = q.outbox.region();
+        for (std::int64_t n = 0; n < 2000; ++n) {
+            while (region.published.load() <= n) sleep_seconds(1e-5);
+            if (region.published.load() - n > Region::max_units) ADD_FAILURE() << n;
+            q.done(0, n + 1);
+        }
+    });
+    for (int n = 0; n < 2000; ++n) {
+        Parcel p = boxes_parcel();
+        q.outbox.publish(p);
+    }
+    q.outbox.drain();
+    agent.join();
+}
+
+TEST(Region, KeepsTheFirstFailure) {
+    Queue q(4096, 1);
+    Region& region = q.outbox.region();
+    EXPECT_TRUE(region.failure().ok());
+    region.fail(failure(TW_EIO, "{}", std::string(10000, 'x')));
+    region.fail(failure(TW_ENOMEM, "later"));
+    EXPECT_EQ(region.failure().code, TW_EIO);
+    EXPECT_EQ(region.failure().text, std::string(Region::max_text - 1, 'x'));
+    // Whoever maps the memory sees it.
+    Status status;
+    const auto same = Segment::map(q.outbox.name(), status);
+    ASSERT_TRUE(status.ok());
+    EXPECT_EQ(Region::of(*same).failure().code, TW_EIO);
+}

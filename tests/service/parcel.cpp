@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/parcel.hpp"
+
+#include <gtest/gtest.h>
+
+#include "service/setup.hpp"
+
+using namespace thalweg;
+
+TEST(Parcel, IsReadAsItWasDescribed) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Random random(seed);
+        const Plan plan = random_plan(random);
+        Parcel p = empty_parcel(plan, UnitKind::boxes, 7).parcel;
+        p.head.unit = random.below(1000);
+        p.head.kind = static_cast<UnitKind>(random.below(5));
+        p.head.records = random.below(100);
+        p.head.ends = random.percent(50);
+        p.head.variable = static_cast<int>(random.between(-1, 3));
+        p.head.begin = random.below(50);
+        p.head.end = random.below(50);
+        p.put[0] = static_cast<std::int64_t>(random.next());
+        p.lacking[0] = static_cast<std::int64_t>(random.next());
+        for (std::size_t i = 0; i < plan.definitions.variables.size(); ++i)
+            for (const auto& of : random_boxes(plan.definitions.variables[i], 3, random))
+                for (const Box& box : of) {
+                    Parcel::Entry e;
+                    e.variable = static_cast<int>(i);
+                    e.record = random.below(9);
+                    e.at = random.below(1000);
+                    e.held = held_box(box, plan.definitions.variables[i].shape);
+                    p.entries.push_back(e);
+                }
+        const auto words = describe_parcel(p);
+        EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
+        EXPECT_EQ(kind_of(words.data()), p.head.kind);
+        const char* base = reinterpret_cast<const char*>(&random);
+        const Parcel q = parse_parcel(words.data(), base, plan.definitions.variables);
+        EXPECT_EQ(describe_parcel(q), words);
+        ASSERT_EQ(q.entries.size(), p.entries.size());
+        for (std::size_t i = 0; i < p.entries.size(); ++i) {
+            EXPECT_EQ(q.entries[i].data, base + p.entries[i].at);
+            EXPECT_EQ(q.entries[i].held.first, p.entries[i].held.first);
+            EXPECT_EQ(q.entries[i].held.last, p.entries[i].held.last);
+        }
+    }
+}
+
+// What the writers get of a step is what the ranks hold, every element once, with its value, and
+// within the writer's share.
+TEST(Parcel, ClippedPartsMakeTheWhole) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Random random(seed + 1000);
+        const Plan plan = random_plan(random);
+        const auto& variables = plan.definitions.variables;
+        const auto layout = random_layout(random);
+        const bool boxes = random.percent(40);
+        const int ranks = static_cast<int>(random.between(1, 4));
+        const std::int64_t step = random.below(3);
+        std::vector<Sent> sent;
+        for (int r = 0; r < ranks; ++r)
+            sent.push_back(empty_parcel(plan, boxes ? UnitKind::boxes : UnitKind::step, r));
+        std::vector<std::vector<int>> held, seen;
+        std::vector<std::int64_t> record_of;
+        for (std::size_t i = 0; i < variables.size(); ++i) {
+            held.emplace_back(static_cast<std::size_t>(variables[i].elements()), 0);
+            seen.push_back(held.back());
+            record_of.push_back(boxes && variables[i].record ? random.below(4) : 0);
+            const auto of = random_boxes(variables[i], ranks, random);
+            for (int r = 0; r < ranks; ++r)
+                for (const Box& box : of[static_cast<std::size_t>(r)]) {
+                    sent[static_cast<std::size_t>(r)].add(plan, static_cast<int>(i), box, 5,
+                                                          record_of[i]);
+                    Sent::for_elements(variables[i], box, [&](std::int64_t e) {
+                        ++held[i][static_cast<std::size_t>(e)];
+                    });
+                }
+        }
+        for (int w = 0; w < layout->writers(); ++w) {
+            std::vector<char> message;
+            bool any = false;
+            for (const Sent& s : sent)
+                any |= append_clipped(s.parcel, *layout, w, plan.spaces, step, variables, message);
+            const auto parcels = parse_message(message, variables);
+            ASSERT_EQ(parcels.size(), sent.size());
+            bool found = false;
+            for (std::size_t r = 0; r < sent.size(); ++r) {
+                EXPECT_EQ(parcels[r].head.rank, static_cast<int>(r));
+                EXPECT_EQ(parcels[r].put, sent[r].parcel.put);
+                for (const Parcel::Entry& e : parcels[r].entries) {
+                    found = true;
+                    const auto i = static_cast<std::size_t>(e.variable);
+                    const Variable& v = variables[i];
+                    EXPECT_EQ(e.record, record_of[i]);
+                    const Space& space = plan.spaces.of(v.record);
+                    const Place& place = space.places[space.place_of(e.variable)];
+                    const auto share = layout->share(
+                        w, space, plan.spaces.base(v.record, boxes ? record_of[i] : step));
+                    const char* data = e.data;
+                    Sent::for_elements(v, e.held.box, [&](std::int64_t element) {
+                        ++seen[i][static_cast<std::size_t>(element)];
+                        for (std::int64_t b = 0; b < place.element; ++b)
+                            ASSERT_EQ(*data++, byte_of(e.variable, 5, element, b));
+                        const std::int64_t at = place.offset + element * place.element;
+                        EXPECT_TRUE(std::any_of(
+                            share.begin(), share.end(),
+                            [&](const Extent& x) { return x.begin <= at && at < x.end; }))
+                            << "seed " << seed << ", writer " << w << ", " << v.name << " element "
+                            << element;
+                    });
+                }
+            }
+            EXPECT_EQ(any, found);
+        }
+        EXPECT_EQ(seen, held) << "seed " << seed;
+    }
+}

@@ -1,0 +1,222 @@
+// What the tests of services share: random files of a classic format without MPI, parcels with
+// known values, and a file that is kept in memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "service/parcel.hpp"
+#include "storage/storage.hpp"
+#include "system/random.hpp"
+
+namespace thalweg {
+
+/// A file in memory; counts what happens to it, and fails on demand.
+class MemoryFile final : public Storage {
+public:
+    const char* name() const override { return "test"; }
+    Order order() const override { return Order::native; }
+    bool collective() const override { return false; }
+    Status create(Comm&, const std::string&, const Definitions&, const StorageOptions&, bool,
+                  FileMap&) override {
+        return {};
+    }
+    Status write(std::span<const Chunk> chunks) override {
+        ++counts_.calls;
+        if (!failure.ok()) return failure;
+        for (const Chunk& c : chunks) {
+            const auto end = static_cast<std::size_t>(c.offset + c.bytes);
+            if (bytes->size() < end) bytes->resize(end, untouched);
+            std::memcpy(bytes->data() + c.offset, c.data, static_cast<std::size_t>(c.bytes));
+            counts_.bytes += c.bytes;
+        }
+        return {};
+    }
+    Status read(std::int64_t offset, std::int64_t n, char* to) override {
+        for (std::int64_t i = 0; i < n; ++i)
+            to[i] = offset + i < static_cast<std::int64_t>(bytes->size())
+                        ? (*bytes)[static_cast<std::size_t>(offset + i)]
+                        : '\0';
+        return {};
+    }
+    Status set_records(std::int64_t n, bool) override {
+        records.push_back(n);
+        return {};
+    }
+    Status sync() override {
+        ++syncs;
+        return {};
+    }
+    Status close(std::int64_t, const std::vector<std::pair<int, Attribute>>&) override {
+        return {};
+    }
+
+    static constexpr char untouched = 0x6e;
+    /// Shared by the writers of a file.
+    std::shared_ptr<std::vector<char>> bytes = std::make_shared<std::vector<char>>();
+    std::vector<std::int64_t> records;  ///< counts that were published
+    int syncs = 0;
+    Status failure;
+};
+
+/// Definitions, and where the data of a file of them lie.
+struct Plan {
+    Definitions definitions;
+    Spaces spaces;
+
+    void add(const std::string& name, tw_type type, std::vector<std::int64_t> shape, bool record,
+             bool whole = true) {
+        Variable v;
+        v.name = name;
+        v.type = type;
+        v.record = record;
+        v.shape = std::move(shape);
+        v.dims.assign(v.shape.size() + (record ? 1 : 0), 0);
+        for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
+        auto d = std::make_shared<Decomposition>();
+        d->shape = v.shape;
+        d->whole = whole;
+        v.decomposition = d;
+        definitions.variables.push_back(std::move(v));
+    }
+    /// As the format lays them out: fixed-size variables, then records.
+    void lay_out() {
+        FileMap map;
+        const std::size_t n = definitions.variables.size();
+        map.offset.resize(n);
+        map.padded.resize(n);
+        std::int64_t at = 132;
+        for (const bool record : {false, true}) {
+            if (record) map.record_begin = at;
+            for (std::size_t i = 0; i < n; ++i) {
+                const Variable& v = definitions.variables[i];
+                if (v.record != record) continue;
+                map.offset[i] = at;
+                map.padded[i] = (v.elements() * static_cast<std::int64_t>(v.element()) + 3) / 4 * 4;
+                at += map.padded[i];
+            }
+            if (!record) map.fixed_end = at;
+        }
+        map.record_bytes = at - map.record_begin;
+        spaces = make_spaces(definitions, map);
+    }
+};
+
+inline Plan random_plan(Random& random, std::int64_t longest = 14) {
+    Plan plan;
+    const std::int64_t n = random.between(1, 5);
+    for (std::int64_t i = 0; i < n; ++i) {
+        std::vector<std::int64_t> shape;
+        for (std::int64_t d = random.below(4); d > 0; --d)
+            shape.push_back(random.between(1, longest));
+        plan.add("v" + std::to_string(i),
+                 random.pick<tw_type>({TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE}),
+                 std::move(shape), random.percent(60), random.percent(70));
+    }
+    plan.lay_out();
+    return plan;
+}
+
+inline std::unique_ptr<Layout> random_layout(Random& random) {
+    const int writers = static_cast<int>(random.between(1, 5));
+    if (writers == 1) return make_serial_layout();
+    if (random.percent(40)) return make_slabs_layout(writers);
+    return make_record_layout(writers, random.pick<std::int64_t>({1, 64, 512}));
+}
+
+/// Byte `b` of an element as put in a unit.
+inline char byte_of(int variable, std::int64_t unit, std::int64_t element, std::int64_t b) {
+    return static_cast<char>(mix(static_cast<std::uint64_t>(variable * 1000003 + unit),
+                                 static_cast<std::uint64_t>(element * 8 + b)));
+}
+
+/// A parcel and the memory that its data lie in, shared with copies.
+struct Sent {
+    Parcel parcel;
+    std::vector<std::shared_ptr<const std::vector<char>>> data;
+
+    void add(const Plan& plan, int variable, const Box& box, std::int64_t unit,
+             std::int64_t record = 0) {
+        const Variable& v = plan.definitions.variables[static_cast<std::size_t>(variable)];
+        const auto size = static_cast<std::int64_t>(v.element());
+        std::vector<char> bytes;
+        for_elements(v, box, [&](std::int64_t element) {
+            for (std::int64_t b = 0; b < size; ++b)
+                bytes.push_back(byte_of(variable, unit, element, b));
+        });
+        data.push_back(std::make_shared<std::vector<char>>(std::move(bytes)));
+        Parcel::Entry e;
+        e.variable = variable;
+        e.record = record;
+        e.held = held_box(box, v.shape);
+        e.data = data.back()->data();
+        parcel.entries.push_back(e);
+    }
+    template <class Visit>
+    static void for_elements(const Variable& v, const Box& box, Visit&& visit) {
+        if (box.volume() == 0) return;
+        Index at = box.low;
+        for (;;) {
+            visit(linear(v.shape, at));
+            int d = box.nd - 1;
+            while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
+                at[d] = box.low[d];
+                --d;
+            }
+            if (d < 0) return;
+        }
+    }
+};
+
+inline Sent empty_parcel(const Plan& plan, UnitKind kind, int rank) {
+    Sent s;
+    s.parcel.head.kind = kind;
+    s.parcel.head.rank = rank;
+    s.parcel.put.assign((plan.definitions.variables.size() + 63) / 64, 0);
+    s.parcel.lacking = s.parcel.put;
+    return s;
+}
+
+inline void set_put(Sent& s, int variable) {
+    s.parcel.put[static_cast<std::size_t>(variable) / 64] |=
+        static_cast<std::int64_t>(std::uint64_t(1) << (variable % 64));
+}
+
+/// The boxes of a variable that each rank holds: bands of some dimension, each cut once more. What
+/// is not whole lacks some.
+inline std::vector<std::vector<Box>> random_boxes(const Variable& v, int ranks, Random& random) {
+    std::vector<std::vector<Box>> of(static_cast<std::size_t>(ranks));
+    Box all;
+    all.nd = static_cast<int>(v.shape.size());
+    std::copy(v.shape.begin(), v.shape.end(), all.count.begin());
+    std::vector<Box> boxes{all};
+    for (std::int64_t cuts = random.below(2 * ranks + 1); cuts > 0 && all.nd > 0; --cuts) {
+        const auto i =
+            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(boxes.size())));
+        const auto d = static_cast<std::size_t>(random.below(all.nd));
+        if (boxes[i].count[d] < 2) continue;
+        Box second = boxes[i];
+        const std::int64_t at = random.between(1, boxes[i].count[d] - 1);
+        boxes[i].count[d] = at;
+        second.low[d] += at;
+        second.count[d] -= at;
+        boxes.push_back(second);
+    }
+    for (const Box& box : boxes) {
+        if (!v.decomposition->whole && random.percent(30)) continue;
+        of[static_cast<std::size_t>(random.below(ranks))].push_back(box);
+    }
+    return of;
+}
+
+inline std::vector<Parcel> parcels_of(const std::vector<Sent>& sent) {
+    std::vector<Parcel> parcels;
+    for (const Sent& s : sent) parcels.push_back(s.parcel);
+    return parcels;
+}
+
+}  // namespace thalweg
