@@ -26,7 +26,7 @@ struct Region {
     Word published;           ///< units that the rank has published
     Word done[max_agents];    ///< units that a writer has no more use for
     Word rounds[max_agents];  ///< units of all ranks that a writer wrote
-    Word waiting;                                  ///< whether the rank waits for room
+    Word waiting;             ///< whether the rank waits for room
     Word failed;              ///< 0, 1: the text is being written, 2: there
     std::int32_t code;        ///< of the first failure
     char text[max_text];
