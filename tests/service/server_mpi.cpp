@@ -210,7 +210,7 @@ TEST_F(ServerTest, FinishWaits) {
 
 TEST_F(ServerTest, RefusesWhatCannotBeMade) {
     const Status status = open(folder_ + "/missing/c.nc");
-    EXPECT_EQ(status.code, TW_ENETCDF) << status.text;
+    EXPECT_EQ(status.code, TW_EIO) << status.text;
     EXPECT_NE(status.text.find("/missing/c.nc"), std::string::npos) << status.text;
     // And goes on.
     ASSERT_TRUE(open(folder_ + "/c.nc").ok());
