@@ -128,7 +128,8 @@ private:
     Status queue_range(int variable, const ArrayView& view, Parcel& parcel);
     Status queue_deferred(bool records, const Agreed& agreed);
     Parcel open_parcel(UnitKind kind) const;
-    void publish_queued(UnitKind kind);
+    Status publish_queued(UnitKind kind);
+    Status mismatch(Call call, int variable);
     void gather_open();
     Status publish_boxes(bool ends);
     Status queue_box(int variable, std::int64_t record, const Box& box, const char* data,

@@ -168,6 +168,7 @@ Status File::stage(int variable, const ArrayView& view) {
 Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agreed) {
     Stopwatch watch(figures_.wait);
     (void)poll_service();
+    if (service_) service_->outbox().meet();
     if (stream_) stream_->prepare();
     stream_used_ = false;
     const std::size_t n = definitions_.variables.size();

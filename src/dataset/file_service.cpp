@@ -160,6 +160,17 @@ Status File::accept_queued(Status checked, int variable, ArrayView view, bool de
     return {};
 }
 
+/// This rank waits for room that cannot come, as others are where all ranks meet: it joins them, so
+/// that all learn of it.
+Status File::mismatch(Call call, int variable) {
+    Agreed agreed;
+    Status status = agree_on(call, variable, {}, agreed);
+    if (status.ok())
+        status = failure(TW_EINTERNAL, "{}: waited for room without need (rank {})", path_,
+                         team_.rank());
+    return status;
+}
+
 /// The pack pass: the held elements in file order and byte order.
 Status File::queue_variable(int variable, const ArrayView& view) {
     const auto at = static_cast<std::size_t>(variable);
@@ -173,6 +184,7 @@ Status File::queue_variable(int variable, const ArrayView& view) {
     if (pending.queued == nullptr) {
         pending.queued = outbox.take(d.held * size);
         pending.mark = outbox.mark();
+        if (pending.queued == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
         if (pending.queued == nullptr)
             return keep(failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
                                 path_, v.name, team_.rank()));
@@ -266,6 +278,7 @@ Status File::queue_deferred(bool records, const Agreed& agreed) {
         } else if (deferred) {
             status = queue_variable(static_cast<int>(i), view);
         }
+        if (status.code == TW_EMISMATCH) return status;  // it stays to be packed
         pending.view = {};
         if (first.ok()) first = std::move(status);
     }
@@ -284,7 +297,7 @@ Parcel File::open_parcel(UnitKind kind) const {
 }
 
 /// Publishes what was put: all of it, or with tw_sync and tw_close the fixed-size variables.
-void File::publish_queued(UnitKind kind) {
+Status File::publish_queued(UnitKind kind) {
     Outbox& outbox = service_->outbox();
     Parcel parcel = open_parcel(kind);
     std::int64_t keep_from = -1;
@@ -311,10 +324,14 @@ void File::publish_queued(UnitKind kind) {
                 at += held.box.volume() * static_cast<std::int64_t>(v.element());
             }
         }
-        pending.put = pending.written = false;
-        pending.queued = nullptr;
     }
-    service_->publish(parcel, keep_from);
+    if (!service_->publish(parcel, keep_from)) return mismatch(Call::end_step, -1);
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        if (definitions_.variables[i].record && kind != UnitKind::step) continue;
+        pending_[i].put = pending_[i].written = false;
+        pending_[i].queued = nullptr;
+    }
+    return {};
 }
 
 /// What a tw_sync leaves open moves to the start of the drained queue: where it lies, nothing
@@ -366,7 +383,8 @@ Status File::end_step_queued() {
         return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
                             path_, records_, name_of(format_)));
     mine = queue_deferred(true, agreed);
-    publish_queued(UnitKind::step);
+    if (mine.code == TW_EMISMATCH) return mine;
+    if (Status s = publish_queued(UnitKind::step); !s.ok()) return s;
     if (has_records_) ++records_;
     ++figures_.steps;
     Status misfit = take_misfits(true);
@@ -376,7 +394,7 @@ Status File::end_step_queued() {
 /// Publishes what tw_sync or tw_close ends, and waits for all of it.
 Status File::finish_queued(UnitKind kind, const Agreed& agreed, bool durable) {
     Status mine = boxed_ ? publish_boxes(false) : queue_deferred(false, agreed);
-    publish_queued(kind);
+    (void)publish_queued(kind);  // all ranks are here, so none is stuck
     Status status = service_->finish(durable);
     if (!status.ok()) return keep(std::move(status));
     gather_open();

@@ -135,9 +135,11 @@ public:
 
     bool collective() const override { return team_.topology().nodes > 1; }
 
-    void publish(Parcel& parcel, std::int64_t keep) override {
-        outbox_->publish(parcel, keep);
+    bool publish(Parcel& parcel, std::int64_t keep) override {
+        // Ranks that agree before they publish are never stuck.
+        const bool published = outbox_->publish(parcel, keep);
         if (collective()) exchange(parcel);
+        return published;
     }
 
     Status finish(bool durable) override {

@@ -216,7 +216,10 @@ bool Desk::work_units() {
             all = false;
             near &= !s.region;
         }
-        if (!near) return false;
+        if (!near) {
+            tell_stuck();
+            return false;
+        }
     }
     std::vector<Parcel> parcels;
     for (Source& s : sources_) {
@@ -241,6 +244,23 @@ bool Desk::work_units() {
     for (Source& s : sources_) take(s);
     finish_round(mark);
     return true;
+}
+
+/// A rank that has no unit and waits for all ranks in a call, and one that has published its unit,
+/// waits for room and has not come to that call, would wait for each other for ever.
+void Desk::tell_stuck() const {
+    constexpr auto order = std::memory_order_acquire;
+    for (const Source& lacking : sources_) {
+        if (!lacking.region || lacking.has()) continue;
+        const std::uint32_t there = Region::of(*lacking.region).meetings.load(order);
+        for (const Source& s : sources_) {
+            if (!s.region || !s.has()) continue;
+            Region& region = Region::of(*s.region);
+            const std::uint32_t here = region.meetings.load(order);
+            if (static_cast<std::int32_t>(there - here) > 0 && region.waiting.load(order) != 0)
+                region.stuck.store(here + 1, std::memory_order_release);
+        }
+    }
 }
 
 /// A step of boxes ends when all ranks have ended it, or wait at a mark: a tw_sync or tw_close,

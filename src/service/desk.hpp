@@ -103,6 +103,7 @@ private:
     Status check_boxes(const Parcel& parcel) const;
     bool send_on(std::span<const Parcel> own);
     bool at_mark(Source& source);
+    void tell_stuck() const;
     void end_boxes(std::span<const Parcel> parcels, bool all_marks);
     Status check(std::span<const Parcel> parcels) const;
     void write(std::span<const Parcel> parcels);

@@ -91,23 +91,35 @@ char* Outbox::take(std::int64_t bytes) {
         if (!waited) ++waits;
         waited = true;
         const Pressing pressing(*memory_, doorbell_);
+        if (stuck()) return nullptr;
         wait_for_more();
     }
 }
 
-void Outbox::publish(Parcel& parcel, std::int64_t keep) {
+bool Outbox::stuck() const {
+    const Region& region = Region::of(*memory_);
+    return region.stuck.load(std::memory_order_acquire) ==
+           region.meetings.load(std::memory_order_relaxed) + 1;
+}
+
+void Outbox::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_order_release); }
+
+bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     parcel.head.unit = next_;
     const std::vector<std::int64_t> words = describe_parcel(parcel);
     char* at = take(static_cast<std::int64_t>(words.size() * 8));
     Region& region = Region::of(*memory_);
-    if (at == nullptr) {  // cannot be: room for the descriptor is left in every unit
+    if (at == nullptr) {
+        if (stuck()) return false;
+        // Cannot be: room for the descriptor is left in every unit.
         region.fail(thalweg::failure(TW_EINTERNAL, "no room to publish a unit"));
-        return;
+        return true;
     }
     std::memcpy(at, words.data(), words.size() * 8);
     while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
         Stopwatch watch(wait_seconds);
         const Pressing pressing(*memory_, doorbell_);
+        if (stuck()) return false;
         wait_for_more();
         reclaim();
     }
@@ -116,6 +128,7 @@ void Outbox::publish(Parcel& parcel, std::int64_t keep) {
     ++next_;
     region.published.store(static_cast<std::uint32_t>(next_), std::memory_order_release);
     ring(doorbell_);
+    return true;
 }
 
 void Outbox::drain() {

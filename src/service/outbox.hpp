@@ -28,17 +28,23 @@ public:
     }
 
     /// Space in the open unit; waits for writers while there is none. Null if there can be none:
-    /// the open unit alone fills the memory.
+    /// the open unit alone fills the memory, or the ranks are in different calls; then stuck()
+    /// tells so.
     char* take(std::int64_t bytes);
+    bool stuck() const;
+    /// Tells the writers that this rank enters a call in which all ranks meet: until they all have,
+    /// it publishes nothing.
+    void meet();
     std::int64_t position(const char* data) const { return data - Region::data(*memory_); }
     const char* base() const { return Region::data(*memory_); }
 
     /// Where the last space taken begins, for publish().
     std::int64_t mark() const { return mark_; }
 
-    /// Hands over the open unit. Never fails: what becomes of it is seen later.
+    /// Hands over the open unit. What becomes of it is seen later.
     /// @param keep  mark of the first space that stays open, -1: none does
-    void publish(Parcel& parcel, std::int64_t keep = -1);
+    /// @return false if stuck(); then the unit stays open
+    bool publish(Parcel& parcel, std::int64_t keep = -1);
     std::int64_t published() const { return next_; }
 
     /// Waits until the writers of the node are done with all that was published.

@@ -27,6 +27,8 @@ struct Region {
     Word done[max_agents];    ///< units that a writer has no more use for
     Word rounds[max_agents];  ///< units of all ranks that a writer wrote
     Word waiting;             ///< whether the rank waits for room
+    Word meetings;            ///< calls in which all ranks meet that the rank has entered
+    Word stuck;               ///< the meeting before which no room can come, as a writer found
     Word failed;              ///< 0, 1: the text is being written, 2: there
     std::int32_t code;        ///< of the first failure
     char text[max_text];

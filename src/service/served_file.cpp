@@ -126,10 +126,10 @@ public:
         return {};
     }
 
-    void publish(Parcel& parcel, std::int64_t keep) override {
+    bool publish(Parcel& parcel, std::int64_t keep) override {
+        if (!outbox_->publish(parcel, keep)) return false;
         if (is_mark(parcel.head.kind)) ++marks_;
-        outbox_->publish(parcel, keep);
-        if (!alone_) return;
+        if (!alone_) return true;
         Parcel with_data = parcel;
         for (Parcel::Entry& e : with_data.entries) e.data = outbox_->base() + e.at;
         for (std::size_t w = 0; w < port_.crew().servers.size(); ++w) {
@@ -140,6 +140,7 @@ public:
                                    std::move(message));
         }
         if (parcel.head.kind == UnitKind::step) ++step_;
+        return true;
     }
 
     Status finish(bool durable) override {

@@ -34,7 +34,7 @@ public:
 
     Outbox& outbox() { return *outbox_; }
     /// Publishes the open unit. See Outbox::publish. @note Collective where collective() is true
-    virtual void publish(Parcel& parcel, std::int64_t keep = -1) = 0;
+    virtual bool publish(Parcel& parcel, std::int64_t keep = -1) = 0;
     /// Whether ranks exchange messages when they publish; then they agree beforehand.
     virtual bool collective() const { return false; }
     /// Waits until all that all ranks published is on disk and its records are counted; with

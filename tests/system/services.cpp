@@ -348,6 +348,39 @@ void close_that_fails() {
     });
 }
 
+// A rank steps ahead until its queue is full, while the others are in a call that all make.
+void apart() {
+    with_services([](Model& model, const std::string& settings) {
+        const bool nodes = std::string(check::state.step).find("node_size") != std::string::npos;
+        const bool servers = settings.find("servers") != std::string::npos;
+        // Between nodes, servers do not see which ranks wait where: the watchdog tells.
+        if (model.size == 1 || (nodes && servers)) return;
+        History h(model, path_of("apart.nc"), settings + "; queue=16KiB");
+        const int ahead = model.size - 1;
+        int steps = 0;
+        if (model.rank == ahead) {
+            int status = TW_OK;
+            for (; status == TW_OK && steps < 1000; ++steps) {
+                status = h.try_put("T", steps);
+                if (status == TW_OK) status = tw_end_step(h.file);
+            }
+            --steps;
+            CHECK_TEXT(status == TW_EMISMATCH, "step %d: %s", steps, tw_strerror(status));
+        } else {
+            const int status = tw_sync(h.file, 0);
+            CHECK_TEXT(status == TW_EMISMATCH, "%s", tw_strerror(status));
+        }
+        CHECK_TEXT(model.error().find("different calls") != std::string::npos, "%s",
+                   model.error().c_str());
+        // The others catch up.
+        MPI_Bcast(&steps, 1, MPI_INT, ahead, model.comm);
+        if (model.rank != ahead)
+            for (int r = 0; r < steps; ++r) h.step(r);
+        h.step(steps);
+        h.close_and_look(static_cast<std::size_t>(steps) + 1, false);
+    });
+}
+
 // Some rank has not put what others have.
 void missing() {
     with_services([](Model& model, const std::string& settings) {
@@ -442,6 +475,7 @@ int main(int argc, char** argv) {
         {"many_files", many_files},
         {"summary_meanwhile", summary_meanwhile},
         {"close_that_fails", close_that_fails},
+        {"apart", apart},
         {"missing", missing},
         {"full_disk", full_disk},
     };
