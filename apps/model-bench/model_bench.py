@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 NAMELIST = """&shallow_water_nml
-  nx = {nx}, ny = {ny}, layers = {layers}, dt = 720, steps = {steps}, interval = 5
+  nx = {nx}, ny = {ny}, layers = {layers}, dt = {dt}, steps = {steps}, interval = {interval}
   method = '{method}', output = '{output}'
   progress = .false., summary = .false.
 /
@@ -67,7 +67,9 @@ def run(row: Row, options: argparse.Namespace, folder: Path) -> tuple[float, flo
         nx=options.nx,
         ny=options.ny,
         layers=options.layers,
-        steps=options.hours * 5,
+        dt=3600 / options.steps_an_hour,
+        steps=options.hours * options.steps_an_hour,
+        interval=options.steps_an_hour,
         method=row.method,
         output=history.name if row.output else "",
     )
@@ -163,7 +165,12 @@ def print_table(results: list[dict], options: argparse.Namespace) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="run bench model", description=__doc__.split("\n\n")[0])
     parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--ranks", type=int, default=4, help="of the model (4)")
+    parser.add_argument(
+        "--ranks",
+        type=int,
+        default=max(1, len(os.sched_getaffinity(0)) - 1),
+        help="of the model (all cores but one, which is free for who writes)",
+    )
     parser.add_argument(
         "--services",
         default="none,serial,inline,background,servers:1",
@@ -173,9 +180,13 @@ def main() -> int:
     parser.add_argument("--nx", type=int, default=256)
     parser.add_argument("--ny", type=int, default=160)
     parser.add_argument("--layers", type=int, default=8)
-    parser.add_argument("--hours", type=int, default=48, help="of the model's time (48)")
+    parser.add_argument("--hours", type=int, default=36, help="of the model's time (36)")
+    parser.add_argument("--steps-an-hour", type=int, default=15, help="of the model (15)")
     parser.add_argument(
-        "--bandwidth", type=int, default=0, help="bytes a second of all writers; 0: no limit (0)"
+        "--bandwidth",
+        type=int,
+        default=200_000_000,
+        help="bytes a second of all writers; 0: no limit (200 MB/s)",
     )
     parser.add_argument("--dir", type=Path, default=Path("."), help="folder of the files written")
     parser.add_argument("--json", type=Path, help="write the results to this file")

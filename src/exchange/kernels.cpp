@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/kernels.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -80,10 +81,60 @@ inline bool fits(From v) {
     }
 }
 
+/// Dense elements without a branch an element, which lets the compiler use vectors; for floating
+/// types, whose conversion is defined for every value.
+/// @return whether all fit; what does not has no meaning then
+template <class From, class To, bool swap_from, bool swap_to>
+[[gnu::always_inline]] inline bool convert_block(char* __restrict to, const char* __restrict from,
+                                                 std::int64_t n) {
+    constexpr auto into = static_cast<std::int64_t>(sizeof(To));
+    constexpr auto out_of = static_cast<std::int64_t>(sizeof(From));
+    int misfit = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const From v = load<From, swap_from>(from + i * out_of);
+        if constexpr (sizeof(To) < sizeof(From)) {
+            const From size = std::abs(v);
+            misfit |= static_cast<int>(size > static_cast<From>(std::numeric_limits<To>::max())) &
+                      static_cast<int>(size <= std::numeric_limits<From>::max());
+        }
+        store<To, swap_to>(to + i * into, static_cast<To>(v));
+    }
+    return misfit == 0;
+}
+
+template <class From, class To, bool swap_from, bool swap_to>
+bool convert_block_any(char* to, const char* from, std::int64_t n) {
+    return convert_block<From, To, swap_from, swap_to>(to, from, n);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class From, class To, bool swap_from, bool swap_to>
+__attribute__((target("avx2"))) bool convert_block_avx2(char* to, const char* from,
+                                                        std::int64_t n) {
+    return convert_block<From, To, swap_from, swap_to>(to, from, n);
+}
+#endif
+
 template <class From, class To, bool swap_from, bool swap_to>
 std::int64_t convert_row(char* to, std::ptrdiff_t to_stride, const char* from,
                          std::ptrdiff_t from_stride, std::int64_t n, const char* fill) {
     std::int64_t misfits = 0;
+    if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To> &&
+                  !std::is_same_v<From, To>) {
+        constexpr std::int64_t block = 256;
+        if (n > 1 && to_stride == sizeof(To) && from_stride == sizeof(From)) {
+            auto* convert = convert_block_any<From, To, swap_from, swap_to>;
+#if defined(__x86_64__) && defined(__GNUC__)
+            if (__builtin_cpu_supports("avx2"))
+                convert = convert_block_avx2<From, To, swap_from, swap_to>;
+#endif
+            for (; n > 0 && convert(to, from, std::min(n, block)); n -= block) {
+                to += block * to_stride;
+                from += block * from_stride;
+            }
+            if (n <= 0) return 0;
+        }
+    }
     for (std::int64_t i = 0; i < n; ++i, to += to_stride, from += from_stride) {
         const From v = load<From, swap_from>(from);
         if (fits<To>(v)) [[likely]] {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <system_error>
 
 #include "comm/clock.hpp"
@@ -210,24 +211,17 @@ private:
 
     /// The thread makes no MPI calls, so what other nodes' writers need goes from here.
     void exchange(const Parcel& parcel) {
-        const Topology& topology = team_.topology();
-        Parcel with_data = parcel;
-        for (Parcel::Entry& e : with_data.entries) e.data = outbox_->base() + e.at;
         std::vector<Packet> packets;
-        for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
-            const int rank = writer_ranks_[w];
-            if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
-            Packet packet;
-            packet.rank = rank;
-            if (append_clipped(with_data, *layout_, static_cast<int>(w), spaces_, step_,
-                               plan_.definitions->variables, packet.bytes))
-                packets.push_back(std::move(packet));
-        }
-        if (parcel.head.kind == UnitKind::step) ++step_;
         // What all writers have done is for the first one to count in the header.
-        std::int64_t rounds = desk_ ? desk_->rounds() : INT64_MAX;
-        team_.all_reduce({&rounds, 1}, Reduce::min);
-        if (desk_) desk_->others_have(rounds);
+        std::int64_t words[] = {desk_ ? desk_->rounds() : INT64_MAX, pack(parcel, packets) ? 1 : 0};
+        if (parcel.head.kind == UnitKind::step) ++step_;
+        team_.all_reduce(words, Reduce::min);
+        if (desk_) desk_->others_have(words[0]);
+        if (words[1] == 0) {
+            packets.clear();
+            outbox_->region().fail(
+                failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path));
+        }
         // Bounded on this side, too.
         while (desk_ && desk_->waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
         std::vector<Packet> received = team_.world().exchange(packets);
@@ -237,6 +231,25 @@ private:
             message.insert(message.end(), p.bytes.begin(), p.bytes.end());
         desk_->deliver(others, std::move(message));
         ring(background_.doorbell());
+    }
+
+    /// @return false without the memory for it
+    bool pack(const Parcel& parcel, std::vector<Packet>& packets) const try {
+        const Topology& topology = team_.topology();
+        Parcel with_data = parcel;
+        for (Parcel::Entry& e : with_data.entries) e.data = outbox_->base() + e.at;
+        for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
+            const int rank = writer_ranks_[w];
+            if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
+            Packet packet;
+            packet.rank = rank;
+            if (append_clipped(with_data, *layout_, static_cast<int>(w), spaces_, step_,
+                               plan_.definitions->variables, packet.bytes))
+                packets.push_back(std::move(packet));
+        }
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
     }
 
     Team& team_;

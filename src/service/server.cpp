@@ -2,6 +2,7 @@
 #include "service/server.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "comm/clock.hpp"
@@ -47,9 +48,24 @@ Status Server::named(Status status) const {
 
 bool Server::take_message() {
     Message message;
-    if (!transport_.receive(message)) return false;
-    handle(message);
+    try {
+        if (!transport_.receive(message)) return false;
+        handle(message);
+    } catch (const std::bad_alloc&) {
+        out_of_memory(message);
+    }
     return true;
+}
+
+/// Messages take the memory: the files that they are for give up theirs, and who waits for an
+/// answer gets one.
+void Server::out_of_memory(const Message& message) {
+    const Status status =
+        failure(TW_ENOMEM, "out of memory on a server (rank {})", transport_.address());
+    for (auto& [serial, served] : files_)
+        if (served.desk) served.desk->fail(status);
+    if (message.kind == MessageKind::count_file || message.kind == MessageKind::close_file)
+        reply(message.file, status, nullptr);
 }
 
 void Server::handle(Message& message) {

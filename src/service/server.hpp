@@ -46,6 +46,7 @@ private:
     }
     Status named(Status status) const;
     bool take_message();
+    void out_of_memory(const Message& message);
     void handle(Message& message);
     void open(Message& message);
     void set_up(Served& served, Status& status);
