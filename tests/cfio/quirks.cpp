@@ -402,7 +402,7 @@ void roles(int type, int rank, int clients, int servers) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    check::begin(&argc, &argv, 200);
+    check::begin(&argc, &argv, 60);
     const int x = argc > 1 ? std::atoi(argv[1]) : 1;
     const int y = argc > 2 ? std::atoi(argv[2]) : 1;
     const int ratio = argc > 3 ? std::atoi(argv[3]) : 1;
