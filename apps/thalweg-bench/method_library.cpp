@@ -149,4 +149,31 @@ std::unique_ptr<Method> make_record(const Context& context) {
     return std::make_unique<Library>(context, "method=record; storage=posix");
 }
 
+std::unique_ptr<Method> make_rows(const Context& context) {
+    return std::make_unique<Library>(context, "method=rows; storage=posix");
+}
+
+std::unique_ptr<Method> make_rows_pnetcdf(const Context& context) {
+    return std::make_unique<Library>(context,
+                                     "method=rows; storage=pnetcdf; pnetcdf_mode=blocking");
+}
+
+std::unique_ptr<Method> make_columns(const Context& context) {
+    return std::make_unique<Library>(context, "method=columns; storage=posix");
+}
+
+std::unique_ptr<Method> make_columns_pnetcdf(const Context& context) {
+    return std::make_unique<Library>(context,
+                                     "method=columns; storage=pnetcdf; pnetcdf_mode=blocking");
+}
+
+std::unique_ptr<Method> make_tiles(const Context& context) {
+    return std::make_unique<Library>(context, "method=tiles; storage=posix");
+}
+
+std::unique_ptr<Method> make_tiles_pnetcdf(const Context& context) {
+    return std::make_unique<Library>(context,
+                                     "method=tiles; storage=pnetcdf; pnetcdf_mode=blocking");
+}
+
 }  // namespace thalweg::bench

@@ -41,6 +41,12 @@ std::unique_ptr<Method> make_direct(const Context&);
 std::unique_ptr<Method> make_direct_nonblocking(const Context&);
 std::unique_ptr<Method> make_slabs(const Context&);
 std::unique_ptr<Method> make_record(const Context&);
+std::unique_ptr<Method> make_rows(const Context&);
+std::unique_ptr<Method> make_rows_pnetcdf(const Context&);
+std::unique_ptr<Method> make_columns(const Context&);
+std::unique_ptr<Method> make_columns_pnetcdf(const Context&);
+std::unique_ptr<Method> make_tiles(const Context&);
+std::unique_ptr<Method> make_tiles_pnetcdf(const Context&);
 
 /// The library by a session that exists, which it ends.
 std::unique_ptr<Method> make_library(const Context&, tw_session);

@@ -21,6 +21,7 @@ namespace thalweg {
 /// What a file is told by its session.
 struct FileOptions {
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
+    std::string tiles = "auto";   ///< auto or MxN
     std::int64_t alignment = -1;  ///< -1: the file system's
     std::int64_t piece = 0;
     std::int64_t buffer = 0;   ///< bytes a rank
@@ -96,6 +97,8 @@ private:
     Status begin_file();
     Status plan();
     std::vector<int> choose_writers() const;
+    std::vector<int> writers_in_parts(int parts, int mine);
+    Status choose_layout();
     Status check_put(const std::string& name, int type, const void* data, int& variable);
     Status with_place(Status status, int variable) const;
     const Decomposition& decomposition_of(int variable) const {
@@ -119,7 +122,7 @@ private:
 
     // With a service (file_service.cpp)
     void choose_service();
-    Status plan_service(const std::vector<int>& writers);
+    Status plan_service();
     void plan_queue(ServicePlan& plan);
     Status poll_service();
     Status accept_queued(Status checked, int variable, ArrayView view, bool deferred);
@@ -154,6 +157,9 @@ private:
     FileMap map_;
     Space fixed_, record_;
     std::int64_t fixed_base_ = 0;
+    LayoutChoice layout_choice_;
+    std::vector<int> writers_;  ///< ranks; without servers
+    bool writers_asked_ = false;
     std::unique_ptr<Layout> layout_;
     std::unique_ptr<Layout> fill_layout_;  ///< with direct: who fills what no rank holds
     std::unique_ptr<Stream> stream_;

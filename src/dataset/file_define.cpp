@@ -14,7 +14,6 @@
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
-#include "layout/writers.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg {
@@ -291,7 +290,8 @@ void File::choose_storage() {
     }
     if (options_.alignment < 0)
         options_.alignment = parallel ? std::max<std::int64_t>(answers[1], 1 << 20) : 4096;
-    if (options_.writers == "auto") options_.writers = parallel ? "4/node" : "1/node";
+    writers_asked_ = options_.writers != "auto";
+    if (!writers_asked_) options_.writers = parallel ? "4/node" : "1/node";
     if (options_.method == "auto") options_.method = "record";
     if (options_.storage == "pnetcdf")
         storage_ = make_pnetcdf_storage();
@@ -299,29 +299,6 @@ void File::choose_storage() {
         storage_ = make_memory_storage();
     else
         storage_ = make_posix_storage();
-}
-
-std::vector<int> File::choose_writers() const {
-    const Topology& topology = team_.topology();
-    std::vector<int> writers;
-    if (options_.method == "serial") return {0};
-    const WriterCount wish = parse_writers(options_.writers);
-    if (wish.per_node) {
-        for (int node = 0; node < topology.nodes; ++node) {
-            const int size = topology.sizes[static_cast<std::size_t>(node)];
-            const int n = std::min(wish.number, size);
-            for (int i = 0; i < n; ++i)
-                writers.push_back(topology.rank_of(
-                    node, static_cast<int>(static_cast<std::int64_t>(i) * size / n)));
-        }
-    } else {
-        // Evenly over the ranks in node order: every node takes part as far as there are enough.
-        const int n = std::min(wish.number, team_.size());
-        for (int i = 0; i < n; ++i)
-            writers.push_back(topology.by_place[static_cast<std::size_t>(
-                static_cast<std::int64_t>(i) * team_.size() / n)]);
-    }
-    return writers;
 }
 
 Status File::plan() {
@@ -337,7 +314,6 @@ Status File::plan() {
                                 options_.method == "direct"};
     Memory* arena = arena_source_.arena(status);
     if (!status.ok()) return status;
-    std::vector<int> writers = choose_writers();
     const Layout* layout;
     if (options_.method == "direct") {
         // Plain writes go while the packed elements are in cache; a variable that is one collective
@@ -348,18 +324,14 @@ Status File::plan() {
                                         ? std::max(cached, options_.buffer)
                                         : std::max(cached, options_.staging);
         direct_ = std::make_unique<Direct>(team_, definitions_, storage_->order(), budget);
-        writers = team_.topology().by_place;
         fill_layout_ = make_record_layout(team_.size(), options_.alignment);
         layout = fill_layout_.get();
     } else {
-        const int n = static_cast<int>(writers.size());
-        layout_ = options_.method == "serial"  ? make_serial_layout()
-                  : options_.method == "slabs" ? make_slabs_layout(n)
-                                               : make_record_layout(n, options_.alignment);
+        layout_ = make_layout(layout_choice_);
         layout = layout_.get();
     }
-    figures_.writers = static_cast<int>(writers.size());
-    stream_ = Stream::make(team_, *arena, *layout, std::move(writers), definitions_, spaces,
+    figures_.writers = static_cast<int>(writers_.size());
+    stream_ = Stream::make(team_, *arena, *layout, writers_, definitions_, spaces,
                            storage_->order(), options, status);
     if (!status.ok()) return status;
     figures_.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;
@@ -411,28 +383,27 @@ Status File::begin_file() {
     figures_.method = options_.method;
     figures_.storage = storage_->name();
     figures_.format = name_of(format_);
-    const std::vector<int> writers = choose_writers();
-    const bool writer = options_.method == "direct" ||
-                        std::find(writers.begin(), writers.end(), team_.rank()) != writers.end();
+    if (Status status = choose_layout(); !status.ok()) return status;
     if (options_.service == "servers") {
-        if (Status status = plan_service(writers); !status.ok()) return status;
+        if (Status status = plan_service(); !status.ok()) return status;
         storage_open_ = true;
         state_ = State::data;
         return {};
     }
+    const bool writer = std::find(writers_.begin(), writers_.end(), team_.rank()) != writers_.end();
     // Every writer holds itself to its part, so that none has to ask the others.
-    const std::size_t sharers =
-        options_.method == "direct" ? static_cast<std::size_t>(team_.size()) : writers.size();
-    const double rate = static_cast<double>(options_.bandwidth) / static_cast<double>(sharers);
+    const double rate =
+        static_cast<double>(options_.bandwidth) / static_cast<double>(writers_.size());
     Status status = storage_->create(
         team_.world(), data_path_, definitions_,
-        {format_, options_.header_pad, options_.pnetcdf_blocking, rate}, writer, map_);
+        {format_, options_.header_pad, options_.pnetcdf_blocking, rate, writers_.front()}, writer,
+        map_);
     if (!status.ok()) return status;
     storage_open_ = true;
     if (options_.service == "inline")
         status = plan();
     else
-        status = plan_service(writers);
+        status = plan_service();
     if (!status.ok()) return status;
     state_ = State::data;
     return {};

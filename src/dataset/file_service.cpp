@@ -85,16 +85,15 @@ void File::plan_queue(ServicePlan& plan) {
             path_, plan.queue);
 }
 
-Status File::plan_service(const std::vector<int>& writers) {
+Status File::plan_service() {
     Stopwatch watch(figures_.plan);
     ServicePlan plan;
     plan.path = path_;
     plan.data_path = data_path_;
     plan.serial = serial_;
     plan.definitions = &definitions_;
-    plan.method = options_.method;
+    plan.layout = layout_choice_;
     plan.storage = options_.storage;
-    plan.alignment = options_.alignment;
     if (options_.piece > 0) plan.piece = options_.piece;
     plan.durable = options_.durable;
     plan.queue_inline = options_.queue_inline;
@@ -106,10 +105,11 @@ Status File::plan_service(const std::vector<int>& writers) {
     if (options_.service == "servers") {
         const auto servers = static_cast<double>(arena_source_.port()->crew().servers.size());
         plan.options = {format_, options_.header_pad, options_.pnetcdf_blocking,
-                        static_cast<double>(options_.bandwidth) / servers};
+                        static_cast<double>(options_.bandwidth) / servers, 0};
         service_ = make_served_file(team_, *arena_source_.port(), plan, status);
     } else if (Background* background = arena_source_.background(status); status.ok()) {
-        service_ = make_background_file(team_, *background, plan, map_, writers, *storage_, status);
+        service_ =
+            make_background_file(team_, *background, plan, map_, writers_, *storage_, status);
         if (status.code == TW_ENOMEM) {
             // Systems that keep the memory of processes apart can still write.
             if (team_.rank() == 0)

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -16,10 +15,7 @@ namespace thalweg {
 /// What is to become of a place in one pass over a space.
 enum class Action : char { skip, data, fill };
 
-/// The element range of a place that a piece covers.
-struct ElementRange {
-    std::int64_t begin = 0, end = 0;
-};
+/// The elements of a place that a piece covers.
 inline ElementRange elements_in(const Place& place, Extent piece) {
     const std::int64_t n = place.bytes / place.element;
     const std::int64_t begin = std::max<std::int64_t>(0, piece.begin - place.offset);
@@ -55,29 +51,22 @@ void for_parts(std::span<const std::int64_t> shape, ElementRange range,
     }
 }
 
-/// The writers that own elements of a held box of one place, at any position of the space in the
-/// file; a superset by the layout's alignment. A box's rows may lie far apart in the file, with
-/// other ranks' writers between them: it is halved until a part's span meets few. Work: in
-/// proportion to the writers met.
-inline void add_writers_met(const Layout& layout, const Space& space, std::size_t place,
-                            const HeldBox& held, std::set<int>& writers) {
-    const Place& p = space.places[place];
-    std::vector<Box> todo{held.box};
-    while (!todo.empty()) {
-        Box box = todo.back();
-        todo.pop_back();
-        Index corner = box.low;
-        const std::int64_t begin = linear(p.shape, corner);
-        for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
-        const std::int64_t end = linear(p.shape, corner) + 1;
-        const auto [first, last] = layout.writers_of(
-            space, place, {p.offset + begin * p.element, p.offset + end * p.element});
-        if (last - first < 2 || end - begin == box.volume()) {
-            for (int w = first; w <= last; ++w) writers.insert(w);
-            continue;
-        }
-        todo.push_back(halve(box));
-        todo.push_back(box);
+/// The same for elements of a writer's share; `held` and the boxes visited are in the place's own
+/// indices.
+template <class Visit>
+void for_parts(const Share& share, std::size_t place, ElementRange range,
+               std::span<const HeldBox> held, Visit&& visit) {
+    const ElementRange reach = share.reach(place, range);
+    const auto end = std::partition_point(held.begin(), held.end(),
+                                          [&](const HeldBox& h) { return h.first < reach.end; });
+    for (auto h = held.begin(); h != end; ++h) {
+        if (h->last < reach.begin) continue;
+        for_boxes_of_range(share.space().places[place].shape, range.begin, range.end,
+                           [&](const Box& box) {
+                               Box common;
+                               if (intersect(share.placed(place, box), h->box, common))
+                                   visit(*h, common);
+                           });
     }
 }
 

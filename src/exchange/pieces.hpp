@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
 #include <vector>
 
 #include "exchange/parts.hpp"
@@ -33,27 +34,26 @@ void prefill_piece(const Space& space, Extent piece, char* to, std::span<const F
     }
 }
 
-/// The writes of a piece that lies at `from` in memory; `base` is the space's byte in the file.
-inline std::vector<Chunk> chunks_of(const Space& space, Extent piece, const char* from,
-                                    std::int64_t base, std::int64_t record) {
-    std::vector<Chunk> chunks;
-    for_places(space, piece, [&](std::size_t place, ElementRange range) {
-        const Place& p = space.places[place];
-        Chunk chunk;
-        chunk.variable = p.variable;
-        chunk.record = record;
-        chunk.first = range.begin;
-        chunk.elements = range.end - range.begin;
-        const std::int64_t begin = p.offset + range.begin * p.element;
-        chunk.offset = base + begin;
-        chunk.data = from + (begin - piece.begin);
-        chunk.bytes = std::min(piece.end, p.offset + (range.end == p.bytes / p.element
-                                                          ? p.padded
-                                                          : range.end * p.element)) -
-                      begin;
-        chunks.push_back(chunk);
-    });
-    return chunks;
+/// The bytes of a share's space that belong to the places for which wanted(i) holds.
+inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>& wanted) {
+    return intersect(share.extents(), extents_of(share.space(), wanted));
 }
+
+/// The bytes of a share's space that hold some elements of a place, with the padding behind its
+/// last one.
+inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, ElementRange range) {
+    const Place& p = share.space().places[place];
+    const ElementRange own = share.within(place, range);
+    const bool last = own.end == p.bytes / p.element;
+    const Extent wanted[] = {
+        {p.offset + own.begin * p.element, p.offset + (last ? p.padded : own.end * p.element)}};
+    return intersect(share.extents(), wanted);
+}
+
+/// The writes of a piece that lies at `from` in memory. `whole` is the space of which it is a
+/// share, and `base` the space's byte in the file; a file of the writer's own has other offsets,
+/// which its storage knows. Boxes are kept in `boxes`, which has to outlive the chunks.
+std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
+                             std::int64_t base, std::int64_t record, std::deque<Box>& boxes);
 
 }  // namespace thalweg

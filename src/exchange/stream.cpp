@@ -42,7 +42,7 @@ struct Stream::Pass {
     std::span<const ArrayView* const> arrays;
     Storage& storage;
     std::span<std::int64_t> misfits;
-    std::vector<Extent> wanted;
+    std::vector<char> wanted;  ///< of each place
     Status status;
 };
 
@@ -93,17 +93,17 @@ void Stream::release(Lane& lane, std::int64_t k) {
 
 /// Copies this rank's elements of a place. Into a slot they go to their place in the piece; into a
 /// message (`dense`) one part after the other, *used counting the bytes.
-void Stream::pack_place(Pass& pass, std::size_t place, ElementRange range, char* to,
-                        std::int64_t piece_begin, bool dense, std::int64_t* used) {
-    const Place& p = pass.space.places[place];
+void Stream::pack_place(Pass& pass, const Share& share, std::size_t place, ElementRange range,
+                        char* to, std::int64_t piece_begin, bool dense, std::int64_t* used) {
+    const Place& p = share.space().places[place];
     const ArrayView* array = pass.arrays[place];
     const auto variable = static_cast<std::size_t>(p.variable);
     const View& view = views_[static_cast<std::size_t>(view_of_[variable])];
     const Variable& v = definitions_->variables[variable];
     const RowKernel kernel = pack_kernel(array->type, v.type, order_);
-    Index file_stride = strides_of(view.shape);
-    for (std::size_t d = 0; d < view.shape.size(); ++d) file_stride[d] *= p.element;
-    for_parts(view.shape, range, view.own, [&](const HeldBox& held, const Box& part) {
+    Index file_stride = strides_of(p.shape);
+    for (std::size_t d = 0; d < p.shape.size(); ++d) file_stride[d] *= p.element;
+    for_parts(share, place, range, view.own, [&](const HeldBox& held, const Box& part) {
         Strided from = locate(*view.decomposition, view.order, held.block, *array);
         for (int d = 0; d < part.nd; ++d)
             from.base += (part.low[d] - held.box.low[d]) * from.stride[d];
@@ -118,7 +118,7 @@ void Stream::pack_place(Pass& pass, std::size_t place, ElementRange range, char*
             }
             *used += n;
         } else {
-            at = to + (p.offset + linear(view.shape, part.low) * p.element - piece_begin);
+            at = to + (p.offset + share.position(place, part.low) * p.element - piece_begin);
         }
         const std::int64_t misfits = copy_box(part.nd, part.count, at, stride, from.base,
                                               from.stride, kernel, fill_[variable].data());
@@ -133,22 +133,22 @@ void Stream::pack_local(Pass& pass, Lane& lane, std::int64_t k) {
     {
         Stopwatch watch(counts_.pack);
         char* to = slot(lane, k);
-        for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+        for_places(lane.share.space(), piece, [&](std::size_t place, ElementRange range) {
             if (pass.actions[place] == Action::data && pass.arrays[place] != nullptr)
-                pack_place(pass, place, range, to, piece.begin, false, nullptr);
+                pack_place(pass, lane.share, place, range, to, piece.begin, false, nullptr);
         });
     }
     announce(lane, k);
 }
 
-std::int64_t Stream::bytes_in(Pass& pass, Extent piece) const {
+std::int64_t Stream::bytes_in(Pass& pass, const Share& share, Extent piece) const {
     std::int64_t bytes = 0;
-    for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
         if (pass.actions[place] != Action::data || pass.arrays[place] == nullptr) return;
         const Place& p = pass.space.places[place];
         const View& view =
             views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(p.variable)])];
-        for_parts(view.shape, range, view.own,
+        for_parts(share, place, range, view.own,
                   [&](const HeldBox&, const Box& part) { bytes += part.volume() * p.element; });
     });
     return bytes;
@@ -160,7 +160,7 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
     wait_free(lane, k);
     {
         Stopwatch watch(counts_.pack);
-        const std::int64_t bytes = bytes_in(pass, piece);
+        const std::int64_t bytes = bytes_in(pass, lane.share, piece);
         if (bytes > 0) {
             const auto length = static_cast<std::int64_t>(sizeof(Section)) + rounded(bytes);
             Word& used = lane.control->slots[k % slots_].used;
@@ -169,9 +169,10 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
             const Section section{team_.topology().node_rank, bytes};
             std::memcpy(at, &section, sizeof section);
             std::int64_t packed = 0;
-            for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+            for_places(lane.share.space(), piece, [&](std::size_t place, ElementRange range) {
                 if (pass.actions[place] == Action::data && pass.arrays[place] != nullptr)
-                    pack_place(pass, place, range, at + sizeof section, 0, true, &packed);
+                    pack_place(pass, lane.share, place, range, at + sizeof section, 0, true,
+                               &packed);
             });
         }
     }
@@ -179,7 +180,7 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
 }
 
 void Stream::prefill(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
-    prefill_piece(pass.space, piece, slot(lane, k), fill_, [&](std::size_t place) {
+    prefill_piece(lane.share.space(), piece, slot(lane, k), fill_, [&](std::size_t place) {
         const auto variable = static_cast<std::size_t>(pass.space.places[place].variable);
         return pass.actions[place] == Action::data &&
                views_[static_cast<std::size_t>(view_of_[variable])].decomposition->whole;
@@ -198,13 +199,13 @@ void Stream::prepare() {
 }
 
 void Stream::begin_lane(Pass& pass, Lane& lane) {
-    lane.cursor = PieceCursor(
-        pass.space, intersect(layout_->share(lane.writer, pass.space, pass.base), pass.wanted),
-        piece_);
+    lane.share = layout_->share(lane.writer, pass.space, pass.base);
+    lane.cursor = PieceCursor(lane.share.space(), wanted_of(lane.share, pass.wanted), piece_);
 }
 
 /// Copies a message's sections into the piece.
-void Stream::unpack(Pass& pass, int node, std::span<const char> message, Extent piece, char* to) {
+void Stream::unpack(Pass& pass, const Share& share, int node, std::span<const char> message,
+                    Extent piece, char* to) {
     const Topology& topology = team_.topology();
     for (std::size_t at = 0; at + sizeof(Section) <= message.size();) {
         Section section;
@@ -212,26 +213,27 @@ void Stream::unpack(Pass& pass, int node, std::span<const char> message, Extent 
         at += sizeof section;
         const char* from = message.data() + at;
         const int rank = topology.rank_of(node, static_cast<int>(section.place));
-        for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+        for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
             if (pass.actions[place] != Action::data) return;
-            const Place& p = pass.space.places[place];
+            const Place& p = share.space().places[place];
             const View& view =
                 views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(p.variable)])];
             const auto boxes = view.remote.find(rank);
             if (boxes == view.remote.end()) return;
-            Index file_stride = strides_of(view.shape);
-            for (std::size_t d = 0; d < view.shape.size(); ++d) file_stride[d] *= p.element;
+            Index file_stride = strides_of(p.shape);
+            for (std::size_t d = 0; d < p.shape.size(); ++d) file_stride[d] *= p.element;
             const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
-            for_parts(view.shape, range, boxes->second, [&](const HeldBox&, const Box& part) {
+            for_parts(share, place, range, boxes->second, [&](const HeldBox&, const Box& part) {
                 Index stride{};
                 std::int64_t n = p.element;
                 for (int d = part.nd - 1; d >= 0; --d) {
                     stride[d] = n;
                     n *= part.count[d];
                 }
-                copy_box(part.nd, part.count,
-                         to + (p.offset + linear(view.shape, part.low) * p.element - piece.begin),
-                         file_stride, from, stride, kernel, nullptr);
+                copy_box(
+                    part.nd, part.count,
+                    to + (p.offset + share.position(place, part.low) * p.element - piece.begin),
+                    file_stride, from, stride, kernel, nullptr);
                 from += n;
             });
         });
@@ -244,14 +246,14 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
     const Topology& topology = team_.topology();
     if (topology.nodes == 1) return;
     std::set<int> sources;
-    for_places(pass.space, piece, [&](std::size_t place, ElementRange range) {
+    for_places(lane.share.space(), piece, [&](std::size_t place, ElementRange range) {
         if (pass.actions[place] != Action::data) return;
         const View& view = views_[static_cast<std::size_t>(
             view_of_[static_cast<std::size_t>(pass.space.places[place].variable)])];
         for (const auto& [rank, boxes] : view.remote) {
             const int node = topology.node_of[static_cast<std::size_t>(rank)];
             if (sources.count(node) != 0) continue;
-            for_parts(view.shape, range, boxes,
+            for_parts(lane.share, place, range, boxes,
                       [&](const HeldBox&, const Box&) { sources.insert(node); });
         }
     });
@@ -266,14 +268,16 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
         const int sender = topology.rank_of(node, place);
         const std::size_t n =
             team_.world().receive(received_.data(), received_.size(), sender, piece_tag);
-        unpack(pass, node, {received_.data(), n}, piece, slot(lane, k));
+        unpack(pass, lane.share, node, {received_.data(), n}, piece, slot(lane, k));
     }
 }
 
 Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
     std::vector<Chunk> chunks;
+    std::deque<Box> boxes;
     if (piece.size() > 0)
-        chunks = chunks_of(pass.space, piece, slot(lane, k), pass.base, pass.record);
+        chunks =
+            chunks_of(lane.share, pass.space, piece, slot(lane, k), pass.base, pass.record, boxes);
     if (!pass.storage.collective() && (chunks.empty() || !pass.status.ok())) return {};
     const Waiting system("the file system");
     return pass.storage.write(chunks);
@@ -293,11 +297,9 @@ std::int64_t Stream::most_pieces() const {
 Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const ArrayView* const> arrays,
                    Storage& storage, std::span<std::int64_t> misfits) {
-    std::vector<char> wanted(space.places.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = actions[i] != Action::skip;
-    Pass pass{space, base, record, actions, arrays, storage, misfits, extents_of(space, wanted),
-              {}};
-    if (pass.wanted.empty()) return {};
+    Pass pass{space, base, record, actions, arrays, storage, misfits, {}, {}};
+    for (const Action action : actions) pass.wanted.push_back(action != Action::skip);
+    if (extents_of(space, pass.wanted).empty()) return {};
 
     for (Lane& lane : lanes_) begin_lane(pass, lane);
     const std::int64_t R = slots_;

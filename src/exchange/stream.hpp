@@ -93,7 +93,8 @@ private:
         bool local;
         bool mine;  ///< this rank drains it: writes it, or sends it
         Control* control;
-        char* memory;  ///< slots of `capacity_` bytes
+        char* memory;   ///< slots of `capacity_` bytes
+        Share share{};  ///< the writer's, of the space of the pass
         PieceCursor cursor;
         std::vector<Extent> recent;  ///< the last slots_ pieces; empty extents where there is none
     };
@@ -109,16 +110,17 @@ private:
     void begin_lane(Pass& pass, Lane& lane);
     void pack_local(Pass& pass, Lane& lane, std::int64_t k);
     void pack_outgoing(Pass& pass, Lane& lane, std::int64_t k);
-    void pack_place(Pass& pass, std::size_t place, ElementRange range, char* to,
+    void pack_place(Pass& pass, const Share& share, std::size_t place, ElementRange range, char* to,
                     std::int64_t piece_begin, bool dense, std::int64_t* used);
-    std::int64_t bytes_in(Pass& pass, Extent piece) const;
+    std::int64_t bytes_in(Pass& pass, const Share& share, Extent piece) const;
     void wait_free(Lane& lane, std::int64_t k);
     void wait_packed(Lane& lane, std::int64_t k);
     void announce(Lane& lane, std::int64_t k);
     void release(Lane& lane, std::int64_t k);
     void prefill(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
     void receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
-    void unpack(Pass& pass, int node, std::span<const char> message, Extent piece, char* to);
+    void unpack(Pass& pass, const Share& share, int node, std::span<const char> message,
+                Extent piece, char* to);
     Status write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
     std::int64_t most_pieces() const;
 

@@ -68,7 +68,7 @@ std::vector<std::set<int>> Stream::find_writers(std::span<const Space> spaces) c
             const auto view = static_cast<std::size_t>(
                 view_of_[static_cast<std::size_t>(space.places[p].variable)]);
             for (const HeldBox& held : views_[view].own)
-                add_writers_met(*layout_, space, p, held, met[view]);
+                layout_->add_writers(space, p, held.box, met[view]);
         }
     }
     return met;

@@ -27,6 +27,87 @@ std::int64_t Space::element_boundary(std::int64_t byte) const {
     return p.offset + within / p.element * p.element;
 }
 
+Share::Share(const Space& whole, std::span<const std::optional<Box>> boxes, bool own_file)
+    : whole_(&whole), low_(boxes.size()), own_file_(own_file) {
+    auto seen = std::make_shared<Space>();
+    seen->padded = whole.padded;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        const Place& p = whole.places[i];
+        Place place = p;
+        place.offset = seen->bytes;
+        place.bytes = place.padded = 0;
+        if (boxes[i] && boxes[i]->volume() > 0) {
+            const Box& box = *boxes[i];
+            low_[i] = box.low;
+            place.shape.assign(box.count.begin(), box.count.begin() + box.nd);
+            place.bytes = place.padded = box.volume() * p.element;
+            bool last = true;
+            for (int d = 0; d < box.nd; ++d)
+                last &= box.low[d] + box.count[d] == p.shape[static_cast<std::size_t>(d)];
+            if (own_file && whole.padded)
+                place.padded = (place.bytes + 3) / 4 * 4;
+            else if (!own_file && last)
+                place.padded += p.padded - p.bytes;
+        }
+        seen->bytes += place.padded;
+        seen->places.push_back(std::move(place));
+    }
+    if (seen->bytes > 0) extents_.push_back({0, seen->bytes});
+    boxes_ = std::move(seen);
+    seen_ = boxes_.get();
+}
+
+Box Share::placed(std::size_t place, Box box) const {
+    if (boxed())
+        for (int d = 0; d < box.nd; ++d) box.low[d] += low_[place][d];
+    return box;
+}
+
+std::int64_t Share::position(std::size_t place, Index at) const {
+    const std::vector<std::int64_t>& shape = seen_->places[place].shape;
+    if (boxed())
+        for (std::size_t d = 0; d < shape.size(); ++d) at[d] -= low_[place][d];
+    return linear(shape, at);
+}
+
+ElementRange Share::reach(std::size_t place, ElementRange range) const {
+    if (!boxed() || range.begin >= range.end) return range;
+    auto own_position = [&](std::int64_t position) {
+        const std::vector<std::int64_t>& shape = seen_->places[place].shape;
+        Index at{};
+        for (std::size_t d = shape.size(); d-- > 0;) {
+            at[d] = low_[place][d] + position % shape[d];
+            position /= shape[d];
+        }
+        return linear(whole_->places[place].shape, at);
+    };
+    return {own_position(range.begin), own_position(range.end - 1) + 1};
+}
+
+ElementRange Share::within(std::size_t place, ElementRange range) const {
+    const Place& p = seen_->places[place];
+    if (!boxed() || p.bytes == 0) return boxed() ? ElementRange{} : range;
+    // Elements of the box that lie before a position: order is the same in both.
+    auto before = [&](std::int64_t position) {
+        const std::vector<std::int64_t>& shape = whole_->places[place].shape;
+        const Index all = strides_of(shape), own = strides_of(p.shape);
+        std::int64_t n = 0;
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+            const std::int64_t at = position / all[d] - low_[place][d];
+            position %= all[d];
+            if (at < 0) return n;
+            if (at >= p.shape[d]) return n + p.shape[d] * own[d];
+            n += at * own[d];
+        }
+        return n;
+    };
+    const std::int64_t end = volume(whole_->places[place].shape);
+    auto count = [&](std::int64_t position) {
+        return position >= end ? p.bytes / p.element : before(position);
+    };
+    return {count(range.begin), count(range.end)};
+}
+
 std::vector<Extent> extents_of(const Space& space, const std::vector<char>& wanted) {
     std::vector<Extent> result;
     for (std::size_t i = 0; i < space.places.size(); ++i) {

@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
-#include <utility>
 #include <vector>
+
+#include "index/box.hpp"
 
 namespace thalweg {
 
@@ -25,12 +28,14 @@ struct Place {
     std::int64_t padded = 0;   ///< with the format's padding
     std::int64_t element = 1;  ///< bytes of one element
     std::vector<std::int64_t> shape;
+    std::vector<int> dims{};  ///< of the shape, by their number in the file's definitions
 };
 
 /// A part of the file in which variables lie one after another: the fixed-size ones, or one record.
 struct Space {
     std::vector<Place> places;  ///< in ascending order of offset
     std::int64_t bytes = 0;
+    bool padded = true;  ///< whether the format pads; not where a record is one variable
 
     /// First place that ends after the byte.
     std::size_t place_at(std::int64_t byte) const;
@@ -38,6 +43,51 @@ struct Space {
     std::size_t place_of(int variable) const;
     /// The largest element boundary not after the byte.
     std::int64_t element_boundary(std::int64_t byte) const;
+};
+
+/// Elements [begin, end) of a place, by their row-major positions.
+struct ElementRange {
+    std::int64_t begin = 0, end = 0;
+};
+
+/// What a writer owns of a space: some bytes of it, or a box of each place. The boxes are seen as a
+/// space of their own, in which they lie dense, one behind the other; so both are bytes of a space
+/// of places, and are cut into pieces, packed and sent alike.
+class Share {
+public:
+    Share() = default;
+    /// Bytes of a space.
+    Share(const Space& whole, std::vector<Extent> extents)
+        : whole_(&whole), seen_(&whole), extents_(std::move(extents)) {}
+    /// Boxes, one or none of each place. With `own_file` they are padded as variables of a file of
+    /// their own; else the padding goes with the last element of a place.
+    Share(const Space& whole, std::span<const std::optional<Box>> boxes, bool own_file);
+
+    /// The places as the writer sees them; those of which it owns nothing are empty.
+    const Space& space() const { return *seen_; }
+    /// Its bytes in space(), ascending.
+    const std::vector<Extent>& extents() const { return extents_; }
+    /// Whether space() holds boxes, and not the places as they are.
+    bool boxed() const { return boxes_ != nullptr; }
+    /// Whether they are written to a file of their own.
+    bool own_file() const { return own_file_; }
+
+    /// A box of a place of space(), in the place's own indices.
+    Box placed(std::size_t place, Box box) const;
+    /// Row-major position in a place of space() of an element that is given in own indices.
+    std::int64_t position(std::size_t place, Index at) const;
+    /// From the first to behind the last of some elements of space(), in the place's own positions.
+    ElementRange reach(std::size_t place, ElementRange range) const;
+    /// What of elements of the place is in space(), where they lie side by side, too.
+    ElementRange within(std::size_t place, ElementRange range) const;
+
+private:
+    const Space* whole_ = nullptr;
+    const Space* seen_ = nullptr;
+    std::shared_ptr<const Space> boxes_;  ///< null: the places are seen as they are
+    std::vector<Index> low_;              ///< of each box
+    bool own_file_ = false;
+    std::vector<Extent> extents_;
 };
 
 class Layout {
@@ -48,12 +98,13 @@ public:
 
     int writers() const { return writers_; }
 
-    /// What writer w owns of a space that lies at byte `base` of the file; ascending.
-    virtual std::vector<Extent> share(int w, const Space& space, std::int64_t base) const = 0;
+    /// What writer w owns of a space that lies at byte `base` of the file. A writer beyond the
+    /// layout's number owns nothing. The space has to outlive the share.
+    virtual Share share(int w, const Space& space, std::int64_t base) const = 0;
 
-    /// First and last writer that may own bytes of a range within one place, for any base.
-    virtual std::pair<int, int> writers_of(const Space& space, std::size_t place,
-                                           Extent range) const = 0;
+    /// Adds the writers that own elements of a box of a place, for any base; a superset is allowed.
+    virtual void add_writers(const Space& space, std::size_t place, const Box& box,
+                             std::set<int>& writers) const = 0;
 
 private:
     int writers_;
@@ -62,8 +113,8 @@ private:
 /// One writer owns everything: today's gather on one rank (CAM fig. 1; CMAQ rnetCDF; MOM5 SIO).
 std::unique_ptr<Layout> make_serial_layout();
 
-/// Each writer owns a contiguous range of the slowest dimension of every variable
-/// ("z-decomposition", CAM's ZioLib).
+/// Each writer owns a range of the slowest dimension of every variable ("z-decomposition", CAM's
+/// ZioLib).
 std::unique_ptr<Layout> make_slabs_layout(int writers);
 
 /// Each writer owns one contiguous range of the whole space, across variables, whose ends in the

@@ -12,16 +12,37 @@ public:
     RecordLayout(int writers, std::int64_t alignment) : Layout(writers), alignment_(alignment) {}
     const char* name() const override { return "record"; }
 
-    std::vector<Extent> share(int w, const Space& space, std::int64_t base) const override {
+    Share share(int w, const Space& space, std::int64_t base) const override {
+        if (w >= writers()) return {space, std::vector<Extent>{}};
         const Extent extent{cut(w, space, base), cut(w + 1, space, base)};
-        if (extent.size() <= 0) return {};
-        return {extent};
+        if (extent.size() <= 0) return {space, std::vector<Extent>{}};
+        return {space, std::vector<Extent>{extent}};
     }
 
-    std::pair<int, int> writers_of(const Space& space, std::size_t, Extent range) const override {
+    /// A box's rows may lie far apart in the file, with other ranks' writers between them: it is
+    /// halved until a part's span meets few. Work: in proportion to the writers met.
+    void add_writers(const Space& space, std::size_t place, const Box& whole,
+                     std::set<int>& met) const override {
+        const Place& p = space.places[place];
         // A cut lies at most `alignment` and one element from its unaligned place.
         const std::int64_t reach = alignment_ + 8;
-        return {writer_near(range.begin - reach, space), writer_near(range.end + reach, space)};
+        std::vector<Box> todo{whole};
+        while (!todo.empty()) {
+            Box box = todo.back();
+            todo.pop_back();
+            Index corner = box.low;
+            const std::int64_t begin = linear(p.shape, corner);
+            for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
+            const std::int64_t end = linear(p.shape, corner) + 1;
+            const int first = writer_near(p.offset + begin * p.element - reach, space);
+            const int last = writer_near(p.offset + end * p.element + reach, space);
+            if (last - first < 2 || end - begin == box.volume()) {
+                for (int w = first; w <= last; ++w) met.insert(w);
+                continue;
+            }
+            todo.push_back(halve(box));
+            todo.push_back(box);
+        }
     }
 
 private:

@@ -9,12 +9,12 @@ class SerialLayout final : public Layout {
 public:
     SerialLayout() : Layout(1) {}
     const char* name() const override { return "serial"; }
-    std::vector<Extent> share(int w, const Space& space, std::int64_t) const override {
-        if (w != 0 || space.bytes == 0) return {};
-        return {{0, space.bytes}};
+    Share share(int w, const Space& space, std::int64_t) const override {
+        if (w != 0 || space.bytes == 0) return {space, std::vector<Extent>{}};
+        return {space, std::vector<Extent>{{0, space.bytes}}};
     }
-    std::pair<int, int> writers_of(const Space&, std::size_t, Extent) const override {
-        return {0, 0};
+    void add_writers(const Space&, std::size_t, const Box&, std::set<int>& met) const override {
+        met.insert(0);
     }
 };
 

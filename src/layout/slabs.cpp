@@ -12,35 +12,35 @@ public:
     using Layout::Layout;
     const char* name() const override { return "slabs"; }
 
-    std::vector<Extent> share(int w, const Space& space, std::int64_t) const override {
-        std::vector<Extent> result;
+    Share share(int w, const Space& space, std::int64_t) const override {
+        std::vector<std::optional<Box>> boxes;
         for (const Place& p : space.places) {
             const std::int64_t rows = slowest(p);
-            const std::int64_t begin = first_row(w, rows), end = first_row(w + 1, rows);
-            if (begin == end || p.bytes == 0) continue;
-            const std::int64_t row = p.bytes / rows;
-            const Extent extent{p.offset + begin * row,
-                                end == rows ? p.offset + p.padded : p.offset + end * row};
-            if (!result.empty() && result.back().end == extent.begin)
-                result.back().end = extent.end;
-            else
-                result.push_back(extent);
+            const std::int64_t begin = w < writers() ? first_row(w, rows) : rows;
+            const std::int64_t end = w < writers() ? first_row(w + 1, rows) : rows;
+            boxes.emplace_back();
+            if (begin == end) continue;
+            Box& box = boxes.back().emplace();
+            box.nd = static_cast<int>(p.shape.size());
+            std::copy(p.shape.begin(), p.shape.end(), box.count.begin());
+            if (box.nd == 0) continue;
+            box.low[0] = begin;
+            box.count[0] = end - begin;
         }
-        return result;
+        return {space, boxes, false};
     }
 
-    std::pair<int, int> writers_of(const Space& space, std::size_t place,
-                                   Extent range) const override {
-        const Place& p = space.places[place];
-        const std::int64_t rows = slowest(p);
-        const std::int64_t row = std::max<std::int64_t>(1, p.bytes / rows);
-        auto owner = [&](std::int64_t byte) {
-            const std::int64_t r = std::clamp<std::int64_t>((byte - p.offset) / row, 0, rows - 1);
-            int w = static_cast<int>(r * writers() / rows);
-            while (first_row(w + 1, rows) <= r) ++w;
+    void add_writers(const Space& space, std::size_t place, const Box& box,
+                     std::set<int>& met) const override {
+        const std::int64_t rows = slowest(space.places[place]);
+        auto owner = [&](std::int64_t row) {
+            int w = static_cast<int>(row * writers() / rows);
+            while (first_row(w + 1, rows) <= row) ++w;
             return w;
         };
-        return {owner(range.begin), owner(range.end - 1)};
+        const std::int64_t first = box.nd == 0 ? 0 : box.low[0];
+        const std::int64_t last = box.nd == 0 ? 0 : first + box.count[0] - 1;
+        for (int w = owner(first), end = owner(last); w <= end; ++w) met.insert(w);
     }
 
 private:

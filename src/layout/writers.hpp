@@ -13,4 +13,10 @@ struct WriterCount {
 };
 WriterCount parse_writers(const std::string& text);
 
+/// "MxN": M parts along the fastest dimension, N along the next one; 0 if the text is another.
+struct Tiles {
+    int x = 0, y = 0;
+};
+Tiles parse_tiles(const std::string& text);
+
 }  // namespace thalweg

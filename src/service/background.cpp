@@ -93,7 +93,7 @@ public:
           spaces_(make_spaces(*plan.definitions, map)),
           writer_ranks_(writers),
           storage_(storage),
-          layout_(make_layout(plan.method, static_cast<int>(writers.size()), plan.alignment)) {}
+          layout_(make_layout(plan.layout)) {}
 
     ~BackgroundFile() override {
         if (desk_) background_.remove(desk_);
@@ -159,7 +159,7 @@ public:
             records_ = desk_->ended_records();
         }
         status = team_.agree(status);
-        if (status.ok() && team_.rank() == 0) status = desk_->commit_all(durable);
+        if (status.ok() && desk_ && desk_->writer() == 0) status = desk_->commit_all(durable);
         status = team_.agree(status);
         if (!status.ok()) outbox_->region().fail(status);
         return status;
@@ -168,6 +168,7 @@ public:
     Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
         if (desk_) background_.remove(desk_);
         if (!good && desk_) records_ = desk_->records();
+        team_.all_reduce({&records_, 1}, Reduce::max);  // not every rank has a writer
         return team_.agree(storage_.close(records_, late));
     }
 
@@ -186,10 +187,8 @@ private:
         options.rank = team_.rank();
         options.agent = agent;
         options.node_agents = agents;
-        desk_ = std::make_shared<Desk>(
-            *plan_.definitions, spaces_,
-            make_layout(plan_.method, static_cast<int>(writer_ranks_.size()), plan_.alignment),
-            writer, storage_, options);
+        desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
+                                       writer, storage_, options);
         for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {
             SegmentName name;
             std::memcpy(&name, names.data() + at, sizeof name);
@@ -274,13 +273,6 @@ std::unique_ptr<FileService> make_background_file(Team& team, Background& backgr
     status = file->begin();
     if (!status.ok()) return nullptr;
     return file;
-}
-
-std::unique_ptr<Layout> make_layout(const std::string& method, int writers,
-                                    std::int64_t alignment) {
-    if (method == "serial" || writers == 1) return make_serial_layout();
-    if (method == "slabs") return make_slabs_layout(writers);
-    return make_record_layout(writers, alignment);
 }
 
 }  // namespace thalweg

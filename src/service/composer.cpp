@@ -72,7 +72,8 @@ Status Composer::write_step(std::span<const Parcel> parcels) {
                                                                                : Action::fill);
     std::vector<char> wanted;
     for (Action a : actions) wanted.push_back(a != Action::skip);
-    status = pass(spaces_.record, true, records_, actions, extents_of(spaces_.record, wanted));
+    const Share share = layout_.share(writer_, spaces_.record, spaces_.base(true, records_));
+    status = pass(spaces_.record, true, records_, actions, share, wanted_of(share, wanted));
     for (const Place& p : spaces_.record.places) parted_[static_cast<std::size_t>(p.variable)] = 0;
     ++records_;
     return status;
@@ -90,7 +91,8 @@ Status Composer::write_fixed(std::span<const Parcel> parcels, bool last) {
         wanted.push_back(actions.back() != Action::skip);
         if (wanted.back()) filled_[v] = 1;
     }
-    return pass(spaces_.fixed, false, 0, actions, extents_of(spaces_.fixed, wanted));
+    const Share share = layout_.share(writer_, spaces_.fixed, spaces_.fixed_base);
+    return pass(spaces_.fixed, false, 0, actions, share, wanted_of(share, wanted));
 }
 
 Status Composer::write_part(std::span<const Parcel> parcels) {
@@ -100,23 +102,22 @@ Status Composer::write_part(std::span<const Parcel> parcels) {
     const bool records = definitions_.variables[v].record;
     const Space& space = spaces_.of(records);
     const std::size_t at = space.place_of(head.variable);
-    const Place& p = space.places[at];
     std::vector<Action> actions(space.places.size(), Action::skip);
     actions[at] = Action::data;
-    const bool end = head.end == p.bytes / p.element;
     (records ? parted_ : filled_)[v] = 1;
-    return pass(
-        space, records, records ? records_ : 0, actions,
-        {{p.offset + head.begin * p.element, p.offset + (end ? p.padded : head.end * p.element)}});
+    const std::int64_t record = records ? records_ : 0;
+    const Share share = layout_.share(writer_, space, spaces_.base(records, record));
+    return pass(space, records, record, actions, share,
+                wanted_of(share, at, {head.begin, head.end}));
 }
 
-void Composer::copy_parts(const Space& space, Extent piece, std::size_t place, ElementRange range,
+void Composer::copy_parts(const Share& share, Extent piece, std::size_t place, ElementRange range,
                           std::span<const HeldBox> held, char* to) {
-    const Place& p = space.places[place];
+    const Place& p = share.space().places[place];
     Index to_stride = strides_of(p.shape);
     for (std::size_t d = 0; d < p.shape.size(); ++d) to_stride[d] *= p.element;
     const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
-    for_parts(p.shape, range, held, [&](const HeldBox& h, const Box& part) {
+    for_parts(share, place, range, held, [&](const HeldBox& h, const Box& part) {
         const Parcel::Entry& entry = *entries_[static_cast<std::size_t>(h.block)];
         Index stride =
             strides_of(std::span(h.box.count.data(), static_cast<std::size_t>(h.box.nd)));
@@ -126,28 +127,30 @@ void Composer::copy_parts(const Space& space, Extent piece, std::size_t place, E
             from += (part.low[d] - h.box.low[d]) * stride[d];
         }
         copy_box(part.nd, part.count,
-                 to + (p.offset + linear(p.shape, part.low) * p.element - piece.begin), to_stride,
-                 from, stride, kernel, nullptr);
+                 to + (p.offset + share.position(place, part.low) * p.element - piece.begin),
+                 to_stride, from, stride, kernel, nullptr);
     });
 }
 
-/// This writer's share of the wanted bytes of a space.
+/// The wanted bytes of this writer's share of a space.
 Status Composer::pass(const Space& space, bool records, std::int64_t record,
-                      std::span<const Action> actions, std::vector<Extent> wanted) {
+                      std::span<const Action> actions, const Share& share,
+                      std::vector<Extent> wanted) {
     const std::int64_t base = spaces_.base(records, record);
-    PieceCursor cursor(space, intersect(layout_.share(writer_, space, base), wanted), piece_);
+    PieceCursor cursor(share.space(), std::move(wanted), piece_);
     for (Extent piece; cursor.next(piece);) {
         buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(piece.size())));
-        prefill_piece(space, piece, buffer_.data(), fill_, [&](std::size_t place) {
+        prefill_piece(share.space(), piece, buffer_.data(), fill_, [&](std::size_t place) {
             const auto v = static_cast<std::size_t>(space.places[place].variable);
             return actions[place] == Action::data && definitions_.variables[v].decomposition->whole;
         });
-        for_places(space, piece, [&](std::size_t place, ElementRange range) {
+        for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
             if (actions[place] != Action::data) return;
             const auto v = static_cast<std::size_t>(space.places[place].variable);
-            copy_parts(space, piece, place, range, held_[v], buffer_.data());
+            copy_parts(share, piece, place, range, held_[v], buffer_.data());
         });
-        const auto chunks = chunks_of(space, piece, buffer_.data(), base, record);
+        std::deque<Box> boxes;
+        const auto chunks = chunks_of(share, space, piece, buffer_.data(), base, record, boxes);
         if (Status status = storage_.write(chunks); !status.ok()) return status;
         if (between_) between_();
     }

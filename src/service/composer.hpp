@@ -37,10 +37,10 @@ private:
     Status write_fixed(std::span<const Parcel> parcels, bool last);
     Status write_part(std::span<const Parcel> parcels);
     Status pass(const Space& space, bool records, std::int64_t record,
-                std::span<const Action> actions, std::vector<Extent> wanted);
+                std::span<const Action> actions, const Share& share, std::vector<Extent> wanted);
     void collect(std::span<const Parcel> parcels);
     bool was_put(int variable) const;
-    void copy_parts(const Space& space, Extent piece, std::size_t place, ElementRange range,
+    void copy_parts(const Share& share, Extent piece, std::size_t place, ElementRange range,
                     std::span<const HeldBox> held, char* to);
 
     // Boxes (composer_boxes.cpp)

@@ -55,30 +55,33 @@ Status Composer::write_rows(int variable, std::int64_t record, std::int64_t firs
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     const Space& space = spaces_.of(v.record);
     const std::size_t place = space.place_of(variable);
-    const Place& p = space.places[place];
     const std::int64_t base = spaces_.base(v.record, record);
     const std::int64_t plane =
         v.shape.empty() ? 1 : v.elements() / std::max<std::int64_t>(v.shape[0], 1);
-    const bool end = last * plane == v.elements();
-    const Extent wanted[] = {{p.offset + first * plane * p.element,
-                              p.offset + (end ? p.padded : last * plane * p.element)}};
-    PieceCursor cursor(space, intersect(layout_.share(writer_, space, base), wanted), piece_);
+    const Share share = layout_.share(writer_, space, base);
+    PieceCursor cursor(share.space(), wanted_of(share, place, {first * plane, last * plane}),
+                       piece_);
     for (Extent piece; cursor.next(piece);) {
         buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(piece.size())));
+        std::deque<Box> parts;
+        const auto chunks = chunks_of(share, space, piece, buffer_.data(), base, record, parts);
         if (fresh) {
-            prefill_piece(space, piece, buffer_.data(), fill_, [](std::size_t) { return false; });
+            prefill_piece(share.space(), piece, buffer_.data(), fill_,
+                          [](std::size_t) { return false; });
         } else {
-            Status status = storage_.read(base + piece.begin, piece.size(), buffer_.data());
-            if (!status.ok()) return status;
+            for (const Chunk& chunk : chunks) {
+                Status status =
+                    storage_.read(chunk, buffer_.data() + (chunk.data - buffer_.data()));
+                if (!status.ok()) return status;
+            }
         }
-        const ElementRange range = elements_in(p, piece);
+        const ElementRange range = elements_in(share.space().places[place], piece);
         for (const Parcel::Entry* e : boxes) {
             entries_.assign(1, e);
             HeldBox held = e->held;
             held.block = 0;
-            copy_parts(space, piece, place, range, {&held, 1}, buffer_.data());
+            copy_parts(share, piece, place, range, {&held, 1}, buffer_.data());
         }
-        const auto chunks = chunks_of(space, piece, buffer_.data(), base, record);
         if (Status status = storage_.write(chunks); !status.ok()) return status;
         if (between_) between_();
     }

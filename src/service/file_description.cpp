@@ -32,6 +32,47 @@ std::vector<Attribute> get_attributes(WireReader& in) {
     return attributes;
 }
 
+void put_cuts(WireWriter& out, const std::vector<Cut>& cuts) {
+    out.put(static_cast<std::uint64_t>(cuts.size()));
+    for (const Cut& cut : cuts) {
+        out.put(cut.dim);
+        out.put(cut.begin);
+    }
+}
+
+std::vector<Cut> get_cuts(WireReader& in) {
+    std::vector<Cut> cuts(in.get<std::uint64_t>());
+    for (Cut& cut : cuts) {
+        cut.dim = in.get<int>();
+        cut.begin = in.get_many<std::vector<std::int64_t>>();
+    }
+    return cuts;
+}
+
+void put_layout(WireWriter& out, const LayoutChoice& layout) {
+    out.put(layout.method);
+    out.put(layout.writers);
+    out.put(layout.alignment);
+    out.put(layout.grid.rows);
+    out.put(layout.grid.columns);
+    out.put(layout.grid.own_files);
+    put_cuts(out, layout.grid.y);
+    put_cuts(out, layout.grid.x);
+}
+
+LayoutChoice get_layout(WireReader& in) {
+    LayoutChoice layout;
+    layout.method = in.get_text();
+    layout.writers = in.get<int>();
+    layout.alignment = in.get<std::int64_t>();
+    layout.grid.rows = in.get<int>();
+    layout.grid.columns = in.get<int>();
+    layout.grid.own_files = in.get<bool>();
+    layout.grid.y = get_cuts(in);
+    layout.grid.x = get_cuts(in);
+    return layout;
+}
+
 }  // namespace
 
 void put_status(WireWriter& out, const Status& status) {
@@ -68,10 +109,9 @@ void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regi
     out.put(plan.path);
     out.put(plan.data_path);
     out.put(plan.serial);
-    out.put(plan.method);
+    put_layout(out, plan.layout);
     out.put(plan.storage);
     out.put(plan.options);
-    out.put(plan.alignment);
     out.put(plan.piece);
     out.put(plan.queue);
     out.put(plan.durable);
@@ -101,10 +141,9 @@ FileDescription read_file(const std::vector<char>& bytes) {
     f.plan.path = in.get_text();
     f.plan.data_path = in.get_text();
     f.plan.serial = in.get<int>();
-    f.plan.method = in.get_text();
+    f.plan.layout = get_layout(in);
     f.plan.storage = in.get_text();
     f.plan.options = in.get<StorageOptions>();
-    f.plan.alignment = in.get<std::int64_t>();
     f.plan.piece = in.get<std::int64_t>();
     f.plan.queue = in.get<std::int64_t>();
     f.plan.durable = in.get<bool>();

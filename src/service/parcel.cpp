@@ -97,16 +97,18 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
         const Space& space = spaces.of(v.record);
         const std::int64_t base =
             spaces.base(v.record, parcel.head.kind == UnitKind::boxes ? e.record : step_record);
-        const Place& p = space.places[space.place_of(e.variable)];
+        const std::size_t place = space.place_of(e.variable);
+        const Share share = layout.share(writer, space, base);
+        const Place& p = share.space().places[place];
         const auto size = p.element;
         Index from_stride =
             strides_of(std::span(e.held.box.count.data(), static_cast<std::size_t>(e.held.box.nd)));
         for (int d = 0; d < e.held.box.nd; ++d) from_stride[d] *= size;
         const RowKernel kernel = move_kernel(static_cast<std::size_t>(size));
-        for (const Extent& share : layout.share(writer, space, base)) {
-            const ElementRange range = elements_in(p, share);
+        for (const Extent& extent : share.extents()) {
+            const ElementRange range = elements_in(p, extent);
             if (range.begin >= range.end) continue;
-            for_parts(v.shape, range, {&e.held, 1}, [&](const HeldBox& held, const Box& part) {
+            for_parts(share, place, range, {&e.held, 1}, [&](const HeldBox& held, const Box& part) {
                 Parcel::Entry entry;
                 entry.variable = e.variable;
                 entry.record = e.record;

@@ -72,11 +72,7 @@ namespace {
 class ServedFile final : public FileService {
 public:
     ServedFile(Team& team, Port& port, const ServicePlan& plan)
-        : team_(team),
-          port_(port),
-          plan_(plan),
-          layout_(make_layout(plan.method, static_cast<int>(port.crew().servers.size()),
-                              plan.alignment)) {}
+        : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)) {}
     ~ServedFile() override { port_.forget(plan_.serial); }
 
     Status begin() {

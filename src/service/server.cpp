@@ -164,9 +164,8 @@ void Server::set_up(Served& served, Status& status) {
     options.agent =
         static_cast<int>(std::find(local.begin(), local.end(), writer_) - local.begin());
     options.node_agents = 0;  // servers report to the first one by messages
-    served.desk = std::make_unique<Desk>(definitions, served.spaces,
-                                         make_layout(plan.method, writers, plan.alignment), writer_,
-                                         *served.storage, options);
+    served.desk = std::make_unique<Desk>(definitions, served.spaces, make_layout(plan.layout),
+                                         writer_, *served.storage, options);
     const std::vector<int> mine = crew_.models_of(node_);
     for (int m : mine) {
         auto segment =

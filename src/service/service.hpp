@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
+#include "layout/grid.hpp"
 #include "service/outbox.hpp"
 #include "storage/spaces.hpp"
 
@@ -18,9 +19,9 @@ struct ServicePlan {
     std::string path, data_path;  ///< path: for messages
     int serial = 0;               ///< of the file in its session
     const Definitions* definitions = nullptr;
-    std::string method, storage;
+    LayoutChoice layout;
+    std::string storage;
     StorageOptions options;
-    std::int64_t alignment = 4096;
     std::int64_t piece = 2 << 20;
     std::int64_t queue = 0;     ///< bytes a rank
     bool queue_inline = false;  ///< who finds the queue full writes
@@ -51,8 +52,5 @@ public:
 protected:
     std::unique_ptr<Outbox> outbox_;
 };
-
-/// The layout of a method by its name.
-std::unique_ptr<Layout> make_layout(const std::string& method, int writers, std::int64_t alignment);
 
 }  // namespace thalweg

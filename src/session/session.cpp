@@ -28,6 +28,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.storage = s.text("storage");
     o.format = s.text("format");
     o.writers = s.text("writers");
+    o.tiles = s.text("tiles");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
     o.buffer = s.number("buffer");

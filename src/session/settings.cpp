@@ -31,8 +31,8 @@ const char* const rates = "0 or a size in bytes a second (500MiB, 2GiB)";
 
 const std::vector<SettingRow>& setting_table() {
     static const std::vector<SettingRow> table{
-        {"method", "auto", "auto|record|slabs|direct|serial", "who writes what; auto is record",
-         true},
+        {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
+         "who writes what; auto is record", true},
         {"storage", "auto", "auto|posix|pnetcdf|memory",
          "how bytes get into the file; auto is posix, on NFS pnetcdf; memory keeps nothing", true},
         {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
@@ -41,6 +41,10 @@ const std::vector<SettingRow>& setting_table() {
          "classic netCDF format; auto is cdf2, or cdf5 where cdf2 cannot hold the file", true},
         {"writers", "auto", "auto, a number, or a number per node as in 2/node",
          "ranks that write; auto is 1/node on local file systems, else 4/node", true},
+        {"tiles", "auto", "auto, or MxN as in 4x2",
+         "with method=tiles: parts along the fastest and the next dimension; auto makes as many as "
+         "there are writers",
+         true},
         {"alignment", "auto", auto_sizes,
          "ends of writers' ranges are multiples of it; auto is the file system's block size", true},
         {"buffer", "8MiB", sizes, "exchange buffers, a rank", false},
@@ -138,6 +142,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     }
     if (row.values == flags) return value == "yes" || value == "no";
     if (name == "writers") return value == "auto" || parse_writers(value).number > 0;
+    if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
     if (name == "summary" || name == "config") return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)

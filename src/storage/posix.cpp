@@ -31,6 +31,7 @@ public:
         format_ = options.format;
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
+        keeper_ = comm.rank() == options.keeper;
         Status status;
         if (first_) {
             NoSizeSignal guard;
@@ -40,7 +41,7 @@ public:
         if (!status.ok()) return status;
         broadcast(comm, map, 0);
         map_ = map;
-        if (writer || first_) {
+        if (writer || keeper_) {
             fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
             if (fd_ < 0) status = system_failure(path, "cannot open for writing");
         }
@@ -69,24 +70,15 @@ public:
         return {};
     }
 
-    Status read(std::int64_t offset, std::int64_t bytes, char* to) override {
-        while (bytes > 0) {
-            const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
-            if (n < 0 && errno == EINTR) continue;
-            if (n < 0) return system_failure(path_, "cannot read");
-            if (n == 0) {
-                std::memset(to, 0, static_cast<std::size_t>(bytes));
-                return {};
-            }
-            to += n;
-            offset += n;
-            bytes -= n;
-        }
-        return {};
+    Status read(const Chunk& c, char* to) override {
+        if (c.box == nullptr) return read_range(c.offset, c.bytes, to);
+        return for_runs(c, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
+            return read_range(offset, bytes, to + at);
+        });
     }
 
     Status set_records(std::int64_t records, bool durable) override {
-        if (!first_) return {};
+        if (!keeper_) return {};
         Status status = write_record_count(fd_, path_, format_, records);
         if (status.ok() && durable) status = sync();
         return status;
@@ -107,6 +99,22 @@ public:
     }
 
 private:
+    Status read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
+        while (bytes > 0) {
+            const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) return system_failure(path_, "cannot read");
+            if (n == 0) {
+                std::memset(to, 0, static_cast<std::size_t>(bytes));
+                return {};
+            }
+            to += n;
+            offset += n;
+            bytes -= n;
+        }
+        return {};
+    }
+
     Status write_range(const Chunk& c, const char* data, std::int64_t bytes, std::int64_t offset) {
         throttle_.begin();
         if (Status status = write_fully(fd_, path_, data, bytes, offset); !status.ok()) {
@@ -123,6 +131,15 @@ private:
 
     /// One write for each run of elements that lie side by side in the file.
     Status write_box(const Chunk& c) {
+        return for_runs(c, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
+            return write_range(c, c.data + at, bytes, offset);
+        });
+    }
+
+    /// Calls visit(byte in the file, byte in the box, bytes) for the runs of a box, in order, until
+    /// one fails.
+    template <class Visit>
+    Status for_runs(const Chunk& c, Visit&& visit) const {
         const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
         const Box& box = *c.box;
         const auto size = static_cast<std::int64_t>(v.element());
@@ -132,12 +149,9 @@ private:
                (inner == box.nd || box.count[inner] == v.shape[static_cast<std::size_t>(inner)]))
             run *= box.count[--inner];
         Index at = box.low;
-        const char* data = c.data;
-        for (;;) {
+        for (std::int64_t done = 0;; done += run * size) {
             const std::int64_t offset = c.offset + linear(v.shape, at) * size;
-            if (Status status = write_range(c, data, run * size, offset); !status.ok())
-                return status;
-            data += run * size;
+            if (Status status = visit(offset, done, run * size); !status.ok()) return status;
             int d = inner - 1;
             while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
                 at[d] = box.low[d];
@@ -152,7 +166,7 @@ private:
     FileMap map_;
     Format format_ = Format::cdf2;
     int fd_ = -1;
-    bool first_ = false;
+    bool first_ = false, keeper_ = false;
 };
 
 class MemoryStorage final : public Storage {

@@ -17,10 +17,13 @@ Space make_space(const Definitions& d, const FileMap& map, bool record, std::int
         place.bytes = v.elements() * place.element;
         place.padded = map.padded[i];
         place.shape = v.shape;
+        place.dims.assign(v.dims.begin() + (v.record ? 1 : 0), v.dims.end());
         space.places.push_back(std::move(place));
     }
     std::stable_sort(space.places.begin(), space.places.end(),
                      [](const Place& a, const Place& b) { return a.offset < b.offset; });
+    // The records of a single variable follow each other without gaps.
+    space.padded = !record || space.places.size() != 1;
     base = space.places.empty() ? 0 : space.places.front().offset;
     for (Place& p : space.places) {
         p.offset -= base;

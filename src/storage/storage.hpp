@@ -57,6 +57,7 @@ struct StorageOptions {
     std::int64_t header_pad = 4096;
     bool blocking = false;  ///< pnetcdf: one collective a variable instead of one a round
     double rate = 0;        ///< most bytes a second of this rank; 0: no limit
+    int keeper = 0;         ///< the rank that counts the records in the header: the first writer
 };
 
 class Storage {
@@ -87,10 +88,10 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
-    /// Reads what was written, for drivers that are not collective; zeros where there is nothing.
-    virtual Status read(std::int64_t offset, std::int64_t bytes, char* to) {
-        (void)offset;
-        std::memset(to, 0, static_cast<std::size_t>(bytes));
+    /// Reads what was written at a chunk's place (its data are not looked at), for drivers that are
+    /// not collective; zeros where there is nothing.
+    virtual Status read(const Chunk& chunk, char* to) {
+        std::memset(to, 0, static_cast<std::size_t>(chunk.bytes));
         return {};
     }
 

@@ -235,9 +235,9 @@ TEST(PieceCursor, PiecesAreTheExtents) {
         // Not only whole variables: the share of a writer.
         const auto layout = make_record_layout(static_cast<int>(random.between(1, 4)),
                                                std::int64_t(1) << random.below(8));
-        const auto extents =
-            intersect(layout->share(static_cast<int>(random.below(layout->writers())), space, 4),
-                      extents_of(space, wanted));
+        const auto extents = intersect(
+            layout->share(static_cast<int>(random.below(layout->writers())), space, 4).extents(),
+            extents_of(space, wanted));
         const std::int64_t size = random.pick<std::int64_t>({256, 300, 1024, 1 << 20});
         PieceCursor cursor(space, extents, size);
         std::vector<Extent> joined;

@@ -85,22 +85,21 @@ Plan plan_of(const Grid& grid, std::int64_t rank, const Layout& layout) {
     std::set<int> met;
     for (std::size_t i = 0; i < space.places.size(); ++i)
         for (const HeldBox& h : held(i)) {
-            add_writers_met(layout, space, i, h, met);
+            layout.add_writers(space, i, h.box, met);
             plan.rows += h.box.volume() / h.box.count[h.box.nd - 1];
         }
     plan.writers = static_cast<std::int64_t>(met.size());
-    const std::vector<Extent> wanted{{0, space.bytes}};
     for (int w : met) {
-        PieceCursor cursor(space, intersect(layout.share(w, space, 8192), wanted), 1 << 20);
+        const Share share = layout.share(w, space, 8192);
+        PieceCursor cursor(share.space(), share.extents(), 1 << 20);
         const std::int64_t before = plan.parts;
         for (Extent piece; cursor.next(piece);) {
             ++plan.pieces;
-            for_places(space, piece, [&](std::size_t place, ElementRange range) {
-                for_parts(space.places[place].shape, range, held(place),
-                          [&](const HeldBox&, const Box& part) {
-                              ++plan.parts;
-                              plan.elements += part.volume();
-                          });
+            for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+                for_parts(share, place, range, held(place), [&](const HeldBox&, const Box& part) {
+                    ++plan.parts;
+                    plan.elements += part.volume();
+                });
             });
         }
         plan.owners += plan.parts > before;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "layout/grid.hpp"
 #include "layout/writers.hpp"
 #include "system/random.hpp"
 
@@ -16,6 +17,8 @@ namespace {
 Space random_space(Random& random, std::int64_t longest) {
     Space space;
     const std::int64_t n = random.between(1, 6);
+    std::vector<std::int64_t> lengths;  // of the file's dimensions
+    for (int d = 0; d < 5; ++d) lengths.push_back(random.between(1, longest));
     for (std::int64_t i = 0; i < n; ++i) {
         Place p;
         p.variable = static_cast<int>(i);
@@ -23,8 +26,11 @@ Space random_space(Random& random, std::int64_t longest) {
         p.element = random.pick<std::int64_t>({1, 2, 4, 8});
         const std::int64_t nd = random.below(4);
         std::int64_t elements = 1;
-        for (std::int64_t d = 0; d < nd; ++d) {
-            p.shape.push_back(random.between(1, longest));
+        std::vector<int> dims{0, 1, 2, 3, 4};
+        random.shuffle(dims);
+        p.dims.assign(dims.begin(), dims.begin() + nd);
+        for (const int d : p.dims) {
+            p.shape.push_back(lengths[static_cast<std::size_t>(d)]);
             elements *= p.shape.back();
         }
         p.bytes = elements * p.element;
@@ -35,6 +41,71 @@ Space random_space(Random& random, std::int64_t longest) {
         space.places.push_back(std::move(p));
     }
     return space;
+}
+
+/// What of a space a share holds, byte by byte as they lie in the space.
+std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
+    if (!share.boxed()) return share.extents();
+    EXPECT_EQ(share.extents().size(), share.space().bytes > 0 ? 1U : 0U);
+    std::vector<Extent> result;
+    auto add = [&](std::int64_t begin, std::int64_t end) {
+        if (!result.empty() && result.back().end == begin)
+            result.back().end = end;
+        else
+            result.push_back({begin, end});
+    };
+    for (std::size_t i = 0; i < whole.places.size(); ++i) {
+        const Place& p = whole.places[i];
+        const Place& seen = share.space().places[i];
+        if (seen.bytes == 0) continue;
+        Box box;
+        box.nd = static_cast<int>(seen.shape.size());
+        box = share.placed(i, box);
+        const std::int64_t line = seen.shape.empty() ? 1 : seen.shape.back();
+        Index at = box.low;
+        for (bool more = true; more;) {
+            const std::int64_t begin = p.offset + linear(p.shape, at) * p.element;
+            add(begin, begin + line * p.element);
+            int d = box.nd - 2;
+            while (d >= 0 && ++at[d] == box.low[d] + seen.shape[static_cast<std::size_t>(d)]) {
+                at[d] = box.low[d];
+                --d;
+            }
+            more = d >= 0;
+        }
+        if (seen.padded > seen.bytes) {
+            EXPECT_EQ(result.back().end, p.offset + p.bytes);
+            add(result.back().end, result.back().end + seen.padded - seen.bytes);
+        }
+    }
+    return result;
+}
+
+/// The length of a dimension; 1 if no place has it.
+std::int64_t length_of(const Space& space, int dim) {
+    for (const Place& p : space.places)
+        for (std::size_t d = 0; d < p.dims.size(); ++d)
+            if (p.dims[d] == dim) return p.shape[d];
+    return 1;
+}
+
+Grid random_grid(Random& random, const Space& space) {
+    Grid grid;
+    grid.rows = static_cast<int>(random.between(1, 5));
+    grid.columns = static_cast<int>(random.between(1, 5));
+    std::vector<int> dims{0, 1, 2, 3, 4};
+    random.shuffle(dims);
+    auto cut = [&](int dim, int parts) {
+        Cut c{dim, {0}};
+        for (int k = 1; k < parts; ++k)
+            c.begin.push_back(random.between(0, length_of(space, dim) - 1));
+        std::sort(c.begin.begin(), c.begin.end());
+        return c;
+    };
+    const std::size_t y = random.between(0, 2), x = random.between(0, 2);
+    for (std::size_t i = 0; i < y; ++i) grid.y.push_back(cut(dims[i], grid.rows));
+    for (std::size_t i = y; i < y + x; ++i) grid.x.push_back(cut(dims[i], grid.columns));
+    return grid;
 }
 
 struct Case {
@@ -58,15 +129,17 @@ Case random_case(Random& random) {
     const int writers = static_cast<int>(random.between(1, 20));
     c.alignment =
         random.percent(20) ? random.between(1, 5000) : std::int64_t(1) << random.between(0, 20);
-    switch (random.below(3)) {
+    switch (random.below(4)) {
         case 0: c.layout = make_serial_layout(); break;
         case 1: c.layout = make_slabs_layout(writers); break;
+        case 2: c.layout = make_grid_layout("tiles", random_grid(random, c.space)); break;
         default: c.layout = make_record_layout(writers, c.alignment); break;
     }
     c.base = random.pick<std::int64_t>({0, 4, 320, 8192, 5'000'000'000, 123'456'788}) +
              (random.percent(50) ? 4 * random.below(3000) : 0);
     for (int w = 0; w < c.layout->writers(); ++w)
-        c.shares.push_back(c.layout->share(w, c.space, c.base));
+        c.shares.push_back(bytes_of(c.layout->share(w, c.space, c.base), c.space));
+    EXPECT_TRUE(c.layout->share(c.layout->writers(), c.space, c.base).extents().empty());
     return c;
 }
 
@@ -116,24 +189,134 @@ TEST(Layout, NoElementAndNoPaddingIsSplit) {
     });
 }
 
-TEST(Layout, WritersOfContainsTheOwnersForAnyBase) {
-    for_cases(3, 5000, [](const Case& c, Random& random) {
+/// A random box of a place.
+Box random_box(Random& random, const Place& p) {
+    Box box;
+    box.nd = static_cast<int>(p.shape.size());
+    for (std::size_t d = 0; d < p.shape.size(); ++d) {
+        box.low[d] = random.below(p.shape[d]);
+        box.count[d] = random.between(1, p.shape[d] - box.low[d]);
+    }
+    return box;
+}
+
+TEST(Layout, WritersOfABoxContainItsOwnersForAnyBase) {
+    for_cases(3, 3000, [](const Case& c, Random& random) {
         for (std::size_t i = 0; i < c.space.places.size(); ++i) {
             const Place& p = c.space.places[i];
-            const std::int64_t n = p.bytes / p.element;
-            const std::int64_t first = random.below(n), last = random.between(first, n - 1);
-            const Extent range{p.offset + first * p.element, p.offset + (last + 1) * p.element};
-            const auto [low, high] = c.layout->writers_of(c.space, i, range);
-            ASSERT_GE(low, 0);
-            ASSERT_LT(high, c.layout->writers());
-            for (int w = 0; w < c.layout->writers(); ++w)
-                for (const Extent& e : c.shares[static_cast<std::size_t>(w)])
-                    if (std::max(e.begin, range.begin) < std::min(e.end, range.end)) {
-                        ASSERT_LE(low, w);
-                        ASSERT_GE(high, w);
-                    }
+            const Box box = random_box(random, p);
+            std::set<int> writers;
+            c.layout->add_writers(c.space, i, box, writers);
+            ASSERT_FALSE(writers.empty());
+            ASSERT_GE(*writers.begin(), 0);
+            ASSERT_LT(*writers.rbegin(), c.layout->writers());
+            Index at = box.low;
+            for (bool more = true; more;) {
+                const std::int64_t begin = p.offset + linear(p.shape, at) * p.element;
+                const std::int64_t n = box.nd == 0 ? 1 : box.count[box.nd - 1];
+                for (int w = 0; w < c.layout->writers(); ++w)
+                    for (const Extent& e : c.shares[static_cast<std::size_t>(w)])
+                        if (std::max(e.begin, begin) < std::min(e.end, begin + n * p.element)) {
+                            ASSERT_TRUE(writers.contains(w)) << w;
+                        }
+                int d = box.nd - 2;
+                while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
+                    at[d] = box.low[d];
+                    --d;
+                }
+                more = d >= 0 && !random.percent(2);
+            }
         }
     });
+}
+
+TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
+    Space space;
+    space.bytes = 4 * (3 * 10 * 8 + 8);
+    space.places.push_back({0, 0, 960, 960, 4, {3, 10, 8}, {5, 1, 2}});
+    space.places.push_back({1, 960, 32, 32, 4, {8}, {2}});
+    Grid grid;
+    grid.rows = grid.columns = 2;
+    grid.y.push_back({1, {0, 7}});
+    grid.x.push_back({2, {0, 3}});
+    const auto layout = make_grid_layout("tiles", grid);
+    const Share share = layout->share(3, space, 0);
+    EXPECT_EQ(share.space().places[0].shape, (std::vector<std::int64_t>{3, 3, 5}));
+    Box box;
+    box.nd = 3;
+    EXPECT_EQ(share.placed(0, box).low[1], 7);
+    EXPECT_EQ(share.placed(0, box).low[2], 3);
+    // Along y the 1-D variable has one owner; in files of their own every row has it.
+    EXPECT_EQ(share.space().places[1].bytes, 20);
+    EXPECT_EQ(layout->share(1, space, 0).space().places[1].bytes, 0);
+    grid.own_files = true;
+    const auto files = make_grid_layout("tiles", grid);
+    EXPECT_EQ(files->share(1, space, 0).space().places[1].bytes, 20);
+    std::set<int> met;
+    box.nd = 1;
+    box.count[0] = 3;
+    files->add_writers(space, 1, box, met);
+    EXPECT_EQ(met, (std::set<int>{0, 2}));
+}
+
+TEST(GridLayout, FilesOfTheirOwnAreDenseAndPadded) {
+    Random random(11);
+    for (int i = 0; i < 500; ++i) {
+        const Space space = random_space(random, 12);
+        Grid grid = random_grid(random, space);
+        grid.own_files = true;
+        const auto layout = make_grid_layout("tiles", grid);
+        for (int w = 0; w < layout->writers(); ++w) {
+            const Share share = layout->share(w, space, 0);
+            std::int64_t at = 0;
+            for (const Place& p : share.space().places) {
+                EXPECT_EQ(p.offset, at);
+                EXPECT_EQ(p.bytes, p.bytes == 0 ? 0 : volume(p.shape) * p.element);
+                EXPECT_EQ(p.padded, (p.bytes + 3) / 4 * 4);
+                at += p.padded;
+            }
+            EXPECT_EQ(share.space().bytes, at);
+        }
+    }
+}
+
+TEST(Share, PositionsGoThereAndBack) {
+    for_cases(9, 1000, [](const Case& c, Random& random) {
+        for (std::size_t i = 0; i < c.space.places.size(); ++i) {
+            const Place& p = c.space.places[i];
+            for (int w = 0; w < c.layout->writers(); ++w) {
+                const Share share = c.layout->share(w, c.space, c.base);
+                const Place& seen = share.space().places[i];
+                const std::int64_t n = p.bytes / p.element, own = seen.bytes / seen.element;
+                const std::int64_t begin = random.below(n), end = random.between(begin, n);
+                const ElementRange within = share.within(i, {begin, end});
+                ASSERT_GE(within.begin, 0);
+                ASSERT_LE(within.begin, within.end);
+                ASSERT_LE(within.end, own);
+                if (within.begin < within.end) {
+                    const ElementRange reach = share.reach(i, within);
+                    ASSERT_GE(reach.begin, begin);
+                    ASSERT_LE(reach.end, end);
+                }
+                // What lies around it is outside.
+                if (within.begin > 0 && own > 0) {
+                    ASSERT_LT(share.reach(i, {within.begin - 1, within.begin}).begin, begin);
+                }
+                if (within.end < own) {
+                    ASSERT_GE(share.reach(i, {within.end, within.end + 1}).begin, end);
+                }
+            }
+        }
+    });
+}
+
+TEST(Grid, CutsAtBlockStartsOrEvenly) {
+    const std::vector<std::int64_t> starts{0, 5, 9, 30, 31};
+    EXPECT_EQ(cut_dimension(starts, 40, 5), starts);
+    EXPECT_EQ(cut_dimension(starts, 40, 2), (std::vector<std::int64_t>{0, 9}));
+    EXPECT_EQ(cut_dimension(starts, 40, 1), (std::vector<std::int64_t>{0}));
+    EXPECT_EQ(cut_dimension(starts, 40, 8),
+              (std::vector<std::int64_t>{0, 5, 10, 15, 20, 25, 30, 35}));
 }
 
 TEST(RecordLayout, CutsAreAlignedInTheFile) {
@@ -159,7 +342,7 @@ TEST(RecordLayout, SharesAreEven) {
     space.places.push_back({0, 0, space.bytes, space.bytes, 4, {1 << 22}});
     const auto layout = make_record_layout(7, 4096);
     for (int w = 0; w < 7; ++w) {
-        const auto share = layout->share(w, space, 8192);
+        const auto share = layout->share(w, space, 8192).extents();
         ASSERT_EQ(share.size(), 1U);
         EXPECT_NEAR(static_cast<double>(share[0].size()), (1 << 24) / 7.0, 4096 + 1);
     }
@@ -173,14 +356,19 @@ TEST(RecordLayout, BeyondTwoToThe31) {
     const auto layout = make_record_layout(1000, 1 << 20);
     std::int64_t position = 0;
     for (int w = 0; w < 1000; ++w) {
-        const auto share = layout->share(w, space, 1 << 20);
+        const auto share = layout->share(w, space, 1 << 20).extents();
         ASSERT_EQ(share.size(), 1U);
         ASSERT_EQ(share[0].begin, position);
         position = share[0].end;
-        const auto [low, high] = layout->writers_of(space, 0, share[0]);
-        ASSERT_LE(low, w);
-        ASSERT_GE(high, w);
-        ASSERT_LE(high - low, 2);
+        Box row;
+        row.nd = 2;
+        row.low[0] = share[0].begin / (std::int64_t(8) << 17);
+        row.count[0] = 1;
+        row.count[1] = 1 << 17;
+        std::set<int> met;
+        layout->add_writers(space, 0, row, met);
+        ASSERT_TRUE(met.contains(w));
+        ASSERT_LE(met.size(), 3U);
     }
     EXPECT_EQ(position, bytes);
 }
@@ -277,6 +465,21 @@ TEST(Writers, Parse) {
         const WriterCount count = parse_writers(row.text);
         EXPECT_EQ(count.number, row.number) << row.text;
         EXPECT_EQ(count.per_node, row.per_node) << row.text;
+    }
+}
+
+TEST(Tiles, Parse) {
+    struct Row {
+        const char* text;
+        int x, y;
+    };
+    const Row rows[] = {{"4x2", 4, 2}, {"1x1", 1, 1},  {"12x10", 12, 10}, {"", 0, 0},
+                        {"4", 0, 0},   {"4x", 0, 0},   {"x4", 0, 0},      {"0x2", 0, 0},
+                        {"2x0", 0, 0}, {"2x3x", 0, 0}, {"-1x2", 0, 0},    {"2X3", 0, 0}};
+    for (const Row& row : rows) {
+        const Tiles tiles = parse_tiles(row.text);
+        EXPECT_EQ(tiles.x, row.x) << row.text;
+        EXPECT_EQ(tiles.y, row.y) << row.text;
     }
 }
 

@@ -70,10 +70,11 @@ struct Writers {
     std::vector<std::unique_ptr<Composer>> composers;
     int between = 0;
 
-    Writers(const Plan& plan, Random& random) : layout(random_layout(random)) {
+    Writers(const Plan& plan, Random& random) : layout(random_layout(random, plan)) {
         const std::int64_t piece = random.pick<std::int64_t>({16, 100, 4096});
         for (int w = 0; w < layout->writers(); ++w) {
             files.push_back(std::make_unique<MemoryFile>());
+            files.back()->definitions = &plan.definitions;
             files.back()->bytes = files.front()->bytes;
             composers.push_back(std::make_unique<Composer>(plan.definitions, plan.spaces, *layout,
                                                            w, *files.back(), piece,

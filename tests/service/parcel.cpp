@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "exchange/pieces.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg;
@@ -53,7 +54,7 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
         Random random(seed + 1000);
         const Plan plan = random_plan(random);
         const auto& variables = plan.definitions.variables;
-        const auto layout = random_layout(random);
+        const auto layout = random_layout(random, plan);
         const bool boxes = random.percent(40);
         const int ranks = static_cast<int>(random.between(1, 4));
         const std::int64_t step = random.below(3);
@@ -93,20 +94,17 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
                     const Variable& v = variables[i];
                     EXPECT_EQ(e.record, record_of[i]);
                     const Space& space = plan.spaces.of(v.record);
-                    const Place& place = space.places[space.place_of(e.variable)];
+                    const std::size_t at = space.place_of(e.variable);
                     const auto share = layout->share(
                         w, space, plan.spaces.base(v.record, boxes ? record_of[i] : step));
                     const char* data = e.data;
                     Sent::for_elements(v, e.held.box, [&](std::int64_t element) {
                         ++seen[i][static_cast<std::size_t>(element)];
-                        for (std::int64_t b = 0; b < place.element; ++b)
+                        for (std::int64_t b = 0; b < space.places[at].element; ++b)
                             ASSERT_EQ(*data++, byte_of(e.variable, 5, element, b));
-                        const std::int64_t at = place.offset + element * place.element;
-                        EXPECT_TRUE(std::any_of(
-                            share.begin(), share.end(),
-                            [&](const Extent& x) { return x.begin <= at && at < x.end; }))
-                            << "seed " << seed << ", writer " << w << ", " << v.name << " element "
-                            << element;
+                        const auto wanted = wanted_of(share, at, {element, element + 1});
+                        EXPECT_EQ(wanted.size(), 1U) << "seed " << seed << ", writer " << w << ", "
+                                                     << v.name << " element " << element;
                     });
                 }
             }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "layout/grid.hpp"
 #include "service/parcel.hpp"
 #include "storage/storage.hpp"
 #include "system/random.hpp"
@@ -29,19 +30,42 @@ public:
         ++counts_.calls;
         if (!failure.ok()) return failure;
         for (const Chunk& c : chunks) {
-            const auto end = static_cast<std::size_t>(c.offset + c.bytes);
-            if (bytes->size() < end) bytes->resize(end, untouched);
-            std::memcpy(bytes->data() + c.offset, c.data, static_cast<std::size_t>(c.bytes));
+            for_bytes(c, [&](std::int64_t in_file, std::int64_t at) {
+                const auto end = static_cast<std::size_t>(in_file + 1);
+                if (bytes->size() < end) bytes->resize(end, untouched);
+                (*bytes)[end - 1] = c.data[at];
+            });
             counts_.bytes += c.bytes;
         }
         return {};
     }
-    Status read(std::int64_t offset, std::int64_t n, char* to) override {
-        for (std::int64_t i = 0; i < n; ++i)
-            to[i] = offset + i < static_cast<std::int64_t>(bytes->size())
-                        ? (*bytes)[static_cast<std::size_t>(offset + i)]
-                        : '\0';
+    Status read(const Chunk& c, char* to) override {
+        for_bytes(c, [&](std::int64_t in_file, std::int64_t at) {
+            to[at] = in_file < static_cast<std::int64_t>(bytes->size())
+                         ? (*bytes)[static_cast<std::size_t>(in_file)]
+                         : '\0';
+        });
         return {};
+    }
+    /// Calls visit(byte of the file, byte of the chunk).
+    template <class Visit>
+    void for_bytes(const Chunk& c, Visit&& visit) const {
+        if (c.box == nullptr) {
+            for (std::int64_t i = 0; i < c.bytes; ++i) visit(c.offset + i, i);
+            return;
+        }
+        const Variable& v = definitions->variables[static_cast<std::size_t>(c.variable)];
+        const auto size = static_cast<std::int64_t>(v.element());
+        for (std::int64_t i = 0; i < c.elements; ++i) {
+            Index at{};
+            std::int64_t rest = i;
+            for (int d = c.box->nd - 1; d >= 0; --d) {
+                at[d] = c.box->low[d] + rest % c.box->count[d];
+                rest /= c.box->count[d];
+            }
+            for (std::int64_t b = 0; b < size; ++b)
+                visit(c.offset + linear(v.shape, at) * size + b, i * size + b);
+        }
     }
     Status set_records(std::int64_t n, bool) override {
         records.push_back(n);
@@ -55,6 +79,7 @@ public:
         return {};
     }
 
+    const Definitions* definitions = nullptr;  ///< for boxes
     static constexpr char untouched = 0x6e;
     /// Shared by the writers of a file.
     std::shared_ptr<std::vector<char>> bytes = std::make_shared<std::vector<char>>();
@@ -75,7 +100,12 @@ struct Plan {
         v.type = type;
         v.record = record;
         v.shape = std::move(shape);
-        v.dims.assign(v.shape.size() + (record ? 1 : 0), 0);
+        // Every length is a dimension, the record's one apart.
+        if (record) v.dims.push_back(-1);
+        for (const std::int64_t length : v.shape) {
+            v.dims.push_back(static_cast<int>(definitions.dims.size()));
+            definitions.dims.push_back({"d" + std::to_string(definitions.dims.size()), length});
+        }
         for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
         auto d = std::make_shared<Decomposition>();
         d->shape = v.shape;
@@ -121,8 +151,24 @@ inline Plan random_plan(Random& random, std::int64_t longest = 14) {
     return plan;
 }
 
-inline std::unique_ptr<Layout> random_layout(Random& random) {
+inline std::unique_ptr<Layout> random_layout(Random& random, const Plan& plan) {
     const int writers = static_cast<int>(random.between(1, 5));
+    if (random.percent(35)) {
+        Grid grid;
+        grid.rows = static_cast<int>(random.between(1, 3));
+        grid.columns = static_cast<int>(random.between(1, 3));
+        const auto n = static_cast<std::int64_t>(plan.definitions.dims.size());
+        if (n > 1) {
+            const auto length = [&](int d) {
+                return plan.definitions.dims[static_cast<std::size_t>(d)].length;
+            };
+            const int y = static_cast<int>(random.below(n));
+            const int x = static_cast<int>((y + 1 + random.below(n - 1)) % n);
+            grid.y.push_back({y, cut_dimension({}, length(y), grid.rows)});
+            grid.x.push_back({x, cut_dimension({}, length(x), grid.columns)});
+        }
+        return make_grid_layout("tiles", grid);
+    }
     if (writers == 1) return make_serial_layout();
     if (random.percent(40)) return make_slabs_layout(writers);
     return make_record_layout(writers, random.pick<std::int64_t>({1, 64, 512}));

@@ -44,16 +44,16 @@ struct Choices {
 };
 
 Choices inline_choices(int ranks) {
-    return {{"auto", "serial", "direct", "slabs", "record"},
+    return {{"auto", "serial", "direct", "slabs", "rows", "columns", "tiles"},
             {"posix", "pnetcdf; pnetcdf_mode=blocking", "pnetcdf; pnetcdf_mode=nonblocking"},
             {"auto", "1", "3", "2/node", std::to_string(ranks)},
-            3};  // shares no factor with the number of writers, so that all pairs come up
+            4};  // shares no factor with the number of writers, so that all pairs come up
 }
 
 // One queue takes several steps, one a variable, one a part of it.
 Choices service_choices(const std::string& service, int ranks) {
     const std::string name = "posix; service=" + service;
-    Choices c{{"auto", "serial", "slabs"}, {}, {"1", "3", std::to_string(ranks)}, 4, true};
+    Choices c{{"auto", "serial", "slabs", "tiles"}, {}, {"1", "3", std::to_string(ranks)}, 5, true};
     for (const std::string queue : {"auto", "16KiB", "4KiB"}) {
         c.storages.push_back(name + "; queue=" + queue);
         if (service == "background")

@@ -102,7 +102,7 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
     c.variables.resize(static_cast<std::size_t>(random.between(1, 5)));
     using Names = std::vector<std::string>;
     c.file = service + "; queue=" + random.pick(Names{"auto", "auto", "16KiB", "64KiB"}) +
-             "; method=" + random.pick(Names{"record", "slabs", "serial"}) +
+             "; method=" + random.pick(Names{"record", "slabs", "serial", "columns", "tiles"}) +
              "; writers=" + random.pick(Names{"1", "2", "3"}) +
              "; piece=" + random.pick(Names{"auto", "4096", "64KiB"}) +
              "; queue_full=" + random.pick(Names{"wait", "inline"});

@@ -146,9 +146,10 @@ std::string make_settings(Random& random, const Limits& limits, bool small_stagi
         text += name + "=" + value;
     };
     using Names = std::vector<std::string>;
-    add("method", !limits.method.empty() ? limits.method
-                                         : random.pick(Names{"auto", "serial", "direct", "slabs",
-                                                             "record", "record"}));
+    add("method", !limits.method.empty()
+                      ? limits.method
+                      : random.pick(Names{"auto", "serial", "direct", "slabs", "rows", "columns",
+                                          "tiles", "record", "record"}));
     const std::string storage = !limits.storage.empty()
                                     ? limits.storage
                                     : random.pick(Names{"auto", "posix", "posix", "pnetcdf"});

@@ -1,0 +1,216 @@
+// Who writes what of a file: its layout and its writers, chosen when the definitions end.
+// SPDX-License-Identifier: Apache-2.0
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "dataset/file.hpp"
+#include "decomposition/starts.hpp"
+#include "layout/writers.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// A dimension that is cut, and the variable whose blocks tell where.
+struct Axis {
+    int dim = -1;
+    const Variable* variable = nullptr;
+    int at = 0;  ///< which of the variable's dimensions, without the record's
+};
+
+struct Axes {
+    std::vector<Axis> y, x;
+};
+
+/// The horizontal dimensions: of decomposed variables, the fastest in the file is x, the next one
+/// y. A dimension is what the largest variable that has it makes of it, so that it is cut in every
+/// variable or in none.
+Axes find_axes(const Definitions& definitions, bool rows) {
+    std::vector<const Variable*> variables;
+    for (const Variable& v : definitions.variables)
+        if (!v.decomposition->replicated && !v.shape.empty()) variables.push_back(&v);
+    const auto weight = [](const Variable* v) {
+        return std::make_pair(v->shape.size() > 1,
+                              v->elements() * static_cast<std::int64_t>(v->element()));
+    };
+    std::stable_sort(variables.begin(), variables.end(),
+                     [&](const Variable* a, const Variable* b) { return weight(a) > weight(b); });
+    Axes axes;
+    std::vector<char> settled(definitions.dims.size(), 0);
+    for (const Variable* v : variables) {
+        const auto nd = static_cast<int>(v->shape.size());
+        for (int d = 0; d < nd; ++d) {
+            const int dim = v->dims[static_cast<std::size_t>(d) + (v->record ? 1 : 0)];
+            if (settled[static_cast<std::size_t>(dim)]) continue;
+            settled[static_cast<std::size_t>(dim)] = 1;
+            // A file of one-dimensional variables has rows, too.
+            if (d == nd - 2 || (nd == 1 && rows))
+                axes.y.push_back({dim, v, d});
+            else if (d == nd - 1)
+                axes.x.push_back({dim, v, d});
+        }
+    }
+    return axes;
+}
+
+/// This rank's blocks along an axis.
+std::vector<std::int64_t> starts_along(const Axis& axis) {
+    const int m = axis.variable->order[static_cast<std::size_t>(axis.at)];
+    std::vector<std::int64_t> starts{0};
+    for (const Box& block : axis.variable->decomposition->blocks)
+        if (block.volume() > 0) starts.push_back(block.low[m]);
+    return starts;
+}
+
+/// The part in which this rank's first block of the first axis' variable begins; -1: it has none.
+int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
+    if (axes.empty()) return 0;
+    for (const Box& block : axes.front().variable->decomposition->blocks) {
+        if (block.volume() == 0) continue;
+        const int m = axes.front().variable->order[static_cast<std::size_t>(axes.front().at)];
+        const auto& begin = cuts.front().begin;
+        return static_cast<int>(std::upper_bound(begin.begin(), begin.end(), block.low[m]) -
+                                begin.begin()) -
+               1;
+    }
+    return -1;
+}
+
+}  // namespace
+
+/// The ranks that the setting names.
+std::vector<int> File::choose_writers() const {
+    const Topology& topology = team_.topology();
+    std::vector<int> writers;
+    if (options_.method == "serial") return {0};
+    if (options_.method == "direct") return topology.by_place;
+    const WriterCount wish = parse_writers(options_.writers);
+    if (wish.per_node) {
+        for (int node = 0; node < topology.nodes; ++node) {
+            const int size = topology.sizes[static_cast<std::size_t>(node)];
+            const int n = std::min(wish.number, size);
+            for (int i = 0; i < n; ++i)
+                writers.push_back(topology.rank_of(
+                    node, static_cast<int>(static_cast<std::int64_t>(i) * size / n)));
+        }
+    } else {
+        // Evenly over the ranks in node order: every node takes part as far as there are enough.
+        const int n = std::min(wish.number, team_.size());
+        for (int i = 0; i < n; ++i)
+            writers.push_back(topology.by_place[static_cast<std::size_t>(
+                static_cast<std::int64_t>(i) * team_.size() / n)]);
+    }
+    return writers;
+}
+
+/// A rank for each part of a grid: of those that hold something of part k the one whose place comes
+/// next to an even spread over the ranks in node order, so that every node takes part.
+/// @param mine  the part of which this rank holds something; -1: none
+std::vector<int> File::writers_in_parts(int parts, int mine) {
+    const Topology& topology = team_.topology();
+    const std::int64_t ranks = team_.size();
+    const auto target = [&](std::int64_t part) { return part * ranks / parts; };
+    std::vector<std::int64_t> distance(static_cast<std::size_t>(parts), ranks);
+    if (mine >= 0) {
+        const std::int64_t place =
+            topology.first[static_cast<std::size_t>(topology.node)] + topology.node_rank;
+        distance[static_cast<std::size_t>(mine)] = (place - target(mine) + ranks) % ranks;
+    }
+    team_.all_reduce(distance, Reduce::min);
+    std::vector<char> taken(static_cast<std::size_t>(ranks), 0);
+    std::vector<std::int64_t> place(static_cast<std::size_t>(parts), -1);
+    for (std::size_t k = 0; k < place.size(); ++k) {
+        if (distance[k] == ranks) continue;
+        place[k] = (target(static_cast<std::int64_t>(k)) + distance[k]) % ranks;
+        taken[static_cast<std::size_t>(place[k])] = 1;
+    }
+    std::vector<int> writers;
+    for (std::size_t k = 0; k < place.size(); ++k) {
+        if (place[k] < 0) {  // nobody's block begins there
+            place[k] = target(static_cast<std::int64_t>(k));
+            while (taken[static_cast<std::size_t>(place[k])]) place[k] = (place[k] + 1) % ranks;
+            taken[static_cast<std::size_t>(place[k])] = 1;
+        }
+        writers.push_back(topology.by_place[static_cast<std::size_t>(place[k])]);
+    }
+    return writers;
+}
+
+Status File::choose_layout() {
+    layout_choice_.method = options_.method;
+    layout_choice_.alignment = options_.alignment;
+    const Port* port = options_.service == "servers" ? arena_source_.port() : nullptr;
+    const int available = port ? static_cast<int>(port->crew().servers.size()) : team_.size();
+    if (!layout_choice_.gridded()) {
+        writers_ = choose_writers();
+        layout_choice_.writers = port ? available : static_cast<int>(writers_.size());
+        return {};
+    }
+
+    const bool rows = options_.method == "rows", columns = options_.method == "columns";
+    const Axes axes = find_axes(definitions_, rows);
+    Starts starts;
+    for (const auto* of : {&axes.y, &axes.x})
+        for (const Axis& axis : *of) starts.push_back(starts_along(axis));
+    starts = unite_starts(team_.world(), std::move(starts));
+
+    Grid& grid = layout_choice_.grid;
+    std::vector<int> named;  // by the setting
+    if (!port && writers_asked_) named = choose_writers();
+    const int most = named.empty() ? available : static_cast<int>(named.size());
+    if (rows || columns) {
+        const std::size_t first = rows ? 0 : axes.y.size();
+        const std::size_t lines = (rows ? axes.y : axes.x).empty() ? 1 : starts[first].size();
+        (rows ? grid.rows : grid.columns) =
+            static_cast<int>(std::min(lines, static_cast<std::size_t>(most)));
+        if (team_.rank() == 0)
+            spdlog::info("{}: method {}: the decompositions have {} process {}, written by {}",
+                         path_, options_.method, lines, options_.method, grid.parts());
+    } else {
+        const Tiles tiles = parse_tiles(options_.tiles);
+        if (tiles.x > 0 && static_cast<std::int64_t>(tiles.x) * tiles.y > available)
+            return failure(TW_ESETTING,
+                           "{}: setting tiles is {}, which takes {} writers; there are {} {}",
+                           path_, options_.tiles, static_cast<std::int64_t>(tiles.x) * tiles.y,
+                           available, port ? "servers" : "ranks");
+        const int n = port ? available : static_cast<int>(choose_writers().size());
+        grid.columns = 1;
+        for (int c = 1; c * c <= n; ++c)
+            if (n % c == 0) grid.columns = c;
+        grid.rows = n / grid.columns;
+        if (tiles.x > 0) {
+            grid.columns = tiles.x;
+            grid.rows = tiles.y;
+        }
+        if (axes.y.empty()) grid.rows = 1;
+        if (axes.x.empty()) grid.columns = 1;
+        if (tiles.x > 0) named.clear();
+    }
+    layout_choice_.writers = grid.parts();
+    std::size_t at = 0;
+    const auto cut = [&](const std::vector<Axis>& along, int parts, std::vector<Cut>& cuts) {
+        for (const Axis& axis : along) {
+            const auto d = static_cast<std::size_t>(axis.dim);
+            cuts.push_back(
+                {axis.dim, cut_dimension(starts[at++], definitions_.dims[d].length, parts)});
+        }
+    };
+    if (columns) at = axes.y.size();
+    if (!columns) cut(axes.y, grid.rows, grid.y);
+    if (!rows) cut(axes.x, grid.columns, grid.x);
+    if (port) return {};
+    if (!named.empty()) {
+        for (std::size_t k = 0; k < static_cast<std::size_t>(grid.parts()); ++k)
+            writers_.push_back(named[k * named.size() / static_cast<std::size_t>(grid.parts())]);
+        return {};
+    }
+    const int row = columns ? 0 : part_of(axes.y, grid.y);
+    const int column = rows ? 0 : part_of(axes.x, grid.x);
+    writers_ =
+        writers_in_parts(grid.parts(), row < 0 || column < 0 ? -1 : row * grid.columns + column);
+    return {};
+}
+
+}  // namespace thalweg
