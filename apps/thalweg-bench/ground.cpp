@@ -61,6 +61,16 @@ void check_json_file(const Meeting& meeting, const std::string& path) {
     throw_alike(meeting, wrong);
 }
 
+std::string file_name(std::string method) {
+    for (char& c : method)
+        if (c == ':' || c == '=' || c == '/') c = '-';
+    return method;
+}
+
+std::string Ground::file_of(const std::string& method) const {
+    return prefix_ + "-" + file_name(method);
+}
+
 Ground::Ground(const Meeting& meeting, const std::string& folder) : meeting_(meeting) {
     int id = static_cast<int>(getpid());
     MPI_Bcast(&id, 1, MPI_INT, 0, meeting.comm());

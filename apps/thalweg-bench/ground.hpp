@@ -16,6 +16,9 @@ void check_folder(const Meeting& meeting, const std::string& folder, double byte
 /// path is none. @note Collective
 void check_json_file(const Meeting& meeting, const std::string& path);
 
+/// A method's name as a part of a file's: MPI-IO takes what stands before a ':' for a file system.
+std::string file_name(std::string method);
+
 /// Brings memory into the same state before every measurement. @note All functions are collective.
 class Ground {
 public:
@@ -23,6 +26,9 @@ public:
 
     /// "FOLDER/thalweg-bench-ID", the same on all ranks: what files' names begin with.
     const std::string& prefix() const { return prefix_; }
+
+    /// The path of a method's file.
+    std::string file_of(const std::string& method) const;
 
     /// Touches memory that the page cache, the fields and the methods will use, and every pair of
     /// ranks' message buffers, so that no method pays for being the first.

@@ -27,7 +27,7 @@ public:
         for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE"})
             unsetenv(name);
         const std::string settings = method_settings + "; format=" + context.options.format + "; " +
-                                     context.options.settings;
+                                     context.options.settings + "; " + context.settings;
         try {
             check(tw_init(context.comm, settings.c_str(), &session_), "tw_init");
             define_decompositions();

@@ -35,7 +35,13 @@ void add_common_options(CLI::App& app, Options& options) {
     app.add_option("--nx", options.nx, "Length of the x dimension")->check(size)->group("Workload");
     app.add_option("--ny", options.ny, "Length of the y dimension")->check(size)->group("Workload");
     app.add_option("--nz", options.nz, "Length of the z dimension")->check(size)->group("Workload");
-    app.add_option("--variables", options.variables, "Number of variables of the main group")
+    app.add_option("--scale", options.scale,
+                   "Horizontal sizes as a part of the paper's, which is 1 (default: the "
+                   "workload's own, see --list)")
+        ->check(CLI::Range(1e-6, 1e3))
+        ->group("Workload");
+    app.add_option("--variables,--species", options.variables,
+                   "Number of variables of the main group")
         ->check(CLI::Range(1, 100000))
         ->group("Workload");
 
@@ -109,7 +115,9 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
 
     bool list = false;
     app.add_option("workload", options.workload, "What is written, e.g. fv-b (see below)");
-    app.add_option("-m,--methods", options.methods, "Methods, separated by commas")
+    app.add_option("-m,--methods", options.methods,
+                   "Methods, separated by commas; a library's one with settings of its own is "
+                   "NAME:setting=value:...")
         ->delimiter(',')
         ->default_str("raw,serial,direct,direct-nonblocking,netcdf4,slabs,record");
     app.add_option("-s,--steps", options.steps,

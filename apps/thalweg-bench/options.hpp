@@ -31,6 +31,7 @@ struct Options {
     int steps = 0;  ///< 0: as many as move 200 MB
 
     std::string grid;     ///< "", "1d", "4x4": the process grid
+    double scale = 0;     ///< of the horizontal sizes; 1: the paper's; 0: the workload's default
     std::int64_t nx = 0;  ///< 0: the workload's own
     std::int64_t ny = 0;
     std::int64_t nz = 0;

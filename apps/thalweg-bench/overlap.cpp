@@ -51,6 +51,7 @@ public:
         const Problem size(base_, 0, options.ranks);
         measured_.step_bytes = size.step_bytes();
         measured_.variables = size.variables().size();
+        measured_.workload = size.workload();
         const double bytes = static_cast<double>(run_bytes());
         check_folder(world, base_.dir, 2.1 * bytes);
         // What the rows set must not be overridden.
@@ -131,15 +132,17 @@ private:
     void calibrate() {
         progress_.say("measuring a step's output and its computing");
         OverlapRow row;
+        const Pace& pace = measured_.workload.pace;
+        const std::string known = options_.compute_seconds >= 0 ? "inline" : pace.output;
         row.way = &*std::find_if(options_.ways.begin(), options_.ways.end(),
-                                 [](const Way& way) { return way.name == "inline"; });
+                                 [&](const Way& way) { return way.name == known; });
         const int steps = std::min(base_.steps, 5);
         const OverlapSample sample = run_once(row, -1, 0, steps);
         if (!row.note.empty()) throw std::runtime_error(row.note);
         measured_.io_seconds = sample.total / steps;
-        constexpr double paper = 2.6;  // 7.5 s of computing, 2.9 s of output a step
-        measured_.compute_seconds =
-            options_.compute_seconds >= 0 ? options_.compute_seconds : paper * measured_.io_seconds;
+        measured_.compute_seconds = options_.compute_seconds >= 0
+                                        ? options_.compute_seconds
+                                        : pace.compute * measured_.io_seconds;
         const Crew& crew = crews_.at(0);
         if (crew.comm != MPI_COMM_NULL)
             rounds_per_second_ = calibrate_arithmetic(Meeting(crew.comm));
@@ -153,7 +156,7 @@ private:
     void run_row(OverlapRow& row, int repetition) {
         if (!row.note.empty()) return;
         const OverlapSample sample =
-            run_once(row, repetition, measured_.compute_seconds, base_.steps);
+            run_once(row, repetition, measured_.compute_seconds * options_.every, base_.steps);
         if (repetition >= 0 && row.note.empty()) row.samples.push_back(sample);
     }
 
@@ -163,8 +166,7 @@ private:
         if (way.writes()) {
             ground_.level(measured_.step_bytes * steps, last_file_, base_.sync_between,
                           base_.settle_ms);
-            last_file_ = ground_.prefix() + "-" + way.name;
-            std::replace(last_file_.begin(), last_file_.end(), ':', '-');  // not for MPI-IO
+            last_file_ = ground_.file_of(way.name);
         }
         OverlapSample sample;
         Json told;
@@ -203,7 +205,7 @@ private:
             const std::int64_t without = memory_now(false).resident;
             Problem& problem = problem_of(meeting.rank());
             before.resident += memory_now(false).resident - without;  // if the fields are new
-            const Context context{meeting.comm(), problem, base_, steps};
+            const Context context{meeting.comm(), problem, base_, steps, {}};
             std::unique_ptr<Method> method;
             if (way.library()) method = make_library(context, session);
             if (way.peer) method = way.peer->make(context);
@@ -229,9 +231,11 @@ private:
     /// why the row cannot be measured.
     int begin_session(const Way& way, const Crew& crew, tw_session& session, MPI_Comm& model,
                       Json& told) const {
+        const bool alone = way.name == "serial" && options_.serial_bandwidth > 0;
         const std::string settings =
-            fmt::format("service={}; servers={}; bandwidth={}; format={}; {}", way.service,
-                        way.servers, base_.bandwidth, base_.format, base_.settings);
+            fmt::format("service={}; servers={}; bandwidth={}; format={}; {}; {}", way.service,
+                        way.servers, alone ? options_.serial_bandwidth : base_.bandwidth,
+                        base_.format, way.settings, base_.settings);
         int role = TW_MODEL, ranks = 0;
         if (tw_init(crew.comm, settings.c_str(), &session) != TW_OK) {
             told["note"] = tw_error_message(session);

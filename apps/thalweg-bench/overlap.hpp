@@ -38,7 +38,8 @@ struct OverlapRow {
 
 struct OverlapMeasurement {
     double compute_seconds = 0;  ///< a step
-    double io_seconds = 0;       ///< a step's output inline, without computing
+    double io_seconds = 0;       ///< a step's output as the pace tells it, without computing
+    Workload workload;
     std::int64_t step_bytes = 0;
     std::size_t variables = 0;
     std::vector<OverlapRow> rows;

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "workload.hpp"
 
@@ -12,7 +11,12 @@ namespace thalweg::bench {
 namespace {
 
 Way service_way(const std::string& name) {
-    Way way{name, name, 0, nullptr};
+    Way way{name, name, 0, {}, {}};
+    if (name == "serial") {
+        way.service = "inline";
+        way.settings = "method=serial";
+        return way;
+    }
     for (const char* plain : {"none", "pack", "inline", "background"})
         if (name == plain) return way;
     const std::string prefix = "servers:";
@@ -25,16 +29,15 @@ Way service_way(const std::string& name) {
         }
     }
     throw UsageError("--services " + name +
-                     ": there are none, pack, inline, background and servers:N");
+                     ": there are none, pack, inline, serial, background and servers:N");
 }
 
 /// Other libraries, as far as they can be held to the bandwidth.
 Way peer_way(const std::string& name) {
-    const MethodInfo& info = find_method(name);
     if (name != "raw" && name.rfind("peer-pnetcdf", 0) != 0)
         throw UsageError("--peers " + name +
                          ": there are raw, peer-pnetcdf and peer-pnetcdf-nonblocking");
-    return {name, "inline", 0, &info};
+    return {name, "inline", 0, find_method(name), {}};
 }
 
 }  // namespace
@@ -64,7 +67,6 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
                                       "background", "servers:1", "servers:2"};
     std::vector<std::string> peers{"peer-pnetcdf", "peer-pnetcdf-nonblocking"};
     std::string compute = "both";
-    double scale = 0;
     app.add_option("workload", base.workload, "What is written")->capture_default_str();
     app.add_option("--ranks", options.ranks,
                    "Ranks of the model; as many more as the largest servers:N have to run")
@@ -74,8 +76,9 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
     app.add_option("--services", services,
-                   "Services of the library, separated by commas: inline, background, servers:N; "
-                   "and none (no output) and pack (copies alone), which are always part of a run")
+                   "Services of the library, separated by commas: inline, background, servers:N, "
+                   "serial (inline, by one rank); and none (no output) and pack (copies alone), "
+                   "which are always part of a run, as is inline")
         ->delimiter(',')
         ->capture_default_str();
     app.add_option(
@@ -87,17 +90,20 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
         ->capture_default_str()
         ->check(CLI::IsMember({"sleep", "arithmetic", "both"}));
     app.add_option("--compute-seconds", options.compute_seconds,
-                   "Seconds of computing a step; 0: output as fast as it goes (default: 2.6 times "
-                   "what a step's output takes inline, as in the paper)")
+                   "Seconds of computing a step; 0: output as fast as it goes (default: in "
+                   "proportion to a step's output as in the workload's paper)")
         ->check(CLI::Range(0.0, 1e6));
+    app.add_option("--every", options.every, "Steps of computing between two outputs")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000000));
     app.add_option("--bandwidth", base.bandwidth,
                    "Bytes a second of all writers together (500MB, 2GiB); 0: no limit")
         ->capture_default_str()
         ->transform(CLI::AsSizeValue(true));
-    app.add_option("--scale", scale,
-                   "Times as many variables as the workload has (cfio-2: 96 is the paper's size)")
-        ->check(CLI::Range(1e-6, 1e6))
-        ->group("Workload");
+    app.add_option("--serial-bandwidth", options.serial_bandwidth,
+                   "The same of serial, whose one writer may get less of a parallel file system "
+                   "(default: as the others)")
+        ->transform(CLI::AsSizeValue(true));
     app.add_flag("--print-ranks", options.print_ranks, "Tell how many ranks have to run")
         ->group("Output");
     add_common_options(app, base);
@@ -110,15 +116,10 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
     } catch (const CLI::ParseError& e) {
         throw UsageError(e.what());
     }
-    if (scale > 0) {
-        int variables = base.variables;
-        for (const Workload& w : workloads())
-            for (const VariableGroup& g : w.groups)
-                if (w.name == base.workload && g.main && variables == 0) variables = g.count;
-        base.variables = std::max(1, static_cast<int>(std::lround(scale * variables)));
-    }
     // Without output, with copies alone, with output in the call: what the others are measured by.
-    for (const char* needed : {"inline", "pack", "none"})
+    std::vector<std::string> needed_ways{"inline", "pack", "none"};
+    if (options.compute_seconds < 0) needed_ways.push_back(find_workload(base).pace.output);
+    for (const std::string& needed : needed_ways)
         if (std::find(services.begin(), services.end(), needed) == services.end())
             services.insert(services.begin(), needed);
     for (const std::string& name : services) options.ways.push_back(service_way(name));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,14 @@ namespace thalweg::bench {
 
 /// A way of getting output done beside the computing.
 struct Way {
-    std::string name;                  ///< "inline", "servers:2", "peer-pnetcdf"
-    std::string service;               ///< "none", "pack", "inline", "background", "servers"
-    int servers = 0;                   ///< ranks besides the model's
-    const MethodInfo* peer = nullptr;  ///< of another library, or none
+    std::string name;                ///< "inline", "serial", "servers:2", "peer-pnetcdf"
+    std::string service;             ///< "none", "pack", "inline", "background", "servers"
+    int servers = 0;                 ///< ranks besides the model's
+    std::optional<MethodInfo> peer;  ///< of another library
+    std::string settings;            ///< more of the library's
 
     bool writes() const { return service != "none" && service != "pack"; }
-    bool library() const { return writes() && peer == nullptr; }
+    bool library() const { return writes() && !peer; }
 };
 
 struct OverlapOptions {
@@ -27,7 +29,9 @@ struct OverlapOptions {
     int ranks = 0;  ///< of the model
     std::vector<Way> ways;
     std::vector<Computing> computing;
-    double compute_seconds = -1;  ///< a step; negative: 2.6 times the time of inline output
+    double compute_seconds = -1;        ///< a step; negative: as the workload's pace says
+    int every = 1;                      ///< steps of computing between two outputs
+    std::int64_t serial_bandwidth = 0;  ///< bytes a second where one rank writes; 0: as the others
     bool print_ranks = false;
 
     /// How many ranks have to run: those of the model and the most servers of any row.

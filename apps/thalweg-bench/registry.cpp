@@ -47,14 +47,26 @@ const std::vector<MethodInfo>& registered_methods() {
     return table;
 }
 
-const MethodInfo& find_method(const std::string& name) {
+MethodInfo find_method(const std::string& name) {
+    const auto colon = name.find(':');
+    const std::string plain = name.substr(0, colon);
     const auto& table = registered_methods();
     const auto entry = std::find_if(table.begin(), table.end(),
-                                    [&](const MethodInfo& m) { return m.name == name; });
-    if (entry != table.end()) return *entry;
-    std::string names;
-    for (const MethodInfo& m : table) names += (names.empty() ? "" : ", ") + m.name;
-    throw UsageError("unknown method \"" + name + "\"; there are " + names);
+                                    [&](const MethodInfo& m) { return m.name == plain; });
+    if (entry == table.end()) {
+        std::string names;
+        for (const MethodInfo& m : table) names += (names.empty() ? "" : ", ") + m.name;
+        throw UsageError("unknown method \"" + plain + "\"; there are " + names);
+    }
+    MethodInfo info = *entry;
+    if (colon == std::string::npos) return info;
+    if (!info.library)
+        throw UsageError("method \"" + name + "\": only the library's methods have settings");
+    info.name = name;
+    info.settings = name.substr(colon + 1);
+    std::replace(info.settings.begin(), info.settings.end(), ':', ';');
+    if (info.settings.find("format=netcdf4") != std::string::npos) info.kind = FileKind::netcdf4;
+    return info;
 }
 
 }  // namespace thalweg::bench

@@ -21,12 +21,14 @@ struct MethodInfo {
     FileKind kind;
     bool library;  ///< goes through Thalweg: its classic files are to be equal byte for byte
     std::unique_ptr<Method> (*make)(const Context&);
+    std::string settings{};  ///< of a variant, "name=value; ..."
 };
 
 const std::vector<MethodInfo>& registered_methods();
 
-/// Throws UsageError if there is none of this name.
-const MethodInfo& find_method(const std::string& name);
+/// The method of this name; of "record:threads=2:writers=4" the one called `record` with these
+/// settings of the library. Throws UsageError if there is none.
+MethodInfo find_method(const std::string& name);
 
 // One function a method, each in its own file.
 std::unique_ptr<Method> make_raw(const Context&);

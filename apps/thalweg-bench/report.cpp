@@ -32,6 +32,7 @@ Json row(const Result& result, const Result& raw, const Problem& problem, const 
     r["method"] = result.info->name;
     r["storage"] = result.storage.empty() ? result.info->storage : result.storage;
     r["service"] = result.service;
+    r["settings"] = result.info->settings;
     r["library"] = result.info->library;
     if (!result.error.empty()) {
         r["error"] = result.error;
@@ -113,6 +114,7 @@ Json report_json(const Json& machine, const Problem& problem, const Options& opt
     for (const Dimension& d : problem.workload().dims) dims[d.name] = d.length;
     report["workload"] = {{"name", problem.workload().name},
                           {"text", problem.workload().text},
+                          {"cut", problem.workload().cut},
                           {"dimensions", dims},
                           {"variables", problem.variables().size()},
                           {"ranks", problem.ranks()},
@@ -151,6 +153,8 @@ std::string report_table(const Json& report) {
         w["name"].get<std::string>(), w["variables"].get<int>(), mb, w["steps"].get<int>(),
         w["steps"] == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", w["grid"].get<std::string>(),
         report["measurement"]["repetitions"].get<int>());
+    if (const auto cut = w["cut"].get<std::string>(); !cut.empty())
+        text += "smaller than in the paper: " + cut + "\n";
     text += fmt::format("{}, {} cores, {}, {}\n\n", m["processor"].get<std::string>(),
                         m["cores"].get<int>(), m["file_system"].get<std::string>(),
                         m["mpi"].get<std::string>());

@@ -81,11 +81,12 @@ private:
         if (std::find(names.begin(), names.end(), "raw") == names.end())
             names.insert(names.begin(), "raw");
         for (const std::string& name : names) {
-            const MethodInfo& info = find_method(name);
             for (const Runner& other : runners_)
-                if (other.result.info == &info) throw UsageError("method \"" + name + "\" twice");
+                if (other.result.info->name == name)
+                    throw UsageError("method \"" + name + "\" twice");
+            measurement_.methods.push_back(find_method(name));
             runners_.emplace_back();
-            runners_.back().result.info = &info;
+            runners_.back().result.info = &measurement_.methods.back();
         }
     }
 
@@ -102,26 +103,34 @@ private:
                         static_cast<double>(prewarm_bytes()));
     }
 
-    /// Makes the method; what it fails with on any rank stands in its result.
-    bool make(Runner& runner) {
-        const double start = meeting_.start();
+    /// Does what all ranks do alike. What it fails with on any of them stands in the result, and
+    /// the method is gone.
+    template <class F>
+    bool attempt(Runner& runner, F action) {
         std::string error;
         try {
-            runner.method =
-                runner.result.info->make({meeting_.comm(), problem_, options_, measurement_.steps});
+            action();
         } catch (const std::exception& e) {
             error = e.what();
         }
         int failed = error.empty() ? meeting_.ranks() : meeting_.rank();
         MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, meeting_.comm());
-        if (failed == meeting_.ranks()) {
-            runner.result.setup_seconds = meeting_.max(now() - start);
-            return true;
-        }
+        if (failed == meeting_.ranks()) return true;
         runner.method.reset();
         if (error.empty()) error = fmt::format("rank {} failed", failed);
         runner.result.error = error;
         return false;
+    }
+
+    bool make(Runner& runner) {
+        const double start = meeting_.start();
+        const MethodInfo& info = *runner.result.info;
+        const bool made = attempt(runner, [&] {
+            runner.method =
+                info.make({meeting_.comm(), problem_, options_, measurement_.steps, info.settings});
+        });
+        if (made) runner.result.setup_seconds = meeting_.max(now() - start);
+        return made;
     }
 
     /// One file of one method; repetitions below 0 are not measured.
@@ -140,15 +149,20 @@ private:
             before = memory_now(true);
             if (!make(runner)) return;
         }
-        const std::string path = fmt::format("{}-{}", ground_.prefix(), result.info->name);
+        const std::string path = ground_.file_of(result.info->name);
         last_file_ = path;
-        Method& method = *runner.method;
         const Fsyncs fsyncs_before = fsyncs();
 
         double start = meeting_.start();
-        method.open(path);
+        double opened = start;
+        const bool open_worked = attempt(runner, [&] {
+            runner.method->open(path);
+            opened = now();
+        });
+        if (!open_worked) return;
+        Method& method = *runner.method;
         Sample sample;
-        sample.open_seconds = meeting_.max(now() - start);
+        sample.open_seconds = meeting_.max(opened - start);
 
         start = meeting_.start();
         const double cpu_start = cpu_seconds();
@@ -175,8 +189,9 @@ private:
             verify(result, path);
         result.file_bytes = file_bytes(meeting_, path);
         if (options_.keep && repetition + 1 == options_.repetitions) {
-            const std::string kept = fmt::format("{}/{}-{}.nc", options_.dir,
-                                                 problem_.workload().name, result.info->name);
+            const std::string kept =
+                fmt::format("{}/{}-{}.nc", options_.dir, problem_.workload().name,
+                            file_name(result.info->name));
             if (meeting_.rank() == 0) ::rename(path.c_str(), kept.c_str());
             last_file_.clear();
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ struct Result {
 
 struct Measurement {
     int steps = 0;
-    bool peaks_reset = true;  ///< false: the peaks are those of the whole run
+    bool peaks_reset = true;         ///< false: the peaks are those of the whole run
+    std::deque<MethodInfo> methods;  ///< what the results point to: stays where it is
     std::vector<Result> results;
     bool good = true;
 };

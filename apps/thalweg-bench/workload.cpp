@@ -5,63 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace thalweg::bench {
 namespace {
-
-/// A history step of the Community Atmosphere Model (Tseng and Ding 2008, tables 1 and 2): memory
-/// order (lon, lev, lat), longitude fastest. 2-D fields lie on the physics grid, which spreads over
-/// all ranks along latitude: the ranks that share a latitude band hold a part of its rows each.
-Workload cam(std::string name, std::string text, std::int64_t nlon, std::int64_t nlat,
-             int cut_axes) {
-    return {std::move(name),
-            std::move(text),
-            {{"lev", 26, 'z'}, {"lat", nlat, 'y'}, {"band", 49, '-'}, {"lon", nlon, 'x'}},
-            {{"lat", "band"}, {"lev"}},
-            cut_axes,
-            0,
-            {{"S", 2, Element::f8, {}, {}},
-             {"H", 60, Element::f4, {"lat", "lon"}, {"lat", "lon"}},
-             {"B", 1, Element::f4, {"band", "lon"}, {"band", "lon"}},
-             {"T", 34, Element::f4, {"lev", "lat", "lon"}, {"lat", "lev", "lon"}, true}}};
-}
-
-std::vector<Workload> make_workloads() {
-    std::vector<Workload> table;
-    table.push_back({"demo",
-                     "a small atmosphere, 12 MB a step: 8 3-D and 6 2-D fields of FV-B's grid",
-                     {{"lev", 26, 'z'}, {"lat", 91, 'y'}, {"lon", 144, 'x'}},
-                     {{"lat"}, {"lev"}},
-                     2,
-                     0,
-                     {{"S", 1, Element::f8, {}, {}},
-                      {"H", 6, Element::f4, {"lat", "lon"}, {"lat", "lon"}},
-                      {"T", 8, Element::f4, {"lev", "lat", "lon"}, {"lat", "lev", "lon"}, true}}});
-    table.push_back(
-        cam("t85", "CAM EUL T85, 256 x 128 x 26, 124 MB a step, cut along latitude", 256, 128, 1));
-    table.push_back(cam("fv-b", "CAM FV-B, 144 x 91 x 26, 49 MB a step, cut in latitude and level",
-                        144, 91, 2));
-    table.push_back(cam("fv-c", "CAM FV-C, 288 x 181 x 26, 197 MB a step, likewise", 288, 181, 2));
-    table.push_back(cam("fv-d", "CAM FV-D, 576 x 361 x 26, 786 MB a step, likewise", 576, 361, 2));
-    // Huang et al. 2014, section 5.3. Its 500 variables are 34 GB: --variables 500 asks for them.
-    table.push_back({"cfio-1",
-                     "CFIO program 1, 4096 x 2048 f8, cut in x and y; 4 of its 500 variables",
-                     {{"lat", 2048, 'y'}, {"lon", 4096, 'x'}},
-                     {{"lat"}, {"lon"}},
-                     2,
-                     1,
-                     {{"V", 4, Element::f8, {"lat", "lon"}, {"lat", "lon"}, true}}});
-    // The second program's 3.2 GB a step are smaller variables here, so that a step can be of any
-    // size: 384 of them make the paper's.
-    table.push_back({"cfio-2",
-                     "CFIO program 2, 1024 x 1024 f8, cut in x and y; 34 of its 3200 MB a step",
-                     {{"lat", 1024, 'y'}, {"lon", 1024, 'x'}},
-                     {{"lat"}, {"lon"}},
-                     2,
-                     1,
-                     {{"V", 4, Element::f8, {"lat", "lon"}, {"lat", "lon"}, true}}});
-    return table;
-}
 
 const Dimension* find(const Workload& w, const std::string& name) {
     for (const Dimension& d : w.dims)
@@ -69,10 +16,36 @@ const Dimension* find(const Workload& w, const std::string& name) {
     return nullptr;
 }
 
+/// "360 x 240 x 40", fastest dimension first; 'x', 'y' and 'z' only.
+std::string grid_text(const Workload& w) {
+    std::string text;
+    for (const char role : {'x', 'y', 'z'})
+        for (const Dimension& d : w.dims)
+            if (d.role == role) text += (text.empty() ? "" : " x ") + std::to_string(d.length);
+    return text;
+}
+
+std::string cut_text(const Workload& paper, const Workload& w) {
+    std::string text;
+    if (grid_text(w) != grid_text(paper))
+        text = fmt::format("grid {} instead of {}", grid_text(w), grid_text(paper));
+    for (std::size_t g = 0; g < w.groups.size(); ++g)
+        if (w.groups[g].count != paper.groups[g].count)
+            text += fmt::format("{}{} variables {} instead of {}", text.empty() ? "" : ", ",
+                                w.groups[g].count, w.groups[g].prefix, paper.groups[g].count);
+    return text;
+}
+
 }  // namespace
 
 const std::vector<Workload>& workloads() {
-    static const std::vector<Workload> table = make_workloads();
+    static const std::vector<Workload> table = [] {
+        std::vector<Workload> all;
+        for (const auto& paper :
+             {cam_workloads(), cfio_workloads(), cmaq_workloads(), mom5_workloads()})
+            all.insert(all.end(), paper.begin(), paper.end());
+        return all;
+    }();
     return table;
 }
 
@@ -86,6 +59,11 @@ Workload find_workload(const Options& options) {
         throw UsageError("unknown workload \"" + options.workload + "\"; there are " + names);
     }
     Workload w = *entry;
+    const double scale = options.scale > 0 ? options.scale : w.scale;
+    for (Dimension& d : w.dims)
+        if (d.role != 'z')
+            d.length =
+                std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(d.length)));
     const auto resize = [&](char role, std::int64_t length, const char* option) {
         if (length == 0) return;
         bool found = false;
@@ -100,9 +78,10 @@ Workload find_workload(const Options& options) {
     resize('x', options.nx, "--nx");
     resize('y', options.ny, "--ny");
     resize('z', options.nz, "--nz");
-    if (options.variables != 0)
-        for (VariableGroup& g : w.groups)
-            if (g.main) g.count = options.variables;
+    const int variables = options.variables > 0 ? options.variables : w.variables;
+    for (VariableGroup& g : w.groups)
+        if (g.main && variables > 0) g.count = variables;
+    w.cut = cut_text(*entry, w);
     return w;
 }
 

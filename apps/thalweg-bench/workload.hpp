@@ -17,7 +17,7 @@ constexpr std::int64_t element_bytes(Element e) { return e == Element::f4 ? 4 : 
 struct Dimension {
     std::string name;
     std::int64_t length;
-    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': fixed
+    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': by none of them
 };
 
 /// Variables of one shape. Names of dimensions are listed slowest first; the record dimension
@@ -31,7 +31,14 @@ struct VariableGroup {
     bool main = false;                      ///< the group that --variables changes
 };
 
-/// A workload is one entry of the table in workload.cpp.
+/// How a model's computing compares with its output, for the overlap.
+struct Pace {
+    std::string output = "inline";  ///< the way of output of which `compute` is told
+    double compute = 2.6;           ///< computing a step, in times of that output
+};
+
+/// A workload is one entry of the tables in workloads_*.cpp, in the size of the paper that it comes
+/// from.
 struct Workload {
     std::string name;
     std::string text;
@@ -43,11 +50,22 @@ struct Workload {
     int cut_axes;         ///< how many of the axes the default grid cuts
     std::size_t fastest;  ///< the axis along which neighbouring ranks lie
     std::vector<VariableGroup> groups;
+    double scale = 1;   ///< by default, of all dimensions but 'z'
+    int variables = 0;  ///< by default, of the main group; 0: all
+    Pace pace{};
+    std::string cut{};  ///< what is smaller than in the paper, in words
 };
+
+/// The entries, paper by paper.
+std::vector<Workload> cam_workloads();
+std::vector<Workload> cfio_workloads();
+std::vector<Workload> cmaq_workloads();
+std::vector<Workload> mom5_workloads();
 
 const std::vector<Workload>& workloads();
 
-/// The entry of options.workload with the sizes that the options ask for. Throws UsageError.
+/// The entry of options.workload with the sizes that the options ask for, and `cut` filled in.
+/// Throws UsageError.
 Workload find_workload(const Options& options);
 
 /// The process grid, one factor an axis. Throws UsageError if it does not have `ranks` members.

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check_workloads.py THALWEG-BENCH -- MPIRUN...: every workload, small, is written and verified;
+some have their papers' bytes; variants of methods; the pattern of an ocean model."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+program, *launch = (word for word in sys.argv[1:] if word != "--")
+
+NAMES = {
+    *("demo", "t85", "fv-b", "fv-c", "fv-d", "cmaq-ca", "cmaq-eus", "cmaq-conus", "cmaq-4km"),
+    *("cfio-1", "cfio-2", "pop", "pop-restart", "cice", "licom", "mom5-025", "mom5-01"),
+}
+# MB of a whole step of the paper's size: grid points times bytes.
+PAPER_MB = {"cmaq-ca": 243.767, "cmaq-4km": 1998.035, "cfio-2": 3221.225, "cice": 2004.480}
+SMALL = ["--repetitions", "1", "--warmup", "0", "--prewarm-gb", "0", "--no-table"]
+
+
+def run(ranks: int, *arguments: str, status: int = 0) -> dict:
+    Path("bench.json").unlink(missing_ok=True)
+    command = [*launch, "-n", str(ranks), program, *arguments, *SMALL, "--json", "bench.json"]
+    done = subprocess.run(command)
+    assert done.returncode == status, (arguments, done.returncode)
+    return json.loads(Path("bench.json").read_text())
+
+
+def paper_megabytes(workload: dict) -> float:
+    """The bytes of the paper's step, from what the report says was cut and the dimensions left."""
+    megabytes = workload["step_bytes"] / 1e6
+    if match := re.search(r"(\d+) variables \w+ instead of (\d+)", workload["cut"]):
+        megabytes *= int(match[2]) / int(match[1])
+    return megabytes
+
+
+listing = subprocess.run([program, "--list"], check=True, capture_output=True, text=True).stdout
+names = re.findall(r"^  (\S+)", listing.split("Methods:")[0], re.M)
+assert set(names) == NAMES, names
+
+for name in names:
+    small = ["--scale", "0.03", "--variables", "3", "--steps", "2"]
+    report = run(3, name, "--methods", "raw,direct-nonblocking,record", *small)
+    for row in report["results"]:
+        assert row["method"] == "raw" or row["verified"], (name, row)
+    assert "grid" in report["workload"]["cut"], report["workload"]
+
+# Full size, one variable of the many. Nothing but the bytes is of interest.
+for name, megabytes in PAPER_MB.items():
+    one = ["--variables", "1", "--scale", "1", "--steps", "1", "--methods", "raw"]
+    workload = run(1, name, *one)["workload"]
+    assert abs(paper_megabytes(workload) / megabytes - 1) < 1e-3, (name, workload)
+
+# Variants: settings of one method; one that the library does not know is told, not measured.
+variants = ["record:writers=2", "record:piece=64KiB:writers=1", "record:no_such=1"]
+report = run(2, "demo", "--steps", "1", "--methods", ",".join(variants), status=1)
+rows = {row["method"]: row for row in report["results"]}
+assert set(rows) == {"raw", *variants}
+assert "no_such" in rows["record:no_such=1"]["error"]
+assert rows["record:writers=2"]["verified"] and rows["record:piece=64KiB:writers=1"]["verified"]
+assert rows["record:writers=2"]["hash"] == rows["record:piece=64KiB:writers=1"]["hash"]
+
+# An ocean model: one writer, whose share of the disk is small, costs what its computing is told by.
+serial_rate, rate = 20e6, 200e6
+arguments = ["overlap", "pop", "--ranks", "2", "--scale", "0.02", "--steps", "3", "--peers", "none"]
+arguments += ["--services", "serial,servers:1", "--compute", "sleep", "--bandwidth", f"{rate:.0f}"]
+report = run(3, *arguments, "--serial-bandwidth", f"{serial_rate:.0f}")
+rows = {row["name"]: row for row in report["results"]}
+assert set(rows) == {"none", "pack", "inline", "serial", "servers:1"}
+for name in ("inline", "serial", "servers:1"):
+    assert rows[name]["verified"], rows[name]
+step_seconds = report["workload"]["step_bytes"] / serial_rate
+assert rows["serial"]["method"] == "serial"
+assert rows["serial"]["total_seconds"] > 3 * step_seconds
+assert report["measurement"]["compute_seconds"] > 0.8 * step_seconds / 8.8
+assert rows["inline"]["total_seconds"] < rows["serial"]["total_seconds"]
+
+# Half the outputs in the same computing.
+arguments = ["overlap", "cice", "--ranks", "2", "--scale", "0.02", "--peers", "none"]
+arguments += ["--services", "inline", "--compute", "sleep", "--compute-seconds", "0.05"]
+often, seldom = (run(2, *arguments, "--steps", str(4 // n), "--every", str(n)) for n in (1, 2))
+for report in (often, seldom):
+    none = next(row for row in report["results"] if row["name"] == "none")
+    assert none["total_seconds"] >= 4 * 0.05, none
+assert often["results"][-1]["bytes"] == 2 * seldom["results"][-1]["bytes"]
+print("workloads: ok")
