@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Yang, Ward and Evans 2020: parallel output of MOM5, by FMS's I/O layouts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from .cam import common
+from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Table, times
+from .presets import Preset
+from .runs import Results, Run
+
+NETCDF4 = "storage=netcdf4:format=netcdf4"
+HDF5 = "netcdf4"  # netCDF-C on parallel HDF5, every rank: the paper's library, without a layout
+FORMATS = ("PnetCDF", "netCDF-4")
+
+
+def tiles(layout: str, kind: str) -> str:
+    """The method of an I/O layout."""
+    if kind == "PnetCDF":
+        return f"direct:method=tiles:tiles={layout}"
+    return f"record:method=tiles:tiles={layout}:{NETCDF4}"
+
+
+def name_of(ranks: int) -> str:
+    return f"mom5-p{ranks}"
+
+
+def share_name(kind: str, days: int) -> str:
+    return f"mom5-share-{kind}-{days}day"
+
+
+def share_runs(preset: Preset) -> list[Run]:
+    """Table 6: so many days of computing, with output once and once every four days; computing as
+    long in all of them."""
+    scale, ranks, days = preset.shares
+
+    def arguments(kind: str, every: int) -> tuple[str, ...]:
+        result = (
+            *("overlap", "mom5-01", "--ranks", str(ranks), "--scale", f"{scale:g}"),
+            *("--steps", str(days // every), "--every", str(every), "--compute", "sleep"),
+            *("--bandwidth", "0", "--peers", "none", "--services", "serial,inline"),
+            *common(preset),
+        )
+        return result if kind == "classic" else (*result, "--settings", NETCDF4.replace(":", "; "))
+
+    def with_computing(kind: str, every: int) -> Callable[[Results], tuple[str, ...]]:
+        def build(results: Results) -> tuple[str, ...]:
+            report = results.report(share_name("classic", 1))
+            step = report["measurement"]["compute_seconds"]
+            return (*arguments(kind, every), "--compute-seconds", f"{step:.6f}")
+
+        return build
+
+    # 11.9 GB a step in the paper's size, a twentieth of a second a step for 100 MB.
+    weight = 3 + preset.repetitions * days * 11900 * scale**2 / 2000 * 17 * 3
+    first = Run(share_name("classic", 1), ranks, arguments("classic", 1), weight)
+    others = [
+        Run(share_name(kind, every), ranks, with_computing(kind, every), weight)
+        for kind, every in (("classic", 4), ("netcdf4", 1), ("netcdf4", 4))
+    ]
+    return [first, *others]
+
+
+def runs(preset: Preset) -> list[Run]:
+    result = []
+    for ranks, layouts in preset.layouts.items():
+        methods = [tiles(layout, kind) for kind in FORMATS for layout in layouts]
+        methods = ["raw", *methods, "direct", "record", "peer-serial-default", HDF5]
+        arguments = (
+            *("mom5-025", "--scale", f"{preset.mom5_scale:g}", "--steps", "2"),
+            *("--methods", ",".join(methods)),
+        )
+        weight = 2 + (2560 * preset.mom5_scale**2 / 400 + 0.4) * (preset.repetitions + 1) * 2
+        result.append(Run(name_of(ranks), ranks, arguments + common(preset), weight))
+    return result + share_runs(preset)
+
+
+def phase(row: dict, name: str) -> float | None:
+    """Seconds of a file: open, read, write (with remapping and waiting), close or all of it."""
+    phases = row["phases"]
+    if name == "write":
+        return row["median_seconds"] - phases["close"]
+    if name == "total":
+        return row["median_seconds"] + phases["open"] + phases.get("read", 0)
+    return phases.get(name)
+
+
+# (phase, figure, what the paper found)
+PHASES = (
+    ("open", 3, "HDF5 opens take longer than PnetCDF's, and grow with the ranks."),
+    ("read", 4, "Reads use neither layout nor parallel I/O and grow with the ranks."),
+    ("write", 5, "Writing gets faster with ranks; PnetCDF is somewhat faster than HDF5."),
+    ("close", 6, "HDF5's closes suffer from contention; PnetCDF's are negligible."),
+    ("total", 7, "HDF5's contention at many ranks outweighs what the layout gains."),
+)
+
+
+def seconds_of(results: Results, ranks: int, method: str, name: str) -> float | None:
+    row = results.rows(name_of(ranks)).get(method)
+    return phase(row, name) if row else None
+
+
+def against_layout(
+    results: Results, preset: Preset, folder: Path, name: str, number: int, claim: str
+) -> Figure:
+    figure = Figure(
+        f"mom5-{name}",
+        f"MOM5, fig. {number}",
+        f"{name.capitalize()} time against I/O layout",
+        claim,
+        reference=["240 and 960 ranks of the 0.25 degree model (no figures in the text at hand)"],
+        scaled=f"{preset.mom5_scale:g} of the grid each way, 2 outputs, "
+        f"{', '.join(map(str, preset.layouts))} ranks",
+    )
+    groups, columns = [], {kind: [] for kind in (*FORMATS, "parallel HDF5, no layout")}
+    for ranks, layouts in preset.layouts.items():
+        for layout in layouts:
+            groups.append(f"{layout} of {ranks}")
+            for kind in FORMATS:
+                value = seconds_of(results, ranks, tiles(layout, kind), name)
+                columns[kind].append(value)
+                why = results.reason(name_of(ranks), tiles(layout, kind))
+                if value is None and (f"tiles, {kind}", why) not in figure.missing:
+                    figure.missing.append((f"tiles, {kind}", why))
+            columns["parallel HDF5, no layout"].append(None)
+        groups.append(f"none, {ranks}")
+        columns["PnetCDF"].append(seconds_of(results, ranks, "direct", name))
+        columns["netCDF-4"].append(None)
+        columns["parallel HDF5, no layout"].append(seconds_of(results, ranks, HDF5, name))
+    if name == "read":
+        note = "reading is not measured by this build of thalweg-bench"
+        if all(v is None for c in columns.values() for v in c):
+            figure.missing = [("reading", note)]
+    chart = Chart(folder, figure.name)
+    chart.bars(groups, list(columns.items()), "seconds")
+    figure.image = chart.save()
+    judge(figure, results, preset, name)
+    return figure
+
+
+def judge(figure: Figure, results: Results, preset: Preset, name: str) -> None:
+    """PnetCDF against HDF5, from the fewest to the most ranks; without layouts, where every rank
+    writes, unless tiles were measured."""
+    counts = list(preset.layouts)
+
+    def least(ranks: int, kind: str, plain: str) -> float | None:
+        found = [seconds_of(results, ranks, tiles(k, kind), name) for k in preset.layouts[ranks]]
+        found = [v for v in found if v is not None]
+        return min(found) if found else seconds_of(results, ranks, plain, name)
+
+    pnetcdf = [least(ranks, "PnetCDF", "direct") for ranks in counts]
+    hdf5 = [seconds_of(results, ranks, HDF5, name) for ranks in counts]
+    if None in pnetcdf or None in hdf5:
+        return
+    ratio = hdf5[-1] / max(pnetcdf[-1], 1e-6)
+    growth = hdf5[-1] / max(hdf5[0], 1e-6)
+    slower, grows = ratio > 1.1, len(counts) == 1 or growth > 1.1
+    if name in ("open", "close"):
+        figure.verdict = HOLDS if slower and grows else IN_PART if slower or grows else NOT
+    elif name == "write":
+        falls = len(counts) == 1 or pnetcdf[-1] < pnetcdf[0]
+        figure.verdict = HOLDS if slower and falls else IN_PART if slower or falls else NOT
+    else:
+        figure.verdict = HOLDS if slower else NOT
+    figure.finding = (
+        f"At {counts[-1]} ranks parallel HDF5 takes {1000 * hdf5[-1]:.1f} ms, PnetCDF "
+        f"{1000 * pnetcdf[-1]:.1f} ms"
+    )
+    if len(counts) > 1:
+        figure.finding += (
+            f"; from {counts[0]} to {counts[-1]} ranks HDF5's time changes by a factor of "
+            f"{growth:.1f}, PnetCDF's by {pnetcdf[-1] / max(pnetcdf[0], 1e-6):.1f}"
+        )
+    figure.finding += "."
+
+
+# Table 6: I/O share in per cent, 720 and 1440 ranks, output once a day and once every four days.
+TABLE_6 = {
+    "serial netCDF-4 classic": ((6.09, 3.87), (10.98, 7.18)),
+    "parallel netCDF-4": ((0.98, 0.82), (1.67, 1.35)),
+    "parallel netCDF-3": ((0.74, 0.66), (1.45, 1.14)),
+}
+
+
+def io_share(row: dict) -> float:
+    """Per cent of the run: in calls, opening and closing."""
+    io = row["open_seconds"] + row["library_seconds"] + row["close_seconds"]
+    return 100 * io / (row["total_seconds"] + row["open_seconds"])
+
+
+def shares(results: Results, preset: Preset, folder: Path) -> Figure:
+    scale, ranks, days = preset.shares
+    figure = Figure(
+        "mom5-shares",
+        "MOM5, table 6",
+        "Share of output in the run, with output every day and every four days",
+        "Parallel output cuts the I/O share from 6 to 11 % of the run to 1 or 2 %.",
+        reference=[
+            f"{name}: 720 ranks {a[0]} and {a[1]} %, 1440 ranks {b[0]} and {b[1]} %"
+            for name, (a, b) in TABLE_6.items()
+        ],
+        scaled=f"0.1 degrees at {scale:g} of the grid each way, {ranks} ranks, {days} days; "
+        "computing sleeps, as long as makes serial output the paper's share at 720 ranks",
+    )
+    wanted = (
+        ("serial netCDF-3", "classic", "serial"),
+        ("parallel netCDF-3", "classic", "inline"),
+        ("serial netCDF-4", "netcdf4", "serial"),
+        ("parallel netCDF-4", "netcdf4", "inline"),
+    )
+    values: dict[str, list[float | None]] = {}
+    for label, kind, way in wanted:
+        for every in (1, 4):
+            row = results.rows(share_name(kind, every)).get(way)
+            values.setdefault(label, []).append(io_share(row) if row else None)
+        if values[label] == [None, None]:
+            figure.missing.append((label, results.reason(share_name(kind, 1), way)))
+    paper = [("paper: daily, 720", 0, 0), ("4 days, 720", 0, 1)]
+    names = {
+        "serial netCDF-4": "serial netCDF-4 classic",
+        "parallel netCDF-4": "parallel netCDF-4",
+        "parallel netCDF-3": "parallel netCDF-3",
+    }
+    table = [
+        [label, *("" if v is None else f"{v:.2f} %" for v in found)]
+        for label, found in values.items()
+    ]
+    table += [[f"paper, {k}", *(f"{v:.2f} %" for v in a)] for k, (a, _) in TABLE_6.items()]
+    figure.tables = [Table(["I/O share (the paper's: 720 ranks)", "daily", "every 4 days"], table)]
+    drawn = []
+    for label, found in values.items():
+        reference = TABLE_6.get(names.get(label, ""))
+        drawn.append(
+            (label, [*found, *(reference[r][c] if reference else None for _, r, c in paper)])
+        )
+    chart = Chart(folder, figure.name)
+    groups = ["daily", "every 4 days", *(k for k, _, _ in paper)]
+    chart.bars(groups, drawn, "% of the run", paper_groups=len(paper))
+    figure.image = chart.save()
+    serial, parallel = values["serial netCDF-3"], values["parallel netCDF-3"]
+    if serial[0] and parallel[0]:
+        ratio = serial[0] / parallel[0]
+        figure.verdict = HOLDS if ratio > 3 else IN_PART if ratio > 1.1 else NOT
+        seldom = f", {parallel[1]:.1f} % every 4 days" if parallel[1] else ""
+        figure.finding = (
+            f"Serial output takes {serial[0]:.1f} % of the run, parallel {parallel[0]:.1f} % "
+            f"({times(ratio)} less; the paper: 8.2 times){seldom}."
+        )
+    return figure
+
+
+def figures(results: Results, preset: Preset, folder: Path) -> list[Figure]:
+    return [
+        *(against_layout(results, preset, folder, *which) for which in PHASES),
+        shares(results, preset, folder),
+    ]

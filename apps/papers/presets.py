@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large the experiments are. A scale is a part of the paper's horizontal sizes, which is 1."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A CMAQ domain: how many species, on which process grids (columns x rows)."""
+
+    species: int
+    grids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Model:
+    """An ocean or ice model under overlap: its grid, its steps, and the disk that is simulated."""
+
+    scale: float
+    steps: int
+    bandwidth: int  # bytes a second of all writers together
+
+
+@dataclass(frozen=True)
+class Preset:
+    repetitions: int
+    prewarm_gb: float
+    # CAM: of each resolution the scale and the rank counts; ranks x threads of the hybrid runs
+    cam: dict[str, tuple[float, tuple[int, ...]]]
+    hybrid: tuple[tuple[int, int], ...]
+    # CMAQ
+    cmaq_scale: float
+    cmaq: dict[str, Domain]
+    # CFIO: program 1 (scale, variables, clients, servers), program 2, the models
+    throughput: tuple[float, int, tuple[int, ...], tuple[int, ...]]
+    overlap: tuple[float, int, int, tuple[int, ...]]  # scale, steps, ranks, servers
+    models: dict[str, Model]
+    model_ranks: int
+    # MOM5: the scale, and of each rank count the I/O layouts; Table 6 (scale, ranks, days)
+    mom5_scale: float
+    layouts: dict[int, tuple[str, ...]]
+    shares: tuple[float, int, int]
+
+
+PRESETS = {
+    # Only shows that everything works.
+    "smoke": Preset(
+        repetitions=1,
+        prewarm_gb=0,
+        cam={
+            "t85": (0.1, (2,)),
+            "fv-b": (0.1, (2,)),
+            "fv-c": (0.1, (2,)),
+            "fv-d": (0.1, (1, 2)),
+        },
+        hybrid=((1, 2),),
+        cmaq_scale=0.1,
+        cmaq={
+            "ca": Domain(4, ("1x2", "2x2")),
+            "eus": Domain(4, ("2x2",)),
+            "conus": Domain(4, ("2x2",)),
+            "4km": Domain(4, ("2x2",)),
+        },
+        throughput=(0.05, 2, (2,), (1,)),
+        overlap=(0.1, 4, 2, (1,)),
+        models={
+            "pop": Model(0.02, 3, 500_000_000),
+            "cice": Model(0.02, 3, 500_000_000),
+            "licom": Model(0.01, 3, 500_000_000),
+        },
+        model_ranks=2,
+        mom5_scale=0.05,
+        layouts={4: ("1x1", "2x2")},
+        shares=(0.02, 2, 4),
+    ),
+    "quick": Preset(
+        repetitions=2,
+        prewarm_gb=0.5,
+        cam={
+            "t85": (0.5, (2, 4)),
+            "fv-b": (1, (2, 4, 8)),
+            "fv-c": (0.5, (2, 4)),
+            "fv-d": (0.5, (2, 4, 8)),
+        },
+        hybrid=((2, 1), (1, 2)),
+        cmaq_scale=0.5,
+        cmaq={
+            "ca": Domain(73, ("2x2", "2x4", "4x4")),
+            "eus": Domain(12, ("2x2", "4x4")),
+            "conus": Domain(8, ("2x2", "4x4")),
+            "4km": Domain(10, ("2x2",)),
+        },
+        throughput=(0.25, 8, (2, 4), (1, 2)),
+        overlap=(0.5, 8, 4, (1, 2)),
+        models={
+            "pop": Model(0.04, 6, 500_000_000),
+            "cice": Model(0.08, 6, 500_000_000),
+            "licom": Model(0.02, 6, 500_000_000),
+        },
+        model_ranks=4,
+        mom5_scale=0.125,
+        layouts={4: ("1x1", "2x1", "2x2"), 8: ("1x1", "2x2", "4x2")},
+        shares=(0.04, 4, 8),
+    ),
+    "standard": Preset(
+        repetitions=3,
+        prewarm_gb=1,
+        cam={
+            "t85": (1, (1, 2, 4, 8, 16)),
+            "fv-b": (1, (1, 2, 4, 8, 16)),
+            "fv-c": (1, (1, 2, 4, 8, 16)),
+            "fv-d": (1, (1, 2, 4, 8, 16)),
+        },
+        hybrid=((4, 1), (2, 2), (1, 4)),
+        cmaq_scale=1,
+        cmaq={
+            "ca": Domain(73, ("2x2", "2x4", "4x4", "4x8")),
+            "eus": Domain(12, ("2x2", "2x4", "4x4")),
+            "conus": Domain(8, ("2x2", "2x4", "4x4")),
+            "4km": Domain(10, ("4x4",)),
+        },
+        throughput=(0.5, 8, (2, 4, 8), (1, 2, 4)),
+        overlap=(1, 12, 4, (1, 2)),
+        models={
+            "pop": Model(0.06, 8, 500_000_000),
+            "cice": Model(0.1, 8, 500_000_000),
+            "licom": Model(0.025, 8, 500_000_000),
+        },
+        model_ranks=4,
+        mom5_scale=0.25,
+        layouts={4: ("1x1", "2x1", "2x2"), 8: ("1x1", "2x1", "2x2", "4x2"), 16: ("2x2", "4x4")},
+        shares=(0.08, 4, 8),
+    ),
+    # For a machine with more cores and memory; hours on two.
+    "large": Preset(
+        repetitions=5,
+        prewarm_gb=2,
+        cam={
+            "t85": (1, (1, 2, 4, 8, 16, 32, 64)),
+            "fv-b": (1, (1, 2, 4, 8, 16, 32, 64)),
+            "fv-c": (1, (1, 2, 4, 8, 16, 32, 64)),
+            "fv-d": (1, (1, 2, 4, 8, 16, 32, 64)),
+        },
+        hybrid=((16, 1), (8, 2), (4, 4), (2, 8), (1, 16)),
+        cmaq_scale=1,
+        cmaq={
+            "ca": Domain(146, ("4x4", "4x8", "8x8", "8x16", "16x16")),
+            "eus": Domain(146, ("4x4", "4x8", "8x8", "8x16", "16x16")),
+            "conus": Domain(146, ("4x8", "8x8", "8x16", "16x16", "16x32")),
+            "4km": Domain(142, ("10x12", "12x15", "18x20")),
+        },
+        throughput=(1, 500, (16, 64, 128), (1, 4, 16, 64)),
+        overlap=(1, 40, 64, (1, 4, 16)),
+        models={
+            "pop": Model(0.5, 48, 1_000_000_000),
+            "cice": Model(1, 40, 1_000_000_000),
+            "licom": Model(0.5, 10, 1_000_000_000),
+        },
+        model_ranks=64,
+        mom5_scale=1,
+        layouts={64: ("1x1", "2x2", "4x4", "8x8"), 240: ("1x1", "2x2", "4x4", "8x8", "15x16")},
+        shares=(0.5, 64, 8),
+    ),
+}

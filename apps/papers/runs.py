@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of thalweg-bench: each writes its results to a JSON file of its own, which stays."""
+
+import json
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Of a row: why it does not count. `wrong`: its file was not what it has to be.
+NO_FIGURES = ("error", "skipped", "wrong")
+SETTINGS_ERROR = re.compile(r"(unknown setting '[^']*'|setting '[^']*' \([^)]*\) is '[^']*')")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One start of thalweg-bench. Arguments may depend on the results of earlier runs."""
+
+    name: str
+    ranks: int
+    arguments: tuple[str, ...] | Callable[["Results"], tuple[str, ...]]
+    weight: float = 1  # of its duration, in any unit: for the time left
+
+
+@dataclass
+class Record:
+    """What came out of a run: the report of thalweg-bench, or why there is none."""
+
+    name: str
+    ranks: int
+    arguments: tuple[str, ...] = ()
+    seconds: float = 0
+    error: str = ""
+    report: dict = field(default_factory=dict)
+
+
+class UnmeasuredError(Exception):
+    """A run that others build on has no results."""
+
+
+def short_reason(text: str) -> str:
+    """An error of the library without the list of what it does know."""
+    found = SETTINGS_ERROR.search(text)
+    if found:
+        return f"this build does not know it: {found[1]}"
+    return text.strip()[:200] or "no reason was given"
+
+
+class Results:
+    """The records of runs, by name."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, Record] = {}
+
+    def add(self, record: Record) -> None:
+        self.records[record.name] = record
+
+    def report(self, run: str) -> dict:
+        record = self.records.get(run)
+        if record is None:
+            raise UnmeasuredError(f"{run} has not run")
+        if record.error:
+            raise UnmeasuredError(record.error)
+        return record.report
+
+    def rows(self, run: str) -> dict[str, dict]:
+        """The results of a run, by method or way of output. Those without figures are left out."""
+        try:
+            rows = self.report(run)["results"]
+        except UnmeasuredError:
+            return {}
+        named = {row.get("name", row.get("method")): row for row in rows}
+        return {k: row for k, row in named.items() if not {*NO_FIGURES} & row.keys()}
+
+    def reason(self, run: str, method: str) -> str:
+        """Why a method has no figures in a run."""
+        try:
+            rows = self.report(run)["results"]
+        except UnmeasuredError as e:
+            return short_reason(str(e))
+        for row in rows:
+            if row.get("name", row.get("method")) == method:
+                return short_reason(next((row[k] for k in NO_FIGURES if k in row), ""))
+        return "it was not asked for"
+
+    def missing(self, runs: Iterable[str], methods: Iterable[str]) -> list[tuple[str, str]]:
+        """Methods without figures in any of the runs, each with the reason."""
+        runs = list(runs)
+        found = set().union(*(self.rows(run).keys() for run in runs)) if runs else set()
+        return [(m, self.reason(runs[0], m)) for m in methods if m not in found and runs]
+
+
+class Bench:
+    """Starts thalweg-bench and keeps what it tells in a folder."""
+
+    def __init__(self, program: Path, launch: list[str], folder: Path, scratch: Path) -> None:
+        self.program = program
+        self.launch = launch
+        self.folder = folder
+        self.scratch = scratch
+
+    def path(self, run: Run) -> Path:
+        return self.folder / f"{run.name}.json"
+
+    def load(self, run: Run) -> Record | None:
+        try:
+            known = json.loads(self.path(run).read_text())
+        except (OSError, json.JSONDecodeError):
+            return None
+        return Record(**(known | {"arguments": tuple(known["arguments"])}))
+
+    def measure(self, run: Run, results: Results, timeout: float) -> Record:
+        record = Record(run.name, run.ranks)
+        start = time.monotonic()
+        try:
+            record.arguments = run.arguments(results) if callable(run.arguments) else run.arguments
+            record.ranks = self.ranks_of(run.ranks, record.arguments)
+            self.start(record, timeout)
+        except UnmeasuredError as e:
+            record.error = str(e)
+        except subprocess.TimeoutExpired:
+            record.error = f"not done after {timeout:.0f} s"
+        record.seconds = time.monotonic() - start
+        self.path(run).write_text(json.dumps(vars(record), indent=1) + "\n")
+        return record
+
+    def ranks_of(self, ranks: int, arguments: tuple[str, ...]) -> int:
+        """With servers, more ranks than the model's: the program itself knows how many."""
+        if arguments[0] != "overlap":
+            return ranks
+        command = [self.program, *arguments, "--print-ranks"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise UnmeasuredError(last_line(done.stderr))
+        return int(done.stdout)
+
+    def start(self, record: Record, timeout: float) -> None:
+        output = self.folder / "bench.json"
+        output.unlink(missing_ok=True)
+        command = [*self.launch, "-n", str(record.ranks), str(self.program), *record.arguments]
+        command += ["--no-table", "--dir", str(self.scratch), "--json", str(output)]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
+        )
+        text = output.read_text() if output.exists() else ""
+        output.unlink(missing_ok=True)
+        # 1: a method could not be measured or was wrong; the report tells which.
+        if done.returncode not in (0, 1) or not text:
+            raise UnmeasuredError(last_line(done.stderr) or f"status {done.returncode}")
+        record.report = json.loads(text)
+
+
+def last_line(text: str) -> str:
+    """What thalweg-bench said last on standard error, without the launcher's own lines."""
+    lines = [line for line in text.splitlines() if line.startswith("thalweg-bench:")]
+    return lines[-1].removeprefix("thalweg-bench: ") if lines else text.strip()[-200:]
+
+
+def command_of(record: Record) -> str:
+    """How to have this measured again."""
+    if record.arguments and record.arguments[0] == "overlap":
+        return f"./run bench {shlex.join(record.arguments)}"
+    words = shlex.join(record.arguments)
+    return f"./run bench {words} --ranks {record.ranks}"
