@@ -56,17 +56,14 @@ def measure(runs: list[Run], bench: Bench, resume: bool, timeout: float) -> Resu
     todo = []
     for run in runs:
         known = bench.load(run) if resume else None
-        same = known and not known.error
-        if same and not callable(run.arguments) and known.arguments != run.arguments:
-            same = False
-        if same:
+        if known and not known.error and known.arguments == run.arguments:
             results.add(known)
         else:
             todo.append(run)
     with Reporter([run.weight for run in todo]) as progress:
         for run in todo:
             progress.begin(run.name)
-            results.add(bench.measure(run, results, timeout))
+            results.add(bench.measure(run, timeout))
             progress.end()
     return results
 
@@ -131,10 +128,11 @@ def main() -> int:
 
     sections = draw(results, names, preset, options.out)
     records = [results.records[run.name] for run in runs if run.name in results.records]
+    small = ". So small, the figures mean nothing" if preset_name == "smoke" else ""
     facts = [
         ("measured", f"{known.get('date', '?')}, in {duration(known.get('seconds', 0))}"),
         ("command", known.get("command", "")),
-        ("scale", f"preset {preset_name}; every figure says what was scaled"),
+        ("scale", f"preset {preset_name}; every figure says what was scaled{small}"),
     ]
     page = options.out / "index.html"
     write_page(page, sections, records, facts)

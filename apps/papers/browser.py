@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -34,9 +35,10 @@ class Chromium:
         self.events: list[dict] = []
         self.buffer = b""
         self.count = 0
+        self.log = (Path(profile) / "log").open("w+")
 
         def pipes() -> None:  # the protocol's: 3 is read, 4 is written
-            high = [os.dup(to_read), os.dup(to_write)]
+            high = [fcntl(end, F_DUPFD, 10) for end in (to_read, to_write)]
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
 
@@ -50,15 +52,20 @@ class Chromium:
             close_fds=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=self.log,
         )
         os.close(to_read)
         os.close(to_write)
         os.set_blocking(self.input, False)
 
+    def ended(self) -> RuntimeError:
+        self.log.seek(0)
+        return RuntimeError(f"Chromium has ended: {self.log.read()[-300:].strip()}")
+
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
+        self.log.close()
         os.close(self.out)
         os.close(self.input)
 
@@ -71,7 +78,7 @@ class Chromium:
             if piece:
                 self.buffer += piece
             elif piece == b"" or self.process.poll() is not None:
-                raise RuntimeError("Chromium has ended")
+                raise self.ended()
             elif time.monotonic() > deadline:
                 raise RuntimeError("Chromium does not answer")
             else:
@@ -84,7 +91,10 @@ class Chromium:
         message = {"id": self.count, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self.out, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            raise self.ended() from None
         deadline = time.monotonic() + timeout
         while True:
             answer = self.receive(deadline)

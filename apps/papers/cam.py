@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, Table, at_ranks, times
+from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, Table, at_ranks, percent, times
 from .presets import Preset
 from .runs import Results, Run
 
@@ -38,7 +38,7 @@ def hybrid_name(ranks: int, threads: int) -> str:
 def common(preset: Preset) -> tuple[str, ...]:
     return (
         *("--repetitions", str(preset.repetitions)),
-        *("--prewarm-gb", f"{preset.prewarm_gb:g}"),
+        *("--warmup", str(preset.warmup), "--prewarm-gb", f"{preset.prewarm_gb:g}"),
     )
 
 
@@ -175,8 +175,8 @@ def breakdown(results: Results, preset: Preset, folder: Path) -> Figure:
         falls = last[1] <= first[1]
         figure.verdict = HOLDS if last[1] <= 0.2 and falls else IN_PART if falls else NOT
         figure.finding = (
-            f"Remapping takes {100 * first[1]:.0f} % of FV-D's time at {at_ranks(first[0])} "
-            f"and {100 * last[1]:.0f} % at {last[0]}."
+            f"Remapping takes {percent(first[1])} of FV-D's time at {at_ranks(first[0])} "
+            f"and {percent(last[1])} at {last[0]}."
         )
     return figure
 

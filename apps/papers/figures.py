@@ -80,6 +80,8 @@ class Chart:
     ) -> None:
         """`log`: the axes with logarithmic scales, "x", "y" or "xy"."""
         axis = self.axes[panel]
+        if not lines:
+            self.nothing(panel)
         for i, line in enumerate(lines):
             axis.plot(line.x, line.y, marker="o", color=PALETTE[i % 8], label=line.label, ms=5)
         if "x" in log:
@@ -122,6 +124,8 @@ class Chart:
         """Bars side by side in each group; the last `paper_groups` groups are the paper's."""
         axis = self.axes[panel]
         width = 0.8 / max(1, len(series))
+        if all(v is None for _, values in series for v in values):
+            self.nothing(panel)
         first_paper = len(groups) - paper_groups
         for i, (label, values) in enumerate(series):
             for g, value in enumerate(values):
@@ -149,6 +153,11 @@ class Chart:
             axis.axvline(first_paper - 0.5, color=PAPER_COLOUR, linestyle=":")
         self.finish(axis, "", y_label, title)
 
+    def nothing(self, panel: int) -> None:
+        self.axes[panel].annotate(
+            "not measured", (0.5, 0.5), xycoords="axes fraction", ha="center", color=PAPER_COLOUR
+        )
+
     def finish(self, axis: Axes, x_label: str, y_label: str, title: str) -> None:
         axis.set_xlabel(x_label)
         axis.set_ylabel(y_label)
@@ -168,6 +177,10 @@ class Chart:
 def times(ratio: float) -> str:
     """ "2.3 times", "11 times"."""
     return f"{ratio:.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def at_ranks(count: int) -> str:

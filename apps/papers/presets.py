@@ -24,6 +24,7 @@ class Model:
 @dataclass(frozen=True)
 class Preset:
     repetitions: int
+    warmup: int  # repetitions before them that do not count
     prewarm_gb: float
     # CAM: of each resolution the scale and the rank counts; ranks x threads of the hybrid runs
     cam: dict[str, tuple[float, tuple[int, ...]]]
@@ -46,6 +47,7 @@ PRESETS = {
     # Only shows that everything works.
     "smoke": Preset(
         repetitions=1,
+        warmup=0,
         prewarm_gb=0,
         cam={
             "t85": (0.1, (2,)),
@@ -75,6 +77,7 @@ PRESETS = {
     ),
     "quick": Preset(
         repetitions=2,
+        warmup=1,
         prewarm_gb=0.5,
         cam={
             "t85": (0.5, (2, 4)),
@@ -104,6 +107,7 @@ PRESETS = {
     ),
     "standard": Preset(
         repetitions=3,
+        warmup=1,
         prewarm_gb=1,
         cam={
             "t85": (1, (1, 2, 4, 8, 16)),
@@ -134,6 +138,7 @@ PRESETS = {
     # For a machine with more cores and memory; hours on two.
     "large": Preset(
         repetitions=5,
+        warmup=1,
         prewarm_gb=2,
         cam={
             "t85": (1, (1, 2, 4, 8, 16, 32, 64)),

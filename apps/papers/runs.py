@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,11 +17,11 @@ SETTINGS_ERROR = re.compile(r"(unknown setting '[^']*'|setting '[^']*' \([^)]*\)
 
 @dataclass(frozen=True)
 class Run:
-    """One start of thalweg-bench. Arguments may depend on the results of earlier runs."""
+    """One start of thalweg-bench."""
 
     name: str
     ranks: int
-    arguments: tuple[str, ...] | Callable[["Results"], tuple[str, ...]]
+    arguments: tuple[str, ...]
     weight: float = 1  # of its duration, in any unit: for the time left
 
 
@@ -38,7 +38,7 @@ class Record:
 
 
 class UnmeasuredError(Exception):
-    """A run that others build on has no results."""
+    """A run has no results."""
 
 
 def short_reason(text: str) -> str:
@@ -112,11 +112,10 @@ class Bench:
             return None
         return Record(**(known | {"arguments": tuple(known["arguments"])}))
 
-    def measure(self, run: Run, results: Results, timeout: float) -> Record:
-        record = Record(run.name, run.ranks)
+    def measure(self, run: Run, timeout: float) -> Record:
+        record = Record(run.name, run.ranks, run.arguments)
         start = time.monotonic()
         try:
-            record.arguments = run.arguments(results) if callable(run.arguments) else run.arguments
             record.ranks = self.ranks_of(run.ranks, record.arguments)
             self.start(record, timeout)
         except UnmeasuredError as e:

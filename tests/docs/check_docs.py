@@ -61,8 +61,8 @@ def check_options(root: Path) -> list[str]:
 
 
 def check_packages(root: Path) -> list[str]:
-    listed = re.search(r"^packages=\((.*?)^\)", (root / "run").read_text(), re.DOTALL | re.M)
-    installed = set(listed.group(1).split())
+    lists = re.findall(r"^\w*packages=\((.*?)^\)", (root / "run").read_text(), re.DOTALL | re.M)
+    installed = set(" ".join(lists).split())
     page = (root / "docs/dependencies.md").read_text()
     named = set()
     for row in re.findall(r"^\|.*\|$", page, re.M):

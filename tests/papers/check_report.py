@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check_report.py APPS THALWEG-BENCH -- MPIRUN...: the smallest report has every figure, its
+sentences come from the data, and headless Chromium finds nothing wrong with it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+apps, program, *launch = (word for word in sys.argv[1:] if word != "--")
+sys.path.insert(0, apps)
+from papers import browser  # noqa: E402
+
+SKIPPED = 77
+FIGURES = {
+    *("cam-bandwidth-t85", "cam-bandwidth-fv-d", "cam-bandwidth-fv-c", "cam-bandwidth-fv-b"),
+    *("cam-breakdown", "cam-sizes", "cam-century", "cam-threads"),
+    *("cmaq-relative-ca", "cmaq-relative-eus", "cmaq-relative-conus"),
+    *("cmaq-many-ranks", "cmaq-rates", "cmaq-4km"),
+    *("cfio-throughput", "cfio-overlap", "cfio-pop", "cfio-cice", "cfio-licom"),
+    *("mom5-open", "mom5-read", "mom5-write", "mom5-close", "mom5-total", "mom5-shares"),
+}
+report = Path("report")
+page = report / "index.html"
+
+
+def papers(*arguments: str, status: int = 0) -> str:
+    command = [sys.executable, "-m", "papers", "--program", program, "--preset", "smoke"]
+    done = subprocess.run(
+        [*command, "--out", str(report), *arguments, "--", *launch],
+        env=os.environ | {"PYTHONPATH": apps, "OMPI_MCA_io": "romio321"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def verdicts() -> dict[str, str]:
+    """Of each figure of the page its verdict."""
+    pattern = r'<article id="([^"]+)">.*?<span class="verdict [a-z]+">([^<]+)</span>'
+    return dict(re.findall(pattern, page.read_text(), re.DOTALL))
+
+
+def slower(run: str, factor: float, *methods: str) -> None:
+    """Changes the measured times of a run's methods."""
+    file = report / "data" / f"{run}.json"
+    record = json.loads(file.read_text())
+    changed = 0
+    for row in record["report"]["results"]:
+        if row["method"] in methods:
+            row["median_seconds"] *= factor
+            row["mb_per_s"] /= factor
+            changed += 1
+    assert changed == len(methods), (run, methods)
+    file.write_text(json.dumps(record))
+
+
+def check_browser() -> None:
+    """The look at a page does find what is wrong."""
+    chromium = browser.find_browser()
+    with tempfile.TemporaryDirectory() as folder:
+        bad = Path(folder) / "bad.html"
+
+        def problems(body: str, pictures: int = 0) -> str:
+            bad.write_text(f'<link rel="icon" href="data:,"><p>text</p>{body}')
+            return "; ".join(browser.check_page(bad, chromium, pictures))
+
+        assert problems("") == "", problems("")
+        assert "wider" in problems('<div style="width: 2000px">wide</div>')
+        assert "did not load" in problems('<img src="data:image/png;base64,AAAA">', 1)
+        assert "pictures instead of" in problems("", 1)
+        assert "a request for http" in problems('<img src="http://127.0.0.1:9/x.png">', 1)
+        assert "exception" in problems("<script>throw new Error('no')</script>")
+
+
+shutil.rmtree(report, ignore_errors=True)
+first = papers()
+assert set(verdicts()) == FIGURES, set(verdicts()) ^ FIGURES
+text = page.read_text()
+assert {png.stem for png in report.glob("*.png")} == FIGURES
+assert text.count("data:image/png;base64,") == len(FIGURES)
+assert "<script" not in text and not re.search(r'(src|href)="https?:', text)
+for word in ("cmaq-ca", "Open MPI", "smaller than in the paper", "--preset smoke"):
+    assert word in text, word
+
+# Drawn again from the data: the same page.
+papers("--redraw")
+assert page.read_text() == text
+
+# The sentences are those of the data.
+for times, verdict in ((1e-3, "holds"), (1e6, "does not hold")):
+    for ranks in (1, 2):
+        paper = f"slabs:storage=pnetcdf:writers={ranks}"
+        slower(f"cam-fv-d-p{ranks}", times, "record", "slabs", paper)
+    papers("--redraw", "--only", "cam")
+    assert verdicts()["cam-bandwidth-fv-d"] == verdict, (times, verdicts())
+assert not {name for name in verdicts() if not name.startswith("cam")}
+
+# What is there is not measured again.
+assert "1 of" not in papers("--resume", "--only", "cam")
+(report / "data/cam-t85-p2.json").unlink()
+assert "1 of 1: cam-t85-p2" in papers("--resume", "--only", "cam")
+assert "there are cam" in papers("--only", "wrf", status=2)
+
+if browser.find_browser() is None:
+    print("papers: no Chromium")
+    sys.exit(SKIPPED)
+check_browser()
+print("papers: ok")
