@@ -222,6 +222,14 @@ int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, in
 /** Sets a text attribute. */
 int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
 
+/**
+ * Sets how one variable of a netCDF-4 file is stored: "name=value; name=value", of the settings
+ * deflate, shuffle, zstd, quantize and chunks, which come before those of the file. Local, before
+ * the definitions end, alike on every rank; disagreement is found by tw_enddef.
+ * @return TW_OK, TW_ESETTING, TW_ENOTFOUND, TW_ESTATE
+ */
+int tw_set_var(tw_file file, const char* var, const char* settings);
+
 /** Ends the definitions: compares them over the ranks, lays out and writes the header. Optional:
  *  the first tw_put, tw_end_step, tw_sync or tw_close does it. @note Collective */
 int tw_enddef(tw_file file);

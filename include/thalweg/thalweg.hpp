@@ -99,6 +99,10 @@ public:
         check(tw_put_att(file_, var.c_str(), name.c_str(), type_of<T>(),
                          static_cast<std::int64_t>(values.size()), values.data()));
     }
+    /// tw_set_var: "deflate=1; chunks=lev=10"
+    void set_var(const std::string& var, const std::string& settings) {
+        check(tw_set_var(file_, var.c_str(), settings.c_str()));
+    }
     /// tw_enddef @note Collective
     void enddef() { check(tw_enddef(file_)); }
     /// tw_put: data is free when the call returns

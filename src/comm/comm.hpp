@@ -50,6 +50,8 @@ public:
     /// @note Collective, as are all but the point-to-point functions.
     virtual void barrier() = 0;
     virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
+    /// The sum of what the ranks before this one gave.
+    virtual std::int64_t sum_before(std::int64_t value) = 0;
     virtual void broadcast(void* data, std::size_t bytes, int root) = 0;
     /// What every rank gave, on the root; empty elsewhere.
     virtual std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) = 0;

@@ -82,6 +82,13 @@ public:
                       ops.at(op), comm_);
     }
 
+    std::int64_t sum_before(std::int64_t value) override {
+        const Waiting all(all_ranks);
+        std::int64_t sum = 0;
+        MPI_Exscan(&value, &sum, 1, MPI_INT64_T, MPI_SUM, comm_);
+        return rank_ == 0 ? 0 : sum;
+    }
+
     void broadcast(void* data, std::size_t bytes, int root) override {
         const Waiting all(all_ranks);
         auto* at = static_cast<char*>(data);

@@ -32,6 +32,7 @@ struct FileOptions {
     std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`
     bool queue_inline = false;       ///< who finds the queue full writes
     std::int64_t bandwidth = 0;      ///< bytes a second of all writers together; 0: no limit
+    PackingWishes packing;           ///< of all variables
 };
 
 /// What all files of a session share, made when first needed.
@@ -60,6 +61,7 @@ public:
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
+    Status set_variable(const std::string& variable, const std::string& wishes);
 
     /// @note Collective, as are the next ones
     Status create();
@@ -93,7 +95,9 @@ private:
     Status usable() const;
     Status usable_for(const char* what) const;
     Status compare_definitions();
+    Status choose_format();
     void choose_storage();
+    void choose_packed_method();
     Status begin_file();
     Status plan();
     std::vector<int> choose_writers() const;

@@ -115,10 +115,11 @@ Status File::accept(Status checked, int variable, ArrayView view, bool deferred)
     return {};
 }
 
-/// In CDF-1 and CDF-2 a byte is signed or unsigned, as the user likes (netCDF User's Guide).
+/// In the classic formats without unsigned types, and in netCDF-4's classic model, a byte is signed
+/// or unsigned, as the user likes (netCDF User's Guide).
 void File::use_netcdf_byte_rule(int variable, ArrayView& view) const {
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
-    if (v.type == TW_BYTE && view.type == TW_UBYTE && format_ != Format::cdf5) view.type = TW_BYTE;
+    if (v.type == TW_BYTE && view.type == TW_UBYTE && !has_new_types(format_)) view.type = TW_BYTE;
 }
 
 /// Copies the held elements, converted to the file's type, so that the budget is known from the
@@ -317,6 +318,10 @@ Status File::write_space(const Space& space, bool records, const std::vector<Act
 
 /// All ranks learn what became of a write; on success the record is published.
 Status File::finish_write(Status mine, Written written, bool durable) {
+    if (storage_->collective()) {
+        Status complete = storage_->complete();
+        if (mine.ok()) mine = std::move(complete);
+    }
     if (durable) {  // a collective matter for some drivers, so whatever this rank's own luck
         Status synced = storage_->sync();
         if (mine.ok()) mine = std::move(synced);
@@ -390,7 +395,7 @@ Status File::end_step() {
     if (service_) return end_step_queued();
     Agreed agreed;
     if (Status s = agree_on(Call::end_step, -1, {}, agreed); !s.ok()) return s;
-    if (format_ != Format::cdf5 && records_ >= 0x7fffffff)
+    if (records_ >= most_records(format_))
         return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
                             path_, records_, name_of(format_)));
     Status status = write_fixed(agreed, false);

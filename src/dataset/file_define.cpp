@@ -14,6 +14,7 @@
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
+#include "storage/chunk_grid.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg {
@@ -221,17 +222,33 @@ Status File::put_attribute(const std::string& variable, Attribute attribute) {
         }
     }
     if (state_ != State::defining) {
-        if (format_ != Format::cdf5 && attribute.type > TW_DOUBLE)
+        if (!has_new_types(format_) && attribute.type > TW_DOUBLE)
             return failure(TW_EFORMAT,
-                           "{}: attribute '{}' is of type {}, which format {} does not have; cdf5 "
+                           "{}: attribute '{}' is of type {}, which format {} does not have; {} "
                            "does",
-                           path_, attribute.name, name_of(attribute.type), name_of(format_));
+                           path_, attribute.name, name_of(attribute.type), name_of(format_),
+                           is_netcdf4(format_) ? "netcdf4" : "cdf5");
         late_.emplace_back(at, std::move(attribute));
         return {};
     }
     set_attribute(at < 0 ? definitions_.attributes
                          : definitions_.variables[static_cast<std::size_t>(at)].attributes,
                   std::move(attribute));
+    return {};
+}
+
+Status File::set_variable(const std::string& variable, const std::string& wishes) {
+    if (Status s = usable_for("a variable was set"); !s.ok()) return s;
+    const int at = definitions_.find_variable(variable);
+    if (at < 0) return failure(TW_ENOTFOUND, "{}: there is no variable '{}'", path_, variable);
+    Variable v = definitions_.variables[static_cast<std::size_t>(at)];
+    Status status = add_wishes(wishes, v.wishes);
+    if (status.ok()) status = choose_packing(definitions_, {}, v);
+    if (!status.ok()) {
+        status.text = path_ + ": " + status.text;
+        return status;
+    }
+    definitions_.variables[static_cast<std::size_t>(at)].wishes = std::move(v.wishes);
     return {};
 }
 
@@ -284,7 +301,9 @@ void File::choose_storage() {
     const bool nfs = answers[0] == nfs_magic;
     const bool parallel = answers[0] == lustre_magic || answers[0] == gpfs_magic;
     if (options_.storage == "auto") {
-        options_.storage = nfs && team_.topology().nodes > 1 ? "pnetcdf" : "posix";
+        options_.storage = is_netcdf4(format_)                   ? "netcdf4"
+                           : nfs && team_.topology().nodes > 1 ? "pnetcdf"
+                                                               : "posix";
         if (nfs && team_.rank() == 0)
             spdlog::info("{}: on NFS, storage {}", path_, options_.storage);
     }
@@ -293,12 +312,22 @@ void File::choose_storage() {
     writers_asked_ = options_.writers != "auto";
     if (!writers_asked_) options_.writers = parallel ? "4/node" : "1/node";
     if (options_.method == "auto") options_.method = "record";
-    if (options_.storage == "pnetcdf")
-        storage_ = make_pnetcdf_storage();
-    else if (options_.storage == "memory")
-        storage_ = make_memory_storage();
-    else
-        storage_ = make_posix_storage();
+    storage_ = make_storage(options_.storage);
+    order_ = storage_->order();
+}
+
+/// Of chunks that have to be whole, every writer needs all parts. They are filtered by the writers,
+/// so that there are as many as ranks; with a service, one.
+void File::choose_packed_method() {
+    if (!is_netcdf4(format_) || !needs_whole_chunks(definitions_)) return;
+    const bool inline_ = options_.service == "inline";
+    const std::string method = inline_ && options_.method != "serial" ? "record" : "serial";
+    if (method != options_.method && team_.rank() == 0)
+        spdlog::info("{}: method {} is not possible, it is {}: {}", path_, options_.method, method,
+                     inline_ ? "writers need whole chunks"
+                             : "with a service, one writer packs all chunks");
+    options_.method = method;
+    if (!writers_asked_) options_.writers = fmt::format("{}/node", team_.size());
 }
 
 Status File::plan() {
@@ -365,20 +394,36 @@ Status File::end_definitions() {
     return keep(begin_file());
 }
 
+Status File::choose_format() {
+    if (options_.format == "auto" && options_.storage == "netcdf4") options_.format = "netcdf4";
+    format_ = options_.format == "auto" ? thalweg::choose_format(definitions_)
+                                        : format_of(options_.format);
+    if (options_.storage != "auto" && (options_.storage == "netcdf4") != is_netcdf4(format_))
+        return failure(TW_ESETTING, "storage '{}' cannot write format {}", options_.storage,
+                       name_of(format_));
+    if (Status status = check_format(definitions_, format_); !status.ok()) return status;
+    for (Variable& v : definitions_.variables) {
+        if (is_netcdf4(format_)) {
+            if (Status s = choose_packing(definitions_, options_.packing, v); !s.ok()) return s;
+        } else if (!v.wishes.empty()) {
+            return failure(TW_EFORMAT,
+                           "variable '{}' has settings of its own, which format {} cannot take; "
+                           "netcdf4 can",
+                           v.name, name_of(format_));
+        }
+    }
+    return {};
+}
+
 Status File::begin_file() {
     if (Status status = compare_definitions(); !status.ok()) return status;
-    if (options_.format == "auto")
-        format_ = choose_format(definitions_);
-    else
-        format_ = options_.format == "cdf1"   ? Format::cdf1
-                  : options_.format == "cdf2" ? Format::cdf2
-                                              : Format::cdf5;
-    if (Status status = check_format(definitions_, format_); !status.ok()) {
+    if (Status status = choose_format(); !status.ok()) {
         status.text = path_ + ": " + status.text;
         return status;
     }
     choose_storage();
     choose_service();
+    choose_packed_method();
     figures_.service = options_.service;
     figures_.method = options_.method;
     figures_.storage = storage_->name();
@@ -396,8 +441,9 @@ Status File::begin_file() {
         static_cast<double>(options_.bandwidth) / static_cast<double>(writers_.size());
     Status status = storage_->create(
         team_.world(), data_path_, definitions_,
-        {format_, options_.header_pad, options_.pnetcdf_blocking, rate, writers_.front()}, writer,
-        map_);
+        {format_, options_.header_pad, options_.pnetcdf_blocking, rate, writers_.front(),
+         writers_.size() == 1},
+        writer, map_);
     if (!status.ok()) return status;
     storage_open_ = true;
     if (options_.service == "inline")

@@ -8,6 +8,7 @@
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
 #include "exchange/copy.hpp"
+#include "storage/chunk_grid.hpp"
 
 namespace thalweg {
 
@@ -104,8 +105,9 @@ Status File::plan_service() {
     Status status;
     if (options_.service == "servers") {
         const auto servers = static_cast<double>(arena_source_.port()->crew().servers.size());
+        const bool one = options_.method == "serial";
         plan.options = {format_, options_.header_pad, options_.pnetcdf_blocking,
-                        static_cast<double>(options_.bandwidth) / servers, 0};
+                        static_cast<double>(options_.bandwidth) / (one ? 1 : servers), 0, one};
         service_ = make_served_file(team_, *arena_source_.port(), plan, status);
     } else if (Background* background = arena_source_.background(status); status.ok()) {
         service_ =
@@ -379,7 +381,7 @@ Status File::end_step_queued() {
     Agreed agreed;
     Status mine = together_ ? agree_on(Call::end_step, -1, {}, agreed) : poll_service();
     if (!mine.ok()) return mine;
-    if (format_ != Format::cdf5 && records_ >= 0x7fffffff)
+    if (records_ >= most_records(format_))
         return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
                             path_, records_, name_of(format_)));
     mine = queue_deferred(true, agreed);
@@ -420,6 +422,11 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
                        "{}: variable '{}': boxes need service servers, or background on one node "
                        "(rank {})",
                        path_, name, rank);
+    if (is_netcdf4(format_) && needs_whole_chunks(definitions_))
+        return failure(TW_ESTATE,
+                       "{}: variable '{}': boxes cannot be put into a file with filters or chunks "
+                       "that were wished for (rank {})",
+                       path_, name, rank);
     if (put_used_)
         return failure(TW_ESTATE, "{}: variable '{}': the file is written by tw_put (rank {})",
                        path_, name, rank);
@@ -457,7 +464,7 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
     if (data == nullptr)
         return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name, rank);
     const std::int64_t first = v.record ? start[0] : 0, records = v.record ? count[0] : 1;
-    if (format_ != Format::cdf5 && first + records > 0x7fffffff)
+    if (first + records > most_records(format_))
         return failure(TW_EFORMAT,
                        "{}: variable '{}': record {} is more than format {} can count; cdf5 can "
                        "(rank {})",

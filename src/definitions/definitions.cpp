@@ -83,6 +83,8 @@ std::vector<std::string> describe(const Definitions& d) {
                 : fmt::format("decomposition {} over", v.decomposition->serial),
             fmt::join(held, " ")));
         for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
+        for (const auto& [name, value] : v.wishes)
+            lines.push_back(fmt::format("setting {}={} of '{}'", name, value, v.name));
     }
     for (const Dimension& dim : d.dims)
         lines.push_back(dim.unlimited()
@@ -126,13 +128,37 @@ void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
     attributes.push_back(std::move(attribute));
 }
 
+namespace {
+constexpr std::pair<Format, const char*> format_names[] = {
+    {Format::cdf1, "cdf1"},
+    {Format::cdf2, "cdf2"},
+    {Format::cdf5, "cdf5"},
+    {Format::netcdf4, "netcdf4"},
+    {Format::netcdf4_classic, "netcdf4-classic"}};
+}  // namespace
+
 const char* name_of(Format format) {
-    switch (format) {
-        case Format::cdf1: return "cdf1";
-        case Format::cdf2: return "cdf2";
-        case Format::cdf5: return "cdf5";
-    }
+    for (const auto& [f, name] : format_names)
+        if (f == format) return name;
     return "";
+}
+
+Format format_of(const std::string& name) {
+    for (const auto& [f, text] : format_names)
+        if (text == name) return f;
+    return Format::cdf2;
+}
+
+bool is_netcdf4(Format format) {
+    return format == Format::netcdf4 || format == Format::netcdf4_classic;
+}
+
+bool has_new_types(Format format) { return format == Format::cdf5 || format == Format::netcdf4; }
+
+std::int64_t most_records(Format format) {
+    return format == Format::cdf1 || format == Format::cdf2
+               ? 0x7fffffff
+               : std::numeric_limits<std::int64_t>::max();
 }
 
 namespace {
@@ -141,8 +167,9 @@ bool new_type(tw_type type) { return type > TW_DOUBLE; }
 
 Status check_types(const Definitions& d, Format format) {
     auto refuse = [&](const std::string& what, tw_type type) {
-        return failure(TW_EFORMAT, "{} is of type {}, which format {} does not have; cdf5 does",
-                       what, name_of(type), name_of(format));
+        return failure(TW_EFORMAT, "{} is of type {}, which format {} does not have; {}", what,
+                       name_of(type), name_of(format),
+                       is_netcdf4(format) ? "netcdf4 does" : "cdf5 does");
     };
     for (const Attribute& a : d.attributes)
         if (new_type(a.type)) return refuse("global attribute '" + a.name + "'", a.type);
@@ -171,8 +198,9 @@ Status check_format(const Definitions& d, Format format) {
         if (__builtin_add_overflow(total, bytes_of(v), &total))
             return failure(TW_EFORMAT, "variable '{}' makes the file larger than any format holds",
                            v.name);
-    if (format == Format::cdf5) return {};
+    if (has_new_types(format)) return {};
     if (Status status = check_types(d, format); !status.ok()) return status;
+    if (is_netcdf4(format)) return {};
 
     // The sizes that the classic formats record for a variable and a dimension (netCDF file format
     // specification, "Limitations"): only the very last variable may be larger.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "comm/status.hpp"
 #include "decomposition/decomposition.hpp"
+#include "definitions/packing.hpp"
 #include "index/types.hpp"
 
 namespace thalweg {
@@ -26,6 +28,8 @@ struct Attribute {
     std::vector<char> values;  ///< in the machine's byte order
 };
 
+using FillValue = std::array<char, 8>;  ///< of a variable, in some byte order
+
 struct Variable {
     std::string name;
     tw_type type = TW_BYTE;
@@ -35,6 +39,8 @@ struct Variable {
     std::vector<int> order;           ///< memory dimension of each file dimension but the record's
     std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
     bool record = false;
+    PackingWishes wishes;  ///< of the variable's own
+    Packing packing;       ///< in netCDF-4: what became of them
 
     std::size_t element() const { return size_of(type); }
     std::int64_t elements() const { return volume(shape); }
@@ -67,8 +73,18 @@ Status check_name(const char* what, const std::string& name);
 /// Adds or replaces.
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
 
-enum class Format { cdf1 = 1, cdf2 = 2, cdf5 = 5 };
+/// netCDF's numbers (NC_FORMAT_...).
+enum class Format { cdf1 = 1, cdf2 = 2, netcdf4 = 3, netcdf4_classic = 4, cdf5 = 5 };
 const char* name_of(Format format);
+/// By its name; cdf2 where there is none of that name.
+Format format_of(const std::string& name);
+/// Whether a file is one of HDF5.
+bool is_netcdf4(Format format);
+/// Whether there are unsigned and 64-bit integers; else a byte is signed or unsigned, as the user
+/// likes.
+bool has_new_types(Format format);
+/// Most records that the format can count.
+std::int64_t most_records(Format format);
 
 /// Whether the sizes and types fit a format's limits; the text names the format that can.
 Status check_format(const Definitions& definitions, Format format);

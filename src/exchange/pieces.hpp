@@ -12,8 +12,6 @@
 
 namespace thalweg {
 
-using FillValue = std::array<char, 8>;  ///< of a variable, in the byte order of the file
-
 /// Puts fill values where a piece is not covered by data: padding always, elements where
 /// whole(place index) is false.
 template <class Whole>

@@ -18,13 +18,23 @@ std::size_t Space::place_of(int variable) const {
     return place;
 }
 
-std::int64_t Space::element_boundary(std::int64_t byte) const {
+std::int64_t Space::boundary(std::int64_t byte, bool of_share) const {
     const std::size_t i = place_at(byte);
     if (i == places.size() || byte <= places[i].offset) return byte;
     const Place& p = places[i];
+    const std::int64_t unit = of_share && p.grain > 0 ? p.grain : p.element;
     // Padding belongs to the last element, so that one writer completes both.
     const std::int64_t within = std::min(byte - p.offset, std::max<std::int64_t>(p.bytes - 1, 0));
-    return p.offset + within / p.element * p.element;
+    return p.offset + within / unit * unit;
+}
+
+std::int64_t Space::element_boundary(std::int64_t byte) const { return boundary(byte, false); }
+std::int64_t Space::share_boundary(std::int64_t byte) const { return boundary(byte, true); }
+
+std::int64_t Space::largest_grain() const {
+    std::int64_t largest = 8;
+    for (const Place& p : places) largest = std::max(largest, p.grain);
+    return largest;
 }
 
 Share::Share(const Space& whole, std::span<const std::optional<Box>> boxes, bool own_file)

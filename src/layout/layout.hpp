@@ -29,6 +29,8 @@ struct Place {
     std::int64_t element = 1;  ///< bytes of one element
     std::vector<std::int64_t> shape;
     std::vector<int> dims{};  ///< of the shape, by their number in the file's definitions
+    /// One writer must have the bytes between two multiples of it; 0: those of an element.
+    std::int64_t grain = 0;
 };
 
 /// A part of the file in which variables lie one after another: the fixed-size ones, or one record.
@@ -43,6 +45,13 @@ struct Space {
     std::size_t place_of(int variable) const;
     /// The largest element boundary not after the byte.
     std::int64_t element_boundary(std::int64_t byte) const;
+    /// The largest boundary not after the byte at which one writer's share may end.
+    std::int64_t share_boundary(std::int64_t byte) const;
+    /// How far before a byte that may be.
+    std::int64_t largest_grain() const;
+
+private:
+    std::int64_t boundary(std::int64_t byte, bool of_share) const;
 };
 
 /// Elements [begin, end) of a place, by their row-major positions.

@@ -24,8 +24,8 @@ public:
     void add_writers(const Space& space, std::size_t place, const Box& whole,
                      std::set<int>& met) const override {
         const Place& p = space.places[place];
-        // A cut lies at most `alignment` and one element from its unaligned place.
-        const std::int64_t reach = alignment_ + 8;
+        // A cut lies at most `alignment` and one grain from its unaligned place.
+        const std::int64_t reach = alignment_ + space.largest_grain();
         std::vector<Box> todo{whole};
         while (!todo.empty()) {
             Box box = todo.back();
@@ -51,7 +51,7 @@ private:
         if (w == writers()) return space.bytes;
         const std::int64_t even = plain_cut(w, space);
         const std::int64_t in_file = (base + even) / alignment_ * alignment_;
-        return space.element_boundary(std::clamp<std::int64_t>(in_file - base, 0, space.bytes));
+        return space.share_boundary(std::clamp<std::int64_t>(in_file - base, 0, space.bytes));
     }
 
     std::int64_t plain_cut(int w, const Space& space) const {

@@ -139,6 +139,10 @@ public:
     bool publish(Parcel& parcel, std::int64_t keep) override {
         // Ranks that agree before they publish are never stuck.
         const bool published = outbox_->publish(parcel, keep);
+        if (Status status = storage_.catch_up(); !status.ok() && desk_) {
+            status.text += fmt::format(" (rank {})", team_.rank());
+            desk_->fail(status);
+        }
         if (collective()) exchange(parcel);
         return published;
     }

@@ -73,6 +73,26 @@ LayoutChoice get_layout(WireReader& in) {
     return layout;
 }
 
+void put_packing(WireWriter& out, const Packing& p) {
+    out.put(p.codec);
+    out.put(p.level);
+    out.put(p.shuffle);
+    out.put(p.quantize);
+    out.put(p.digits);
+    out.put(p.chunks);
+}
+
+Packing get_packing(WireReader& in) {
+    Packing p;
+    p.codec = in.get<Packing::Codec>();
+    p.level = in.get<int>();
+    p.shuffle = in.get<bool>();
+    p.quantize = in.get<Packing::Quantize>();
+    p.digits = in.get<int>();
+    p.chunks = in.get_many<std::vector<std::int64_t>>();
+    return p;
+}
+
 }  // namespace
 
 void put_status(WireWriter& out, const Status& status) {
@@ -130,6 +150,7 @@ void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regi
         out.put(v.shape);
         out.put(v.record);
         out.put(v.decomposition->whole);
+        put_packing(out, v.packing);
         put_attributes(out, v.attributes);
     }
     out.put(regions);
@@ -163,6 +184,7 @@ FileDescription read_file(const std::vector<char>& bytes) {
         auto decomposition = std::make_shared<Decomposition>();
         decomposition->shape = v.shape;
         decomposition->whole = in.get<bool>();
+        v.packing = get_packing(in);
         v.attributes = get_attributes(in);
         for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
         v.decomposition = std::move(decomposition);

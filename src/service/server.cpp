@@ -139,7 +139,7 @@ void Server::set_up(Served& served, Status& status) {
     const ServicePlan& plan = served.description.plan;
     const Definitions& definitions = served.description.definitions;
     const std::int64_t serial = plan.serial;
-    served.storage = plan.storage == "memory" ? make_memory_storage() : make_posix_storage();
+    served.storage = make_storage(plan.storage);
     status =
         served.storage->create(peers_, plan.data_path, definitions, plan.options, true, served.map);
     if (!status.ok()) {

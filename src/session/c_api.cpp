@@ -428,6 +428,12 @@ int tw_put_att_text(tw_file file, const char* var, const char* name, const char*
     return tw_put_att(file, var, name, TW_CHAR, static_cast<int64_t>(std::strlen(text)), text);
 }
 
+int tw_set_var(tw_file file, const char* var, const char* settings) {
+    return with_file(file, [&](File& f) {
+        return f.set_variable(text_or_empty(var), text_or_empty(settings));
+    });
+}
+
 int tw_enddef(tw_file file) {
     return with_file(file, [](File& f) { return f.end_definitions(); });
 }

@@ -41,6 +41,8 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.queue = s.number("queue");
     o.queue_inline = s.text("queue_full") == "inline";
     o.bandwidth = s.number("bandwidth");
+    for (const char* name : {"deflate", "shuffle", "zstd", "quantize", "chunks"})
+        if (s.given(name)) o.packing[name] = s.text(name);
     return o;
 }
 

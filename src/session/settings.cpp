@@ -33,12 +33,25 @@ const std::vector<SettingRow>& setting_table() {
     static const std::vector<SettingRow> table{
         {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
          "who writes what; auto is record", true},
-        {"storage", "auto", "auto|posix|pnetcdf|memory",
-         "how bytes get into the file; auto is posix, on NFS pnetcdf; memory keeps nothing", true},
+        {"storage", "auto", "auto|posix|pnetcdf|netcdf4|memory",
+         "how bytes get into the file; auto is posix, on NFS pnetcdf, netcdf4 for its formats; "
+         "memory keeps nothing",
+         true},
         {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
          "with storage=pnetcdf: one collective a round, or one a variable", true},
-        {"format", "auto", "auto|cdf1|cdf2|cdf5",
-         "classic netCDF format; auto is cdf2, or cdf5 where cdf2 cannot hold the file", true},
+        {"format", "auto", "auto|cdf1|cdf2|cdf5|netcdf4|netcdf4-classic",
+         "netCDF format; auto is cdf2, or cdf5 where cdf2 cannot hold the file", true},
+        {"deflate", "0", "0|1|2|3|4|5|6|7|8|9",
+         "netcdf4: level of zlib's compression; 0: none. tw_set_var sets this and the next four "
+         "for one variable",
+         true},
+        {"shuffle", "auto", "auto|yes|no",
+         "netcdf4: whether bytes of like weight are put together; auto is with a compression", true},
+        {"zstd", "no", "no or a level from -100 to 22", "netcdf4: compression by zstd", true},
+        {"quantize", "no", "no, bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS",
+         "netcdf4: how many digits of floating-point numbers are kept", true},
+        {"chunks", "auto", "auto or lengths as in lev=10,lat=90",
+         "netcdf4: lengths of chunks along dimensions", true},
         {"writers", "auto", "auto, a number, or a number per node as in 2/node",
          "ranks that write; auto is 1/node on local file systems, else 4/node", true},
         {"tiles", "auto", "auto, or MxN as in 4x2",
@@ -143,6 +156,8 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (row.values == flags) return value == "yes" || value == "no";
     if (name == "writers") return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
+    // What these can be depends on the variables.
+    if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "summary" || name == "config") return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
@@ -250,6 +265,8 @@ std::int64_t Settings::number(const char* name) const {
 }
 
 bool Settings::flag(const char* name) const { return text(name) == "yes"; }
+
+bool Settings::given(const char* name) const { return values_.at(name).origin != "default"; }
 
 Status Settings::check_alike(Comm& comm) const {
     std::string mine;

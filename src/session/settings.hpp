@@ -38,6 +38,7 @@ public:
     const std::string& text(const char* name) const;
     std::int64_t number(const char* name) const;  ///< integers and sizes; "auto" is -1
     bool flag(const char* name) const;
+    bool given(const char* name) const;  ///< not the default
     /// Whether the ranks have the same values, but for what concerns one rank alone (log).
     /// @note Collective; the same status on every rank
     Status check_alike(Comm& comm) const;

@@ -50,6 +50,7 @@ int pnetcdf_mode(Format format) {
         case Format::cdf1: return 0;
         case Format::cdf2: return NC_64BIT_OFFSET;
         case Format::cdf5: return NC_64BIT_DATA;
+        default: return 0;
     }
     return 0;
 }
@@ -93,6 +94,7 @@ Status define_classic(int ncid, const std::string& path, const Definitions& d,
         const Variable& v = d.variables[i];
         const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
         map.padded.push_back((bytes + 3) / 4 * 4);
+        map.grain.push_back(static_cast<std::int64_t>(v.element()));
         if (v.record && (first_record || value < map.record_begin)) {
             map.record_begin = value;
             first_record = false;
@@ -215,6 +217,7 @@ std::vector<std::int64_t> words_of(const FileMap& map) {
     std::vector<std::int64_t> words{map.record_begin, map.record_bytes, map.fixed_end};
     words.insert(words.end(), map.offset.begin(), map.offset.end());
     words.insert(words.end(), map.padded.begin(), map.padded.end());
+    words.insert(words.end(), map.grain.begin(), map.grain.end());
     return words;
 }
 
@@ -223,9 +226,10 @@ FileMap map_of(std::span<const std::int64_t> words) {
     map.record_begin = words[0];
     map.record_bytes = words[1];
     map.fixed_end = words[2];
-    const auto n = static_cast<std::ptrdiff_t>((words.size() - 3) / 2);
+    const auto n = static_cast<std::ptrdiff_t>((words.size() - 3) / 3);
     map.offset.assign(words.begin() + 3, words.begin() + 3 + n);
-    map.padded.assign(words.begin() + 3 + n, words.end());
+    map.padded.assign(words.begin() + 3 + n, words.begin() + 3 + 2 * n);
+    map.grain.assign(words.begin() + 3 + 2 * n, words.end());
     return map;
 }
 

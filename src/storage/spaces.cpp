@@ -18,6 +18,7 @@ Space make_space(const Definitions& d, const FileMap& map, bool record, std::int
         place.padded = map.padded[i];
         place.shape = v.shape;
         place.dims.assign(v.dims.begin() + (v.record ? 1 : 0), v.dims.end());
+        if (!map.grain.empty()) place.grain = map.grain[i];
         space.places.push_back(std::move(place));
     }
     std::stable_sort(space.places.begin(), space.places.end(),

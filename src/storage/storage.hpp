@@ -21,6 +21,7 @@ struct FileMap {
     std::int64_t record_bytes = 0;     ///< from record to record
     std::vector<std::int64_t> offset;  ///< of each variable (of its record 0)
     std::vector<std::int64_t> padded;  ///< bytes of each variable (of one record), with padding
+    std::vector<std::int64_t> grain;   ///< bytes of each variable that one writer must have whole
     std::int64_t fixed_end = 0;        ///< of the last fixed-size variable, or the header
 
     /// Size of a complete file.
@@ -58,6 +59,7 @@ struct StorageOptions {
     bool blocking = false;  ///< pnetcdf: one collective a variable instead of one a round
     double rate = 0;        ///< most bytes a second of this rank; 0: no limit
     int keeper = 0;         ///< the rank that counts the records in the header: the first writer
+    bool one_writer = true;  ///< the keeper, and no other
 };
 
 class Storage {
@@ -88,6 +90,14 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
+    /// With drivers that are collective: all of a step was given to write. Called on every rank
+    /// after the writes. @note Collective
+    virtual Status complete() { return {}; }
+
+    /// Does what set_records() has left for the thread that created the file: libraries that the
+    /// model may use, too, are called from that one alone. Called there from time to time; local.
+    virtual Status catch_up() { return {}; }
+
     /// Reads what was written at a chunk's place (its data are not looked at), for drivers that are
     /// not collective; zeros where there is nothing.
     virtual Status read(const Chunk& chunk, char* to) {
@@ -116,7 +126,10 @@ protected:
 
 std::unique_ptr<Storage> make_posix_storage();
 std::unique_ptr<Storage> make_pnetcdf_storage();
+std::unique_ptr<Storage> make_netcdf4_storage();
 /// Keeps nothing: measures everything but the disk.
 std::unique_ptr<Storage> make_memory_storage();
+/// By the name that name() gives.
+std::unique_ptr<Storage> make_storage(const std::string& name);
 
 }  // namespace thalweg

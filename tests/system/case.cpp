@@ -139,7 +139,29 @@ Attribute make_attribute(Random& random, int var, int number, bool extended, boo
     return a;
 }
 
-std::string make_settings(Random& random, const Limits& limits, bool small_staging) {
+bool is_netcdf4(const std::string& format) { return format.rfind("netcdf4", 0) == 0; }
+
+// How a netCDF-4 variable is stored, or all of a file.
+std::string make_packing(Random& random, const Case& c, const std::vector<int>& dims) {
+    std::string text;
+    if (random.percent(50)) text += "deflate=" + std::to_string(random.below(4));
+    if (random.percent(30)) text += random.percent(50) ? "; shuffle=yes" : "; shuffle=no";
+    if (random.percent(30) && !dims.empty()) {
+        text += "; chunks=";
+        std::string list;
+        for (const int d : dims) {
+            const Dim& x = c.dims[static_cast<std::size_t>(d)];
+            if (list.empty() || random.percent(60))
+                list += (list.empty() ? "" : ",") + x.name + "=" +
+                        std::to_string(random.between(1, x.length + 1));
+        }
+        text += list;
+    }
+    return text;
+}
+
+std::string make_settings(Random& random, const Limits& limits, bool small_staging,
+                          const std::string& format) {
     std::string text;
     const auto add = [&](const std::string& name, const std::string& value) {
         if (!text.empty()) text += "; ";
@@ -150,7 +172,8 @@ std::string make_settings(Random& random, const Limits& limits, bool small_stagi
                       ? limits.method
                       : random.pick(Names{"auto", "serial", "direct", "slabs", "rows", "columns",
                                           "tiles", "record", "record"}));
-    const std::string storage = !limits.storage.empty()
+    const std::string storage = is_netcdf4(format) ? random.pick(Names{"auto", "netcdf4"})
+                                : !limits.storage.empty()
                                     ? limits.storage
                                     : random.pick(Names{"auto", "posix", "posix", "pnetcdf"});
     add("storage", storage);
@@ -187,13 +210,22 @@ bool holds_nothing(const Case& c, const File& f, int var, int rank) {
 File make_file(Random& random, const Case& c, int number, int ranks, const Limits& limits) {
     File f;
     f.name = "file" + std::to_string(number) + ".nc";
-    const std::int64_t format = random.below(4);
-    const bool extended = format >= 2;
+    static const std::array<const char*, 6> formats{"cdf1", "cdf2",    "cdf5",
+                                                    "auto", "netcdf4", "netcdf4-classic"};
+    const std::int64_t format = limits.storage == "netcdf4" ? random.between(4, 5)
+                                : !limits.storage.empty() ? random.below(4)
+                                                          : random.below(6);
+    const bool extended = format >= 2 && format < 5;
+    const std::string name = formats[static_cast<std::size_t>(format)];
     // A step over the staging budget makes the puts collective: then they come in one order.
     const bool collective_puts = random.percent(20);
-    f.settings = make_settings(random, limits, collective_puts);
-    static const std::array<const char*, 4> formats{"cdf1", "cdf2", "cdf5", "auto"};
-    f.settings += std::string("; format=") + formats[static_cast<std::size_t>(format)];
+    f.settings = make_settings(random, limits, collective_puts, name);
+    f.settings += "; format=" + name;
+    if (is_netcdf4(name) && random.percent(40)) {
+        std::vector<int> dims;
+        for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) dims.push_back(d);
+        f.settings += "; " + make_packing(random, c, dims);
+    }
     if (random.percent(20)) {
         f.header_pad =
             static_cast<std::size_t>(random.pick(std::vector<std::int64_t>{0, 100, 4096, 10000}));
@@ -221,6 +253,8 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
         }
         random.shuffle(var.dims);
         any_extended = any_extended || var.type > TW_DOUBLE;
+        if (is_netcdf4(name) && random.percent(20) && !var.dims.empty())
+            var.settings = make_packing(random, c, var.dims);
         f.vars.push_back(var);
     }
     // Dimensions of replicated variables must be known before; others may be.
@@ -263,10 +297,8 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
         for (std::int64_t k = random.between(1, 3); k > 0; --k)
             f.late_attributes.push_back(
                 make_attribute(random, static_cast<int>(random.between(-1, nvars - 1)), ++count,
-                               format == 2 || (format == 3 && any_extended), true));
-    f.format = format < 3     ? formats[static_cast<std::size_t>(format)]
-               : any_extended ? "cdf5"
-                              : "cdf2";
+                               format == 2 || format == 4 || (format == 3 && any_extended), true));
+    f.format = format != 3 ? name : any_extended ? "cdf5" : "cdf2";
 
     f.enddef = random.percent(40) || collective_puts || !f.late_attributes.empty();
     f.steps = any_record ? static_cast<int>(random.below(4)) : static_cast<int>(random.below(2));

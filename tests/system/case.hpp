@@ -43,6 +43,7 @@ struct Variable {
     std::vector<int> dims;  // of the case, in file order, without the record dimension
     bool record = false;
     int decomposition = -1;  // -1: replicated
+    std::string settings;    // netCDF-4: of tw_set_var
 };
 
 struct Put {

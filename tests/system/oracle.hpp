@@ -23,9 +23,13 @@ constexpr std::size_t section_alignment = 4;
 
 class Oracle {
 public:
-    /// format is "cdf1", "cdf2" or "cdf5".
+    /// format is "cdf1", "cdf2", "cdf5", "netcdf4" or "netcdf4-classic".
     Oracle(std::string path, const std::string& format) : path_(std::move(path)) {
-        const int mode = format == "cdf1" ? 0 : format == "cdf2" ? NC_64BIT_OFFSET : NC_64BIT_DATA;
+        const int mode = format == "cdf1"              ? 0
+                         : format == "cdf2"            ? NC_64BIT_OFFSET
+                         : format == "netcdf4"         ? NC_NETCDF4
+                         : format == "netcdf4-classic" ? NC_NETCDF4 | NC_CLASSIC_MODEL
+                                                       : NC_64BIT_DATA;
         require(nc_create(path_.c_str(), NC_CLOBBER | mode, &id_), "nc_create");
     }
 
@@ -71,7 +75,10 @@ public:
     }
 
     /// Attributes that come after data: what is laid out stays where it is.
-    void redef() { require(nc_redef(id_), "nc_redef"); }
+    void redef() {
+        const int status = nc_redef(id_);
+        if (status != NC_EINDEFINE) require(status, "nc_redef");  // netCDF-4 needs none
+    }
     void enddef_again() { require(nc_enddef(id_), "nc_enddef"); }
 
     /// Returns netCDF's status, for NC_ERANGE is one of the expected ones.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "definitions/packing.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "definitions/definitions.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr const char* names[] = {"deflate", "shuffle", "zstd", "quantize", "chunks"};
+
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(" \t\n");
+    if (first == std::string::npos) return "";
+    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+template <class Number>
+bool parse(const std::string& text, Number& value) {
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && rest == text.data() + text.size();
+}
+
+Status refuse(const std::string& name, const std::string& value, const char* can_be) {
+    return failure(TW_ESETTING, "setting '{}' is '{}'; it can be {}", name, value, can_be);
+}
+
+Status set_quantize(const std::string& value, tw_type type, Packing& packing) {
+    const auto colon = value.find(':');
+    const std::string how = value.substr(0, colon);
+    packing.quantize = how == "bitgroom"     ? Packing::Quantize::bitgroom
+                       : how == "granularbr" ? Packing::Quantize::granularbr
+                       : how == "bitround"   ? Packing::Quantize::bitround
+                                             : Packing::Quantize::none;
+    const bool bits = packing.quantize == Packing::Quantize::bitround;
+    const int most = bits ? (type == TW_DOUBLE ? 52 : 23) : (type == TW_DOUBLE ? 15 : 7);
+    if (packing.quantize == Packing::Quantize::none || colon == std::string::npos ||
+        !parse(value.substr(colon + 1), packing.digits) || packing.digits < 1 ||
+        packing.digits > most)
+        return refuse("quantize", value,
+                      "no, bitgroom:DIGITS or granularbr:DIGITS (1 to 7; of doubles 15), or "
+                      "bitround:BITS (1 to 23; of doubles 52)");
+    return {};
+}
+
+/// "lev=10,lat=90". @param own  whether every name has to be a dimension of the variable
+Status set_chunks(const std::string& value, bool own, const Definitions& d, const Variable& v,
+                  Packing& packing) {
+    const char* const can_be = "auto or a list as in lev=10,lat=90";
+    std::istringstream list(value);
+    std::vector<std::int64_t> chunks(v.shape.size(), 0);
+    bool any = false;
+    for (std::string item; std::getline(list, item, ',');) {
+        const auto equals = item.find('=');
+        const std::string dim = trimmed(item.substr(0, equals));
+        std::int64_t length = 0;
+        if (equals == std::string::npos || !parse(trimmed(item.substr(equals + 1)), length) ||
+            length < 1)
+            return refuse("chunks", value, can_be);
+        bool found = false;
+        for (std::size_t i = 0; i < v.dims.size(); ++i) {
+            const Dimension& dimension = d.dims[static_cast<std::size_t>(v.dims[i])];
+            if (dimension.name != dim) continue;
+            found = true;
+            if (dimension.unlimited()) {
+                if (length != 1)
+                    return failure(TW_ESETTING,
+                                   "setting 'chunks' is '{}': along the unlimited dimension '{}' "
+                                   "chunks have length 1",
+                                   value, dim);
+                continue;
+            }
+            chunks[i - (v.record ? 1 : 0)] = std::min(length, dimension.length);
+            any = true;
+        }
+        if (!found && own)
+            return failure(TW_ESETTING, "setting 'chunks' is '{}': variable '{}' has no dimension "
+                                        "'{}'",
+                           value, v.name, dim);
+    }
+    if (any) packing.chunks = std::move(chunks);
+    return {};
+}
+
+}  // namespace
+
+Status add_wishes(const std::string& list, PackingWishes& wishes) {
+    std::istringstream stream(list);
+    for (std::string item; std::getline(stream, item, ';');) {
+        item = trimmed(item);
+        if (item.empty()) continue;
+        const auto equals = item.find('=');
+        const std::string name = trimmed(item.substr(0, equals));
+        if (equals == std::string::npos ||
+            std::find(std::begin(names), std::end(names), name) == std::end(names))
+            return failure(TW_ESETTING,
+                           "'{}' is no setting of a variable; there are deflate, shuffle, zstd, "
+                           "quantize and chunks",
+                           item);
+        wishes[name] = trimmed(item.substr(equals + 1));
+    }
+    return {};
+}
+
+Status choose_packing(const Definitions& d, const PackingWishes& of_all, Variable& v) {
+    PackingWishes wishes = v.wishes;
+    if (v.dims.size() >= 2) wishes.insert(of_all.begin(), of_all.end());
+    const auto own = [&](const char* name) { return v.wishes.count(name) != 0; };
+    const auto value = [&](const char* name, const char* otherwise) {
+        const auto found = wishes.find(name);
+        return found == wishes.end() ? std::string(otherwise) : found->second;
+    };
+    Packing packing;
+    const auto check = [&]() -> Status {
+        const std::string deflate = value("deflate", "0"), zstd = value("zstd", "no");
+        int level = 0;
+        if (!parse(deflate, level) || level < 0 || level > 9)
+            return refuse("deflate", deflate, "an integer from 0 to 9");
+        const bool deflated = level > 0;
+        // What a variable is told itself comes before what all are told.
+        const bool zstd_counts = zstd != "no" && !(own("deflate") && deflated && !own("zstd"));
+        const bool deflate_counts = deflated && !(own("zstd") && zstd != "no" && !own("deflate"));
+        if (deflate_counts) {
+            packing.codec = Packing::Codec::deflate;
+            packing.level = level;
+        }
+        if (zstd_counts) {
+            if (!parse(zstd, level) || level < -100 || level > 22)
+                return refuse("zstd", zstd, "no or a level from -100 to 22");
+            if (deflate_counts)
+                return failure(TW_ESETTING, "settings 'deflate' and 'zstd' exclude each other");
+            packing.codec = Packing::Codec::zstd;
+            packing.level = level;
+        }
+        const std::string shuffle = value("shuffle", "auto");
+        if (shuffle != "auto" && shuffle != "yes" && shuffle != "no")
+            return refuse("shuffle", shuffle, "auto, yes or no");
+        packing.shuffle =
+            shuffle == "yes" || (shuffle == "auto" && packing.codec != Packing::Codec::none);
+        const std::string quantize = value("quantize", "no");
+        const bool floating = v.type == TW_FLOAT || v.type == TW_DOUBLE;
+        if (quantize != "no" && !floating && own("quantize"))
+            return failure(TW_ESETTING, "setting 'quantize': a variable of type {} cannot be "
+                                        "quantized",
+                           name_of(v.type));
+        if (quantize != "no" && floating)
+            if (Status status = set_quantize(quantize, v.type, packing); !status.ok())
+                return status;
+        const std::string chunks = value("chunks", "auto");
+        if (chunks == "auto") return {};
+        return set_chunks(chunks, own("chunks"), d, v, packing);
+    };
+    Status status = check();
+    if (!status.ok()) {
+        status.text = "variable '" + v.name + "': " + status.text;
+        return status;
+    }
+    if (v.dims.empty() && (packing.filtered() || !packing.chunks.empty()))
+        return failure(TW_ESETTING, "variable '{}': a scalar has no chunks, and no filters", v.name);
+    v.packing = std::move(packing);
+    return {};
+}
+
+}  // namespace thalweg

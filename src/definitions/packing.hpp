@@ -1,0 +1,49 @@
+// How a variable's elements lie in a netCDF-4 file: chunks, filters, quantization.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "comm/status.hpp"
+
+namespace thalweg {
+
+struct Definitions;
+struct Variable;
+
+struct Packing {
+    enum class Codec { none, deflate, zstd };
+    /// netCDF's numbers (NC_QUANTIZE_...).
+    enum class Quantize { none = 0, bitgroom = 1, granularbr = 2, bitround = 3 };
+
+    Codec codec = Codec::none;
+    int level = 0;
+    bool shuffle = false;
+    Quantize quantize = Quantize::none;
+    int digits = 0;  ///< significant ones; for bitround bits
+    /// What was asked for, of each dimension but the record's; 0: as the library likes. Empty if
+    /// nothing was asked for.
+    std::vector<std::int64_t> chunks;
+
+    /// Whether the file holds other bytes than the elements'.
+    bool filtered() const {
+        return codec != Codec::none || shuffle || quantize != Quantize::none;
+    }
+};
+
+/// Settings of one variable, as text: deflate, shuffle, zstd, quantize, chunks.
+using PackingWishes = std::map<std::string, std::string>;
+
+/// "name=value; name=value" added to what is wished already; the values are not looked at.
+Status add_wishes(const std::string& list, PackingWishes& wishes);
+
+/// Makes a variable's packing of what is wished of it and, of variables with two dimensions or
+/// more, of all. What a file-wide wish cannot mean for the variable's type or dimensions is passed
+/// over; of the variable's own wishes it is an error.
+Status choose_packing(const Definitions& definitions, const PackingWishes& of_all,
+                      Variable& variable);
+
+}  // namespace thalweg

@@ -1,0 +1,48 @@
+// How a variable of a netCDF-4 file is cut into chunks, and what of it a writer needs to have whole.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "definitions/definitions.hpp"
+
+namespace thalweg {
+
+/// All shapes and positions are those of one record, or of a fixed-size variable.
+struct ChunkGrid {
+    std::vector<std::int64_t> shape;   ///< of the variable, elements
+    std::vector<std::int64_t> chunk;   ///< elements
+    std::vector<std::int64_t> number;  ///< chunks along each dimension
+    std::int64_t element = 1;          ///< bytes
+    bool chunked = false;              ///< else the variable lies in the file as one range
+    /// Every chunk is a range of the variable in file order, and follows the one before.
+    bool in_order = true;
+    /// Elements of a band: chunks that together are a range in file order. The last band may be
+    /// shorter.
+    std::int64_t band = 1;
+
+    std::int64_t chunks() const { return volume(number); }
+    std::int64_t elements() const { return volume(shape); }
+    /// Elements past the variable's edges, which chunks there hold too, included.
+    std::int64_t chunk_elements() const { return volume(chunk); }
+    std::int64_t chunk_bytes() const { return chunk_elements() * element; }
+    std::int64_t chunks_a_band() const { return chunks() / ((elements() + band - 1) / band); }
+    /// What all chunks take, unfiltered.
+    std::int64_t bytes() const { return chunked ? chunks() * chunk_bytes() : elements() * element; }
+    /// Position of a chunk's first element. Chunks are numbered in row-major order.
+    Index corner(std::int64_t chunk_number) const;
+};
+
+/**
+ * Where nothing is wished: the longest ranges in file order of at most `target` bytes; more only
+ * where ranges that divide the variable evenly would be much shorter. A fixed-size variable without
+ * filters is not chunked.
+ */
+ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
+
+/// Whether some variables are filtered, or cut as was wished: then chunks are written whole, and
+/// where there is room, not where an element's place was known before.
+bool needs_whole_chunks(const Definitions& definitions);
+
+}  // namespace thalweg

@@ -1,0 +1,54 @@
+// What happens to a chunk before it is written: HDF5's filters, and netCDF's quantization.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "definitions/definitions.hpp"
+
+namespace thalweg {
+
+/// HDF5's number of the filter zstd (github.com/HDFGroup/hdf5_plugins, docs/RegisteredFilterPlugins.md).
+constexpr int zstd_filter = 32015;
+
+/// HDF5's filter "shuffle": byte k of all elements together, for each k.
+void shuffle(const char* from, std::int64_t elements, std::int64_t element, char* to);
+
+/// A chunk as it lies in the file.
+struct FilteredChunk {
+    const char* data = nullptr;  ///< until the next call
+    std::int64_t bytes = 0;
+    std::uint32_t skipped = 0;  ///< HDF5's mask: filters that were left out
+};
+
+/// Compresses chunk after chunk; keeps its memory.
+class Compressor {
+public:
+    Compressor();
+    ~Compressor();
+    Compressor(const Compressor&) = delete;
+    Compressor& operator=(const Compressor&) = delete;
+
+    /// @param data  the elements of a chunk in the machine's byte order
+    FilteredChunk apply(const Packing& packing, const char* data, std::int64_t elements,
+                        std::int64_t element);
+
+private:
+    struct Codecs;
+    std::unique_ptr<Codecs> codecs_;
+    std::vector<char> shuffled_, packed_;
+};
+
+/**
+ * Quantizes floating-point elements as netCDF-C 4.9 does on writing: NC_QUANTIZE_BITGROOM
+ * (Zender 2016, doi:10.5194/gmd-9-3199-2016), NC_QUANTIZE_GRANULARBR and NC_QUANTIZE_BITROUND
+ * (Kouznetsov 2021, doi:10.5194/gmd-14-377-2021). Fill values stay as they are.
+ * @param first  position of the first element in what netCDF-C would write in one call: bit
+ *               grooming shaves and sets in turn
+ */
+void quantize(const Packing& packing, tw_type type, const void* fill, char* data,
+              std::int64_t elements, std::int64_t first);
+
+}  // namespace thalweg

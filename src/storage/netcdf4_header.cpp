@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4_header.hpp"
+
+#include <hdf5.h>
+#include <netcdf.h>
+#include <netcdf_filter.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "storage/filters.hpp"
+#include "storage/system.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status netcdf_status(int code, const std::string& path, const std::string& what) {
+    if (code == NC_NOERR) return {};
+    // Of what the system said, netCDF-C keeps nothing but errno.
+    if (errno != 0 && (code == NC_EHDFERR || code > 0)) return system_failure(path, what);
+    return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}", path, what,
+                   nc_strerror(code));
+}
+
+Status put_attribute(int ncid, const std::string& path, int variable, const std::string& owner,
+                     const Attribute& a) {
+    const auto n = static_cast<std::size_t>(a.n);
+    const int code = a.type == TW_CHAR
+                         ? nc_put_att_text(ncid, variable, a.name.c_str(), n, a.values.data())
+                         : nc_put_att(ncid, variable, a.name.c_str(), static_cast<nc_type>(a.type),
+                                      n, a.values.data());
+    return netcdf_status(code, path,
+                         owner.empty() ? "global attribute '" + a.name + "'"
+                                       : "attribute '" + a.name + "' of '" + owner + "'");
+}
+
+/// HDF5 as the filter zstd, for netCDF-C to define it where no plugin is installed.
+std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned* values,
+                          std::size_t bytes, std::size_t* capacity, void** buffer) {
+    std::size_t size = 0;
+    void* result = nullptr;
+    if ((flags & H5Z_FLAG_REVERSE) != 0) {
+        const unsigned long long content = ZSTD_getFrameContentSize(*buffer, bytes);
+        if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN) return 0;
+        size = static_cast<std::size_t>(content);
+        result = std::malloc(size > 0 ? size : 1);
+        if (result != nullptr) size = ZSTD_decompress(result, size, *buffer, bytes);
+    } else {
+        size = ZSTD_compressBound(bytes);
+        result = std::malloc(size);
+        const int level = parameters > 0 ? static_cast<int>(values[0]) : ZSTD_CLEVEL_DEFAULT;
+        if (result != nullptr) size = ZSTD_compress(result, size, *buffer, bytes, level);
+    }
+    if (result == nullptr || ZSTD_isError(size)) {
+        std::free(result);
+        return 0;
+    }
+    std::free(*buffer);
+    *buffer = result;
+    *capacity = size;
+    return size;
+}
+
+Status provide_zstd(const std::string& path) {
+    if (H5Zfilter_avail(zstd_filter) > 0) return {};
+    const H5Z_class2_t filter{H5Z_CLASS_T_VERS, zstd_filter, 1,      1, "zstd", nullptr, nullptr,
+                              zstd_function};
+    if (H5Zregister(&filter) >= 0) return {};
+    return failure(TW_ENETCDF, "{}: HDF5 does not take the filter zstd", path);
+}
+
+Status define_variable(int ncid, const std::string& path, const Variable& v, const ChunkGrid& grid,
+                       const std::vector<int>& dims) {
+    std::vector<int> of;
+    for (int i : v.dims) of.push_back(dims[static_cast<std::size_t>(i)]);
+    int id = 0;
+    const auto check = [&](int code, const char* what) {
+        return netcdf_status(code, path, fmt::format("variable '{}'{}", v.name, what));
+    };
+    Status status = check(nc_def_var(ncid, v.name.c_str(), static_cast<nc_type>(v.type),
+                                     static_cast<int>(of.size()), of.data(), &id),
+                          "");
+    if (status.ok() && grid.chunked) {
+        std::vector<std::size_t> chunk;
+        if (v.record) chunk.push_back(1);
+        for (std::int64_t n : grid.chunk) chunk.push_back(static_cast<std::size_t>(n));
+        status = check(nc_def_var_chunking(ncid, id, NC_CHUNKED, chunk.data()), ": chunks");
+    }
+    const Packing& p = v.packing;
+    if (status.ok() && p.quantize != Packing::Quantize::none)
+        status = check(nc_def_var_quantize(ncid, id, static_cast<int>(p.quantize), p.digits),
+                       ": quantization");
+    const bool deflate = p.codec == Packing::Codec::deflate;
+    if (status.ok() && (p.shuffle || deflate))
+        status = check(nc_def_var_deflate(ncid, id, p.shuffle, deflate, deflate ? p.level : 0),
+                       ": shuffle and deflate");
+    if (status.ok() && p.codec == Packing::Codec::zstd) {
+        const auto level = static_cast<unsigned>(p.level);
+        status = provide_zstd(path);
+        if (status.ok())
+            status = check(nc_def_var_filter(ncid, id, zstd_filter, 1, &level), ": zstd");
+    }
+    for (const Attribute& a : v.attributes)
+        if (status.ok()) status = put_attribute(ncid, path, id, v.name, a);
+    return status;
+}
+
+Status define(int ncid, const std::string& path, const Definitions& d,
+              std::span<const ChunkGrid> grids) {
+    std::vector<int> dims(d.dims.size());
+    for (std::size_t i = 0; i < d.dims.size(); ++i) {
+        const Dimension& dim = d.dims[i];
+        const int code =
+            nc_def_dim(ncid, dim.name.c_str(),
+                       dim.unlimited() ? NC_UNLIMITED : static_cast<std::size_t>(dim.length),
+                       &dims[i]);
+        if (code != NC_NOERR) return netcdf_status(code, path, "dimension '" + dim.name + "'");
+    }
+    for (std::size_t i = 0; i < d.variables.size(); ++i)
+        if (Status s = define_variable(ncid, path, d.variables[i], grids[i], dims); !s.ok())
+            return s;
+    for (const Attribute& a : d.attributes)
+        if (Status s = put_attribute(ncid, path, NC_GLOBAL, "", a); !s.ok()) return s;
+    return netcdf_status(nc_enddef(ncid), path, "end of the definitions");
+}
+
+}  // namespace
+
+Status create_netcdf4(const std::string& path, const Definitions& d,
+                      std::span<const ChunkGrid> grids, Format format) {
+    const int mode = NC_CLOBBER | NC_NETCDF4 |
+                     (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
+    int ncid = 0;
+    errno = 0;
+    const int code = nc_create(path.c_str(), mode, &ncid);
+    if (code != NC_NOERR) return netcdf_status(code, path, "cannot create");
+    Status status = define(ncid, path, d, grids);
+    if (!status.ok()) {
+        nc_abort(ncid);
+        return status;
+    }
+    errno = 0;
+    return netcdf_status(nc_close(ncid), path, "cannot write the header");
+}
+
+Status add_netcdf4_attributes(const std::string& path, const Definitions& d, Format format,
+                              const std::vector<std::pair<int, Attribute>>& late) {
+    if (late.empty()) return {};
+    int ncid = 0;
+    errno = 0;
+    int code = nc_open(path.c_str(), NC_WRITE, &ncid);
+    if (code != NC_NOERR) return netcdf_status(code, path, "cannot open for attributes");
+    Status status;
+    if (format == Format::netcdf4_classic)
+        status = netcdf_status(nc_redef(ncid), path, "attributes");
+    for (const auto& [variable, attribute] : late) {
+        if (!status.ok()) break;
+        status = put_attribute(
+            ncid, path, variable < 0 ? NC_GLOBAL : variable,
+            variable < 0 ? "" : d.variables[static_cast<std::size_t>(variable)].name, attribute);
+    }
+    code = nc_close(ncid);
+    if (status.ok()) status = netcdf_status(code, path, "attributes");
+    return status;
+}
+
+}  // namespace thalweg

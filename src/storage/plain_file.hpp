@@ -1,0 +1,40 @@
+// Plain writes to disjoint ranges of a file: what drivers share that write without MPI.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "storage/storage.hpp"
+
+namespace thalweg {
+
+class PlainFile : public Storage {
+public:
+    ~PlainFile() override;
+    bool collective() const override { return false; }
+    Status write(std::span<const Chunk> chunks) override;
+    Status read(const Chunk& chunk, char* to) override;
+    Status sync() override;
+
+protected:
+    /// Byte of the file for a chunk's offset. What lies within one space stays together.
+    virtual std::int64_t in_file(std::int64_t offset) const { return offset; }
+
+    Status open_file();
+    Status close_file();
+
+    std::string path_;
+    const Definitions* definitions_ = nullptr;
+    FileMap map_;
+    int fd_ = -1;
+
+private:
+    Status write_range(const Chunk& chunk, const char* data, std::int64_t bytes,
+                       std::int64_t offset);
+    Status write_box(const Chunk& chunk);
+    Status read_range(std::int64_t offset, std::int64_t bytes, char* to) const;
+    template <class Visit>
+    Status for_runs(const Chunk& chunk, Visit&& visit) const;
+};
+
+}  // namespace thalweg
