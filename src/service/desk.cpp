@@ -221,6 +221,8 @@ bool Desk::work_units() {
             return false;
         }
     }
+    // Units have come since, and boxes may be among them.
+    if (boxes_next()) return true;
     std::vector<Parcel> parcels;
     for (Source& s : sources_) {
         if (!s.region) continue;
