@@ -1,12 +1,15 @@
-// thalweg: what is to be done outside a model. It starts no MPI.
+// thalweg: what is to be done outside a model. Only `combine` starts MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+
+#include <mpi.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "dataset/combine.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 
@@ -25,6 +28,24 @@ int recover(const std::vector<std::string>& files) {
         fmt::print(good ? stdout : stderr, "{}\n", text);
     }
     return status;
+}
+
+/// On one rank, or on as many as a launcher starts.
+int combine(const std::vector<std::string>& sets, const std::string& output) {
+    MPI_Init(nullptr, nullptr);
+    int code = 0;
+    {
+        const auto comm = thalweg::make_mpi_comm(MPI_COMM_WORLD);
+        for (const std::string& set : sets) {
+            std::string done;
+            const thalweg::Status status = thalweg::combine(*comm, set, output, done);
+            if (!status.ok()) code = exit_wrong;
+            if (comm->rank() == 0)
+                fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
+        }
+    }
+    MPI_Finalize();
+    return code;
 }
 
 int print_settings() {
@@ -51,6 +72,13 @@ int main(int argc, char** argv) try {
         "recover", "Complete files that a killed run left under their temporary names");
     recovers->add_option("FILE", files, "A file's own name, or its temporary one, FILE.part")
         ->required();
+    std::vector<std::string> sets;
+    std::string output;
+    CLI::App* const combines = app.add_subcommand(
+        "combine",
+        "Join the files of tiles, NAME.0000 and so on, into one; in parallel under mpirun");
+    combines->add_option("NAME", sets, "The name without number")->required();
+    combines->add_option("-o,--output", output, "The file to write; NAME by default");
     app.add_subcommand("settings",
                        "Print the settings, with where each value comes from: the environment, "
                        "the configuration file (THALWEG_CONFIG) or the default");
@@ -58,6 +86,13 @@ int main(int argc, char** argv) try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : exit_usage;
+    }
+    if (combines->parsed()) {
+        if (sets.size() > 1 && !output.empty()) {
+            fmt::print(stderr, "thalweg: combine: one output for {} sets\n", sets.size());
+            return exit_usage;
+        }
+        return combine(sets, output);
     }
     return recovers->parsed() ? recover(files) : print_settings();
 } catch (const std::exception& e) {

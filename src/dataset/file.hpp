@@ -22,6 +22,7 @@ namespace thalweg {
 struct FileOptions {
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
     std::string tiles = "auto";   ///< auto or MxN
+    bool tile_files = false;      ///< with method tiles: a file each
     std::int64_t alignment = -1;  ///< -1: the file system's
     std::int64_t piece = 0;
     std::int64_t buffer = 0;   ///< bytes a rank
@@ -103,6 +104,11 @@ private:
     std::vector<int> choose_writers() const;
     std::vector<int> writers_in_parts(int parts, int mine);
     Status choose_layout();
+    Status check_tiles() const;
+    std::string first_data_path() const;
+    bool in_files() const { return options_.tile_files && options_.method == "tiles"; }
+    template <class Do>
+    Status for_files(Do&& act) const;
     Status check_put(const std::string& name, int type, const void* data, int& variable);
     Status with_place(Status status, int variable) const;
     const Decomposition& decomposition_of(int variable) const {
@@ -147,7 +153,7 @@ private:
 
     Team& team_;
     ArenaSource& arena_source_;
-    std::string path_, data_path_;
+    std::string path_, data_path_;  ///< data_path_: where the data are before the file is complete
     FileOptions options_;
     State state_ = State::defining;
     Status failed_;  ///< the first failure after which data may be missing; returned ever after

@@ -14,6 +14,7 @@
 #include "dataset/file.hpp"
 #include "exchange/copy.hpp"
 #include "storage/system.hpp"
+#include "storage/tiles.hpp"
 
 namespace thalweg {
 
@@ -431,19 +432,34 @@ Status File::sync(bool durable) {
     return status;
 }
 
-Status File::rename_to_final() {
-    if (team_.rank() != 0 || options_.live) return {};
-    if (std::rename(data_path_.c_str(), path_.c_str()) != 0)
-        return failure(TW_EIO, "{}: cannot rename to {}: {}", data_path_, path_,
-                       std::strerror(errno));
-    if (!options_.durable) return {};
-    const auto slash = path_.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return system_failure(path_, "cannot open the folder to sync it");
-    Status status = sync_file(fd, path_ + ": the folder", true);
-    ::close(fd);
+/// Calls act(own name, data's name) for the files of this rank: the one file on rank 0, and of a
+/// set each on one of the ranks.
+template <class Do>
+Status File::for_files(Do&& act) const {
+    const int n = in_files() ? layout_choice_.grid.parts() : 1;
+    const std::string suffix = data_path_.substr(path_.size());
+    Status status;
+    for (int k = team_.rank(); k < n && status.ok(); k += team_.size()) {
+        const std::string own = in_files() ? tile_path(path_, k) : path_;
+        status = act(own, own + suffix);
+    }
     return status;
+}
+
+Status File::rename_to_final() {
+    if (options_.live) return {};
+    return for_files([&](const std::string& own, const std::string& data) -> Status {
+        if (std::rename(data.c_str(), own.c_str()) != 0)
+            return failure(TW_EIO, "{}: cannot rename to {}: {}", data, own, std::strerror(errno));
+        if (!options_.durable) return {};
+        const auto slash = own.rfind('/');
+        const std::string folder = slash == std::string::npos ? "." : own.substr(0, slash + 1);
+        const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0) return system_failure(own, "cannot open the folder to sync it");
+        Status status = sync_file(fd, own + ": the folder", true);
+        ::close(fd);
+        return status;
+    });
 }
 
 /// Everything that is due before a file can have its name.
@@ -489,7 +505,7 @@ Status File::close() {
         Status renamed = team_.agree(rename_to_final());
         if (!renamed.ok()) status = std::move(renamed);
     } else if (state_ == State::defining && !options_.live && team_.rank() == 0) {
-        unlink(data_path_.c_str());  // never had data
+        unlink(first_data_path().c_str());  // never had data
     }
     figures_ = figures();
     state_ = State::closed;
@@ -529,12 +545,13 @@ FileFigures File::figures() const {
 
 /// The late attributes were written after the storage's own sync.
 Status File::sync_closed() const {
-    if (team_.rank() != 0) return {};
-    const int fd = ::open(data_path_.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(data_path_, "cannot open to sync");
-    Status status = sync_file(fd, data_path_, true);
-    ::close(fd);
-    return status;
+    return for_files([](const std::string&, const std::string& data) {
+        const int fd = ::open(data.c_str(), O_RDWR | O_CLOEXEC);
+        if (fd < 0) return system_failure(data, "cannot open to sync");
+        Status status = sync_file(fd, data, true);
+        ::close(fd);
+        return status;
+    });
 }
 
 }  // namespace thalweg

@@ -16,6 +16,7 @@
 #include "dataset/file.hpp"
 #include "storage/chunk_grid.hpp"
 #include "storage/spaces.hpp"
+#include "storage/tiles.hpp"
 
 namespace thalweg {
 
@@ -64,6 +65,11 @@ Status File::usable_for(const char* what) const {
     return {};
 }
 
+/// Where the data of a file go, or of the first of a set.
+std::string File::first_data_path() const {
+    return in_files() ? tile_path(path_, 0) + data_path_.substr(path_.size()) : data_path_;
+}
+
 Status File::create() {
     Stopwatch watch(figures_.open);
     Status status;
@@ -72,10 +78,10 @@ Status File::create() {
         if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
             status = failure(TW_EIO, "{}: cannot create: {}", path_, std::strerror(EISDIR));
         } else {
-            const int fd =
-                ::open(data_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
+            const std::string data = first_data_path();
+            const int fd = ::open(data.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
             if (fd < 0)
-                status = failure(TW_EIO, "{}: cannot create: {}", data_path_, std::strerror(errno));
+                status = failure(TW_EIO, "{}: cannot create: {}", data, std::strerror(errno));
             else
                 ::close(fd);
         }
@@ -292,7 +298,7 @@ void File::choose_storage() {
     std::int64_t answers[2] = {0, 4096};
     if (team_.rank() == 0) {
         struct statfs info {};
-        if (statfs(data_path_.c_str(), &info) == 0) {
+        if (statfs(first_data_path().c_str(), &info) == 0) {
             answers[0] = static_cast<std::int64_t>(info.f_type);
             answers[1] = std::max<std::int64_t>(info.f_bsize, 4096);
         }
@@ -434,6 +440,13 @@ Status File::begin_file() {
         storage_open_ = true;
         state_ = State::data;
         return {};
+    }
+    if (layout_choice_.grid.own_files) {
+        const auto mine = std::find(writers_.begin(), writers_.end(), team_.rank());
+        storage_ = make_tile_storage(
+            std::move(storage_), layout_choice_.grid,
+            mine == writers_.end() ? -1 : static_cast<int>(mine - writers_.begin()), path_,
+            data_path_.substr(path_.size()));
     }
     const bool writer = std::find(writers_.begin(), writers_.end(), team_.rank()) != writers_.end();
     // Every writer holds itself to its part, so that none has to ask the others.

@@ -8,6 +8,7 @@
 #include "dataset/file.hpp"
 #include "decomposition/starts.hpp"
 #include "layout/writers.hpp"
+#include "storage/tiles.hpp"
 
 namespace thalweg {
 
@@ -200,6 +201,9 @@ Status File::choose_layout() {
     if (columns) at = axes.y.size();
     if (!columns) cut(axes.y, grid.rows, grid.y);
     if (!rows) cut(axes.x, grid.columns, grid.x);
+    grid.own_files = in_files();
+    if (grid.own_files)
+        if (Status status = check_tiles(); !status.ok()) return status;
     if (port) return {};
     if (!named.empty()) {
         for (std::size_t k = 0; k < static_cast<std::size_t>(grid.parts()); ++k)
@@ -210,6 +214,60 @@ Status File::choose_layout() {
     const int column = rows ? 0 : part_of(axes.x, grid.x);
     writers_ =
         writers_in_parts(grid.parts(), row < 0 || column < 0 ? -1 : row * grid.columns + column);
+    return {};
+}
+
+/// Whether the tiles can be files: every part of a dimension is one of every file.
+Status File::check_tiles() const {
+    const Grid& grid = layout_choice_.grid;
+    std::vector<int> cut_as(definitions_.dims.size(), 0);
+    for (const auto* cuts : {&grid.y, &grid.x})
+        for (const Cut& cut : *cuts) {
+            const Dimension& dim = definitions_.dims[static_cast<std::size_t>(cut.dim)];
+            if (dim.length < static_cast<std::int64_t>(cut.begin.size()))
+                return failure(TW_ESETTING,
+                               "{}: tile_files: dimension '{}' of length {} cannot be cut into {} "
+                               "parts",
+                               path_, dim.name, dim.length, cut.begin.size());
+            if (dim.length > INT32_MAX)
+                return failure(TW_ESETTING,
+                               "{}: tile_files: dimension '{}' of length {} is too long for the "
+                               "attribute {}",
+                               path_, dim.name, dim.length, decomposition_attribute);
+            cut_as[static_cast<std::size_t>(cut.dim)] = cuts == &grid.y ? 1 : 2;
+            const DecompositionPlace place = decomposition_place(definitions_, cut.dim);
+            const auto& attributes =
+                place.variable < 0
+                    ? definitions_.attributes
+                    : definitions_.variables[static_cast<std::size_t>(place.variable)].attributes;
+            for (const Attribute& a : attributes)
+                if (a.name == place.attribute)
+                    return failure(TW_EEXISTS,
+                                   "{}: tile_files: the attribute '{}' for dimension '{}' is "
+                                   "defined already",
+                                   path_, a.name, dim.name);
+        }
+    for (const Attribute& a : definitions_.attributes)
+        if (a.name == files_attribute)
+            return failure(TW_EEXISTS, "{}: tile_files: the attribute '{}' is defined already",
+                           path_, a.name);
+    for (const Variable& v : definitions_.variables)
+        for (const int axis : {1, 2})
+            if (std::count_if(v.dims.begin(), v.dims.end(), [&](int dim) {
+                    return cut_as[static_cast<std::size_t>(dim)] == axis;
+                }) > 1)
+                return failure(TW_ESETTING,
+                               "{}: tile_files: two dimensions of variable '{}' would be cut the "
+                               "same way",
+                               path_, v.name);
+    if (team_.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
+        for (const auto* cuts : {&grid.y, &grid.x})
+            for (const Cut& cut : *cuts)
+                if (decomposition_place(definitions_, cut.dim).variable < 0)
+                    spdlog::info(
+                        "{}: dimension '{}' has no variable of its name, so that only thalweg "
+                        "combine, and no mppnccombine, can join the tiles",
+                        path_, definitions_.dims[static_cast<std::size_t>(cut.dim)].name);
     return {};
 }
 

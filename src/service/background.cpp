@@ -163,7 +163,7 @@ public:
             records_ = desk_->ended_records();
         }
         status = team_.agree(status);
-        if (status.ok() && desk_ && desk_->writer() == 0) status = desk_->commit_all(durable);
+        if (status.ok() && desk_ && desk_->counts_records()) status = desk_->commit_all(durable);
         status = team_.agree(status);
         if (!status.ok()) outbox_->region().fail(status);
         return status;
@@ -172,7 +172,8 @@ public:
     Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
         if (desk_) background_.remove(desk_);
         if (!good && desk_) records_ = desk_->records();
-        team_.all_reduce({&records_, 1}, Reduce::max);  // not every rank has a writer
+        // Not every rank has a writer; files of their own may differ after a failure.
+        if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
         return team_.agree(storage_.close(records_, late));
     }
 
@@ -191,6 +192,7 @@ private:
         options.rank = team_.rank();
         options.agent = agent;
         options.node_agents = agents;
+        options.own_file = plan_.layout.grid.own_files;
         desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
                                        writer, storage_, options);
         for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {

@@ -470,7 +470,7 @@ void Desk::write(std::span<const Parcel> parcels) {
 
 void Desk::finish_round(bool mark) {
     const std::int64_t n = rounds() + 1;
-    if (writer_ == 0) records_after_.push_back(composer_.records());
+    if (counts_records()) records_after_.push_back(composer_.records());
     rounds_.store(n, std::memory_order_release);
     if (mark) ++marks_;
     for (const Source& s : sources_)
@@ -480,12 +480,13 @@ void Desk::finish_round(bool mark) {
     if (report) report();
 }
 
-/// On the first writer: raises the record count to what all writers have written.
+/// Raises the record count to what all writers of the file have written.
 bool Desk::commit() {
-    if (writer_ != 0 || records_after_.empty()) return false;
-    std::int64_t all = std::min(rounds(), others_.load(std::memory_order_acquire));
+    if (!counts_records() || records_after_.empty()) return false;
+    std::int64_t all = rounds();
+    if (!options_.own_file) all = std::min(all, others_.load(std::memory_order_acquire));
     for (const Source& s : sources_) {
-        if (!s.region) continue;
+        if (!s.region || options_.own_file) continue;
         for (int a = 0; a < options_.node_agents; ++a)
             all = std::min(
                 all, whole_count(Region::of(*s.region).rounds[a].load(std::memory_order_acquire),

@@ -22,9 +22,10 @@ struct DeskOptions {
     std::string path;  ///< for messages
     std::int64_t piece = 2 << 20;
     bool durable = false;
-    int rank = 0;         ///< of this writer, for messages
-    int agent = 0;        ///< number of this writer on its node
-    int node_agents = 1;  ///< writers of this node
+    int rank = 0;           ///< of this writer, for messages
+    int agent = 0;          ///< number of this writer on its node
+    int node_agents = 1;    ///< writers of this node
+    bool own_file = false;  ///< it counts its own records
 };
 
 class Desk {
@@ -56,8 +57,10 @@ public:
     bool try_work();
     /// The storage is the caller's as long as it keeps the lock.
     std::unique_lock<std::mutex> hold() { return std::unique_lock(working_); }
-    /// On the first writer, when all writers have written everything: counts all records, for good
-    /// with `durable`. Reports that come late do not lower the count again.
+    /// Whether this writer counts records: the first one does, or each in a file of its own.
+    bool counts_records() const { return writer_ == 0 || options_.own_file; }
+    /// On a writer that does, when all writers have written everything: counts all records, for
+    /// good with `durable`. Reports that come late do not lower the count again.
     Status commit_all(bool durable);
     /// No more work, whoever asks.
     void retire();

@@ -151,7 +151,8 @@ public:
                 if (status.ok()) {
                     WireWriter count;
                     count.put(durable);
-                    status = port_.ask(MessageKind::count_file, plan_.serial, count.bytes, false);
+                    status = port_.ask(MessageKind::count_file, plan_.serial, count.bytes,
+                                       plan_.layout.grid.own_files);
                 }
             }
             status = team_.agree(status);

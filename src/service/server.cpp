@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/clock.hpp"
+#include "storage/tiles.hpp"
 
 namespace thalweg {
 
@@ -140,6 +141,11 @@ void Server::set_up(Served& served, Status& status) {
     const Definitions& definitions = served.description.definitions;
     const std::int64_t serial = plan.serial;
     served.storage = make_storage(plan.storage);
+    const Grid& grid = plan.layout.grid;
+    if (grid.own_files)
+        served.storage = make_tile_storage(std::move(served.storage), grid,
+                                           writer_ < grid.parts() ? writer_ : -1, plan.path,
+                                           plan.data_path.substr(plan.path.size()));
     status =
         served.storage->create(peers_, plan.data_path, definitions, plan.options, true, served.map);
     if (!status.ok()) {
@@ -164,6 +170,7 @@ void Server::set_up(Served& served, Status& status) {
     options.agent =
         static_cast<int>(std::find(local.begin(), local.end(), writer_) - local.begin());
     options.node_agents = 0;  // servers report to the first one by messages
+    options.own_file = plan.layout.grid.own_files;
     served.desk = std::make_unique<Desk>(definitions, served.spaces, make_layout(plan.layout),
                                          writer_, *served.storage, options);
     const std::vector<int> mine = crew_.models_of(node_);

@@ -29,6 +29,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.format = s.text("format");
     o.writers = s.text("writers");
     o.tiles = s.text("tiles");
+    o.tile_files = s.flag("tile_files");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
     o.buffer = s.number("buffer");

@@ -58,6 +58,8 @@ const std::vector<SettingRow>& setting_table() {
          "with method=tiles: parts along the fastest and the next dimension; auto makes as many as "
          "there are writers",
          true},
+        {"tile_files", "no", flags,
+         "with method=tiles: a file each, NAME.0000 and so on, which thalweg combine joins", true},
         {"alignment", "auto", auto_sizes,
          "ends of writers' ranges are multiples of it; auto is the file system's block size", true},
         {"buffer", "8MiB", sizes, "exchange buffers, a rank", false},

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/combine.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "exchange/copy.hpp"
+#include "storage/classic_header.hpp"
+#include "storage/definitions_reader.hpp"
+#include "storage/system.hpp"
+#include "storage/tiles.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::int64_t piece_bytes = std::int64_t(4) << 20;
+
+/// A tile: what its header says, and where it begins along each dimension.
+struct Tile {
+    DefinedFile file;
+    std::vector<std::int64_t> begin;
+    std::string path;
+    int fd = -1;
+};
+
+const Attribute* find(const std::vector<Attribute>& attributes, const std::string& name) {
+    for (const Attribute& a : attributes)
+        if (a.name == name) return &a;
+    return nullptr;
+}
+
+std::vector<std::int32_t> integers(const Attribute* a) {
+    if (a == nullptr || a->type != TW_INT) return {};
+    std::vector<std::int32_t> values(static_cast<std::size_t>(a->n));
+    std::memcpy(values.data(), a->values.data(), values.size() * sizeof values[0]);
+    return values;
+}
+
+class Set {
+public:
+    Set(Comm& comm, std::string path) : comm_(comm), path_(std::move(path)) {}
+    ~Set() {
+        for (const Tile& tile : tiles_)
+            if (tile.fd >= 0) ::close(tile.fd);
+        if (out_ >= 0) ::close(out_);
+    }
+    Set(const Set&) = delete;
+    Set& operator=(const Set&) = delete;
+
+    Status read();
+    Status create(const std::string& data_path);
+    Status copy();
+    Status finish(const std::string& data_path);
+    std::string text() const {
+        return fmt::format("{} files, {} records", tiles_.size(), whole_.records);
+    }
+
+private:
+    Status join(Tile& tile);
+    Status check_cover() const;
+    Status copy_piece(const Variable& v, std::size_t variable, std::int64_t record, const Box& box);
+    Status read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
+                     const Box& box, const Box& part);
+
+    Comm& comm_;
+    std::string path_;
+    std::vector<Tile> tiles_;
+    DefinedFile whole_;
+    std::vector<char> cut_;  ///< of each dimension
+    std::vector<char> piece_, part_;
+    int out_ = -1;
+};
+
+/// Adds what a tile's header says of its place, and takes it out of its definitions.
+Status Set::join(Tile& tile) {
+    Definitions& d = tile.file.definitions;
+    tile.begin.assign(d.dims.size(), 0);
+    auto erase = [](std::vector<Attribute>& from, const std::string& name) {
+        std::erase_if(from, [&](const Attribute& a) { return a.name == name; });
+    };
+    std::vector<std::int64_t> length;
+    for (std::size_t i = 0; i < d.dims.size(); ++i) {
+        const DecompositionPlace place = decomposition_place(d, static_cast<int>(i));
+        auto& attributes = place.variable < 0
+                               ? d.attributes
+                               : d.variables[static_cast<std::size_t>(place.variable)].attributes;
+        const auto at = integers(find(attributes, place.attribute));
+        length.push_back(d.dims[i].length);
+        if (at.empty()) continue;
+        if (at.size() != 4 || at[2] < at[0] || at[3] > at[1] ||
+            at[3] - at[2] + 1 != d.dims[i].length)
+            return failure(TW_EFORMAT, "{}: attribute '{}' does not fit dimension '{}'", tile.path,
+                           place.attribute, d.dims[i].name);
+        tile.begin[i] = at[2] - at[0];
+        length[i] = at[1] - at[0] + 1;
+        cut_.resize(d.dims.size(), 0);
+        cut_[i] = 1;
+        erase(attributes, place.attribute);
+    }
+    erase(d.attributes, files_attribute);
+    cut_.resize(d.dims.size(), 0);
+    Definitions whole = d;
+    for (std::size_t i = 0; i < length.size(); ++i) whole.dims[i].length = length[i];
+    for (Variable& v : whole.variables)
+        for (std::size_t k = 0; k < v.shape.size(); ++k)
+            v.shape[k] = length[static_cast<std::size_t>(v.dims[k + (v.record ? 1 : 0)])];
+    if (tiles_.empty()) {
+        whole_ = tile.file;
+        whole_.definitions = std::move(whole);
+    } else if (describe(whole) != describe(whole_.definitions) ||
+               tile.file.format != whole_.format) {
+        return failure(TW_EFORMAT, "{}: its definitions are not those of {}", tile.path,
+                       tiles_.front().path);
+    }
+    whole_.records = std::min(whole_.records, tile.file.records);
+    return {};
+}
+
+Status Set::read() {
+    Tile first;
+    first.path = tile_path(path_, 0);
+    struct stat info {};
+    if (stat(first.path.c_str(), &info) != 0)
+        return failure(TW_ENOTFOUND, "{}: {}", first.path, std::strerror(errno));
+    if (Status status = read_definitions(first.path, first.file); !status.ok()) return status;
+    const auto files = integers(find(first.file.definitions.attributes, files_attribute));
+    if (files.size() != 1 || files[0] < 1)
+        return failure(TW_EFORMAT, "{}: belongs to no set of tiles: there is no attribute {}",
+                       first.path, files_attribute);
+    // A set may have more files than a process may open by default.
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int k = 0; k < files[0]; ++k) {
+        Tile tile;
+        if (k == 0) {
+            tile = std::move(first);
+        } else {
+            tile.path = tile_path(path_, k);
+            if (Status status = read_definitions(tile.path, tile.file); !status.ok()) return status;
+            if (integers(find(tile.file.definitions.attributes, files_attribute)) != files)
+                return failure(TW_EFORMAT, "{}: belongs to another set than {}", tile.path,
+                               tiles_.front().path);
+        }
+        if (Status status = join(tile); !status.ok()) return status;
+        tile.fd = ::open(tile.path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (tile.fd < 0) return system_failure(tile.path, "cannot open");
+        tiles_.push_back(std::move(tile));
+    }
+    return check_cover();
+}
+
+/// Every element is in some file, those of variables that are cut both ways in one.
+Status Set::check_cover() const {
+    for (const Variable& v : whole_.definitions.variables) {
+        std::map<std::vector<std::int64_t>, std::int64_t> parts;  // begin -> elements
+        for (const Tile& tile : tiles_) {
+            std::vector<std::int64_t> begin;
+            std::int64_t n = 1;
+            for (std::size_t d = v.record ? 1 : 0; d < v.dims.size(); ++d) {
+                const auto dim = static_cast<std::size_t>(v.dims[d]);
+                begin.push_back(tile.begin[dim]);
+                n *= tile.file.definitions.dims[dim].length;
+            }
+            parts[begin] = n;
+        }
+        std::int64_t n = 0;
+        for (const auto& [begin, elements] : parts) n += elements;
+        if (n != v.elements())
+            return failure(TW_EFORMAT, "{}: the files have {} of {} elements of variable '{}'",
+                           path_, n, v.elements(), v.name);
+    }
+    return {};
+}
+
+Status Set::create(const std::string& data_path) {
+    Status status;
+    if (comm_.rank() == 0) {
+        StorageOptions options;
+        options.format = whole_.format;
+        options.header_pad = whole_.free;
+        status = create_classic_header(data_path, whole_.definitions, options, whole_.map);
+    }
+    if (status = agree(comm_, status); !status.ok()) return status;
+    broadcast(comm_, whole_.map, 0);
+    out_ = ::open(data_path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (out_ < 0) status = system_failure(data_path, "cannot open for writing");
+    return agree(comm_, status);
+}
+
+/// A part of a tile, which is contiguous in its file.
+Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
+                      const Box& box, const Box& part) {
+    const auto size = static_cast<std::int64_t>(v.element());
+    const Variable& own = tile.file.definitions.variables[variable];
+    Box there = part;
+    for (int d = 0; d < part.nd; ++d)
+        there.low[d] -= tile.begin[static_cast<std::size_t>(
+            v.dims[static_cast<std::size_t>(d) + (v.record ? 1 : 0)])];
+    const std::int64_t bytes = part.volume() * size;
+    part_.resize(static_cast<std::size_t>(bytes));
+    const std::int64_t offset = tile.file.map.offset[variable] +
+                                (v.record ? record * tile.file.map.record_bytes : 0) +
+                                linear(own.shape, there.low) * size;
+    for (std::int64_t done = 0; done < bytes;) {
+        const ssize_t n = pread(tile.fd, part_.data() + done,
+                                static_cast<std::size_t>(bytes - done), offset + done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return system_failure(tile.path, "cannot read");
+        if (n == 0)
+            return failure(TW_EFORMAT, "{}: ends before its variable '{}'", tile.path, v.name);
+        done += n;
+    }
+    auto strides = [&](const Box& of) {
+        Index stride = strides_of(std::span(of.count.data(), static_cast<std::size_t>(of.nd)));
+        for (int d = 0; d < of.nd; ++d) stride[d] *= size;
+        return stride;
+    };
+    const Index to = strides(box);
+    char* at = piece_.data();
+    for (int d = 0; d < part.nd; ++d) at += (part.low[d] - box.low[d]) * to[d];
+    copy_box(part.nd, part.count, at, to, part_.data(), strides(part),
+             move_kernel(static_cast<std::size_t>(size)), nullptr);
+    return {};
+}
+
+/// A box that is contiguous in the whole; so is what each tile has of it in the tile.
+Status Set::copy_piece(const Variable& v, std::size_t variable, std::int64_t record,
+                       const Box& box) {
+    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t bytes = box.volume() * size;
+    const std::int64_t first = linear(v.shape, box.low);
+    const bool last = first + box.volume() == v.elements();
+    const std::int64_t padding = last ? whole_.map.padded[variable] - v.elements() * size : 0;
+    piece_.resize(static_cast<std::size_t>(bytes + padding));
+    std::map<std::vector<std::int64_t>, bool> had;  // variables that are not cut are in all files
+    for (Tile& tile : tiles_) {
+        Box whole;
+        whole.nd = box.nd;
+        for (int d = 0; d < box.nd; ++d) {
+            const auto dim =
+                static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d) + (v.record ? 1 : 0)]);
+            whole.low[d] = tile.begin[dim];
+            whole.count[d] = tile.file.definitions.dims[dim].length;
+        }
+        Box part;
+        if (!intersect(box, whole, part)) continue;
+        if (!had.try_emplace({part.low.begin(), part.low.begin() + part.nd}, true).second) continue;
+        Status status = read_part(tile, v, variable, record, box, part);
+        if (!status.ok()) return status;
+    }
+    char fill[8] = {};
+    v.fill_value(fill);
+    to_big_endian(v.type, fill);
+    for (std::int64_t b = 0; b < padding; ++b)
+        piece_[static_cast<std::size_t>(bytes + b)] = fill[b % size];
+    const std::int64_t offset = whole_.map.offset[variable] +
+                                (v.record ? record * whole_.map.record_bytes : 0) + first * size;
+    return write_fully(out_, path_, piece_.data(), bytes + padding, offset);
+}
+
+Status Set::copy() {
+    std::int64_t turn = 0;
+    const Definitions& d = whole_.definitions;
+    for (std::size_t i = 0; i < d.variables.size(); ++i) {
+        const Variable& v = d.variables[i];
+        const auto size = static_cast<std::int64_t>(v.element());
+        for (std::int64_t record = 0; record < (v.record ? whole_.records : 1); ++record) {
+            Box whole;
+            whole.nd = static_cast<int>(v.shape.size());
+            std::copy(v.shape.begin(), v.shape.end(), whole.count.begin());
+            std::vector<Box> todo{whole};
+            while (!todo.empty()) {
+                Box box = todo.back();
+                todo.pop_back();
+                if (box.volume() > 1 && box.volume() * size > piece_bytes) {
+                    todo.push_back(halve(box));
+                    todo.push_back(box);
+                    continue;
+                }
+                if (turn++ % comm_.size() != comm_.rank()) continue;
+                if (Status status = copy_piece(v, i, record, box); !status.ok()) return status;
+            }
+        }
+    }
+    return {};
+}
+
+Status Set::finish(const std::string& data_path) {
+    if (comm_.rank() != 0) return {};
+    Status status = write_record_count(out_, data_path, whole_.format, whole_.records);
+    if (status.ok()) status = extend(data_path, whole_.map.size(whole_.records));
+    return status;
+}
+
+}  // namespace
+
+Status combine(Comm& comm, const std::string& path, const std::string& output, std::string& done) {
+    std::string name = path;
+    const std::string number = path.size() > 5 ? path.substr(path.size() - 5) : "";
+    if (!number.empty() && number[0] == '.' &&
+        number.find_first_not_of("0123456789", 1) == std::string::npos)
+        name.resize(path.size() - 5);
+    const std::string own = output.empty() ? name : output, data = own + ".part";
+    Set set(comm, name);
+    Status status = agree(comm, set.read());
+    if (!status.ok()) return status;
+    if (status = set.create(data); status.ok()) status = agree(comm, set.copy());
+    if (status.ok()) status = agree(comm, set.finish(data));
+    if (comm.rank() == 0) {
+        if (!status.ok())
+            unlink(data.c_str());
+        else if (std::rename(data.c_str(), own.c_str()) != 0)
+            status = system_failure(data, "cannot rename to " + own);
+    }
+    status = agree(comm, status);
+    done = fmt::format("{}: {} joined", own, set.text());
+    return status;
+}
+
+}  // namespace thalweg

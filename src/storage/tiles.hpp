@@ -1,0 +1,44 @@
+// A set of files, one a tile of the horizontal domain, after the convention of FMS: NAME.0000,
+// NAME.0001, ... with the attributes by which mppnccombine and `thalweg combine` join them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/grid.hpp"
+#include "storage/spaces.hpp"
+
+namespace thalweg {
+
+/// Of a dimension's own variable: first and last index of the whole and of the tile, from 1.
+inline constexpr char decomposition_attribute[] = "domain_decomposition";
+/// Global: how many files there are.
+inline constexpr char files_attribute[] = "NumFilesInSet";
+
+/// The name of a tile's file: at least four digits, from 0.
+std::string tile_path(const std::string& path, int tile);
+
+/// Where the four indices of a dimension stand: in the attribute above of the variable of its name,
+/// or, where there is none, in a global attribute that ends in the dimension's name, which
+/// mppnccombine does not know.
+struct DecompositionPlace {
+    int variable = -1;  ///< -1: global
+    std::string attribute;
+};
+DecompositionPlace decomposition_place(const Definitions& definitions, int dim);
+
+/// What a tile's file holds: its part of the dimensions, and the attributes.
+Definitions tile_definitions(const Definitions& definitions, const Grid& grid, int tile);
+
+/// A map that serves where no file is laid out by it: places in order, without a header.
+FileMap plain_map(const Definitions& definitions);
+
+/**
+ * A driver that writes the shares of a grid with `own_files`, each by another driver.
+ * @param inner   of this rank
+ * @param tile    of this rank, -1 if it writes none
+ * @param path    without number and suffix
+ * @param suffix  behind the number
+ */
+std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid grid, int tile,
+                                           std::string path, std::string suffix);
+
+}  // namespace thalweg

@@ -1,0 +1,182 @@
+// Writes the same data as one file and as a set of tiles, in many ways; tiles.sh joins and
+// compares.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: tiles FOLDER [--servers N]
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+constexpr std::int64_t nz = 3, ny = 23, nx = 37;
+constexpr int steps = 3;
+
+/// Blocks of a process grid of `columns` along x, their widths uneven.
+struct Part {
+    std::int64_t start[3], count[3];
+
+    Part(int rank, int size, int columns, std::int64_t width) {
+        const int rows = size / columns, row = rank / columns, column = rank % columns;
+        auto cut = [](std::int64_t length, int k, int n) {
+            return k >= n ? length : length * k * (k + 3) / (std::int64_t(n) * (n + 3));
+        };
+        start[0] = 0;
+        count[0] = nz;
+        start[1] = cut(ny, row, rows);
+        count[1] = cut(ny, row + 1, rows) - start[1];
+        start[2] = cut(width, column, columns);
+        count[2] = cut(width, column + 1, columns) - start[2];
+    }
+    std::int64_t elements() const { return count[0] * count[1] * count[2]; }
+};
+
+std::vector<float> field(const Part& p, int step, bool flat) {
+    std::vector<float> values;
+    for (std::int64_t z = 0; z < (flat ? 1 : nz); ++z)
+        for (std::int64_t y = 0; y < p.count[1]; ++y)
+            for (std::int64_t x = 0; x < p.count[2]; ++x)
+                values.push_back(static_cast<float>(step * 10000 + z * 1000) +
+                                 static_cast<float>((p.start[1] + y) * 41 + p.start[2] + x));
+    return values;
+}
+
+std::vector<double> axis(std::int64_t n) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < n; ++i) values.push_back(0.25 * static_cast<double>(i));
+    return values;
+}
+
+struct Model {
+    tw_session io = nullptr;
+    tw_decomposition deep = nullptr, flat = nullptr, staggered = nullptr;
+    Part centre{0, 1, 1, nx}, side{0, 1, 1, nx + 1};
+    int size = 1;
+
+    explicit Model(const std::string& settings) {
+        CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &io) == TW_OK);
+        int role = TW_MODEL;
+        CHECK(tw_inq_role(io, &role) == TW_OK);
+        if (role == TW_SERVER) return;
+        MPI_Comm comm;
+        CHECK(tw_model_comm(io, &comm) == TW_OK);
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &size);
+        const int columns = size % 3 == 0 ? 3 : size % 2 == 0 ? 2 : 1;
+        centre = Part(rank, size, columns, nx);
+        side = Part(rank, size, columns, nx + 1);
+        const std::int64_t shape[] = {nz, ny, nx}, wide[] = {ny, nx + 1};
+        CHECK(tw_decompose(io, "z y x", 1, shape, centre.start, centre.count, &deep) == TW_OK);
+        CHECK(tw_decompose(io, "y x", 1, shape + 1, centre.start + 1, centre.count + 1, &flat) ==
+              TW_OK);
+        CHECK(tw_decompose(io, "y xu", 1, wide, side.start + 1, side.count + 1, &staggered) ==
+              TW_OK);
+    }
+    bool is_model() const { return deep != nullptr; }
+    ~Model() { CHECK(tw_finalize(&io) == TW_OK); }
+
+    void expect(int status, const char* what) const {
+        CHECK_TEXT(status == TW_OK, "%s: %s", what, tw_error_message(io));
+    }
+
+    /// With axes: dimensions that have variables of their names.
+    void write(const std::string& path, const std::string& settings, bool axes, bool records) {
+        check::step("%s: %s", path.c_str(), settings.c_str());
+        tw_file f = nullptr;
+        expect(tw_create(io, path.c_str(), settings.c_str(), &f), "tw_create");
+        expect(tw_def_dim(f, "x", nx), "tw_def_dim");
+        if (axes) {
+            expect(tw_def_dim(f, "y", ny), "tw_def_dim");
+            expect(tw_def_dim(f, "xu", nx + 1), "tw_def_dim");
+            for (const char* name : {"x", "y", "xu"})
+                expect(tw_def_var(f, name, TW_DOUBLE, name, nullptr), "tw_def_var");
+            expect(tw_put_att_text(f, "x", "cartesian_axis", "X"), "tw_put_att");
+        }
+        const std::string time = records ? "time " : "";
+        expect(tw_def_var(f, "T", TW_FLOAT, (time + "z y x").c_str(), deep), "tw_def_var");
+        expect(tw_def_var(f, "B", TW_BYTE, (time + "y x").c_str(), flat), "tw_def_var");
+        expect(tw_def_var(f, "never", TW_SHORT, "y x", flat), "tw_def_var");
+        expect(tw_def_var(f, "U", TW_FLOAT, (time + "y xu").c_str(), staggered), "tw_def_var");
+        expect(tw_def_var(f, "scalar", TW_INT, time.c_str(), nullptr), "tw_def_var");
+        expect(tw_put_att_text(f, nullptr, "title", "tiles"), "tw_put_att");
+        expect(tw_enddef(f), "tw_enddef");
+        if (axes)
+            for (const auto& [name, n] : {std::pair("x", nx), {"y", ny}, {"xu", nx + 1}})
+                expect(tw_put(f, name, TW_DOUBLE, axis(n).data(), n), "tw_put");
+        for (int s = 0; s < (records ? steps : 1); ++s) {
+            const auto t = field(centre, s, false), b = field(centre, s, true),
+                       u = field(side, s, true);
+            std::vector<signed char> bytes;
+            for (const float v : b) bytes.push_back(static_cast<signed char>(int(v) % 100));
+            expect(tw_put(f, "T", TW_FLOAT, t.data(), static_cast<std::int64_t>(t.size())), "T");
+            expect(tw_put(f, "B", TW_BYTE, bytes.data(), static_cast<std::int64_t>(bytes.size())),
+                   "B");
+            expect(tw_put(f, "U", TW_FLOAT, u.data(), static_cast<std::int64_t>(u.size())), "U");
+            expect(tw_put(f, "scalar", TW_INT, &s, 1), "scalar");
+            expect(tw_end_step(f), "tw_end_step");
+        }
+        expect(tw_put_att_text(f, "T", "late", "set after the definitions"), "tw_put_att");
+        expect(tw_close(&f), "tw_close");
+    }
+
+    /// What cannot be is said by all ranks alike.
+    void refuse(const std::string& path, const std::string& settings, const char* words) {
+        check::step("%s", settings.c_str());
+        tw_file f = nullptr;
+        expect(
+            tw_create(io, path.c_str(), ("method=tiles; tile_files=yes; " + settings).c_str(), &f),
+            "tw_create");
+        expect(tw_def_var(f, "T", TW_FLOAT, "time z y x", deep), "tw_def_var");
+        CHECK(tw_enddef(f) == TW_ESETTING);
+        CHECK_TEXT(std::string(tw_error_message(io)).find(words) != std::string::npos, "%s",
+                   tw_error_message(io));
+        CHECK(tw_close(&f) == TW_ESETTING);
+        CHECK(::access((path + ".0000").c_str(), F_OK) != 0);
+    }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 40);
+    const std::string folder = argc > 1 ? argv[1] : ".";
+    const std::string servers = check::option(argc, argv, "--servers", "");
+    const std::string session =
+        "node_size=2" + (servers.empty() ? "" : "; service=servers; servers=" + servers);
+    {
+        Model model(session);
+        if (model.is_model()) {
+            const int writers = servers.empty() ? model.size : std::stoi(servers);
+            int number = 0;
+            std::vector<std::string> tiles{"auto", "1x1"};
+            for (const auto& [x, y] : {std::pair(2, 1), {1, 2}, {2, 2}, {3, 1}, {2, 3}})
+                if (x * y <= writers) tiles.push_back(std::to_string(x) + "x" + std::to_string(y));
+            std::vector<std::string> ways{"format=cdf2; piece=700"};
+            if (servers.empty()) {
+                ways.emplace_back("storage=pnetcdf; format=cdf5");
+                ways.emplace_back("service=background; format=cdf1; header_pad=0");
+                ways.emplace_back("durable=yes; publish=live; writers=3");
+            }
+            for (const std::string& way : ways)
+                for (const std::string& t : tiles) {
+                    const std::string path = folder + "/" + std::to_string(number);
+                    const bool axes = number % 3 != 2, records = number % 4 != 3;
+                    ++number;
+                    model.write(path + ".one.nc", way, axes, records);
+                    model.write(path + ".tiles.nc",
+                                way + "; method=tiles; tile_files=yes; tiles=" + t, axes, records);
+                }
+            model.refuse(folder + "/wrong.nc", "tiles=100x100", "tiles is 100x100");
+        }
+    }
+    return check::verdict("tiles");
+}
