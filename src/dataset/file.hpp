@@ -21,9 +21,11 @@ namespace thalweg {
 /// What a file is told by its session.
 struct FileOptions {
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
-    std::string tiles = "auto";   ///< auto or MxN
-    bool tile_files = false;      ///< with method tiles: a file each
-    std::int64_t alignment = -1;  ///< -1: the file system's
+    std::string tiles = "auto";                         ///< auto or MxN
+    bool tile_files = false;                            ///< with method tiles: a file each
+    std::int64_t writer_first = 0, writer_stride = -1;  ///< -1: spread evenly
+    std::int64_t stripe_count = -1, stripe_size = -1;   ///< -1: the folder's
+    std::int64_t alignment = -1;                        ///< -1: the file system's
     std::int64_t piece = 0;
     std::int64_t buffer = 0;   ///< bytes a rank
     std::int64_t staging = 0;  ///< bytes a rank
@@ -99,9 +101,10 @@ private:
     Status choose_format();
     void choose_storage();
     void choose_packed_method();
+    StorageOptions storage_options() const;
     Status begin_file();
     Status plan();
-    std::vector<int> choose_writers() const;
+    Status choose_writers();
     std::vector<int> writers_in_parts(int parts, int mine);
     Status choose_layout();
     Status check_tiles() const;

@@ -14,6 +14,7 @@
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
+#include "storage/file_system.hpp"
 #include "storage/chunk_grid.hpp"
 #include "storage/spaces.hpp"
 #include "storage/tiles.hpp"
@@ -21,11 +22,6 @@
 namespace thalweg {
 
 namespace {
-
-// File systems by their magic numbers (statfs(2)).
-constexpr long nfs_magic = 0x6969;
-constexpr long lustre_magic = 0x0BD00BD0;
-constexpr long gpfs_magic = 0x47504653;
 
 /// FNV-1a: equal definitions have equal hashes; unequal ones that collide differ in what a later
 /// call names.
@@ -79,11 +75,9 @@ Status File::create() {
             status = failure(TW_EIO, "{}: cannot create: {}", path_, std::strerror(EISDIR));
         } else {
             const std::string data = first_data_path();
-            const int fd = ::open(data.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
-            if (fd < 0)
-                status = failure(TW_EIO, "{}: cannot create: {}", data, std::strerror(errno));
-            else
-                ::close(fd);
+            std::string said;
+            status = create_striped(data, options_.stripe_count, options_.stripe_size, said);
+            if (!said.empty()) spdlog::info("{}: {}", path_, said);
         }
     }
     status = thalweg::agree(team_.world(), status);
@@ -295,28 +289,25 @@ Status File::compare_definitions() {
 
 void File::choose_storage() {
     // One rank asks the file system, for all to choose alike.
-    std::int64_t answers[2] = {0, 4096};
+    std::int64_t answers[3] = {};
     if (team_.rank() == 0) {
-        struct statfs info {};
-        if (statfs(first_data_path().c_str(), &info) == 0) {
-            answers[0] = static_cast<std::int64_t>(info.f_type);
-            answers[1] = std::max<std::int64_t>(info.f_bsize, 4096);
-        }
+        const FileSystem system = file_system_at(first_data_path());
+        answers[0] = system.magic;
+        answers[1] = system.block;
+        answers[2] = options_.stripe_size;
+        if (system.lustre && answers[2] < 0) answers[2] = stripe_size_of(first_data_path());
     }
     team_.world().broadcast(answers, sizeof answers, 0);
-    const bool nfs = answers[0] == nfs_magic;
-    const bool parallel = answers[0] == lustre_magic || answers[0] == gpfs_magic;
-    if (options_.storage == "auto") {
-        options_.storage = is_netcdf4(format_)                   ? "netcdf4"
-                           : nfs && team_.topology().nodes > 1 ? "pnetcdf"
-                                                               : "posix";
-        if (nfs && team_.rank() == 0)
-            spdlog::info("{}: on NFS, storage {}", path_, options_.storage);
-    }
-    if (options_.alignment < 0)
-        options_.alignment = parallel ? std::max<std::int64_t>(answers[1], 1 << 20) : 4096;
-    writers_asked_ = options_.writers != "auto";
-    if (!writers_asked_) options_.writers = parallel ? "4/node" : "1/node";
+    const std::string storage =
+        options_.storage == "auto" && is_netcdf4(format_) ? "netcdf4" : options_.storage;
+    const WayOfWriting way =
+        choose_way(file_system_of(answers[0], answers[1]), team_.topology().nodes,
+                   {storage, options_.writers, options_.alignment, answers[2], ""});
+    if (!way.warning.empty() && team_.rank() == 0) spdlog::warn("{}: {}", path_, way.warning);
+    writers_asked_ = options_.writers != "auto" || way.writers == "1";
+    options_.storage = way.storage;
+    options_.writers = way.writers;
+    options_.alignment = way.alignment;
     if (options_.method == "auto") options_.method = "record";
     storage_ = make_storage(options_.storage);
     order_ = storage_->order();
@@ -421,6 +412,17 @@ Status File::choose_format() {
     return {};
 }
 
+/// What does not depend on who writes.
+StorageOptions File::storage_options() const {
+    StorageOptions o;
+    o.format = format_;
+    o.header_pad = options_.header_pad;
+    o.blocking = options_.pnetcdf_blocking;
+    o.stripe_count = options_.stripe_count;
+    o.stripe_size = options_.stripe_size;
+    return o;
+}
+
 Status File::begin_file() {
     if (Status status = compare_definitions(); !status.ok()) return status;
     if (Status status = choose_format(); !status.ok()) {
@@ -449,14 +451,14 @@ Status File::begin_file() {
             data_path_.substr(path_.size()));
     }
     const bool writer = std::find(writers_.begin(), writers_.end(), team_.rank()) != writers_.end();
+    StorageOptions storage = storage_options();
     // Every writer holds itself to its part, so that none has to ask the others.
-    const double rate =
+    storage.rate =
         static_cast<double>(options_.bandwidth) / static_cast<double>(writers_.size());
-    Status status = storage_->create(
-        team_.world(), data_path_, definitions_,
-        {format_, options_.header_pad, options_.pnetcdf_blocking, rate, writers_.front(),
-         writers_.size() == 1},
-        writer, map_);
+    storage.keeper = writers_.front();
+    storage.one_writer = writers_.size() == 1;
+    Status status =
+        storage_->create(team_.world(), data_path_, definitions_, storage, writer, map_);
     if (!status.ok()) return status;
     storage_open_ = true;
     if (options_.service == "inline")

@@ -81,29 +81,23 @@ int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
 
 }  // namespace
 
-/// The ranks that the setting names.
-std::vector<int> File::choose_writers() const {
+/// The ranks that the settings name.
+Status File::choose_writers() {
     const Topology& topology = team_.topology();
-    std::vector<int> writers;
-    if (options_.method == "serial") return {0};
-    if (options_.method == "direct") return topology.by_place;
-    const WriterCount wish = parse_writers(options_.writers);
-    if (wish.per_node) {
-        for (int node = 0; node < topology.nodes; ++node) {
-            const int size = topology.sizes[static_cast<std::size_t>(node)];
-            const int n = std::min(wish.number, size);
-            for (int i = 0; i < n; ++i)
-                writers.push_back(topology.rank_of(
-                    node, static_cast<int>(static_cast<std::int64_t>(i) * size / n)));
-        }
+    if (options_.method == "serial") {
+        writers_ = {0};
+    } else if (options_.method == "direct") {
+        writers_ = topology.by_place;
     } else {
-        // Evenly over the ranks in node order: every node takes part as far as there are enough.
-        const int n = std::min(wish.number, team_.size());
-        for (int i = 0; i < n; ++i)
-            writers.push_back(topology.by_place[static_cast<std::size_t>(
-                static_cast<std::int64_t>(i) * team_.size() / n)]);
+        const WriterCount count = parse_writers(options_.writers);
+        Status status = pick_writers(topology,
+                                     {count, !writers_asked_, options_.writer_first,
+                                      std::max<std::int64_t>(0, options_.writer_stride)},
+                                     writers_);
+        if (!status.ok()) status.text = path_ + ": " + status.text;
+        return status;
     }
-    return writers;
+    return {};
 }
 
 /// A rank for each part of a grid: of those that hold something of part k the one whose place comes
@@ -145,7 +139,8 @@ Status File::choose_layout() {
     const Port* port = options_.service == "servers" ? arena_source_.port() : nullptr;
     const int available = port ? static_cast<int>(port->crew().servers.size()) : team_.size();
     if (!layout_choice_.gridded()) {
-        writers_ = choose_writers();
+        if (!port)
+            if (Status status = choose_writers(); !status.ok()) return status;
         layout_choice_.writers = port ? available : static_cast<int>(writers_.size());
         return {};
     }
@@ -159,7 +154,12 @@ Status File::choose_layout() {
 
     Grid& grid = layout_choice_.grid;
     std::vector<int> named;  // by the setting
-    if (!port && writers_asked_) named = choose_writers();
+    if (!port)
+        if (Status status = choose_writers(); !status.ok()) return status;
+    const int spread = port ? available : static_cast<int>(writers_.size());
+    const bool asked = writers_asked_ || options_.writer_first > 0 || options_.writer_stride > 0;
+    if (!port && asked) named = std::move(writers_);
+    writers_.clear();
     const int most = named.empty() ? available : static_cast<int>(named.size());
     if (rows || columns) {
         const std::size_t first = rows ? 0 : axes.y.size();
@@ -176,11 +176,10 @@ Status File::choose_layout() {
                            "{}: setting tiles is {}, which takes {} writers; there are {} {}",
                            path_, options_.tiles, static_cast<std::int64_t>(tiles.x) * tiles.y,
                            available, port ? "servers" : "ranks");
-        const int n = port ? available : static_cast<int>(choose_writers().size());
         grid.columns = 1;
-        for (int c = 1; c * c <= n; ++c)
-            if (n % c == 0) grid.columns = c;
-        grid.rows = n / grid.columns;
+        for (int c = 1; c * c <= spread; ++c)
+            if (spread % c == 0) grid.columns = c;
+        grid.rows = spread / grid.columns;
         if (tiles.x > 0) {
             grid.columns = tiles.x;
             grid.rows = tiles.y;

@@ -106,8 +106,9 @@ Status File::plan_service() {
     if (options_.service == "servers") {
         const auto servers = static_cast<double>(arena_source_.port()->crew().servers.size());
         const bool one = options_.method == "serial";
-        plan.options = {format_, options_.header_pad, options_.pnetcdf_blocking,
-                        static_cast<double>(options_.bandwidth) / (one ? 1 : servers), 0, one};
+        plan.options = storage_options();
+        plan.options.rate = static_cast<double>(options_.bandwidth) / (one ? 1 : servers);
+        plan.options.one_writer = one;
         service_ = make_served_file(team_, *arena_source_.port(), plan, status);
     } else if (Background* background = arena_source_.background(status); status.ok()) {
         service_ =

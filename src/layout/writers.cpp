@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/writers.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace thalweg {
@@ -13,6 +14,71 @@ WriterCount parse_writers(const std::string& text) {
     if (error != std::errc() || count.number < 1 || !(unit.empty() || unit == "/node")) return {};
     count.per_node = !unit.empty();
     return count;
+}
+
+namespace {
+
+/// One a node as far as there are enough, the others in proportion to the nodes' ranks.
+std::vector<int> spread(const Topology& topology, std::int64_t n) {
+    std::vector<int> ranks;
+    if (n <= topology.nodes) {
+        for (std::int64_t i = 0; i < n; ++i)
+            ranks.push_back(topology.rank_of(static_cast<int>(i * topology.nodes / n), 0));
+        return ranks;
+    }
+    const std::int64_t rest = n - topology.nodes;
+    const auto more = static_cast<std::int64_t>(topology.by_place.size()) - topology.nodes;
+    std::int64_t before = 0;  // ranks of earlier nodes, without one of each
+    for (int node = 0; node < topology.nodes; ++node) {
+        const std::int64_t size = topology.sizes[static_cast<std::size_t>(node)];
+        const std::int64_t behind = before + size - 1;
+        const std::int64_t own = 1 + behind * rest / more - before * rest / more;
+        for (std::int64_t i = 0; i < own; ++i)
+            ranks.push_back(topology.rank_of(node, static_cast<int>(i * size / own)));
+        before = behind;
+    }
+    return ranks;
+}
+
+}  // namespace
+
+Status pick_writers(const Topology& topology, const WriterWish& wish, std::vector<int>& ranks) {
+    ranks.clear();
+    const auto pick = [&](std::int64_t size, const std::string& where, auto&& rank_at) -> Status {
+        std::int64_t n = std::min<std::int64_t>(wish.count.number, size - wish.first);
+        if (wish.stride > 0) {
+            const std::int64_t most = (size - wish.first + wish.stride - 1) / wish.stride;
+            if (wish.count.number > most && !wish.as_possible) n = 0;
+            n = std::min(n, most);
+        }
+        if (n < 1)
+            return failure(TW_ESETTING,
+                           "{} writers from {} on, every {}, are not possible among the {} ranks{} "
+                           "(settings writers, writer_first, writer_stride)",
+                           wish.count.number, wish.first,
+                           wish.stride > 0 ? std::to_string(wish.stride) : "so many", size, where);
+        for (std::int64_t i = 0; i < n; ++i)
+            ranks.push_back(rank_at(
+                wish.first + (wish.stride > 0 ? i * wish.stride : i * (size - wish.first) / n)));
+        return {};
+    };
+    const auto all = static_cast<std::int64_t>(topology.by_place.size());
+    if (!wish.count.per_node && wish.first == 0 && wish.stride == 0) {
+        ranks = spread(topology, std::min<std::int64_t>(wish.count.number, all));
+        return {};
+    }
+    if (!wish.count.per_node)
+        return pick(all, "", [&](std::int64_t at) {
+            return wish.stride > 0 ? static_cast<int>(at)
+                                   : topology.by_place[static_cast<std::size_t>(at)];
+        });
+    for (int node = 0; node < topology.nodes; ++node) {
+        Status status =
+            pick(topology.sizes[static_cast<std::size_t>(node)], fmt::format(" of node {}", node),
+                 [&](std::int64_t at) { return topology.rank_of(node, static_cast<int>(at)); });
+        if (!status.ok()) return status;
+    }
+    return {};
 }
 
 Tiles parse_tiles(const std::string& text) {

@@ -28,6 +28,10 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.storage = s.text("storage");
     o.format = s.text("format");
     o.writers = s.text("writers");
+    o.writer_first = s.number("writer_first");
+    o.writer_stride = s.number("writer_stride");
+    o.stripe_count = s.number("stripe_count");
+    o.stripe_size = s.number("stripe_size");
     o.tiles = s.text("tiles");
     o.tile_files = s.flag("tile_files");
     o.alignment = s.number("alignment");

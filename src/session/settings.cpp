@@ -24,6 +24,7 @@ namespace {
 const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const integers = "an integer from 0";
+const char* const auto_integers = "auto or an integer from 1";
 const char* const flags = "yes or no";
 const char* const rates = "0 or a size in bytes a second (500MiB, 2GiB)";
 
@@ -53,7 +54,16 @@ const std::vector<SettingRow>& setting_table() {
         {"chunks", "auto", "auto or lengths as in lev=10,lat=90",
          "netcdf4: lengths of chunks along dimensions", true},
         {"writers", "auto", "auto, a number, or a number per node as in 2/node",
-         "ranks that write; auto is 1/node on local file systems, else 4/node", true},
+         "ranks that write; auto is 1/node on local file systems, 4/node on parallel ones, and 1 "
+         "where it is not known that several nodes may write",
+         true},
+        {"writer_first", "0", integers,
+         "the first rank that writes; with a number per node the first of each node", true},
+        {"writer_stride", "auto", auto_integers,
+         "from one rank that writes to the next; auto spreads them evenly", true},
+        {"stripe_count", "auto", auto_integers,
+         "stripes of a file on Lustre, and hint to MPI-IO; auto is the folder's", true},
+        {"stripe_size", "auto", auto_sizes, "bytes of a stripe, likewise", true},
         {"tiles", "auto", "auto, or MxN as in 4x2",
          "with method=tiles: parts along the fastest and the next dimension; auto makes as many as "
          "there are writers",
@@ -155,6 +165,9 @@ bool allowed(const SettingRow& row, const std::string& value) {
         return error == std::errc() && rest == value.data() + value.size() && number >= 0 &&
                number <= 1'000'000'000;
     }
+    if (row.values == auto_integers)
+        return value == "auto" || (parse_size(value, number) && number > 0 && number <= INT32_MAX &&
+                                   value.find_first_not_of("0123456789") == std::string::npos);
     if (row.values == flags) return value == "yes" || value == "no";
     if (name == "writers") return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;

@@ -44,9 +44,10 @@ public:
         Status status;
         NoSizeSignal guard;
         if (writer) {
-            const int code =
-                ncmpi_create(writers_->handle(), path.c_str(),
-                             NC_CLOBBER | pnetcdf_mode(options.format), MPI_INFO_NULL, &ncid_);
+            MPI_Info hints = hints_of(options);
+            const int code = ncmpi_create(writers_->handle(), path.c_str(),
+                                          NC_CLOBBER | pnetcdf_mode(options.format), hints, &ncid_);
+            MPI_Info_free(&hints);
             status = pnetcdf_status(code, path, "cannot create");
             open_ = status.ok();
             if (open_) status = define_classic(ncid_, path, definitions, options, map);
@@ -130,6 +131,17 @@ public:
     }
 
 private:
+    /// Reserved hints of MPI (MPI 3.1, section 13.2.8); whoever does not know them ignores them.
+    static MPI_Info hints_of(const StorageOptions& options) {
+        MPI_Info info = MPI_INFO_NULL;
+        MPI_Info_create(&info);
+        if (options.stripe_count > 0)
+            MPI_Info_set(info, "striping_factor", std::to_string(options.stripe_count).c_str());
+        if (options.stripe_size > 0)
+            MPI_Info_set(info, "striping_unit", std::to_string(options.stripe_size).c_str());
+        return info;
+    }
+
     struct Request {
         int variable;
         std::int64_t record;

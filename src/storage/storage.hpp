@@ -60,6 +60,7 @@ struct StorageOptions {
     double rate = 0;        ///< most bytes a second of this rank; 0: no limit
     int keeper = 0;         ///< the rank that counts the records in the header: the first writer
     bool one_writer = true;  ///< the keeper, and no other
+    std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
 };
 
 class Storage {

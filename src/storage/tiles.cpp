@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "storage/file_system.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -41,8 +43,12 @@ public:
             definitions_ = tile_definitions(definitions, grid_, tile_);
             StorageOptions own = options;
             own.keeper = 0;
-            status = inner_->create(*alone_, tile_path(path_, tile_) + suffix_, definitions_, own,
-                                    true, map_);
+            std::string said;  // told of the first file already
+            status = create_striped(tile_path(path_, tile_) + suffix_, own.stripe_count,
+                                    own.stripe_size, said);
+            if (status.ok())
+                status = inner_->create(*alone_, tile_path(path_, tile_) + suffix_, definitions_,
+                                        own, true, map_);
         }
         return agree(comm, status);
     }

@@ -468,6 +468,69 @@ TEST(Writers, Parse) {
     }
 }
 
+/// Nodes of so many ranks each, which are dealt out in turn: place and rank differ.
+Topology nodes_of(const std::vector<int>& sizes) {
+    Topology t;
+    t.nodes = static_cast<int>(sizes.size());
+    t.sizes = sizes;
+    std::vector<std::vector<int>> members(sizes.size());
+    int ranks = 0;
+    for (const int n : sizes) ranks += n;
+    for (int rank = 0, node = 0; rank < ranks; ++rank) {
+        while (static_cast<int>(members[static_cast<std::size_t>(node)].size()) ==
+               sizes[static_cast<std::size_t>(node)])
+            node = (node + 1) % t.nodes;
+        members[static_cast<std::size_t>(node)].push_back(rank);
+        t.node_of.push_back(node);
+        node = (node + 1) % t.nodes;
+    }
+    for (const auto& m : members) {
+        t.first.push_back(static_cast<int>(t.by_place.size()));
+        t.by_place.insert(t.by_place.end(), m.begin(), m.end());
+    }
+    return t;
+}
+
+TEST(Writers, Pick) {
+    const Topology t = nodes_of({3, 3, 2});  // ranks 0 3 6, 1 4 7, 2 5
+    struct Row {
+        const char* count;
+        std::int64_t first, stride;
+        bool as_possible;
+        std::vector<int> ranks;  // none: an error
+    };
+    const Row rows[] = {
+        {"1", 0, 0, false, {0}},
+        {"3", 0, 0, false, {0, 1, 2}},  // every node takes part
+        {"2", 0, 0, false, {0, 1}},
+        {"5", 0, 0, false, {0, 1, 4, 2, 5}},
+        {"99", 0, 0, false, {0, 3, 6, 1, 4, 7, 2, 5}},
+        {"2", 4, 0, false, {4, 2}},
+        {"3", 1, 3, false, {1, 4, 7}},
+        {"3", 0, 3, false, {0, 3, 6}},
+        {"4", 1, 3, false, {}},
+        {"4", 1, 3, true, {1, 4, 7}},
+        {"1", 8, 0, true, {}},
+        {"1", 8, 1, true, {}},
+        {"1/node", 0, 0, false, {0, 1, 2}},
+        {"1/node", 1, 0, false, {3, 4, 5}},
+        {"2/node", 0, 1, false, {0, 3, 1, 4, 2, 5}},
+        {"2/node", 0, 2, false, {}},  // the last node has two ranks
+        {"2/node", 0, 2, true, {0, 6, 1, 7, 2}},
+        {"1/node", 2, 0, false, {}},
+    };
+    for (const Row& row : rows) {
+        std::vector<int> ranks;
+        const Status status = pick_writers(
+            t, {parse_writers(row.count), row.as_possible, row.first, row.stride}, ranks);
+        SCOPED_TRACE(testing::Message() << row.count << " " << row.first << " " << row.stride);
+        EXPECT_EQ(status.code, row.ranks.empty() ? TW_ESETTING : TW_OK) << status.text;
+        if (status.ok()) {
+            EXPECT_EQ(ranks, row.ranks);
+        }
+    }
+}
+
 TEST(Tiles, Parse) {
     struct Row {
         const char* text;

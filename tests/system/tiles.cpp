@@ -165,6 +165,10 @@ int main(int argc, char** argv) {
                 ways.emplace_back("storage=pnetcdf; format=cdf5");
                 ways.emplace_back("service=background; format=cdf1; header_pad=0");
                 ways.emplace_back("durable=yes; publish=live; writers=3");
+                ways.emplace_back("writers=2; writer_first=1; writer_stride=3; service=background");
+                ways.emplace_back(
+                    "writers=1/node; writer_first=1; stripe_count=2; "
+                    "stripe_size=64KiB; storage=pnetcdf");
             }
             for (const std::string& way : ways)
                 for (const std::string& t : tiles) {
@@ -176,6 +180,11 @@ int main(int argc, char** argv) {
                                 way + "; method=tiles; tile_files=yes; tiles=" + t, axes, records);
                 }
             model.refuse(folder + "/wrong.nc", "tiles=100x100", "tiles is 100x100");
+            if (servers.empty())
+                for (const char* impossible :
+                     {"writers=4; writer_first=3; writer_stride=1", "writers=2; writer_first=6",
+                      "writers=1/node; writer_first=2", "writers=2; writer_stride=6"})
+                    model.refuse(folder + "/wrong.nc", impossible, "are not possible among the");
         }
     }
     return check::verdict("tiles");

@@ -1,0 +1,52 @@
+// What a file system is, and what that means for who may write how.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "comm/status.hpp"
+
+namespace thalweg {
+
+/// What several nodes may do to one file with plain writes to disjoint ranges.
+enum class Sharing {
+    local,     ///< a disk of one node
+    parallel,  ///< made for it: every node sees the others' bytes
+    nfs,       ///< pages are cached by each node: only MPI-IO's locks help
+    unknown,   ///< nobody can tell: one writer is safe
+};
+
+struct FileSystem {
+    Sharing sharing = Sharing::local;
+    std::string name = "unknown";
+    bool lustre = false;
+    std::int64_t magic = 0;     ///< f_type of statfs(2)
+    std::int64_t block = 4096;  ///< bytes
+};
+
+/// @param magic  f_type of statfs(2); block: its f_bsize
+FileSystem file_system_of(std::int64_t magic, std::int64_t block);
+
+/// That of a file; of an unknown kind if it cannot be asked.
+FileSystem file_system_at(const std::string& path);
+
+/// How a file is written; "auto" and -1 where the user left the choice.
+struct WayOfWriting {
+    std::string storage = "auto", writers = "auto";
+    std::int64_t alignment = -1;
+    std::int64_t stripe_size = -1;
+    std::string warning;  ///< what was chosen for safety, or what is not safe; may be empty
+};
+WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);
+
+/// Creates a file, or empties it. On Lustre a new one gets stripes, where the library of Lustre is
+/// there; `said` receives why not. @param count, size  -1: the folder's
+/// @return TW_OK, TW_EIO
+Status create_striped(const std::string& path, std::int64_t count, std::int64_t size,
+                      std::string& said);
+
+/// Bytes of a stripe of a file on Lustre; -1 if they cannot be told.
+std::int64_t stripe_size_of(const std::string& path);
+
+}  // namespace thalweg

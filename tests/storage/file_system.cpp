@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/file_system.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+using namespace thalweg;
+
+namespace {
+
+constexpr std::int64_t ext4 = 0xEF53, lustre = 0x0BD00BD0, nfs = 0x6969, fuse = 0x65735546,
+                       other = 0x12345;
+
+TEST(FileSystem, ChoosesWhatIsSafe) {
+    struct Row {
+        std::int64_t magic;
+        int nodes;
+        const char *asked_storage, *asked_writers;
+        const char *storage, *writers, *warning;  // "": none
+    };
+    const Row rows[] = {
+        {ext4, 1, "auto", "auto", "posix", "1/node", ""},
+        {ext4, 5, "auto", "auto", "posix", "1/node", ""},
+        {lustre, 5, "auto", "auto", "posix", "4/node", ""},
+        {lustre, 5, "pnetcdf", "2/node", "pnetcdf", "2/node", ""},
+        {nfs, 1, "auto", "auto", "posix", "1/node", ""},
+        {nfs, 2, "auto", "auto", "pnetcdf", "1/node", "storage is pnetcdf"},
+        {nfs, 2, "posix", "3", "posix", "3", "may lose bytes"},
+        {nfs, 2, "pnetcdf", "3", "pnetcdf", "3", ""},
+        {fuse, 1, "auto", "auto", "posix", "1/node", ""},
+        {fuse, 2, "auto", "auto", "posix", "1", "one rank writes"},
+        {fuse, 2, "auto", "1", "posix", "1", ""},
+        {fuse, 2, "auto", "2/node", "posix", "2/node", "writers=1 is safe"},
+        {other, 3, "auto", "auto", "posix", "1", "of type 0x12345"},
+    };
+    for (const Row& row : rows) {
+        const WayOfWriting way = choose_way(file_system_of(row.magic, 4096), row.nodes,
+                                            {row.asked_storage, row.asked_writers, -1, -1, ""});
+        SCOPED_TRACE(testing::Message() << std::hex << row.magic << " on " << row.nodes << ", "
+                                        << row.asked_storage << ", " << row.asked_writers);
+        EXPECT_EQ(way.storage, row.storage);
+        EXPECT_EQ(way.writers, row.writers);
+        EXPECT_EQ(way.warning.empty(), row.warning[0] == '\0') << way.warning;
+        EXPECT_NE(way.warning.find(row.warning), std::string::npos) << way.warning;
+    }
+}
+
+TEST(FileSystem, AlignsToStripesAndBlocks) {
+    auto alignment = [](std::int64_t magic, std::int64_t block, std::int64_t asked,
+                        std::int64_t stripe) {
+        return choose_way(file_system_of(magic, block), 4, {"auto", "auto", asked, stripe, ""})
+            .alignment;
+    };
+    EXPECT_EQ(alignment(ext4, 4096, -1, -1), 4096);
+    EXPECT_EQ(alignment(ext4, 4096, -1, 1 << 22), 4096);
+    EXPECT_EQ(alignment(lustre, 4096, -1, -1), 1 << 20);
+    EXPECT_EQ(alignment(lustre, 1 << 23, -1, -1), 1 << 23);
+    EXPECT_EQ(alignment(lustre, 4096, -1, 1 << 22), 1 << 22);
+    EXPECT_EQ(alignment(lustre, 4096, 512, 1 << 22), 512);
+}
+
+TEST(FileSystem, StripesWhereThereAreNone) {
+    const std::string path =
+        std::filesystem::temp_directory_path() / ("stripes" + std::to_string(getpid()));
+    std::string said;
+    EXPECT_TRUE(create_striped(path, -1, -1, said).ok());
+    EXPECT_EQ(said, "");
+    EXPECT_TRUE(create_striped(path, 4, 1 << 20, said).ok());
+    EXPECT_NE(said.find("not Lustre"), std::string::npos) << said;
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_EQ(stripe_size_of(path), -1);
+    std::filesystem::remove(path);
+    const Status status = create_striped("/nonexistent/x", 4, -1, said);
+    EXPECT_EQ(status.code, TW_EIO);
+    EXPECT_NE(status.text.find("/nonexistent/x: cannot create: No such file"), std::string::npos)
+        << status.text;
+}
+
+}  // namespace
