@@ -60,6 +60,24 @@ def slower(run: str, factor: float, *methods: str) -> None:
     file.write_text(json.dumps(record))
 
 
+def pretend(factor: float) -> None:
+    """CMAQ's rows take `factor` times as long as direct (record), its columns twice that."""
+    for file in (report / "data").glob("cmaq-*.json"):
+        record = json.loads(file.read_text())
+        results = record["report"]["results"]
+        rows = {row.get("method"): row for row in results}
+        for i, row in enumerate(results):
+            variant = row.get("method", "")
+            if "method=" not in variant:
+                continue
+            row = rows[variant.split(":")[0]] | {"method": variant}
+            share = factor * (2 if "columns" in variant else 1)
+            row["median_seconds"] *= share
+            row["mb_per_s"] /= share
+            results[i] = row
+        file.write_text(json.dumps(record))
+
+
 def check_browser() -> None:
     """The look at a page does find what is wrong."""
     chromium = browser.find_browser()
@@ -100,6 +118,13 @@ for times, verdict in ((1e-3, "holds"), (1e6, "does not hold")):
     papers("--redraw", "--only", "cam")
     assert verdicts()["cam-bandwidth-fv-d"] == verdict, (times, verdicts())
 assert not {name for name in verdicts() if not name.startswith("cam")}
+
+for factor, verdict in ((0.4, "holds"), (2, "does not hold")):
+    pretend(factor)
+    papers("--redraw", "--only", "cmaq")
+    found = verdicts()
+    assert found["cmaq-relative-eus"] in (verdict, "holds in part"), (factor, found)
+    assert found["cmaq-4km"] == verdict, (factor, found)
 
 # What is there is not measured again.
 assert "1 of" not in papers("--resume", "--only", "cam")
