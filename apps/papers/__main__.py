@@ -140,6 +140,7 @@ def main() -> int:
     for figure in figures:
         print(f"{figure.source:<28}{figure.verdict:<16}{figure.finding}")
     problems = look_at(page, sum(figure.image is not None for figure in figures))
+    problems += [f"{r.name}: {r.error}" for r in records if r.error]
     problems += [f"{r.name}: {w}" for r in records for w in wrong_files(r.report)]
     print(f"\n{page}, in {duration(time.monotonic() - start)}")
     for problem in problems:

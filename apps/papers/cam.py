@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, Table, at_ranks, percent, times
-from .presets import Preset
+from .presets import Preset, measuring
 from .runs import Results, Run
 
 SEQUENTIAL = "peer-serial-default"
@@ -35,13 +35,6 @@ def hybrid_name(ranks: int, threads: int) -> str:
     return f"cam-hybrid-{ranks}x{threads}"
 
 
-def common(preset: Preset) -> tuple[str, ...]:
-    return (
-        *("--repetitions", str(preset.repetitions)),
-        *("--warmup", str(preset.warmup), "--prewarm-gb", f"{preset.prewarm_gb:g}"),
-    )
-
-
 def runs(preset: Preset) -> list[Run]:
     result = []
     for workload, (scale, ranks) in preset.cam.items():
@@ -49,13 +42,13 @@ def runs(preset: Preset) -> list[Run]:
             methods = ["raw", *LABELS, staging(p)]
             weight = 2 + (MEGABYTES[workload] * scale**2 / 200 + 0.6) * (preset.repetitions + 1)
             arguments = (workload, "--scale", f"{scale:g}", "--methods", ",".join(methods))
-            result.append(Run(name_of(workload, p), p, arguments + common(preset), weight))
+            result.append(Run(name_of(workload, p), p, arguments + measuring(preset), weight))
     scale = preset.cam["fv-c"][0]
     for p, threads in preset.hybrid:
         methods = [f"record:threads={threads}", f"slabs:threads={threads}"]
         arguments = ("fv-c", "--scale", f"{scale:g}", "--methods", ",".join(["raw", *methods]))
         weight = 2 + preset.repetitions * scale**2
-        result.append(Run(hybrid_name(p, threads), p, arguments + common(preset), weight))
+        result.append(Run(hybrid_name(p, threads), p, arguments + measuring(preset), weight))
     return result
 
 

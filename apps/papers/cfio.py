@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, Table, percent, seconds, times
-from .presets import Preset
+from .presets import Preset, repeating
 from .runs import Results, Run
 
 PNETCDF = "peer-pnetcdf"
@@ -31,14 +31,6 @@ PAPER = {
 }
 
 
-def repeated(preset: Preset) -> tuple[str, ...]:
-    """As common() of the others; in the overlap every session warms up by itself."""
-    return (
-        *("--repetitions", str(preset.repetitions)),
-        *("--prewarm-gb", f"{preset.prewarm_gb:g}"),
-    )
-
-
 def runs(preset: Preset) -> list[Run]:
     result = []
     once = preset.repetitions
@@ -52,7 +44,7 @@ def runs(preset: Preset) -> list[Run]:
         )
         megabytes = 67 * scale**2 * variables
         weight = 3 + (megabytes / 400 + 0.3) * (len(servers) + 3) * once
-        result.append(Run(throughput_name(ranks), ranks, arguments + repeated(preset), weight))
+        result.append(Run(throughput_name(ranks), ranks, arguments + repeating(preset), weight))
     scale, steps, ranks, servers = preset.overlap
     services = ",".join(["background", *(f"servers:{s}" for s in servers)])
     arguments = (
@@ -62,7 +54,7 @@ def runs(preset: Preset) -> list[Run]:
     )
     step = 33.6 * scale**2 / 500
     weight = 3 + (steps * step * 3.6 + 0.5) * (5 + len(servers)) * once
-    result.append(Run("cfio-2", ranks, arguments + repeated(preset), weight))
+    result.append(Run("cfio-2", ranks, arguments + repeating(preset), weight))
     for name, model in preset.models.items():
         share = PAPER[name][4]
         arguments = (
@@ -73,7 +65,9 @@ def runs(preset: Preset) -> list[Run]:
             *("--serial-bandwidth", str(round(share * model.bandwidth))),
         )
         weight = 5 + 8 * once
-        result.append(Run(f"cfio-{name}", preset.model_ranks, arguments + repeated(preset), weight))
+        result.append(
+            Run(f"cfio-{name}", preset.model_ranks, arguments + repeating(preset), weight)
+        )
     return result
 
 

@@ -4,9 +4,8 @@
 from math import prod
 from pathlib import Path
 
-from .cam import common
 from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, times
-from .presets import Preset
+from .presets import Preset, measuring
 from .runs import Results, Run
 
 SEQUENTIAL = "peer-serial-default"
@@ -51,7 +50,7 @@ def runs(preset: Preset) -> list[Run]:
             )
             megabytes = MEGABYTES[domain] * size.species * preset.cmaq_scale**2 * STEPS
             weight = 2 + (megabytes / 150 + 0.6) * (preset.repetitions + 1)
-            run = Run(name_of(domain, grid), members(grid), arguments + common(preset), weight)
+            run = Run(name_of(domain, grid), members(grid), arguments + measuring(preset), weight)
             result.append(run)
     return result
 
@@ -145,9 +144,14 @@ def relative(results: Results, preset: Preset, folder: Path, domain: str) -> Fig
         columns_ratio = faster(results, domain, grids[-1], DIRECT, COLUMNS)
         figure.finding = (
             f"At {grids[-1]} rows are {times(ratio)} as fast as direct, columns "
-            f"{times(columns_ratio)}; from {grids[0]} to {grids[-1]} rows to direct goes from "
-            f"{rows[0]:.0f} to {rows[-1]:.0f} %."
+            f"{times(columns_ratio)}"
         )
+        if len(grids) > 1:
+            figure.finding += (
+                f"; from {grids[0]} to {grids[-1]} rows to direct goes from {rows[0]:.0f} to "
+                f"{rows[-1]:.0f} %"
+            )
+        figure.finding += "."
     elif sequential[0] is not None:
         figure.finding = (
             f"Rows and columns were not measured; direct to sequential is {sequential[0]:.0f} % at "

@@ -3,9 +3,8 @@
 
 from pathlib import Path
 
-from .cam import common
 from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Table, times
-from .presets import Preset
+from .presets import Preset, measuring
 from .runs import Results, Run
 
 NETCDF4 = "storage=netcdf4:format=netcdf4"
@@ -45,12 +44,12 @@ def runs(preset: Preset) -> list[Run]:
             *("--methods", ",".join(methods)),
         )
         weight = 2 + (2560 * preset.mom5_scale**2 / 400 + 0.4) * (preset.repetitions + 1) * 2
-        result.append(Run(name_of(ranks), ranks, arguments + common(preset), weight))
+        result.append(Run(name_of(ranks), ranks, arguments + measuring(preset), weight))
     scale, ranks, days = preset.shares
     methods = ",".join(["raw", *SHARE_METHODS])
     arguments = ("mom5-01", "--scale", f"{scale:g}", "--steps", str(days), "--methods", methods)
     weight = 2 + (11900 * scale**2 * days / 400 + 0.4) * (preset.repetitions + 1)
-    return [*result, Run(SHARES, ranks, arguments + common(preset), weight)]
+    return [*result, Run(SHARES, ranks, arguments + measuring(preset), weight)]
 
 
 def phase(row: dict, name: str) -> float | None:

@@ -98,7 +98,7 @@ PRESETS = {
         models={
             "pop": Model(0.04, 6, 500_000_000),
             "cice": Model(0.08, 6, 500_000_000),
-            "licom": Model(0.02, 6, 500_000_000),
+            "licom": Model(0.02, 6, 1_000_000_000),
         },
         model_ranks=4,
         mom5_scale=0.125,
@@ -128,7 +128,7 @@ PRESETS = {
         models={
             "pop": Model(0.06, 8, 500_000_000),
             "cice": Model(0.1, 8, 500_000_000),
-            "licom": Model(0.025, 8, 500_000_000),
+            "licom": Model(0.02, 8, 1_000_000_000),
         },
         model_ranks=4,
         mom5_scale=0.25,
@@ -167,3 +167,16 @@ PRESETS = {
         shares=(0.5, 64, 8),
     ),
 }
+
+
+def repeating(preset: Preset) -> tuple[str, ...]:
+    """Options of every run. In the overlap every session warms up by itself."""
+    return (
+        *("--repetitions", str(preset.repetitions)),
+        *("--prewarm-gb", f"{preset.prewarm_gb:g}"),
+    )
+
+
+def measuring(preset: Preset) -> tuple[str, ...]:
+    """Options of the runs that compare methods."""
+    return (*repeating(preset), "--warmup", str(preset.warmup))
