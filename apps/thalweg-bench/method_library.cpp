@@ -24,10 +24,11 @@ public:
 
     Library(const Context& context, const std::string& method_settings) : context_(context) {
         // A method is what its name says: these settings of the environment would override it.
-        for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE"})
+        for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE",
+                                 "THALWEG_FORMAT", "THALWEG_DEFLATE", "THALWEG_SHUFFLE"})
             unsetenv(name);
-        const std::string settings = method_settings + "; format=" + context.options.format + "; " +
-                                     context.options.settings + "; " + context.settings;
+        const std::string settings =
+            method_settings + "; " + context.options.settings + "; " + context.settings;
         try {
             check(tw_init(context.comm, settings.c_str(), &session_), "tw_init");
             define_decompositions();
@@ -121,6 +122,10 @@ private:
     tw_file file_ = nullptr;
 };
 
+std::unique_ptr<Method> make_classic(const Context& context, const std::string& settings) {
+    return std::make_unique<Library>(context, settings + "; format=" + context.options.format);
+}
+
 }  // namespace
 
 std::unique_ptr<Method> make_library(const Context& context, tw_session session) {
@@ -128,52 +133,54 @@ std::unique_ptr<Method> make_library(const Context& context, tw_session session)
 }
 
 std::unique_ptr<Method> make_serial(const Context& context) {
-    return std::make_unique<Library>(context, "method=serial; storage=posix");
+    return make_classic(context, "method=serial; storage=posix");
 }
 
 std::unique_ptr<Method> make_direct(const Context& context) {
-    return std::make_unique<Library>(context,
-                                     "method=direct; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=direct; storage=pnetcdf; pnetcdf_mode=blocking");
 }
 
 std::unique_ptr<Method> make_direct_nonblocking(const Context& context) {
-    return std::make_unique<Library>(context,
-                                     "method=direct; storage=pnetcdf; pnetcdf_mode=nonblocking");
+    return make_classic(context, "method=direct; storage=pnetcdf; pnetcdf_mode=nonblocking");
 }
 
 std::unique_ptr<Method> make_slabs(const Context& context) {
-    return std::make_unique<Library>(context, "method=slabs; storage=posix");
+    return make_classic(context, "method=slabs; storage=posix");
 }
 
 std::unique_ptr<Method> make_record(const Context& context) {
-    return std::make_unique<Library>(context, "method=record; storage=posix");
+    return make_classic(context, "method=record; storage=posix");
+}
+
+std::unique_ptr<Method> make_record_netcdf4(const Context& context) {
+    return std::make_unique<Library>(context,
+                                     "method=record; storage=netcdf4; format=netcdf4; deflate=" +
+                                         std::to_string(context.options.deflate) +
+                                         "; shuffle=" + (context.options.shuffle ? "yes" : "no"));
 }
 
 std::unique_ptr<Method> make_rows(const Context& context) {
-    return std::make_unique<Library>(context, "method=rows; storage=posix");
+    return make_classic(context, "method=rows; storage=posix");
 }
 
 std::unique_ptr<Method> make_rows_pnetcdf(const Context& context) {
-    return std::make_unique<Library>(context,
-                                     "method=rows; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=rows; storage=pnetcdf; pnetcdf_mode=blocking");
 }
 
 std::unique_ptr<Method> make_columns(const Context& context) {
-    return std::make_unique<Library>(context, "method=columns; storage=posix");
+    return make_classic(context, "method=columns; storage=posix");
 }
 
 std::unique_ptr<Method> make_columns_pnetcdf(const Context& context) {
-    return std::make_unique<Library>(context,
-                                     "method=columns; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=columns; storage=pnetcdf; pnetcdf_mode=blocking");
 }
 
 std::unique_ptr<Method> make_tiles(const Context& context) {
-    return std::make_unique<Library>(context, "method=tiles; storage=posix");
+    return make_classic(context, "method=tiles; storage=posix");
 }
 
 std::unique_ptr<Method> make_tiles_pnetcdf(const Context& context) {
-    return std::make_unique<Library>(context,
-                                     "method=tiles; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=tiles; storage=pnetcdf; pnetcdf_mode=blocking");
 }
 
 }  // namespace thalweg::bench

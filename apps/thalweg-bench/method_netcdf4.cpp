@@ -40,6 +40,11 @@ public:
             if (!chunk.empty())
                 check_nc(nc_def_var_chunking(file_, ids_.variables[i], NC_CHUNKED, chunk.data()),
                          "nc_def_var_chunking");
+            const Options& o = context_.options;
+            if (o.deflate > 0 || o.shuffle)
+                check_nc(nc_def_var_deflate(file_, ids_.variables[i], o.shuffle, o.deflate > 0,
+                                            o.deflate),
+                         "nc_def_var_deflate");
         }
         check_nc(nc_enddef(file_), "nc_enddef");
         for (const int id : ids_.variables)

@@ -138,6 +138,12 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
         ->capture_default_str()
         ->check(CLI::IsMember({"record", "level", "library"}))
         ->group("Methods");
+    app.add_option("--deflate", options.deflate, "Level of compression of the netCDF-4 methods")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 9))
+        ->group("Methods");
+    app.add_flag("--shuffle", options.shuffle, "The filter shuffle of the netCDF-4 methods")
+        ->group("Methods");
     app.add_flag("--durable", options.durable, "Time an fsync of the file, too, for every method")
         ->group("Measurement");
     app.add_flag("--list", list, "List the workloads and methods")->group("Output");

@@ -46,6 +46,8 @@ struct Options {
     std::int64_t bandwidth = 0;  ///< bytes a second of all writers; 0: no limit
     std::int64_t raw_piece = 0;  ///< 0: one pwrite a step
     Chunk netcdf4_chunk = Chunk::record;
+    int deflate = 0;  ///< of the netCDF-4 methods
+    bool shuffle = false;
 
     double prewarm_gb = -1;  ///< negative: 2, or twice what a repetition writes
     Verify verify = Verify::first;

@@ -31,6 +31,8 @@ const std::vector<MethodInfo>& registered_methods() {
          FileKind::classic, true, make_tiles},
         {"tiles-pnetcdf", "the same on PnetCDF, one collective a variable (MOM5's io_layout)",
          "pnetcdf", FileKind::classic, true, make_tiles_pnetcdf},
+        {"record-netcdf4", "Thalweg: the same as netCDF-4, without parallel HDF5", "netcdf4",
+         FileKind::netcdf4, true, make_record_netcdf4},
         {"netcdf4", "netCDF-C on parallel HDF5, collective, with its fsync at close", "netcdf4",
          FileKind::netcdf4, false, make_netcdf4},
         {"netcdf4-nosync", "the same with fsync left out, as the other methods do", "netcdf4",

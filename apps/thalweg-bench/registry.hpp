@@ -49,6 +49,7 @@ std::unique_ptr<Method> make_columns(const Context&);
 std::unique_ptr<Method> make_columns_pnetcdf(const Context&);
 std::unique_ptr<Method> make_tiles(const Context&);
 std::unique_ptr<Method> make_tiles_pnetcdf(const Context&);
+std::unique_ptr<Method> make_record_netcdf4(const Context&);
 
 /// The library by a session that exists, which it ends.
 std::unique_ptr<Method> make_library(const Context&, tw_session);

@@ -84,7 +84,11 @@ Json row(const Result& result, const Result& raw, const Problem& problem, const 
         if (!result.wrong.empty()) r["wrong"] = result.wrong;
         if (result.hashed) r["hash"] = fmt::format("{:016x}", result.hash);
     }
-    if (result.info->kind == FileKind::netcdf4)
+    if (result.info->kind == FileKind::netcdf4) {
+        r["deflate"] = options.deflate;
+        r["shuffle"] = options.shuffle;
+    }
+    if (result.info->kind == FileKind::netcdf4 && !result.info->library)
         r["chunk"] = options.netcdf4_chunk == Chunk::record  ? "one record of a variable"
                      : options.netcdf4_chunk == Chunk::level ? "one level of a record"
                                                              : "netCDF-C's default";

@@ -14,8 +14,8 @@
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
-#include "storage/file_system.hpp"
 #include "storage/chunk_grid.hpp"
+#include "storage/file_system.hpp"
 #include "storage/spaces.hpp"
 #include "storage/tiles.hpp"
 
@@ -320,9 +320,9 @@ void File::choose_packed_method() {
     const bool inline_ = options_.service == "inline";
     const std::string method = inline_ && options_.method != "serial" ? "record" : "serial";
     if (method != options_.method && team_.rank() == 0)
-        spdlog::info("{}: method {} is not possible, it is {}: {}", path_, options_.method, method,
-                     inline_ ? "writers need whole chunks"
-                             : "with a service, one writer packs all chunks");
+        spdlog::info(
+            "{}: method {} is not possible, it is {}: {}", path_, options_.method, method,
+            inline_ ? "writers need whole chunks" : "with a service, one writer packs all chunks");
     options_.method = method;
     if (!writers_asked_) options_.writers = fmt::format("{}/node", team_.size());
 }
@@ -453,8 +453,7 @@ Status File::begin_file() {
     const bool writer = std::find(writers_.begin(), writers_.end(), team_.rank()) != writers_.end();
     StorageOptions storage = storage_options();
     // Every writer holds itself to its part, so that none has to ask the others.
-    storage.rate =
-        static_cast<double>(options_.bandwidth) / static_cast<double>(writers_.size());
+    storage.rate = static_cast<double>(options_.bandwidth) / static_cast<double>(writers_.size());
     storage.keeper = writers_.front();
     storage.one_writer = writers_.size() == 1;
     Status status =

@@ -78,8 +78,9 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
             any = true;
         }
         if (!found && own)
-            return failure(TW_ESETTING, "setting 'chunks' is '{}': variable '{}' has no dimension "
-                                        "'{}'",
+            return failure(TW_ESETTING,
+                           "setting 'chunks' is '{}': variable '{}' has no dimension "
+                           "'{}'",
                            value, v.name, dim);
     }
     if (any) packing.chunks = std::move(chunks);
@@ -144,8 +145,9 @@ Status choose_packing(const Definitions& d, const PackingWishes& of_all, Variabl
         const std::string quantize = value("quantize", "no");
         const bool floating = v.type == TW_FLOAT || v.type == TW_DOUBLE;
         if (quantize != "no" && !floating && own("quantize"))
-            return failure(TW_ESETTING, "setting 'quantize': a variable of type {} cannot be "
-                                        "quantized",
+            return failure(TW_ESETTING,
+                           "setting 'quantize': a variable of type {} cannot be "
+                           "quantized",
                            name_of(v.type));
         if (quantize != "no" && floating)
             if (Status status = set_quantize(quantize, v.type, packing); !status.ok())
@@ -160,7 +162,8 @@ Status choose_packing(const Definitions& d, const PackingWishes& of_all, Variabl
         return status;
     }
     if (v.dims.empty() && (packing.filtered() || !packing.chunks.empty()))
-        return failure(TW_ESETTING, "variable '{}': a scalar has no chunks, and no filters", v.name);
+        return failure(TW_ESETTING, "variable '{}': a scalar has no chunks, and no filters",
+                       v.name);
     v.packing = std::move(packing);
     return {};
 }

@@ -29,9 +29,7 @@ struct Packing {
     std::vector<std::int64_t> chunks;
 
     /// Whether the file holds other bytes than the elements'.
-    bool filtered() const {
-        return codec != Codec::none || shuffle || quantize != Quantize::none;
-    }
+    bool filtered() const { return codec != Codec::none || shuffle || quantize != Quantize::none; }
 };
 
 /// Settings of one variable, as text: deflate, shuffle, zstd, quantize, chunks.

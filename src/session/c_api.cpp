@@ -429,9 +429,8 @@ int tw_put_att_text(tw_file file, const char* var, const char* name, const char*
 }
 
 int tw_set_var(tw_file file, const char* var, const char* settings) {
-    return with_file(file, [&](File& f) {
-        return f.set_variable(text_or_empty(var), text_or_empty(settings));
-    });
+    return with_file(
+        file, [&](File& f) { return f.set_variable(text_or_empty(var), text_or_empty(settings)); });
 }
 
 int tw_enddef(tw_file file) {

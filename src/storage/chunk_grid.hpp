@@ -1,5 +1,5 @@
-// How a variable of a netCDF-4 file is cut into chunks, and what of it a writer needs to have whole.
-// SPDX-License-Identifier: Apache-2.0
+// How a variable of a netCDF-4 file is cut into chunks, and what of it a writer needs to have
+// whole. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@
 
 namespace thalweg {
 
-/// HDF5's number of the filter zstd (github.com/HDFGroup/hdf5_plugins, docs/RegisteredFilterPlugins.md).
+/// HDF5's number of the filter zstd (github.com/HDFGroup/hdf5_plugins,
+/// docs/RegisteredFilterPlugins.md).
 constexpr int zstd_filter = 32015;
 
 /// HDF5's filter "shuffle": byte k of all elements together, for each k.

@@ -78,9 +78,7 @@ struct Hdf5File::Driver {
         return of(f).allocate(type, static_cast<std::int64_t>(bytes));
     }
     static herr_t free(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, hsize_t) { return 0; }
-    static haddr_t get_end(const H5FD_t* f, H5FD_mem_t) {
-        return static_cast<haddr_t>(of(f).end_);
-    }
+    static haddr_t get_end(const H5FD_t* f, H5FD_mem_t) { return static_cast<haddr_t>(of(f).end_); }
     static herr_t set_end(H5FD_t* f, H5FD_mem_t, haddr_t end) {
         of(f).end_ = static_cast<std::int64_t>(end);
         return 0;
@@ -217,8 +215,7 @@ bool Hdf5File::read(std::int64_t address, std::int64_t bytes, char* to) {
 
 /// Takes the place of what was there: of room that HDF5 has given back and taken again, the parts
 /// may be cut otherwise.
-void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data,
-                      std::int64_t bytes) {
+void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes) {
     const std::int64_t end = address + bytes;
     auto it = changes_.upper_bound(address);
     if (it != changes_.begin()) --it;
@@ -232,10 +229,8 @@ void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data,
         Change old = std::move(it->second);
         it = changes_.erase(it);
         if (last > end)
-            it = changes_.insert_or_assign(it, end,
-                                           Change{old.type,
-                                                  {old.bytes.end() - (last - end),
-                                                   old.bytes.end()}});
+            it = changes_.insert_or_assign(
+                it, end, Change{old.type, {old.bytes.end() - (last - end), old.bytes.end()}});
         if (first < address) {
             old.bytes.resize(static_cast<std::size_t>(address - first));
             changes_[first] = std::move(old);
@@ -245,9 +240,8 @@ void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data,
 }
 
 bool Hdf5File::is_fresh(std::int64_t address) const {
-    return std::any_of(fresh_.begin(), fresh_.end(), [&](const Room& r) {
-        return r.begin <= address && address < r.end;
-    });
+    return std::any_of(fresh_.begin(), fresh_.end(),
+                       [&](const Room& r) { return r.begin <= address && address < r.end; });
 }
 
 Status Hdf5File::write_changes(bool durable) {

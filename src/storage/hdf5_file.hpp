@@ -1,6 +1,6 @@
-// A file of HDF5 whose data others write. HDF5 itself keeps the metadata: it is told where data lie,
-// and never sees them. What it changes stays in memory until commit(), which writes it in such an
-// order that whoever opens the file finds what was committed, at any moment in between, too.
+// A file of HDF5 whose data others write. HDF5 itself keeps the metadata: it is told where data
+// lie, and never sees them. What it changes stays in memory until commit(), which writes it in such
+// an order that whoever opens the file finds what was committed, at any moment in between, too.
 // Must be used by one thread, as HDF5 itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

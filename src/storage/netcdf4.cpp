@@ -2,8 +2,8 @@
 //
 // Unfiltered data lie where Netcdf4Map says, and are written as those of a classic file. Filtered
 // chunks go to the end of the file: one writer takes the room it needs; several pack a number of
-// pieces into memory each and then ask together. In both cases the keeper enters the chunks in HDF5's
-// index when their records are counted.
+// pieces into memory each and then ask together. In both cases the keeper enters the chunks in
+// HDF5's index when their records are counted.
 //
 // HDF5 is called by the thread that created the file, and by no other: the model may use HDF5, too,
 // and it bears no two threads.
@@ -97,8 +97,7 @@ public:
         if (!writers_) return {};
         write_round();
         const auto* bytes = reinterpret_cast<const char*>(placed_.data());
-        const auto all =
-            writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
+        const auto all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
         placed_.clear();
         for (const auto& row : all) {
             const std::size_t had = placed_.size();
@@ -130,9 +129,8 @@ public:
             records = wanted_;
             durable = durable_;
             const auto later = std::stable_partition(
-                placed_.begin(), placed_.end(), [&](const PlacedChunk& c) {
-                    return c.record < records || !record(c.variable);
-                });
+                placed_.begin(), placed_.end(),
+                [&](const PlacedChunk& c) { return c.record < records || !record(c.variable); });
             chunks.assign(placed_.begin(), later);
             placed_.erase(placed_.begin(), later);
         }
@@ -307,11 +305,11 @@ private:
     Netcdf4Map places_;
     std::int64_t definitions_bytes_ = 0;
     std::optional<Packer> packer_;
-    std::unique_ptr<Comm> writers_;  ///< null unless this rank is one and they write together
-    std::int64_t pieces_ = 0;        ///< given to write
-    std::vector<char> waiting_;      ///< chunks without a place
+    std::unique_ptr<Comm> writers_;      ///< null unless this rank is one and they write together
+    std::int64_t pieces_ = 0;            ///< given to write
+    std::vector<char> waiting_;          ///< chunks without a place
     std::vector<PlacedChunk> unplaced_;  ///< those, with their addresses in waiting_
-    Status failed_;                  ///< of this rank, while it still joins the others
+    Status failed_;                      ///< of this rank, while it still joins the others
 
     std::unique_ptr<Netcdf4Index> index_;  ///< on the keeper
     std::int64_t entered_ = 0;             ///< records of variables with known places

@@ -66,8 +66,8 @@ std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned
 
 Status provide_zstd(const std::string& path) {
     if (H5Zfilter_avail(zstd_filter) > 0) return {};
-    const H5Z_class2_t filter{H5Z_CLASS_T_VERS, zstd_filter, 1,      1, "zstd", nullptr, nullptr,
-                              zstd_function};
+    const H5Z_class2_t filter{H5Z_CLASS_T_VERS, zstd_filter, 1,       1,
+                              "zstd",           nullptr,     nullptr, zstd_function};
     if (H5Zregister(&filter) >= 0) return {};
     return failure(TW_ENETCDF, "{}: HDF5 does not take the filter zstd", path);
 }
@@ -113,10 +113,9 @@ Status define(int ncid, const std::string& path, const Definitions& d,
     std::vector<int> dims(d.dims.size());
     for (std::size_t i = 0; i < d.dims.size(); ++i) {
         const Dimension& dim = d.dims[i];
-        const int code =
-            nc_def_dim(ncid, dim.name.c_str(),
-                       dim.unlimited() ? NC_UNLIMITED : static_cast<std::size_t>(dim.length),
-                       &dims[i]);
+        const int code = nc_def_dim(
+            ncid, dim.name.c_str(),
+            dim.unlimited() ? NC_UNLIMITED : static_cast<std::size_t>(dim.length), &dims[i]);
         if (code != NC_NOERR) return netcdf_status(code, path, "dimension '" + dim.name + "'");
     }
     for (std::size_t i = 0; i < d.variables.size(); ++i)
@@ -131,8 +130,8 @@ Status define(int ncid, const std::string& path, const Definitions& d,
 
 Status create_netcdf4(const std::string& path, const Definitions& d,
                       std::span<const ChunkGrid> grids, Format format) {
-    const int mode = NC_CLOBBER | NC_NETCDF4 |
-                     (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
+    const int mode =
+        NC_CLOBBER | NC_NETCDF4 | (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
     int ncid = 0;
     errno = 0;
     const int code = nc_create(path.c_str(), mode, &ncid);

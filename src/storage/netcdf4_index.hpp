@@ -48,7 +48,7 @@ private:
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     std::unique_ptr<Hdf5File> file_;
-    std::vector<hid_t> sets_;             ///< of each variable
+    std::vector<hid_t> sets_;            ///< of each variable
     hid_t dimension_ = H5I_INVALID_HID;  ///< of the record dimension, if no variable has its name
     std::int64_t records_ = 0;
 };

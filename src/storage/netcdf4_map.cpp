@@ -44,8 +44,7 @@ Netcdf4Map::Netcdf4Map(const Definitions& d, std::span<const ChunkGrid> grids,
 }
 
 FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> grids,
-                             std::span<const char> packed,
-                             std::int64_t definitions_bytes) const {
+                             std::span<const char> packed, std::int64_t definitions_bytes) const {
     FileMap map;
     const std::size_t n = grids.size();
     map.offset.assign(n, 0);
@@ -76,8 +75,7 @@ Room Netcdf4Map::room(const FileMap& map, std::int64_t definitions_bytes, std::i
     const std::int64_t begin = rounded(definitions_bytes, page);
     if (n == 0) return {begin, begin + first_room_};
     if (room_ == 0) return {};
-    const std::int64_t at =
-        map.record_begin + n * group_ * map.record_bytes + (n - 1) * room_;
+    const std::int64_t at = map.record_begin + n * group_ * map.record_bytes + (n - 1) * room_;
     return {at, at + room_};
 }
 

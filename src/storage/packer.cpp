@@ -46,8 +46,7 @@ Status Packer::add(const Chunk& piece, const Take& take) {
                     static_cast<std::size_t>(n * g.element));
         part.have += n;
         if (part.have == whole) {
-            Status status =
-                pack_band(piece.variable, piece.record, band, part.bytes.data(), take);
+            Status status = pack_band(piece.variable, piece.record, band, part.bytes.data(), take);
             part.have = 0;
             if (!status.ok()) return status;
         }
@@ -86,8 +85,8 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
             copy_rows(g, extent, from_stride, to_stride, 0, from, chunk_.data());
             from = chunk_.data();
         }
-        Status status = take(variable, record, number,
-                             compressor_.apply(v.packing, from, elements, g.element));
+        Status status =
+            take(variable, record, number, compressor_.apply(v.packing, from, elements, g.element));
         if (!status.ok()) return status;
     }
     return {};

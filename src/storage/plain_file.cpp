@@ -46,8 +46,7 @@ Status PlainFile::write(std::span<const Chunk> chunks) {
         while (j < chunks.size() && chunks[j].box == nullptr &&
                chunks[j].offset == c.offset + bytes && chunks[j].data == c.data + bytes)
             bytes += chunks[j++].bytes;
-        if (Status status = write_range(c, c.data, bytes, c.offset); !status.ok())
-            return status;
+        if (Status status = write_range(c, c.data, bytes, c.offset); !status.ok()) return status;
         i = j;
     }
     return {};

@@ -56,9 +56,9 @@ struct WriteCounts {
 struct StorageOptions {
     Format format = Format::cdf2;
     std::int64_t header_pad = 4096;
-    bool blocking = false;  ///< pnetcdf: one collective a variable instead of one a round
-    double rate = 0;        ///< most bytes a second of this rank; 0: no limit
-    int keeper = 0;         ///< the rank that counts the records in the header: the first writer
+    bool blocking = false;   ///< pnetcdf: one collective a variable instead of one a round
+    double rate = 0;         ///< most bytes a second of this rank; 0: no limit
+    int keeper = 0;          ///< the rank that counts the records in the header: the first writer
     bool one_writer = true;  ///< the keeper, and no other
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
 };

@@ -213,8 +213,8 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
     static const std::array<const char*, 6> formats{"cdf1", "cdf2",    "cdf5",
                                                     "auto", "netcdf4", "netcdf4-classic"};
     const std::int64_t format = limits.storage == "netcdf4" ? random.between(4, 5)
-                                : !limits.storage.empty() ? random.below(4)
-                                                          : random.below(6);
+                                : !limits.storage.empty()   ? random.below(4)
+                                                            : random.below(6);
     const bool extended = format >= 2 && format < 5;
     const std::string name = formats[static_cast<std::size_t>(format)];
     // A step over the staging budget makes the puts collective: then they come in one order.

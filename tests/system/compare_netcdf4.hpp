@@ -38,8 +38,7 @@ inline std::string attribute_difference(int a, int b, int var, const std::string
     int nb = 0;
     nc_inq_varnatts(a, var, &na);
     nc_inq_varnatts(b, var, &nb);
-    if (na != nb)
-        return check::text("%s has %d attributes, expected %d", owner.c_str(), nb, na);
+    if (na != nb) return check::text("%s has %d attributes, expected %d", owner.c_str(), nb, na);
     for (int i = 0; i < na; ++i) {
         char name[NC_MAX_NAME + 1] = "";
         nc_inq_attname(a, var, i, name);
@@ -100,10 +99,11 @@ inline std::string netcdf4_difference(const std::string& expected, const std::st
     nc_inq_format_extended(a, &of_a[4], nullptr);
     nc_inq_format_extended(b, &of_b[4], nullptr);
     if (std::memcmp(of_a, of_b, sizeof of_a) != 0)
-        return check::text("dims, vars, atts, unlimited, model are %d %d %d %d %d, expected %d %d "
-                           "%d %d %d",
-                           of_b[0], of_b[1], of_b[2], of_b[3], of_b[4], of_a[0], of_a[1], of_a[2],
-                           of_a[3], of_a[4]);
+        return check::text(
+            "dims, vars, atts, unlimited, model are %d %d %d %d %d, expected %d %d "
+            "%d %d %d",
+            of_b[0], of_b[1], of_b[2], of_b[3], of_b[4], of_a[0], of_a[1], of_a[2], of_a[3],
+            of_a[4]);
     int fa = 0;
     int fb = 0;
     nc_inq_format(a, &fa);
@@ -135,8 +135,8 @@ inline std::string netcdf4_difference(const std::string& expected, const std::st
         nc_inq_var(a, v, na, &ta, nullptr, da.data(), nullptr);
         nc_inq_var(b, v, nb, &tb, nullptr, db.data(), nullptr);
         if (std::strcmp(na, nb) != 0 || ta != tb || da != db)
-            return check::text("variable %d is %s, expected %s; or of another type or shape", v,
-                               nb, na);
+            return check::text("variable %d is %s, expected %s; or of another type or shape", v, nb,
+                               na);
         char fill_a[8] = "";
         char fill_b[8] = "";
         int none_a = 0;

@@ -1,6 +1,7 @@
 // Random cases against the serial reference: whatever the decomposition, memory order, halo,
 // stride, type, method, storage, budget and node size, the file must be byte for byte the one that
-// serial netCDF-C writes; of netCDF-4, whatever the chunks and filters, hold what netCDF-C's does. Some variables are read back, too.
+// serial netCDF-C writes; of netCDF-4, whatever the chunks and filters, hold what netCDF-C's does.
+// Some variables are read back, too.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -207,7 +208,7 @@ public:
     bool read_back(std::size_t k, const std::string& expected) {
         const File& f = case_.files[k];
         if (f.format.rfind("netcdf4", 0) == 0) return good_;  // tw_open reads the classic formats
-        Random random(mix(case_.seed, k + 4711));  // the same choices on every rank
+        Random random(mix(case_.seed, k + 4711));             // the same choices on every rank
         if (!random.percent(30)) return good_;
         Random own(mix(case_.seed, k + 4711 + 100 * static_cast<std::uint64_t>(check::state.rank)));
         check::step("%s open %s", name_.c_str(), f.name.c_str());
@@ -553,7 +554,8 @@ int main(int argc, char** argv) {
                 CHECK_TEXT(what.empty(), "%s %s: %s", name.c_str(), c.files[f].name.c_str(),
                            what.c_str());
                 if (!what.empty()) equal = false;
-                if (equal && !netcdf4 && !validator.empty() && k % 50 == 0 && validates(c.files[f])) {
+                if (equal && !netcdf4 && !validator.empty() && k % 50 == 0 &&
+                    validates(c.files[f])) {
                     const int refused = std::system((validator + " -q " + path).c_str());
                     CHECK_TEXT(refused == 0, "ncvalidator refuses the file of %s", name.c_str());
                 }
