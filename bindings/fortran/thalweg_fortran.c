@@ -270,7 +270,7 @@ void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
     const int status =
         tw_get_strided(file->handle, var.text, decomposition == NULL ? NULL : decomposition->handle,
                        record == NULL ? 0 : (int64_t)*record - 1, (tw_type)view.type, view.data,
-                       view.rank, view.extent, view.stride);
+                       view.rank, view.extent, view.stride, TW_COPY);
     thalweg_f_check(status, file->session, "tw_get", ierr);
 }
 

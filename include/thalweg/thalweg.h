@@ -183,6 +183,22 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
                       const int64_t* start, const int64_t* count, const int64_t* halo_low,
                       const int64_t* halo_high, tw_decomposition* decomposition);
 
+/** What tw_get does with the halo along a dimension. */
+enum tw_edge {
+    TW_HALO_KEEP = 0,    /**< leaves it as it is: the default */
+    TW_HALO_CLIP = 1,    /**< fills it as far as the shape reaches; leaves what lies outside */
+    TW_HALO_PERIODIC = 2 /**< fills it; behind the last index comes the first */
+};
+
+/**
+ * Tells what the reads that are called from now on do with the halos of a decomposition's arrays,
+ * corners included. Writing never writes halos.
+ * @param edges  [ndims] enum tw_edge of each dimension, in the decomposition's order
+ * @return TW_OK, TW_EARG, TW_EMISMATCH
+ * @note Collective
+ */
+int tw_fill_halo(tw_decomposition decomposition, const int* edges);
+
 /* Decompositions belong to the session and are freed by tw_finalize. */
 
 /* ---- files: definitions -------------------------------------------------------------------- */
@@ -303,7 +319,7 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 int tw_end_step(tw_file file);
 
 /** Makes all ended records readable to others, and with durable != 0 safe from a power loss
- *  (fsync). @note Collective */
+ *  (fsync). Of a file open for reading: looks for records that were added. @note Collective */
 int tw_sync(tw_file file, int durable);
 
 /** Writes what is left, completes the file and gives it its name. The handle is set to NULL; a
@@ -326,28 +342,98 @@ int tw_recover(const char* path, char* text, int64_t length);
 
 /* ---- files: reading ------------------------------------------------------------------------ */
 
-/** Opens an existing file of a classic netCDF format (CDF-1, CDF-2, CDF-5) for reading.
- *  @note Collective */
+/**
+ * Opens an existing file of a classic netCDF format (CDF-1, CDF-2, CDF-5) for reading, whoever made
+ * it. Rank 0 reads and checks the header and tells the others.
+ * @param settings  NULL or "name=value; ..." for this file alone: readers, piece
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's words), TW_EFORMAT (no file of a
+ *         classic format, or one whose header contradicts itself), TW_EUNSUPPORTED (netCDF-4)
+ * @note Collective
+ */
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
 
-/** Length of a dimension; of the record dimension: the number of records. Local. */
+/* Inquiry. Local; the same on every rank. Entries are counted from 0 in the order of the file;
+ * every pointer to receive something may be NULL; names belong to the file and live until tw_close.
+ * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such entry), TW_EARG, TW_ESTATE (open for writing),
+ * TW_ECLOSED. */
+
+/** The file: its format ("cdf1", "cdf2", "cdf5"), how many dimensions, variables and global
+ *  attributes it has, and how many records. */
+int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts, int64_t* records);
+
+/** Length of a dimension; of the record dimension: the number of records. */
 int tw_inq_dim(tw_file file, const char* name, int64_t* length);
+
+/** Name of a dimension by its number. */
+int tw_inq_dim_name(tw_file file, int index, const char** name);
+
+/** Name of the record dimension, "" if there is none. */
+int tw_inq_unlimited(tw_file file, const char** name);
+
+/** Name of a variable by its number. */
+int tw_inq_var_name(tw_file file, int index, const char** name);
+
+/** Type, number of dimensions (the record dimension included) and of attributes of a variable. */
+int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
+
+/** Name and length of a variable's dimension: index 0 is the slowest. */
+int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length);
+
+/** Name of an attribute by its number; var NULL or "" for a global one. */
+int tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
+
+/** Type and number of values of an attribute; of a text, its characters. */
+int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n);
+
+/**
+ * Values of an attribute, converted to the given type as netCDF does.
+ * @param n  number of values at `values`: as many as tw_inq_att tells
+ * @return also TW_ETYPE (text and numbers), TW_ESHAPE (another n), TW_ERANGE (some values do not
+ *         fit; they become the type's fill value, the others are there)
+ */
+int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+               void* values);
+
+/** A text attribute, with a zero byte at its end: `size` is one more than tw_inq_att tells, or
+ *  larger. Returns also TW_ETYPE, TW_ESHAPE (size too small). */
+int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text);
 
 /**
  * Reads this rank's part of a variable, whatever the order of its dimensions in the file.
- * @param decomposition  who wants what; NULL: every rank the whole
+ * @param decomposition  who wants what, over the names of the variable's dimensions without the
+ *                       record dimension, in any order; NULL: every rank wants the whole
  * @param record         0-based record, ignored for a variable without record dimension
- * @param type, data, n  as for tw_put; halos are left as they are
- * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS (no such record), TW_ERANGE, TW_EIO
+ * @param type           type of the values in memory; numbers are converted as netCDF does
+ * @param data           the boxes of the decomposition, with their halos, one after another;
+ *                       halos are left as they are unless tw_fill_halo says otherwise
+ * @param n              number of elements at data, halos included; checked
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EARG, TW_EBOUNDS (no such record),
+ *         TW_ERANGE (some values do not fit the type; they become its fill value, the others are
+ *         there), TW_EIO (also: the file is cut off), TW_EMISMATCH (the ranks want different
+ *         variables or records), TW_EUNSUPPORTED (more than 16 dimensions). After another failure
+ *         than TW_ERANGE the arrays may hold anything.
  * @note Collective
  */
 int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
            tw_type type, void* data, int64_t n);
 
-/** tw_get into an array of any strides; see tw_put_strided. @note Collective */
+/** Asks for what tw_get would read; the next tw_read reads it, together with all else that was
+ *  asked for. The array belongs to the library until then. Every rank has to ask for the same
+ *  variables, records and decompositions in the same order. Local. */
+int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                    tw_type type, void* data, int64_t n);
+
+/** tw_get, or with TW_DEFERRED tw_get_deferred, into an array of any strides; see tw_put_strided.
+ *  Of an array without the decomposition's halo, no halo is filled. @note Collective, unless
+ *  deferred */
 int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                    tw_type type, void* data, int rank, const int64_t* extent,
-                   const int64_t* byte_stride);
+                   const int64_t* byte_stride, int flags);
+
+/** Reads all that tw_get_deferred asked for, in one go through the file: the fastest way to read
+ *  many variables. Afterwards nothing is asked for, whether it failed or not. Errors as of tw_get.
+ *  @note Collective */
+int tw_read(tw_file file);
 
 #ifdef __cplusplus
 }

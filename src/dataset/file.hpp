@@ -21,6 +21,7 @@ namespace thalweg {
 /// What a file is told by its session.
 struct FileOptions {
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
+    std::string readers = "auto";
     std::string tiles = "auto";                         ///< auto or MxN
     bool tile_files = false;                            ///< with method tiles: a file each
     std::int64_t writer_first = 0, writer_stride = -1;  ///< -1: spread evenly

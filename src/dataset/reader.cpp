@@ -1,304 +1,325 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/reader.hpp"
 
-#include <fcntl.h>
 #include <fmt/ranges.h>
-#include <pnetcdf.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <map>
+#include <new>
 
-#include "exchange/copy.hpp"
-#include "exchange/parts.hpp"
-#include "storage/classic_header.hpp"
+#include "layout/writers.hpp"
+#include "storage/file_system.hpp"
 
 namespace thalweg {
 
 namespace {
 
-/// Bytes read at a time; within a window gaps are read over rather than skipped.
-constexpr std::int64_t window_bytes = std::int64_t(4) << 20;
+/// Plans that are kept: as many kinds of variables, or of records, as a restart has.
+constexpr std::size_t most_plans = 16;
 
-/// The header as numbers and names, to be handed to all ranks.
-class Writer {
-public:
-    void number(std::int64_t v) { append(&v, sizeof v); }
-    void text(const std::string& t) {
-        number(static_cast<std::int64_t>(t.size()));
-        append(t.data(), t.size());
-    }
-    std::vector<char> bytes;
-
-private:
-    void append(const void* p, std::size_t n) {
-        const auto* c = static_cast<const char*>(p);
-        bytes.insert(bytes.end(), c, c + n);
-    }
-};
-
-class Parser {
-public:
-    explicit Parser(const std::vector<char>& bytes) : bytes_(bytes) {}
-    std::int64_t number() {
-        std::int64_t v;
-        std::memcpy(&v, bytes_.data() + at_, sizeof v);
-        at_ += sizeof v;
-        return v;
-    }
-    std::string text() {
-        const auto n = static_cast<std::size_t>(number());
-        std::string t(bytes_.data() + at_, n);
-        at_ += n;
-        return t;
-    }
-
-private:
-    const std::vector<char>& bytes_;
-    std::size_t at_ = 0;
-};
-
-Status inquire(const std::string& path, Writer& out) {
-    int ncid = 0;
-    int code = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &ncid);
-    if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot open");
-    int ndims = 0, nvars = 0, ngatts = 0, unlimited = -1;
-    code = ncmpi_inq(ncid, &ndims, &nvars, &ngatts, &unlimited);
-    MPI_Offset records = 0, record_bytes = 0;
-    if (code == NC_NOERR && unlimited >= 0) code = ncmpi_inq_dimlen(ncid, unlimited, &records);
-    if (code == NC_NOERR) code = ncmpi_inq_recsize(ncid, &record_bytes);
-    out.number(records);
-    out.number(record_bytes);
-    out.number(ndims);
-    for (int i = 0; i < ndims && code == NC_NOERR; ++i) {
-        char name[NC_MAX_NAME + 1] = {};
-        MPI_Offset length = 0;
-        code = ncmpi_inq_dim(ncid, i, name, &length);
-        out.text(name);
-        out.number(i == unlimited ? 0 : length);
-    }
-    out.number(nvars);
-    for (int i = 0; i < nvars && code == NC_NOERR; ++i) {
-        char name[NC_MAX_NAME + 1] = {};
-        nc_type type = 0;
-        int nd = 0, natts = 0;
-        MPI_Offset offset = 0;
-        code = ncmpi_inq_varndims(ncid, i, &nd);
-        std::vector<int> dims(static_cast<std::size_t>(nd) + 1);
-        if (code == NC_NOERR) code = ncmpi_inq_var(ncid, i, name, &type, &nd, dims.data(), &natts);
-        if (code == NC_NOERR) code = ncmpi_inq_varoffset(ncid, i, &offset);
-        out.text(name);
-        out.number(type);
-        out.number(offset);
-        out.number(nd);
-        for (int d = 0; d < nd; ++d) out.number(dims[static_cast<std::size_t>(d)]);
-    }
-    const int closed = ncmpi_close(ncid);
-    return pnetcdf_status(code != NC_NOERR ? code : closed, path, "cannot read the header");
-}
+bool has_halo(const ArrayView& view) { return view.dense || view.with_halo; }
 
 }  // namespace
 
-Reader::~Reader() {
-    if (fd_ >= 0) ::close(fd_);
-}
+Reader::Reader(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
+    : team_(team),
+      arena_source_(arena),
+      path_(std::move(path)),
+      serial_(serial),
+      options_(std::move(options)) {}
 
-Status Reader::read_header() {
-    Writer header;
-    Status status;
-    if (team_.rank() == 0) {
-        // PnetCDF's own words for a file that cannot be read name no reason.
-        const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-        char magic[4] = {};
-        if (fd < 0)
-            status = failure(TW_EIO, "{}: cannot open: {}", path_, std::strerror(errno));
-        else if (pread(fd, magic, 4, 0) != 4 || std::memcmp(magic, "CDF", 3) != 0)
-            status = failure(TW_EFORMAT, "{}: not a file of a classic netCDF format", path_);
-        if (fd >= 0) ::close(fd);
-        header.number(magic[3]);
-        if (status.ok()) status = inquire(path_, header);
-    }
-    status = agree(team_.world(), status);
-    if (!status.ok()) return status;
-    team_.world().broadcast(header.bytes, 0);
-    Parser parser(header.bytes);
-    signed_bytes_ = parser.number() == 5;
-    records_ = parser.number();
-    map_.record_bytes = parser.number();
-    for (std::int64_t n = parser.number(); n > 0; --n) {
-        std::string name = parser.text();
-        definitions_.dims.push_back({std::move(name), parser.number()});
-    }
-    for (std::int64_t n = parser.number(); n > 0; --n) {
-        Variable v;
-        v.name = parser.text();
-        v.type = static_cast<tw_type>(parser.number());
-        map_.offset.push_back(parser.number());
-        const std::int64_t nd = parser.number();
-        for (std::int64_t d = 0; d < nd; ++d) {
-            v.dims.push_back(static_cast<int>(parser.number()));
-            const Dimension& dim = definitions_.dims[static_cast<std::size_t>(v.dims.back())];
-            if (dim.unlimited())
-                v.record = true;
-            else
-                v.shape.push_back(dim.length);
-        }
-        definitions_.variables.push_back(std::move(v));
-    }
-    return {};
+/// One rank asks the file system, for all to choose alike.
+bool Reader::on_parallel_disks() const {
+    bool parallel = team_.rank() == 0 && file_system_at(path_).sharing == Sharing::parallel;
+    team_.world().broadcast(&parallel, sizeof parallel, 0);
+    return parallel;
 }
 
 Status Reader::open() {
-    if (Status status = read_header(); !status.ok()) return status;
     Status status;
-    fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) status = failure(TW_EIO, "{}: cannot open: {}", path_, std::strerror(errno));
-    return agree(team_.world(), status);
+    arena_ = arena_source_.arena(status);
+    if (!status.ok()) return status;
+    if (options_.readers == "auto")
+        options_.readers = on_parallel_disks() ? "4/node" : std::to_string(team_.size());
+    WriterWish wish;
+    wish.count = parse_writers(options_.readers);
+    wish.as_possible = true;
+    status = pick_writers(team_.topology(), wish, readers_);
+    if (!status.ok()) return status;
+    const bool reader = std::find(readers_.begin(), readers_.end(), team_.rank()) != readers_.end();
+    source_ = open_source(team_.world(), path_, reader, status);
+    return status;
+}
+
+Status Reader::find(const std::string& name, int& variable) const {
+    variable = source_->definitions().find_variable(name);
+    if (variable >= 0) return {};
+    return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", path_, name,
+                   team_.rank());
+}
+
+Status Reader::with_place(Status status, int variable) const {
+    if (!status.ok())
+        status.text =
+            fmt::format("{}: variable '{}': {} (rank {})", path_,
+                        source_->definitions().variables[static_cast<std::size_t>(variable)].name,
+                        status.text, team_.rank());
+    return status;
+}
+
+/// Finds the memory dimension of each dimension of the file.
+Status Reader::match(const Wish& wish, const Variable& v, Request& request) const {
+    if (v.shape.size() > static_cast<std::size_t>(max_dims))
+        return failure(TW_EUNSUPPORTED, "it has {} dimensions; at most {} can be read",
+                       v.shape.size(), max_dims);
+    std::vector<std::string> dims;
+    for (int i : v.dims) {
+        const Dimension& dim = source_->definitions().dims[static_cast<std::size_t>(i)];
+        if (!dim.unlimited()) dims.push_back(dim.name);
+    }
+    if (!wish.decomposition) {
+        // Replicated: as if this rank were the one that holds all.
+        request.decomposition = replicate(0, dims, v.shape);
+        for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(static_cast<int>(f));
+        return {};
+    }
+    request.decomposition = wish.decomposition;
+    const Decomposition& d = *wish.decomposition;
+    for (std::size_t f = 0; f < dims.size(); ++f) {
+        if (std::count(dims.begin(), dims.end(), dims[f]) > 1)
+            return failure(TW_ESHAPE, "dimension '{}' occurs twice; it can only be read as a whole",
+                           dims[f]);
+        const auto m = std::find(d.dims.begin(), d.dims.end(), dims[f]) - d.dims.begin();
+        if (m == d.nd() || dims.size() != d.dims.size())
+            return failure(TW_ESHAPE, "its dimensions are ({}), the decomposition's ({})",
+                           fmt::join(dims, " "), fmt::join(d.dims, " "));
+        if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
+            return failure(TW_ESHAPE, "dimension '{}' has length {}, in the decomposition {}",
+                           dims[f], v.shape[f], d.shape[static_cast<std::size_t>(m)]);
+        request.order.push_back(static_cast<int>(m));
+    }
+    if (dims.empty())
+        return failure(TW_ESHAPE, "it has no dimensions, the decomposition has ({})",
+                       fmt::join(d.dims, " "));
+    return {};
+}
+
+Status Reader::check(const Wish& wish, Request& request) const {
+    if (Status status = find(wish.name, request.variable); !status.ok()) return status;
+    const Variable& v =
+        source_->definitions().variables[static_cast<std::size_t>(request.variable)];
+    auto checked = [&]() -> Status {
+        if (!wish.wrong.ok()) return wish.wrong;
+        if (!valid_type(wish.type)) return failure(TW_ETYPE, "there is no type {}", wish.type);
+        const auto type = static_cast<tw_type>(wish.type);
+        if ((type == TW_CHAR) != (v.type == TW_CHAR))
+            return failure(TW_ETYPE, "it is of type {}, not {}", name_of(v.type), name_of(type));
+        if (v.record && (wish.record < 0 || wish.record >= source_->records()))
+            return failure(TW_EBOUNDS, "there is no record {}; the file has {}", wish.record,
+                           source_->records());
+        request.record = v.record ? wish.record : 0;
+        if (Status status = match(wish, v, request); !status.ok()) return status;
+        ArrayView& view = request.view;
+        view.data = static_cast<const char*>(wish.data);
+        view.type = type;
+        const Decomposition& d = *request.decomposition;
+        Status fits = wish.n >= 0
+                          ? check_dense(d, wish.n)
+                          : check_strided(d, wish.rank, wish.extent, wish.byte_stride, view);
+        if (!fits.ok()) return fits;
+        // As in writing: a byte of CDF-1 and CDF-2 is signed or unsigned, as the user likes.
+        if (v.type == TW_BYTE && type == TW_UBYTE && source_->byte_of_any_sign())
+            view.type = TW_BYTE;
+        if (wish.data == nullptr && d.held > 0) return failure(TW_EARG, "no array given");
+        return source_->check(request.variable, request.record);
+    };
+    return with_place(checked(), request.variable);
+}
+
+Status Reader::get(const Wish& wish) {
+    if (!broken_.ok()) return broken_;
+    std::vector<Request> requests(1);
+    const Status mine = check(wish, requests[0]);
+    return perform(Call::get, requests, mine);
+}
+
+Status Reader::get_deferred(const Wish& wish) {
+    if (!broken_.ok()) return broken_;
+    Request request;
+    if (Status status = check(wish, request); !status.ok()) return status;
+    deferred_.push_back(std::move(request));
+    return {};
+}
+
+Status Reader::read() {
+    if (!broken_.ok()) return broken_;
+    const std::vector<Request> requests = std::exchange(deferred_, {});
+    return perform(Call::read, requests, {});
+}
+
+Status Reader::sync() {
+    if (!broken_.ok()) return broken_;
+    if (Status status = agree_on(Call::sync, {}, {}); !status.ok()) return status;
+    return source_->refresh(team_.world());
 }
 
 Status Reader::close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-    return {};
+    Status status;
+    if (broken_.ok() && source_) status = agree_on(Call::close, {}, {});
+    plans_.clear();
+    source_.reset();
+    return status;
 }
 
-Status Reader::dimension(const std::string& name, std::int64_t& length) const {
-    const int i = definitions_.find_dim(name);
-    if (i < 0) return failure(TW_ENOTFOUND, "{}: there is no dimension '{}'", path_, name);
-    const Dimension& dim = definitions_.dims[static_cast<std::size_t>(i)];
-    length = dim.unlimited() ? records_ : dim.length;
-    return {};
+std::string Reader::describe(const Request& r) const {
+    const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
+    std::string text = fmt::format("variable '{}'", v.name);
+    if (v.record) text += fmt::format(", record {}", r.record);
+    return text + (r.decomposition->replicated
+                       ? std::string(", the whole")
+                       : fmt::format(", decomposition {}", r.decomposition->serial));
 }
 
-Status Reader::read_fully(char* to, std::int64_t bytes, std::int64_t offset) const {
-    while (bytes > 0) {
-        const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0)
-            return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, bytes,
-                           offset, std::strerror(errno));
-        if (n == 0)
-            return failure(TW_EIO, "{}: the file ends before offset {}", path_, offset + bytes);
-        to += n;
-        offset += n;
-        bytes -= n;
+/// The words are those of File::agree_on, so that a rank that is there is found.
+Status Reader::agree_on(Call call, std::span<const Request> requests, const Status& mine) {
+    Scatter::prepare(team_, *arena_);
+    std::uint64_t hash = requests.size();
+    if (mine.ok()) {
+        for (const Request& r : requests)
+            for (const std::int64_t word : {static_cast<std::int64_t>(r.variable), r.record,
+                                            static_cast<std::int64_t>(r.decomposition->serial)})
+                hash = (hash ^ static_cast<std::uint64_t>(word)) * 1099511628211ULL + 1;
     }
-    return {};
+    const std::int64_t which = std::int64_t(serial_) << 32;
+    const auto what = static_cast<std::int64_t>(hash);
+    std::int64_t words[6] = {
+        std::int64_t(1) << static_cast<int>(call), which, ~which, mine.ok() ? 0 : 2, what, ~what};
+    team_.all_reduce(words, Reduce::bit_or);
+    const bool same_file = (words[1] & words[2]) == 0;
+    const bool closes = same_file && ((words[0] >> static_cast<int>(Call::close)) & 1) != 0;
+    Status status;
+    if (words[3] != 0)
+        status = agree(team_.world(), mine);
+    else if ((words[0] & (words[0] - 1)) != 0 || !same_file || (words[4] & words[5]) != 0)
+        status = mismatch(call, requests, closes);
+    if (!status.ok() && closes) broken_ = status;
+    return status;
 }
 
-Status Reader::get_own(const std::string& name, const Decomposition* decomposition,
-                       std::int64_t record, int type, void* data, std::int64_t n, int rank,
-                       const std::int64_t* extent, const std::int64_t* byte_stride) {
-    const int at = definitions_.find_variable(name);
-    if (at < 0) return failure(TW_ENOTFOUND, "{}: there is no variable '{}'", path_, name);
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
-    auto refuse = [&](Status status) {
-        status.text =
-            fmt::format("{}: variable '{}': {} (rank {})", path_, name, status.text, team_.rank());
-        return status;
-    };
-    if (!valid_type(type)) return refuse(failure(TW_ETYPE, "there is no type {}", type));
-    if ((type == TW_CHAR) != (v.type == TW_CHAR))
-        return refuse(failure(TW_ETYPE, "it is of type {}, not {}", name_of(v.type),
-                              name_of(static_cast<tw_type>(type))));
-    if (v.record && (record < 0 || record >= records_))
-        return refuse(failure(TW_EBOUNDS, "record {} of {}", record, records_));
+Status Reader::mismatch(Call call, std::span<const Request> requests, bool closes) {
+    const char* name = call == Call::get    ? "tw_get"
+                       : call == Call::read ? "tw_read"
+                       : call == Call::sync ? "tw_sync"
+                                            : "tw_close";
+    std::string here = fmt::format("{} of {}", name, path_);
+    for (const Request& r : requests) here += ", " + describe(r);
+    std::vector<char> first(here.begin(), here.end());
+    team_.world().broadcast(first, 0);
+    const std::string theirs(first.begin(), first.end());
+    Status status;
+    if (theirs != here)
+        status =
+            failure(TW_EMISMATCH, "the ranks are in different calls: {} on rank 0, {} on rank {}",
+                    theirs, here, team_.rank());
+    status = agree(team_.world(), status);
+    if (status.ok() && !closes)
+        status = failure(TW_EMISMATCH, "{}: the ranks ask for different things", path_);
+    return status;
+}
 
-    std::vector<std::string> dims;
-    for (int i : v.dims) {
-        const Dimension& dim = definitions_.dims[static_cast<std::size_t>(i)];
-        if (!dim.unlimited()) dims.push_back(dim.name);
+/// The same plan serves all reads of the same shapes, decompositions and orders.
+Scatter* Reader::plan_for(std::span<const Request> requests, std::span<const std::size_t> place_of,
+                          Space space, Status& status) {
+    std::vector<std::int64_t> key;
+    for (const Place& p : space.places) {
+        key.push_back(p.element);
+        key.push_back(static_cast<std::int64_t>(p.shape.size()));
+        key.insert(key.end(), p.shape.begin(), p.shape.end());
     }
-    // Replicated: as if this rank were the one that holds all.
-    const auto whole = replicate(0, dims, v.shape);
-    const Decomposition& d = decomposition != nullptr ? *decomposition : *whole;
-    if (dims.size() > static_cast<std::size_t>(max_dims))
-        return refuse(failure(TW_EUNSUPPORTED, "it has {} dimensions; at most {} can be read",
-                              dims.size(), max_dims));
-    std::vector<int> order;
-    for (std::size_t f = 0; f < dims.size(); ++f) {
-        if (decomposition == nullptr) {  // names may repeat
-            order.push_back(static_cast<int>(f));
-            continue;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        key.push_back(static_cast<std::int64_t>(place_of[i]));
+        key.push_back(requests[i].decomposition->serial);
+        key.insert(key.end(), requests[i].order.begin(), requests[i].order.end());
+    }
+    const auto known = std::find_if(plans_.begin(), plans_.end(),
+                                    [&](const Plan& plan) { return plan.key == key; });
+    if (known != plans_.end()) {
+        std::rotate(plans_.begin(), known, known + 1);
+        return plans_.front().scatter.get();
+    }
+    std::vector<std::vector<WantedBox>> wanted(space.places.size());
+    if (team_.topology().nodes > 1)
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            const Request& r = requests[i];
+            const auto boxes =
+                wanted_boxes(*r.decomposition, r.order, space.places[place_of[i]].shape, true);
+            auto& all = wanted[place_of[i]];
+            all.insert(all.end(), boxes.begin(), boxes.end());
         }
-        if (std::count(dims.begin(), dims.end(), dims[f]) > 1)
-            return refuse(failure(
-                TW_ESHAPE, "dimension '{}' occurs twice; it can only be read as a whole", dims[f]));
-        const auto m = std::find(d.dims.begin(), d.dims.end(), dims[f]) - d.dims.begin();
-        if (m == d.nd() || dims.size() != d.dims.size())
-            return refuse(failure(TW_ESHAPE, "its dimensions are ({}), the decomposition's ({})",
-                                  fmt::join(dims, " "), fmt::join(d.dims, " ")));
-        if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
-            return refuse(failure(TW_ESHAPE,
-                                  "dimension '{}' has length {}, in the decomposition {}", dims[f],
-                                  v.shape[f], d.shape[static_cast<std::size_t>(m)]));
-        order.push_back(static_cast<int>(m));
-    }
-    ArrayView view;
-    view.data = static_cast<const char*>(data);
-    view.type = static_cast<tw_type>(type);
-    // As in writing: a byte of CDF-1 and CDF-2 is signed or unsigned, as the user likes.
-    if (v.type == TW_BYTE && view.type == TW_UBYTE && !signed_bytes_) view.type = TW_BYTE;
-    Status status = n >= 0 ? check_dense(d, n) : check_strided(d, rank, extent, byte_stride, view);
-    if (!status.ok()) return refuse(std::move(status));
-    if (data == nullptr && d.held > 0) return refuse(failure(TW_EARG, "no array given"));
-
-    const auto size = static_cast<std::int64_t>(v.element());
-    const std::int64_t base =
-        map_.offset[static_cast<std::size_t>(at)] + (v.record ? record * map_.record_bytes : 0);
-    const RowKernel kernel = unpack_kernel(v.type, view.type, Order::big_endian);
-    char fill[8];
-    default_fill(view.type, fill);
-    Index file_stride = strides_of(v.shape);
-    for (std::size_t f = 0; f < v.shape.size(); ++f) file_stride[f] *= size;
-    std::int64_t misfits = 0;
-    const std::vector<HeldBox> held = in_file_order(d.blocks, order, v.shape);
-    std::int64_t end = 0;
-    for (const HeldBox& h : held) end = std::max(end, h.last + 1);
-    const std::int64_t step = std::max<std::int64_t>(1, window_bytes / size);
-    for (std::int64_t begin = held.empty() ? end : held.front().first; begin < end; begin += step) {
-        const ElementRange window{begin, std::min(end, begin + step)};
-        // Read from the first to the last element that is wanted here.
-        std::int64_t first = window.end, last = window.begin - 1;
-        for_parts(v.shape, window, held, [&](const HeldBox&, const Box& part) {
-            Index corner = part.low;
-            first = std::min(first, linear(v.shape, corner));
-            for (int i = 0; i < part.nd; ++i) corner[i] += part.count[i] - 1;
-            last = std::max(last, linear(v.shape, corner));
-        });
-        if (last < first) continue;
-        const std::int64_t bytes = (last - first + 1) * size;
-        buffer_.resize(static_cast<std::size_t>(bytes));
-        if (Status s = read_fully(buffer_.data(), bytes, base + first * size); !s.ok())
-            return refuse(std::move(s));
-        for_parts(v.shape, window, held, [&](const HeldBox& h, const Box& part) {
-            // The copy's destination is memory that the caller gave to be written.
-            const Strided to = locate(d, order, h.block, view);
-            char* at_memory = const_cast<char*>(to.base);
-            for (int i = 0; i < part.nd; ++i)
-                at_memory += (part.low[i] - h.box.low[i]) * to.stride[i];
-            misfits += copy_box(part.nd, part.count, at_memory, to.stride,
-                                buffer_.data() + (linear(v.shape, part.low) - first) * size,
-                                file_stride, kernel, fill);
-        });
-    }
-    if (misfits > 0)
-        return refuse(
-            failure(TW_ERANGE, "{} values do not fit type {}", misfits, name_of(view.type)));
-    return {};
+    const auto members = static_cast<std::int64_t>(team_.topology().members.size());
+    StreamOptions options;
+    options.budget = options_.buffer * members;
+    options.piece = std::max<std::int64_t>(0, options_.piece);
+    auto scatter = Scatter::make(team_, *arena_, std::move(space), std::move(wanted), readers_,
+                                 options, status);
+    if (!scatter) return nullptr;
+    if (plans_.size() == most_plans) plans_.pop_back();
+    plans_.insert(plans_.begin(), Plan{std::move(key), std::move(scatter)});
+    return plans_.front().scatter.get();
 }
 
-Status Reader::get(const std::string& name, const Decomposition* decomposition, std::int64_t record,
-                   int type, void* data, std::int64_t n, int rank, const std::int64_t* extent,
-                   const std::int64_t* byte_stride) {
-    Status mine;
-    try {
-        mine = get_own(name, decomposition, record, type, data, n, rank, extent, byte_stride);
-    } catch (const std::bad_alloc&) {  // the other ranks wait for this one
-        mine = failure(TW_ENOMEM, "{}: variable '{}': out of memory", path_, name);
+Status Reader::perform(Call call, std::span<const Request> requests, const Status& mine) {
+    if (Status status = agree_on(call, requests, mine); !status.ok() || requests.empty())
+        return status;
+    // What is read, in the order of the file, each variable of a record once.
+    std::map<std::pair<std::int64_t, int>, std::size_t> found;
+    for (const Request& r : requests)
+        found[{source_->position(r.variable, r.record), r.variable}] = 0;
+    Space space;
+    std::vector<PlaceSource> sources;
+    std::vector<std::size_t> place_of;
+    for (auto& [key, place] : found) {
+        place = space.places.size();
+        const Variable& v = source_->definitions().variables[static_cast<std::size_t>(key.second)];
+        Place p;
+        p.variable = static_cast<int>(place);
+        p.offset = space.bytes;
+        p.element = static_cast<std::int64_t>(v.element());
+        p.bytes = v.elements() * p.element;
+        p.padded = (p.bytes + 3) / 4 * 4;
+        p.shape = v.shape;
+        space.bytes += p.padded;
+        space.places.push_back(std::move(p));
+        sources.emplace_back();
     }
-    return team_.agree(mine);
+    for (const Request& r : requests) {
+        const std::size_t place = found[{source_->position(r.variable, r.record), r.variable}];
+        sources[place] = {r.variable, r.record};
+        place_of.push_back(place);
+    }
+
+    std::vector<Delivery> deliveries(requests.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const Request& r = requests[i];
+        const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
+        Delivery& d = deliveries[i];
+        d.place = place_of[i];
+        d.decomposition = r.decomposition.get();
+        d.order = r.order;
+        d.array = r.view;
+        d.boxes = wanted_boxes(*r.decomposition, r.order, v.shape, has_halo(r.view));
+        d.kernel = unpack_kernel(v.type, r.view.type, source_->order());
+    }
+    Status status;
+    Scatter* scatter = plan_for(requests, place_of, std::move(space), status);
+    if (scatter == nullptr) return status;
+    status = scatter->run(sources, deliveries, *source_);
+    for (std::size_t i = 0; i < deliveries.size() && status.ok(); ++i)
+        if (deliveries[i].misfits > 0)
+            status = with_place(failure(TW_ERANGE, "{} values do not fit type {}",
+                                        deliveries[i].misfits, name_of(requests[i].view.type)),
+                                requests[i].variable);
+    return team_.agree(status);
 }
 
 }  // namespace thalweg

@@ -1,4 +1,4 @@
-// An existing classic file, read by every rank for itself.
+// An existing file under reading: what is asked for, and what all ranks agree on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,44 +7,80 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "definitions/definitions.hpp"
-#include "storage/storage.hpp"
+#include "dataset/file.hpp"
+#include "exchange/scatter.hpp"
+#include "storage/source.hpp"
 
 namespace thalweg {
 
+/// What tw_get and its relatives are given.
+struct Wish {
+    std::string name;
+    std::shared_ptr<const Decomposition> decomposition;  ///< null: every rank wants the whole
+    std::int64_t record = 0;
+    int type = 0;
+    void* data = nullptr;
+    std::int64_t n = 0;  ///< elements of a dense array; -1 for a strided one
+    int rank = 0;
+    const std::int64_t* extent = nullptr;
+    const std::int64_t* byte_stride = nullptr;
+    Status wrong;  ///< what the caller has found already
+};
+
 class Reader {
 public:
-    Reader(Team& team, std::string path) : team_(team), path_(std::move(path)) {}
-    ~Reader();
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
+    /// @param serial  of the file in its session, the same on every rank
+    Reader(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options);
 
-    /// @note Collective
+    /// Of an open file.
+    const Source& contents() const { return *source_; }
+    /// TW_ENOTFOUND, or the variable's number.
+    Status find(const std::string& name, int& variable) const;
+
+    /// @note Collective, as are the next ones but get_deferred
     Status open();
+    Status get(const Wish& wish);
+    Status get_deferred(const Wish& wish);  ///< local
+    Status read();
+    Status sync();
     Status close();
-    /// Local.
-    Status dimension(const std::string& name, std::int64_t& length) const;
-    /// @param n  elements at data for a dense array; -1 for a strided one
-    /// @note Collective
-    Status get(const std::string& name, const Decomposition* decomposition, std::int64_t record,
-               int type, void* data, std::int64_t n, int rank, const std::int64_t* extent,
-               const std::int64_t* byte_stride);
 
 private:
-    Status read_header();
-    Status get_own(const std::string& name, const Decomposition* decomposition, std::int64_t record,
-                   int type, void* data, std::int64_t n, int rank, const std::int64_t* extent,
-                   const std::int64_t* byte_stride);
-    Status read_fully(char* to, std::int64_t bytes, std::int64_t offset) const;
+    bool on_parallel_disks() const;
+    enum class Call { get = 8, read, sync, close };  ///< other numbers than those of File
+    struct Request {
+        int variable = 0;
+        std::int64_t record = 0;
+        std::shared_ptr<const Decomposition> decomposition;
+        std::vector<int> order;
+        ArrayView view;
+    };
+    struct Plan {
+        std::vector<std::int64_t> key;
+        std::unique_ptr<Scatter> scatter;
+    };
+
+    Status check(const Wish& wish, Request& request) const;
+    Status match(const Wish& wish, const Variable& variable, Request& request) const;
+    Status with_place(Status status, int variable) const;
+    std::string describe(const Request& request) const;
+    Status agree_on(Call call, std::span<const Request> requests, const Status& mine);
+    Status mismatch(Call call, std::span<const Request> requests, bool closes);
+    Status perform(Call call, std::span<const Request> requests, const Status& mine);
+    Scatter* plan_for(std::span<const Request> requests, std::span<const std::size_t> place_of,
+                      Space space, Status& status);
 
     Team& team_;
+    ArenaSource& arena_source_;
     std::string path_;
-    Definitions definitions_;
-    FileMap map_;
-    std::int64_t records_ = 0;
-    bool signed_bytes_ = false;  ///< CDF-5
-    int fd_ = -1;
-    std::vector<char> buffer_;
+    int serial_;
+    FileOptions options_;
+    std::vector<int> readers_;
+    std::unique_ptr<Source> source_;
+    Memory* arena_ = nullptr;
+    std::vector<Request> deferred_;
+    std::vector<Plan> plans_;  ///< the latest first
+    Status broken_;            ///< a rank closed while others did not: none waits any more
 };
 
 }  // namespace thalweg

@@ -14,11 +14,15 @@
 
 namespace thalweg {
 
+/// What a read does with the halo along a dimension.
+enum class Edge : char { keep, clip, periodic };
+
 /// Boxes of an index space, named dimensions slowest first in memory order.
 struct Decomposition {
     std::vector<std::string> dims;
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> halo_low, halo_high;
+    std::vector<Edge> edges;            ///< empty: the halo is kept as it is
     std::vector<Box> blocks;            ///< what this rank holds; empty boxes are kept
     std::vector<std::int64_t> offsets;  ///< of each block's memory, in elements, halos included
     std::vector<std::int64_t> bare_offsets;  ///< the same without halos
@@ -53,6 +57,17 @@ struct HeldBox {
 /// position, empty ones left out.
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
                                    std::span<const std::int64_t> file_shape);
+
+/// What a rank's array takes of a variable: a held box, or a part of its halo.
+struct WantedBox : HeldBox {
+    Index at{};  ///< its first element, counted from the block's first held one, in file order
+};
+
+/// The boxes that a read fills, in file order, sorted by position: those held and, `with_halo`,
+/// their halos as far as the decomposition's edges say. Where a dimension is periodic, what lies
+/// beyond its end comes from its beginning, and is a box of its own.
+std::vector<WantedBox> wanted_boxes(const Decomposition& decomposition, std::span<const int> order,
+                                    std::span<const std::int64_t> file_shape, bool with_halo);
 
 /// Addresses of a box in memory: the first element and the distance in bytes along each dimension.
 struct Strided {

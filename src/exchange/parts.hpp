@@ -37,11 +37,11 @@ void for_places(const Space& space, Extent piece, Visit&& visit) {
 /// Calls visit(held box, common box) for what `held` (sorted, see in_file_order) has of a row-major
 /// range. The order of the calls depends on nothing but the arguments' values: sender and receiver
 /// rely on it.
-template <class Visit>
-void for_parts(std::span<const std::int64_t> shape, ElementRange range,
-               std::span<const HeldBox> held, Visit&& visit) {
+template <class List = std::span<const HeldBox>, class Visit>
+void for_parts(std::span<const std::int64_t> shape, ElementRange range, const List& held,
+               Visit&& visit) {
     const auto end = std::partition_point(held.begin(), held.end(),
-                                          [&](const HeldBox& h) { return h.first < range.end; });
+                                          [&](const auto& h) { return h.first < range.end; });
     for (auto h = held.begin(); h != end; ++h) {
         if (h->last < range.begin) continue;
         for_boxes_of_range(shape, range.begin, range.end, [&](const Box& box) {

@@ -13,73 +13,11 @@
 #include <sstream>
 
 #include "comm/clock.hpp"
-#include "session/session.hpp"
+#include "session/calls.hpp"
 
 using namespace thalweg;
 
 namespace {
-
-const char* text_or_empty(const char* text) { return text == nullptr ? "" : text; }
-
-/// Keeps the text of a failure for tw_error_message.
-int report(tw_session session, Status status) {
-    if (!status.ok() && session != nullptr) {
-        session->error = std::move(status.text);
-        // The caller decides what a failure means, and who hears of it.
-        spdlog::debug("{} ({})", session->error, tw_strerror(status.code));
-    }
-    return status.code;
-}
-
-/// No exception leaves a C function, and a watchdog sees it.
-/// @param call  the C function: a default argument stands for where it is left out
-template <class F>
-int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
-            const char* call = __builtin_FUNCTION()) {
-    const Standing standing(session == nullptr ? nullptr : session->watchdog.get(), call, path,
-                            step);
-    try {
-        return report(session, body());
-    } catch (const std::bad_alloc&) {
-        return report(session, failure(TW_ENOMEM, "out of memory"));
-    } catch (const std::exception& e) {
-        return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()));
-    }
-}
-
-template <class F>
-int guarded(tw_session session, F&& body, const char* call = __builtin_FUNCTION()) {
-    return guarded(session, nullptr, std::forward<F>(body), 0, call);
-}
-
-/// The step that a file is in, from 1, if a watchdog wants to know; else 0.
-std::int64_t step_of(const tw_file_impl& file) {
-    return file.session->watchdog && file.file ? file.file->figures().steps + 1 : 0;
-}
-
-/// A file being written.
-template <class F>
-int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return TW_EHANDLE;
-    const auto checked = [&]() -> Status {
-        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
-        if (!file->file) return failure(TW_ESTATE, "{}: the file is open for reading", file->path);
-        return body(*file->file);
-    };
-    return guarded(file->session, file->path.c_str(), checked, step_of(*file), call);
-}
-
-template <class F>
-int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return TW_EHANDLE;
-    const auto checked = [&]() -> Status {
-        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
-        if (!file->reader)
-            return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
-        return body(*file->reader);
-    };
-    return guarded(file->session, file->path.c_str(), checked, 0, call);
-}
 
 Status close_file(tw_file_impl& file) {
     Status status;
@@ -126,6 +64,17 @@ Status check_request(tw_session session, const char* path, const char* settings,
     *file = nullptr;
     if (status = own.check_alike(world); !status.ok()) return status;
     return check_same_path(*session->team, path);
+}
+
+Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
+    std::vector<char> first;
+    for (const Edge edge : edges) first.push_back(static_cast<char>(edge));
+    const std::vector<char> mine = first;
+    team.world().broadcast(first, 0);
+    Status status;
+    if (first != mine)
+        status = failure(TW_EMISMATCH, "the edges on rank {} are not those on rank 0", team.rank());
+    return agree(team.world(), status);
 }
 
 std::unique_ptr<tw_file_impl> new_handle(tw_session session, const char* path) {
@@ -328,7 +277,7 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
     return guarded(session, [&]() -> Status {
         Decomposition d;
         d.dims = split_names(text_or_empty(dims));
-        d.serial = static_cast<int>(session->decompositions.size()) + 1;
+        d.serial = ++session->declared;
         const std::size_t nd = d.dims.size();
         Status status;
         if (decomposition == nullptr)
@@ -363,6 +312,28 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
         if (!status.ok()) return status;
         *decomposition = handle.get();
         session->decompositions.push_back(std::move(handle));
+        return {};
+    });
+}
+
+int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
+    if (decomposition == nullptr) return TW_EHANDLE;
+    tw_session session = decomposition->session;
+    return guarded(session, [&]() -> Status {
+        auto d = std::make_shared<Decomposition>(*decomposition->decomposition);
+        Status status;
+        if (edges == nullptr) status = failure(TW_EARG, "no edges given");
+        d->edges.clear();
+        for (int i = 0; i < d->nd() && status.ok(); ++i) {
+            if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
+                status = failure(TW_EARG, "dimension '{}': there is no edge {}",
+                                 d->dims[static_cast<std::size_t>(i)], edges[i]);
+            d->edges.push_back(static_cast<Edge>(edges[i]));
+        }
+        if (status = agree(session->team->world(), status); !status.ok()) return status;
+        if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
+        d->serial = ++session->declared;  // plans of reads go by it
+        decomposition->decomposition = std::move(d);
         return {};
     });
 }
@@ -468,6 +439,8 @@ int tw_end_step(tw_file file) {
 }
 
 int tw_sync(tw_file file, int durable) {
+    if (file != nullptr && file->reader)
+        return with_reader(file, [](Reader& r) { return r.sync(); });
     return with_file(file, [&](File& f) { return f.sync(durable != 0); });
 }
 
@@ -489,37 +462,12 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
         Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;
         auto handle = new_handle(session, path);
-        handle->reader = std::make_unique<Reader>(*session->team, handle->path);
+        handle->reader = std::make_unique<Reader>(*session->team, *session, handle->path,
+                                                  ++session->created, session->options_for(own));
         if (status = handle->reader->open(); !status.ok()) return status;
         *file = handle.get();
         session->files.push_back(std::move(handle));
         return {};
-    });
-}
-
-int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
-    return with_reader(file, [&](Reader& r) {
-        if (length == nullptr) return failure(TW_EARG, "{}: no place for a length", file->path);
-        return r.dimension(text_or_empty(name), *length);
-    });
-}
-
-int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-           tw_type type, void* data, int64_t n) {
-    return with_reader(file, [&](Reader& r) {
-        return r.get(text_or_empty(var),
-                     decomposition == nullptr ? nullptr : decomposition->decomposition.get(),
-                     record, type, data, std::max<int64_t>(n, 0), 0, nullptr, nullptr);
-    });
-}
-
-int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                   tw_type type, void* data, int rank, const int64_t* extent,
-                   const int64_t* byte_stride) {
-    return with_reader(file, [&](Reader& r) {
-        return r.get(text_or_empty(var),
-                     decomposition == nullptr ? nullptr : decomposition->decomposition.get(),
-                     record, type, data, -1, rank, extent, byte_stride);
     });
 }
 

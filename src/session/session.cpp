@@ -34,6 +34,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.stripe_size = s.number("stripe_size");
     o.tiles = s.text("tiles");
     o.tile_files = s.flag("tile_files");
+    o.readers = s.text("readers");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
     o.buffer = s.number("buffer");

@@ -45,7 +45,8 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<thalweg::FileFigures> finished;
-    int created = 0;  ///< files so far
+    int created = 0;   ///< files so far
+    int declared = 0;  ///< decompositions so far
     int role = TW_MODEL;
     std::string error, summary;
 };

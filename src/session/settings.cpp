@@ -71,6 +71,8 @@ const std::vector<SettingRow>& setting_table() {
          true},
         {"tile_files", "no", flags,
          "with method=tiles: a file each, NAME.0000 and so on, which thalweg combine joins", true},
+        {"readers", "auto", "auto, a number, or a number per node as in 2/node",
+         "ranks that read; auto is all ranks on local file systems, else 4/node", true},
         {"alignment", "auto", auto_sizes,
          "ends of writers' ranges are multiples of it; auto is the file system's block size", true},
         {"buffer", "8MiB", sizes, "exchange buffers, a rank", false},
@@ -170,7 +172,8 @@ bool allowed(const SettingRow& row, const std::string& value) {
         return value == "auto" || (parse_size(value, number) && number > 0 && number <= INT32_MAX &&
                                    value.find_first_not_of("0123456789") == std::string::npos);
     if (row.values == flags) return value == "yes" || value == "no";
-    if (name == "writers") return value == "auto" || parse_writers(value).number > 0;
+    if (name == "writers" || name == "readers")
+        return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
     // What these can be depends on the variables.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;

@@ -19,15 +19,20 @@ namespace {
 
 constexpr std::int64_t dimension_tag = 10, variable_tag = 11, attribute_tag = 12;
 
-/// The bytes of a file one after the other. Behind its end there are zeros, and ended() is true:
-/// so only loops have to look.
+constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
+
+/// The bytes of a file, or of its copy in memory, one after the other. Behind the end there are
+/// zeros, and ended() is true: so only loops have to look.
 class Bytes {
 public:
     Bytes(int fd, std::int64_t size) : fd_(fd), size_(size) {}
+    explicit Bytes(std::span<const char> copy)
+        : copy_(copy), size_(static_cast<std::int64_t>(copy.size())) {}
 
     bool ended() const { return ended_; }
     int error() const { return error_; }
     std::int64_t at() const { return at_; }
+    std::int64_t size() const { return size_; }
     std::int64_t left() const { return size_ - at_; }
 
     void skip(std::int64_t n) {
@@ -43,8 +48,19 @@ public:
         return value;
     }
 
+    /// n bytes as they are; the caller knows that there are so many.
+    std::vector<char> take(std::int64_t n) {
+        std::vector<char> bytes(static_cast<std::size_t>(n));
+        for (char& byte : bytes) byte = static_cast<char>(next());
+        return bytes;
+    }
+
 private:
     unsigned char next() {
+        if (fd_ < 0) {
+            ended_ |= at_ >= size_;
+            return ended_ ? 0 : static_cast<unsigned char>(copy_[static_cast<std::size_t>(at_++)]);
+        }
         if (at_ < begin_ || at_ >= begin_ + filled_) fill();
         return ended_ ? 0 : window_[static_cast<std::size_t>(at_++ - begin_)];
     }
@@ -59,7 +75,8 @@ private:
         ended_ |= filled_ == 0;
     }
 
-    int fd_;
+    int fd_ = -1;
+    std::span<const char> copy_;
     std::int64_t size_, at_ = 0, begin_ = 0, filled_ = 0;
     std::array<unsigned char, 8192> window_;
     bool ended_ = false;
@@ -68,7 +85,9 @@ private:
 
 class Parser {
 public:
-    Parser(int fd, std::int64_t size, ClassicHeader& header) : bytes_(fd, size), header_(header) {}
+    /// @param definitions  null where nobody wants them
+    Parser(Bytes bytes, std::int64_t file_size, ClassicHeader& header, Definitions* definitions)
+        : bytes_(bytes), file_size_(file_size), header_(header), definitions_(definitions) {}
 
     const Bytes& bytes() const { return bytes_; }
     const char* wrong() const { return wrong_; }
@@ -81,9 +100,11 @@ public:
         if (version != 1 && version != 2 && version != 5)
             return refuse("it is of no classic version");
         header_.format = static_cast<Format>(version);
-        header_.records = count();
+        const std::uint64_t records = bytes_.number(width());
+        streaming_ = records == UINT64_MAX >> (64 - 8 * width());
+        if (!streaming_) header_.records = non_negative(records);
         for (std::int64_t n = list(dimension_tag); n > 0 && ok(); --n) dimension();
-        attributes();
+        attributes(definitions_ == nullptr ? nullptr : &definitions_->attributes);
         for (std::int64_t n = list(variable_tag); n > 0 && ok(); --n) variable();
         header_.bytes = bytes_.at();
         if (ok()) place();
@@ -103,8 +124,8 @@ private:
     static std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
 
     /// NON_NEG, 32 bits or in CDF-5 64
-    std::int64_t count() {
-        const std::uint64_t value = bytes_.number(width());
+    std::int64_t count() { return non_negative(bytes_.number(width())); }
+    std::int64_t non_negative(std::uint64_t value) {
         if (value >> (8 * width() - 1) != 0) refuse("a length is negative");
         return ok() ? static_cast<std::int64_t>(value) : 0;
     }
@@ -117,46 +138,69 @@ private:
         return ok() ? n : 0;
     }
 
-    void skip_padded(std::int64_t n, std::int64_t element = 1) {
-        if (n > bytes_.left() / element)
+    /// n values with their padding; nothing if they are not all there, or nobody wants them.
+    std::vector<char> values(std::int64_t n, std::int64_t element, bool wanted) {
+        if (!ok()) return {};
+        std::vector<char> bytes;
+        if (n > bytes_.left() / element) {
             bytes_.skip(bytes_.left() + 1);
-        else
+        } else if (wanted) {
+            bytes = bytes_.take(n * element);
+            bytes_.skip(padded(n * element) - n * element);
+        } else {
             bytes_.skip(padded(n * element));
+        }
+        return bytes;
     }
 
-    void name() { skip_padded(count()); }
+    std::string name() {
+        const std::int64_t n = count();
+        if (n == 0 || n > longest_name) refuse("a name is empty or too long");
+        const std::vector<char> bytes = values(n, 1, definitions_ != nullptr);
+        if (std::find(bytes.begin(), bytes.end(), '\0') != bytes.end())
+            refuse("a name has a zero byte");
+        return {bytes.begin(), bytes.end()};
+    }
 
-    std::int64_t element() {
+    tw_type type() {
         const auto type = bytes_.number(4);
-        if (type > TW_UINT64 || !valid_type(static_cast<int>(type))) {
-            refuse("there is an unknown type");
-            return 1;
-        }
-        return static_cast<std::int64_t>(size_of(static_cast<tw_type>(type)));
+        if (type <= TW_UINT64 && valid_type(static_cast<int>(type)))
+            return static_cast<tw_type>(type);
+        refuse("there is an unknown type");
+        return TW_BYTE;
     }
 
     /// dim = name dim_length
     void dimension() {
-        name();
+        std::string its_name = name();
         const std::int64_t length = count();
         if (length == 0 && std::find(dims_.begin(), dims_.end(), 0) != dims_.end())
             refuse("there are two record dimensions");
+        if (!ok()) return;
         dims_.push_back(length);
+        if (definitions_ != nullptr) definitions_->dims.push_back({std::move(its_name), length});
     }
 
     /// attr = name nc_type nelems [values ...]
-    void attributes() {
+    void attributes(std::vector<Attribute>* to) {
         for (std::int64_t n = list(attribute_tag); n > 0 && ok(); --n) {
-            name();
-            const std::int64_t size = element();
-            skip_padded(count(), size);
+            Attribute a;
+            a.name = name();
+            a.type = type();
+            a.n = count();
+            const std::size_t size = size_of(a.type);
+            a.values = values(a.n, static_cast<std::int64_t>(size), to != nullptr);
+            for (std::size_t at = 0; at < a.values.size(); at += size)
+                to_big_endian(a.type, a.values.data() + at);  // and back
+            if (to != nullptr && ok()) to->push_back(std::move(a));
         }
     }
 
     /// var = name nelems [dimid ...] vatt_list nc_type vsize begin
     void variable() {
-        Found v{0, 1, false};
-        name();
+        Found found{0, 1, false};
+        Variable v;
+        v.name = name();
         const std::int64_t nd = count();
         for (std::int64_t d = 0; d < nd && ok(); ++d) {
             const std::int64_t id = count();
@@ -165,21 +209,29 @@ private:
             const std::int64_t length = dims_[static_cast<std::size_t>(id)];
             if (length == 0 && d > 0) return refuse("the record dimension is not the slowest");
             if (length == 0)
-                v.record = true;
-            else if (__builtin_mul_overflow(v.bytes, length, &v.bytes))
+                found.record = true;
+            else if (__builtin_mul_overflow(found.bytes, length, &found.bytes))
                 return refuse("a variable is too large");
+            if (definitions_ == nullptr) continue;
+            v.dims.push_back(static_cast<int>(id));
+            if (length > 0) v.shape.push_back(length);
         }
-        attributes();
-        if (__builtin_mul_overflow(v.bytes, element(), &v.bytes))
+        attributes(definitions_ == nullptr ? nullptr : &v.attributes);
+        v.type = type();
+        if (__builtin_mul_overflow(found.bytes, static_cast<std::int64_t>(v.element()),
+                                   &found.bytes))
             return refuse("a variable is too large");
         bytes_.skip(width());  // vsize: redundant, and no number for large variables
         const std::uint64_t begin = bytes_.number(header_.format == Format::cdf1 ? 4 : 8);
-        v.begin = static_cast<std::int64_t>(begin & INT64_MAX);
+        found.begin = static_cast<std::int64_t>(begin & INT64_MAX);
         std::int64_t end = 0;
-        if (begin > INT64_MAX || __builtin_add_overflow(v.bytes, v.begin, &end) ||
+        if (begin > INT64_MAX || __builtin_add_overflow(found.bytes, found.begin, &end) ||
             end > INT64_MAX - 3)
             return refuse("a variable lies too far");
-        found_.push_back(v);
+        if (!ok()) return;
+        found_.push_back(found);
+        v.record = found.record;
+        if (definitions_ != nullptr) definitions_->variables.push_back(std::move(v));
     }
 
     /// What follows from the variables.
@@ -206,21 +258,46 @@ private:
             record_end = std::max(record_end, v.begin + v.bytes);
         }
         header_.record_data = record_end - map.record_begin;
-        if (header_.has_records() &&
-            (map.fixed_end > map.record_begin || header_.record_data > map.record_bytes))
+        if (overlapping() || (header_.has_records() && (map.fixed_end > map.record_begin ||
+                                                        header_.record_data > map.record_bytes)))
             return refuse("variables lie in each other's place");
+        if (streaming_) {
+            header_.records = INT64_MAX;
+            header_.records = header_.records_within(file_size_);
+        }
         std::int64_t end = 0;
         if (__builtin_mul_overflow(map.record_bytes, header_.records, &end) ||
             __builtin_add_overflow(end, map.record_begin, &end))
             return refuse("there are too many records");
     }
 
+    bool overlapping() {
+        std::sort(found_.begin(), found_.end(),
+                  [](const Found& a, const Found& b) { return a.begin < b.begin; });
+        for (std::size_t i = 1; i < found_.size(); ++i)
+            if (found_[i - 1].begin + found_[i - 1].bytes > found_[i].begin) return true;
+        return false;
+    }
+
     Bytes bytes_;
+    std::int64_t file_size_;
     ClassicHeader& header_;
+    Definitions* definitions_;
     std::vector<std::int64_t> dims_;
     std::vector<Found> found_;
+    bool streaming_ = false;
     const char* wrong_ = nullptr;
 };
+
+Status outcome(const Parser& parser, const std::string& path) {
+    if (parser.ok()) return {};
+    if (errno = parser.bytes().error(); errno != 0) return system_failure(path, "cannot read");
+    if (parser.wrong() == nullptr)
+        return failure(TW_EFORMAT, "{}: it ends inside its header, at byte {}", path,
+                       parser.bytes().size());
+    return failure(TW_EFORMAT, "{}: not a file of a classic netCDF format: {} (byte {})", path,
+                   parser.wrong(), parser.bytes().at());
+}
 
 }  // namespace
 
@@ -235,14 +312,18 @@ Status read_classic_header(int fd, const std::string& path, ClassicHeader& heade
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot look at it");
     if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: it is no file", path);
     header = {};
-    Parser parser(fd, info.st_size, header);
+    Parser parser(Bytes(fd, info.st_size), info.st_size, header, nullptr);
     parser.parse();
-    if (parser.ok()) return {};
-    if (errno = parser.bytes().error(); errno != 0) return system_failure(path, "cannot read");
-    if (parser.wrong() == nullptr)
-        return failure(TW_EFORMAT, "{}: it ends inside its header, at byte {}", path, info.st_size);
-    return failure(TW_EFORMAT, "{}: not a file of a classic netCDF format: {} (byte {})", path,
-                   parser.wrong(), parser.bytes().at());
+    return outcome(parser, path);
+}
+
+Status parse_classic_header(std::span<const char> bytes, std::int64_t file_size,
+                            const std::string& path, ClassicHeader& header,
+                            Definitions* definitions) {
+    header = {};
+    Parser parser(Bytes(bytes), file_size, header, definitions);
+    parser.parse();
+    return outcome(parser, path);
 }
 
 }  // namespace thalweg

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "storage/storage.hpp"
 
 namespace thalweg {
@@ -25,5 +27,16 @@ struct ClassicHeader {
  * @return TW_OK, TW_EFORMAT, TW_EIO
  */
 Status read_classic_header(int fd, const std::string& path, ClassicHeader& header);
+
+/**
+ * The same, of bytes in memory, with what the header defines. Takes no more memory than a small
+ * multiple of `bytes`, whatever they say.
+ * @param file_size    of the file whose header it is; counts the records of one whose header does
+ *                     not (numrecs "STREAMING")
+ * @param definitions  null, or receives them; without decompositions
+ */
+Status parse_classic_header(std::span<const char> bytes, std::int64_t file_size,
+                            const std::string& path, ClassicHeader& header,
+                            Definitions* definitions);
 
 }  // namespace thalweg

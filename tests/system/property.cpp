@@ -244,13 +244,13 @@ public:
             read_reference(id, v, var, record, memory, x, wanted);
             const tw_decomposition d =
                 x < 0 ? nullptr : decompositions_[static_cast<std::size_t>(x)];
-            const int status = array.strided
-                                   ? tw_get_strided(handle, var.name.c_str(), d, record, memory,
-                                                    array.bytes.data() + array.first,
-                                                    static_cast<int>(array.extent.size()),
-                                                    array.extent.data(), array.stride.data())
-                                   : tw_get(handle, var.name.c_str(), d, record, memory,
-                                            array.bytes.data(), array.n);
+            const int status =
+                array.strided ? tw_get_strided(handle, var.name.c_str(), d, record, memory,
+                                               array.bytes.data() + array.first,
+                                               static_cast<int>(array.extent.size()),
+                                               array.extent.data(), array.stride.data(), TW_COPY)
+                              : tw_get(handle, var.name.c_str(), d, record, memory,
+                                       array.bytes.data(), array.n);
             expect(status, "tw_get");
             ++check::state.checks;
             if (array.bytes != wanted.bytes && good_) {

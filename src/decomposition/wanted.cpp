@@ -1,0 +1,76 @@
+// What a read fills: held boxes with their halos.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "decomposition/decomposition.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// A range of global indices along a dimension, and its place in memory from the held ones on.
+struct Segment {
+    std::int64_t low, count, at;
+};
+
+std::vector<Segment> segments_of(std::int64_t low, std::int64_t count, std::int64_t length,
+                                 std::int64_t before, std::int64_t after, Edge edge) {
+    if (edge == Edge::keep) return {{low, count, 0}};
+    std::int64_t begin = low - before, end = low + count + after;
+    if (edge == Edge::clip) {
+        begin = std::max<std::int64_t>(begin, 0);
+        end = std::min(end, length);
+    }
+    std::vector<Segment> segments;
+    for (std::int64_t i = begin; i < end;) {
+        const std::int64_t within = (i % length + length) % length;
+        const std::int64_t n = std::min(end - i, length - within);
+        segments.push_back({within, n, i - low});
+        i += n;
+    }
+    return segments;
+}
+
+}  // namespace
+
+std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int> order,
+                                    std::span<const std::int64_t> file_shape, bool with_halo) {
+    std::vector<WantedBox> result;
+    const auto nd = order.size();
+    for (const HeldBox& held : in_file_order(d.blocks, order, file_shape)) {
+        std::vector<std::vector<Segment>> segments(nd);
+        for (std::size_t f = 0; f < nd; ++f) {
+            const auto m = static_cast<std::size_t>(order[f]);
+            const Edge edge = with_halo && !d.edges.empty() ? d.edges[m] : Edge::keep;
+            segments[f] = segments_of(held.box.low[f], held.box.count[f], file_shape[f],
+                                      d.halo_low[m], d.halo_high[m], edge);
+        }
+        std::vector<std::size_t> at(nd, 0);
+        for (bool more = true; more;) {
+            WantedBox wanted;
+            wanted.block = held.block;
+            wanted.box.nd = held.box.nd;
+            Index last{};
+            for (std::size_t f = 0; f < nd; ++f) {
+                const Segment& s = segments[f][at[f]];
+                wanted.box.low[f] = s.low;
+                wanted.box.count[f] = s.count;
+                wanted.at[f] = s.at;
+                last[f] = s.low + s.count - 1;
+            }
+            wanted.first = linear(file_shape, wanted.box.low);
+            wanted.last = linear(file_shape, last);
+            result.push_back(wanted);
+            more = false;
+            for (std::size_t f = nd; f-- > 0 && !more;) {
+                more = ++at[f] < segments[f].size();
+                if (!more) at[f] = 0;
+            }
+        }
+    }
+    std::stable_sort(result.begin(), result.end(),
+                     [](const WantedBox& a, const WantedBox& b) { return a.first < b.first; });
+    return result;
+}
+
+}  // namespace thalweg

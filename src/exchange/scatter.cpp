@@ -1,0 +1,293 @@
+// Running a read.
+//
+// All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) reads its piece k as a
+// reader and starts to send other nodes their parts, (2) receives the parts of the pieces k that
+// it receives for its node, (3) finishes its sends, (4) takes what it wants of every piece k. R
+// being the number of slots, (1) and (2) wait until all ranks of the node have taken the pieces
+// k - R. Nobody can wait forever: consider the smallest position m at which some rank stands. All
+// pieces before m are taken, so (1) waits for nobody; (2) waits for sends that their readers, at m
+// or later, start in (1); (3) waits for receivers, at m or later, to come to (2); (4) waits for (1)
+// and (2) of ranks at m or later. Sends complete before a rank sleeps, as MPI may need its help.
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/scatter.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "comm/clock.hpp"
+#include "comm/waiting.hpp"
+#include "exchange/copy.hpp"
+#include "exchange/scatter_control.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr int parts_tag = 3;
+
+/// Row-major strides in bytes of a dense box; returns its bytes.
+std::int64_t dense_strides(const Box& box, std::int64_t element, Index& stride) {
+    std::int64_t n = element;
+    for (int d = box.nd - 1; d >= 0; --d) {
+        stride[d] = n;
+        n *= box.count[d];
+    }
+    return n;
+}
+
+Index byte_strides(const Place& place) {
+    Index stride = strides_of(place.shape);
+    for (std::size_t d = 0; d < place.shape.size(); ++d) stride[d] *= place.element;
+    return stride;
+}
+
+/// Copies `part` of the box `wanted`, whose elements lie from `from` on, to its place in the array.
+void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
+             const Index& from_stride, const char* fill) {
+    const Strided to =
+        locate(*delivery.decomposition, delivery.order, wanted.block, delivery.array);
+    // The array is memory that the caller gave to be written.
+    char* at = const_cast<char*>(to.base);
+    for (int d = 0; d < part.nd; ++d)
+        at += (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
+    delivery.misfits +=
+        copy_box(part.nd, part.count, at, to.stride, from, from_stride, delivery.kernel, fill);
+}
+
+/// Sleeps until the word counts beyond k.
+void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Comm& comm) {
+    std::uint32_t value = word.load(std::memory_order_acquire);
+    if (value > k) return;
+    const Waiting others(what);
+    Stopwatch watch(seconds);
+    do {
+        wait_while(word, value, &comm);
+        value = word.load(std::memory_order_acquire);
+    } while (value <= k);
+}
+
+void count_to(Word& word, std::int64_t k) {
+    word.store(static_cast<std::uint32_t>(k + 1), std::memory_order_release);
+    wake_all(word);
+}
+
+}  // namespace
+
+struct Scatter::Pass {
+    std::span<const PlaceSource> sources;
+    std::span<Delivery> deliveries;
+    std::vector<std::vector<Delivery*>> of_place;
+    Source& source;
+    Status status;
+};
+
+void Scatter::prepare(Team& team, Memory& arena) {
+    new (reinterpret_cast<Control*>(arena.data()) + team.topology().node_rank) Control{};
+}
+
+Scatter::Control& Scatter::control(int place) const {
+    return reinterpret_cast<Control*>(arena_->data())[place];
+}
+
+char* Scatter::slot(const Lane& lane, std::int64_t k) const {
+    return lane.memory + static_cast<std::size_t>(k % slots_) * capacity_;
+}
+
+/// Until the slots of position k are free.
+void Scatter::wait_taken(std::int64_t k) {
+    if (k < slots_) return;
+    const auto members = static_cast<int>(team_.topology().members.size());
+    for (int p = 0; p < members; ++p)
+        wait_beyond(control(p).taken, k - slots_, "the node's ranks to take what was read",
+                    counts_.wait, team_.world());
+}
+
+void Scatter::wait_filled(const Lane& lane, std::int64_t k) {
+    Control& owner = control(lane.owner);
+    if (lane.local)
+        wait_beyond(owner.read, k, "a reader to read", counts_.wait, team_.world());
+    else
+        wait_beyond(owner.received, k, "other nodes to send what they read", counts_.wait,
+                    team_.world());
+}
+
+void Scatter::read_piece(Pass& pass, const Lane& lane, std::int64_t k) {
+    if (!pass.status.ok()) return;
+    char* to = slot(lane, k);
+    std::vector<ReadRange> ranges;
+    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        const PlaceSource& source = pass.sources[place];
+        ranges.push_back({source.variable, source.record, range.begin, range.end - range.begin,
+                          to + (p.offset + range.begin * p.element - lane.piece.begin)});
+    });
+    pass.status = pass.source.read(ranges);
+}
+
+/// Whether any of the boxes, given by place, lies in a piece.
+bool Scatter::meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) const {
+    bool any = false;
+    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
+        if (!any)
+            for_parts(space_.places[place].shape, range, boxes[place],
+                      [&](const HeldBox&, const Box&) { any = true; });
+    });
+    return any;
+}
+
+/// What another node wants of a piece: dense parts, in the order of for_places and for_parts.
+void Scatter::pack_parts(const Lane& lane, std::int64_t k, std::size_t node,
+                         std::vector<char>& message) const {
+    message.clear();
+    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
+        const Index from_stride = byte_strides(p);
+        const char* from = slot(lane, k) + p.offset - lane.piece.begin;
+        for_parts(p.shape, range, remote_[node][place], [&](const HeldBox&, const Box& part) {
+            Index stride{};
+            const std::int64_t bytes = dense_strides(part, p.element, stride);
+            const std::size_t at = message.size();
+            message.resize(at + static_cast<std::size_t>(bytes));
+            copy_box(part.nd, part.count, message.data() + at, stride,
+                     from + linear(p.shape, part.low) * p.element, from_stride, kernel, nullptr);
+        });
+    });
+}
+
+/// One message to every other node that wants something of the piece.
+void Scatter::send_parts(Pass& pass, const Lane& lane, std::int64_t k) {
+    const Topology& topology = team_.topology();
+    // Pairwise order (CAM, section 3.1): in round m node i sends to node i + m.
+    for (int m = 1; m < topology.nodes; ++m) {
+        const auto node = static_cast<std::size_t>((topology.node + m) % topology.nodes);
+        if (remote_[node].empty() || !meets(remote_[node], lane.piece)) continue;
+        std::vector<char>& message = outgoing_[node];
+        try {
+            Stopwatch watch(counts_.pack);
+            pack_parts(lane, k, node, message);
+        } catch (const std::bad_alloc&) {  // the others wait for a message, whatever is in it
+            message.clear();
+            pass.status = failure(TW_ENOMEM, "no memory for a message of what was read");
+        }
+        const int place = lane.reader % topology.sizes[node];
+        sends_.push_back(team_.world().start_send(message.data(), message.size(),
+                                                  topology.rank_of(static_cast<int>(node), place),
+                                                  parts_tag));
+        ++counts_.messages;
+        counts_.message_bytes += static_cast<std::int64_t>(message.size());
+    }
+}
+
+void Scatter::receive_parts(const Lane& lane, std::int64_t k) {
+    if (lane.piece.size() <= 0 || !meets(cover_, lane.piece)) return;
+    const Waiting others("other nodes to send what they read");
+    Stopwatch watch(counts_.move);
+    team_.world().receive(slot(lane, k), capacity_, lane.rank, parts_tag);
+}
+
+void Scatter::take_local(Pass& pass, const Lane& lane, std::int64_t k) {
+    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        const Index stride = byte_strides(p);
+        const char* from = slot(lane, k) + p.offset - lane.piece.begin;
+        for (Delivery* delivery : pass.of_place[place]) {
+            char fill[8];
+            default_fill(delivery->array.type, fill);
+            for_parts(p.shape, range, delivery->boxes, [&](const WantedBox& wanted, const Box& b) {
+                wait_filled(lane, k);
+                deliver(*delivery, wanted, b, from + linear(p.shape, b.low) * p.element, stride,
+                        fill);
+            });
+        }
+    });
+}
+
+void Scatter::take_incoming(Pass& pass, const Lane& lane, std::int64_t k) {
+    const char* from = slot(lane, k);
+    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        for_parts(p.shape, range, cover_[place], [&](const HeldBox&, const Box& part) {
+            Index stride{};
+            const std::int64_t bytes = dense_strides(part, p.element, stride);
+            for (Delivery* delivery : pass.of_place[place]) {
+                char fill[8];
+                default_fill(delivery->array.type, fill);
+                for (const WantedBox& wanted : delivery->boxes) {
+                    Box common;
+                    if (!intersect(part, wanted.box, common)) continue;
+                    wait_filled(lane, k);
+                    std::int64_t at = 0;
+                    for (int d = 0; d < part.nd; ++d)
+                        at += (common.low[d] - part.low[d]) * stride[d];
+                    deliver(*delivery, wanted, common, from + at, stride, fill);
+                }
+            }
+            from += bytes;
+        });
+    });
+}
+
+void Scatter::take(Pass& pass, const Lane& lane, std::int64_t k) {
+    const double begin = now(), waited = counts_.wait;
+    if (lane.local)
+        take_local(pass, lane, k);
+    else
+        take_incoming(pass, lane, k);
+    counts_.pack += now() - begin - (counts_.wait - waited);
+}
+
+Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries,
+                    Source& source) {
+    Pass pass{sources, deliveries, {}, source, {}};
+    pass.of_place.resize(space_.places.size());
+    for (Delivery& d : deliveries) pass.of_place[d.place].push_back(&d);
+    const int me = team_.topology().node_rank;
+    for (Lane& lane : lanes_)
+        lane.cursor = PieceCursor(space_, layout_->share(lane.reader, space_, 0), piece_);
+    const std::size_t first = own_ < 0 ? 0 : static_cast<std::size_t>(own_);
+    for (std::int64_t k = 0;; ++k) {
+        bool any = false, receives = false;
+        for (Lane& lane : lanes_) {
+            if (!lane.cursor.next(lane.piece)) lane.piece = {};
+            any |= lane.piece.size() > 0;
+            receives |= !lane.local && lane.owner == me;
+        }
+        if (!any) break;
+        const bool reads = own_ >= 0 && lanes_[static_cast<std::size_t>(own_)].piece.size() > 0;
+        if (reads || receives) wait_taken(k);
+        if (reads) {
+            const Lane& lane = lanes_[static_cast<std::size_t>(own_)];
+            read_piece(pass, lane, k);
+            count_to(control(me).read, k);
+            if (!remote_.empty()) send_parts(pass, lane, k);
+        }
+        if (receives) {
+            for (const Lane& lane : lanes_)
+                if (!lane.local && lane.owner == me) receive_parts(lane, k);
+            count_to(control(me).received, k);
+        }
+        if (!sends_.empty()) {
+            const Waiting others("other nodes to receive what was read");
+            Stopwatch watch(counts_.move);
+            team_.world().finish(sends_);
+        }
+        // What is there already comes first, the own piece before all, while it is in cache.
+        std::vector<const Lane*> later;
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+            const Lane& lane = lanes_[(first + i) % lanes_.size()];
+            if (lane.piece.size() <= 0) continue;
+            Control& owner = control(lane.owner);
+            const Word& filled = lane.local ? owner.read : owner.received;
+            if (filled.load(std::memory_order_acquire) > k)
+                take(pass, lane, k);
+            else
+                later.push_back(&lane);
+        }
+        for (const Lane* lane : later) take(pass, *lane, k);
+        count_to(control(me).taken, k);
+    }
+    return pass.status;
+}
+
+}  // namespace thalweg

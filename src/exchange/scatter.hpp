@@ -1,0 +1,122 @@
+// The engine run backwards: streams what is read of a file, in pieces, to the ranks that want it.
+//
+// Every reader's share is a stream of pieces; a few slots of node-shared memory per stream hold the
+// pieces under way. The reader reads a piece into its slot, and all ranks of its node take what
+// they want straight from there. To another node goes one message with what its ranks want of the
+// piece, each element once; it lands in a slot of that node, from where they take it.
+//
+// Buffers: file -> slot (shared, file order and byte order) -> kernel -> [model array]
+//      or: file -> slot -> message -> slot of the other node -> kernel -> [model array]
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "exchange/parts.hpp"
+#include "exchange/stream.hpp"
+#include "storage/source.hpp"
+
+namespace thalweg {
+
+/// What this rank wants of one place, and where it is to go.
+struct Delivery {
+    std::size_t place = 0;
+    const Decomposition* decomposition = nullptr;
+    std::span<const int> order;
+    ArrayView array;
+    std::vector<WantedBox> boxes;
+    RowKernel kernel = nullptr;
+    std::int64_t misfits = 0;  ///< counts values that do not fit the array's type
+};
+
+/// The variable and record of a place.
+struct PlaceSource {
+    int variable = 0;
+    std::int64_t record = 0;
+};
+
+class Scatter {
+public:
+    /**
+     * Plans a read; it can be run again for other records and variables of the same shapes.
+     * @param space    the places one after another; the layout cuts it among the readers
+     * @param wanted   per place, all that this rank will ever take of it
+     * @param readers  world rank of each reader
+     * @param arena    memory of the node, `options.budget` bytes or more
+     * @note Collective
+     */
+    static std::unique_ptr<Scatter> make(Team& team, Memory& arena, Space space,
+                                         std::vector<std::vector<WantedBox>> wanted,
+                                         std::vector<int> readers, const StreamOptions& options,
+                                         Status& status);
+
+    /// Called by every rank before the agreement (any wait of all for all) that must precede each
+    /// pass: ranks leave a pass while others are still in it.
+    static void prepare(Team& team, Memory& arena);
+
+    /**
+     * Reads all places.
+     * @param sources  of each place
+     * @return this rank's own failure; the caller lets the ranks agree
+     * @note Collective
+     */
+    Status run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries,
+               Source& source);
+
+    const StreamCounts& counts() const { return counts_; }
+
+private:
+    struct Control;
+    /// A stream that this node takes from: its reader is here (local), or elsewhere (incoming).
+    struct Lane {
+        int reader;  ///< of the layout
+        int rank;    ///< world rank of the reader
+        int owner;   ///< the rank of this node, by its place, that fills the slots
+        bool local;
+        char* memory;  ///< slots of `capacity_` bytes
+        PieceCursor cursor;
+        Extent piece;  ///< at the position that is under way
+    };
+    struct Pass;
+
+    explicit Scatter(Team& team) : team_(team) {}
+    Status cover_node(const std::vector<std::vector<WantedBox>>& wanted);
+    std::set<int> exchange_covers();
+    Status make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options);
+
+    Control& control(int place) const;
+    char* slot(const Lane& lane, std::int64_t k) const;
+    void wait_taken(std::int64_t k);
+    void wait_filled(const Lane& lane, std::int64_t k);
+    void read_piece(Pass& pass, const Lane& lane, std::int64_t k);
+    void pack_parts(const Lane& lane, std::int64_t k, std::size_t node,
+                    std::vector<char>& message) const;
+    void send_parts(Pass& pass, const Lane& lane, std::int64_t k);
+    void receive_parts(const Lane& lane, std::int64_t k);
+    bool meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) const;
+    void take(Pass& pass, const Lane& lane, std::int64_t k);
+    void take_local(Pass& pass, const Lane& lane, std::int64_t k);
+    void take_incoming(Pass& pass, const Lane& lane, std::int64_t k);
+
+    Team& team_;
+    Memory* arena_ = nullptr;
+    Space space_;
+    std::unique_ptr<Layout> layout_;
+    std::vector<int> readers_;
+    std::vector<std::vector<HeldBox>> cover_;  ///< per place: what this node wants; several nodes
+    /// Per node, per place: what other nodes want of this reader's share; empty for others.
+    std::vector<std::vector<std::vector<HeldBox>>> remote_;
+    std::vector<Lane> lanes_;
+    int own_ = -1;  ///< lane that this rank reads
+    int slots_ = 1;
+    std::int64_t piece_ = 0;
+    std::size_t capacity_ = 0;
+    std::vector<std::vector<char>> outgoing_;  ///< per node, messages under way
+    std::vector<MPI_Request> sends_;
+    StreamCounts counts_;
+};
+
+}  // namespace thalweg

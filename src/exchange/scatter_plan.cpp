@@ -1,0 +1,188 @@
+// Planning a read: lanes, and what other nodes want.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <new>
+
+#include "comm/words.hpp"
+#include "exchange/cover.hpp"
+#include "exchange/scatter_control.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// With the slots of all readers under way the data stay in the last level of cache.
+constexpr std::int64_t default_piece = std::int64_t(1) << 20;
+constexpr std::int64_t smallest_piece = 64;
+constexpr std::int64_t largest_piece = std::int64_t(1) << 30;  // MPI counts are 32-bit
+
+/// A piece ends up to an element later than it should; slots begin at multiples of 64.
+constexpr std::int64_t slack = 128;
+
+/// Boxes of places as words: place, number of boxes, and of each its lows and counts.
+void append(std::vector<std::int64_t>& words, std::size_t place, std::span<const HeldBox> boxes) {
+    words.push_back(static_cast<std::int64_t>(place));
+    words.push_back(static_cast<std::int64_t>(boxes.size()));
+    for (const HeldBox& held : boxes) {
+        words.insert(words.end(), held.box.low.begin(), held.box.low.begin() + held.box.nd);
+        words.insert(words.end(), held.box.count.begin(), held.box.count.begin() + held.box.nd);
+    }
+}
+
+/// Calls visit(place, box) for all boxes in the words.
+template <class Visit>
+void for_words(std::span<const std::int64_t> words, const Space& space, Visit&& visit) {
+    for (std::size_t i = 0; i < words.size();) {
+        const auto place = static_cast<std::size_t>(words[i]);
+        const std::int64_t n = words[i + 1];
+        i += 2;
+        const std::vector<std::int64_t>& shape = space.places[place].shape;
+        for (std::int64_t b = 0; b < n; ++b) {
+            HeldBox held;
+            held.box.nd = static_cast<int>(shape.size());
+            Index last{};
+            for (int d = 0; d < held.box.nd; ++d) {
+                held.box.low[d] = words[i + static_cast<std::size_t>(d)];
+                held.box.count[d] = words[i + static_cast<std::size_t>(held.box.nd + d)];
+                last[d] = held.box.low[d] + held.box.count[d] - 1;
+            }
+            held.first = linear(shape, held.box.low);
+            held.last = linear(shape, last);
+            visit(place, held);
+            i += static_cast<std::size_t>(2 * held.box.nd);
+        }
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space space,
+                                       std::vector<std::vector<WantedBox>> wanted,
+                                       std::vector<int> readers, const StreamOptions& options,
+                                       Status& status) {
+    std::unique_ptr<Scatter> scatter(new Scatter(team));
+    scatter->arena_ = &arena;
+    scatter->space_ = std::move(space);
+    scatter->readers_ = std::move(readers);
+    scatter->layout_ = make_record_layout(static_cast<int>(scatter->readers_.size()), 1);
+    std::set<int> met;
+    if (team.topology().nodes > 1) {
+        status = team.agree(scatter->cover_node(wanted));
+        if (!status.ok()) return nullptr;
+        met = scatter->exchange_covers();
+    }
+    status = team.agree(scatter->make_lanes(arena, met, options));
+    if (!status.ok()) return nullptr;
+    return scatter;
+}
+
+/// What the ranks of this node want together, known to all of them.
+Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
+    std::vector<std::int64_t> words;
+    for (std::size_t p = 0; p < wanted.size(); ++p) {
+        const std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
+        append(words, p, boxes);
+    }
+    const auto all = team_.node().gather(to_bytes(words), 0);
+    std::vector<char> together;
+    Status status;
+    if (team_.topology().node_rank == 0) {
+        try {
+            std::vector<std::vector<HeldBox>> boxes(space_.places.size());
+            for (const std::vector<char>& bytes : all)
+                for_words(to_words(bytes), space_,
+                          [&](std::size_t p, const HeldBox& held) { boxes[p].push_back(held); });
+            words.clear();
+            for (std::size_t p = 0; p < boxes.size(); ++p)
+                append(words, p, cover(boxes[p], space_.places[p].shape));
+            together = to_bytes(words);
+        } catch (const std::bad_alloc&) {
+            status = failure(TW_ENOMEM, "no memory to plan what a node reads");
+        }
+    }
+    team_.node().broadcast(together, 0);
+    cover_.assign(space_.places.size(), {});
+    for_words(to_words(together), space_,
+              [&](std::size_t p, const HeldBox& held) { cover_[p].push_back(held); });
+    return status;
+}
+
+/// A reader must know what other nodes want of its share: told once, to the readers met and to no
+/// one else. Returns the readers that this node meets.
+std::set<int> Scatter::exchange_covers() {
+    const Topology& topology = team_.topology();
+    std::set<int> met;
+    std::map<int, std::vector<std::int64_t>> words;  // per reader's rank
+    for (std::size_t p = 0; p < cover_.size(); ++p) {
+        std::set<int> met_here;
+        for (const HeldBox& held : cover_[p]) add_writers_met(*layout_, space_, p, held, met_here);
+        met.insert(met_here.begin(), met_here.end());
+        if (topology.node_rank != 0) continue;
+        for (const int reader : met_here) {
+            const int rank = readers_[static_cast<std::size_t>(reader)];
+            if (topology.node_of[static_cast<std::size_t>(rank)] != topology.node)
+                append(words[rank], p, cover_[p]);
+        }
+    }
+    std::vector<Packet> packets;
+    for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
+    remote_.assign(static_cast<std::size_t>(topology.nodes), {});
+    for (const Packet& packet : team_.world().exchange(packets)) {
+        auto& boxes = remote_[static_cast<std::size_t>(
+            topology.node_of[static_cast<std::size_t>(packet.rank)])];
+        boxes.resize(space_.places.size());
+        for_words(to_words(packet.bytes), space_,
+                  [&](std::size_t p, const HeldBox& held) { boxes[p].push_back(held); });
+    }
+    outgoing_.resize(remote_.size());
+    return met;
+}
+
+Status Scatter::make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options) {
+    const Topology& topology = team_.topology();
+    const auto members = static_cast<std::int64_t>(topology.members.size());
+    for (std::size_t r = 0; r < readers_.size(); ++r) {
+        const int reader = static_cast<int>(r);
+        const int rank = readers_[r];
+        const bool local = topology.node_of[static_cast<std::size_t>(rank)] == topology.node;
+        if (!local && met.count(reader) == 0) continue;
+        Lane lane{};
+        lane.reader = reader;
+        lane.rank = rank;
+        lane.local = local;
+        if (local)
+            lane.owner =
+                static_cast<int>(std::find(topology.members.begin(), topology.members.end(), rank) -
+                                 topology.members.begin());
+        else
+            lane.owner = reader % static_cast<int>(members);
+        if (rank == team_.rank()) own_ = static_cast<int>(lanes_.size());
+        lanes_.push_back(lane);
+    }
+    const auto lanes = static_cast<std::int64_t>(lanes_.size());
+    const auto controls = static_cast<std::int64_t>(sizeof(Control)) * members;
+    const std::int64_t room =
+        std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena.size())) - controls;
+    std::int64_t piece = options.piece > 0 ? options.piece : default_piece;
+    slots_ = members == 1 ? 1 : 3;
+    auto fitting = [&] { return lanes == 0 ? piece : (room / (lanes * slots_) - slack) / 64 * 64; };
+    if (fitting() < 4096 && slots_ > 2) slots_ = 2;
+    piece = std::min({piece, fitting(), largest_piece});
+    std::int64_t smallest = piece;
+    team_.all_reduce({&smallest, 1}, Reduce::min);
+    piece_ = smallest;
+    if (piece_ < smallest_piece)
+        return failure(TW_ENOMEM,
+                       "{} bytes of exchange buffers on a node are too few for {} streams of {} "
+                       "slots; raise the setting 'buffer'",
+                       options.budget, lanes, slots_);
+    capacity_ = static_cast<std::size_t>(piece_ + 8 + 63) / 64 * 64;
+    char* at = arena.data() + controls;
+    for (Lane& lane : lanes_) {
+        lane.memory = at;
+        at += capacity_ * static_cast<std::size_t>(slots_);
+    }
+    return {};
+}
+
+}  // namespace thalweg

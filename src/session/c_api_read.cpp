@@ -1,0 +1,268 @@
+// The C functions of files that are read.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "exchange/kernels.hpp"
+#include "session/calls.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+template <class T>
+void tell(T* to, T value) {
+    if (to != nullptr) *to = value;
+}
+
+/// An entry of a list, by its number.
+template <class T>
+Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, const char* what,
+             const T*& found) {
+    const auto n = static_cast<int>(list.size());
+    if (index < 0 || index >= n)
+        return failure(TW_EBOUNDS, "{}: there is no {} {}; there are {}", file.path, what, index,
+                       n);
+    found = &list[static_cast<std::size_t>(index)];
+    return {};
+}
+
+template <class T>
+Status name_of_entry(const tw_file_impl& file, const std::vector<T>& list, int index,
+                     const char* what, const char** name) {
+    const T* found = nullptr;
+    Status status = entry(file, list, index, what, found);
+    if (status.ok()) tell(name, found->name.c_str());
+    return status;
+}
+
+Status find_variable(const Reader& r, const char* name, const Variable*& found) {
+    int at = -1;
+    Status status = r.find(text_or_empty(name), at);
+    if (status.ok()) found = &r.contents().definitions().variables[static_cast<std::size_t>(at)];
+    return status;
+}
+
+/// The attributes of a variable; of the file for an empty name.
+Status attributes_of(const Reader& r, const char* var, const std::vector<Attribute>*& found) {
+    found = &r.contents().definitions().attributes;
+    if (*text_or_empty(var) == '\0') return {};
+    const Variable* v = nullptr;
+    Status status = find_variable(r, var, v);
+    if (status.ok()) found = &v->attributes;
+    return status;
+}
+
+Status find_attribute(const tw_file_impl& file, const Reader& r, const char* var, const char* name,
+                      const Attribute*& found) {
+    const std::vector<Attribute>* list = nullptr;
+    if (Status status = attributes_of(r, var, list); !status.ok()) return status;
+    for (const Attribute& a : *list)
+        if (a.name == text_or_empty(name)) found = &a;
+    if (found != nullptr) return {};
+    return failure(TW_ENOTFOUND, "{}: there is no {}attribute '{}'{}", file.path,
+                   *text_or_empty(var) == '\0' ? "global " : "", text_or_empty(name),
+                   *text_or_empty(var) == '\0' ? "" : fmt::format(" of variable '{}'", var));
+}
+
+Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+              tw_type type, void* data) {
+    Wish wish;
+    wish.name = text_or_empty(var);
+    if (decomposition != nullptr && decomposition->session != file->session)
+        wish.wrong = failure(TW_EHANDLE, "the decomposition is of another session");
+    else if (decomposition != nullptr)
+        wish.decomposition = decomposition->decomposition;
+    wish.record = record;
+    wish.type = type;
+    wish.data = data;
+    return wish;
+}
+
+}  // namespace
+
+extern "C" {
+
+int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
+           int64_t* records) {
+    return with_reader(file, [&](Reader& r) -> Status {
+        const Definitions& d = r.contents().definitions();
+        tell(format, r.contents().format());
+        tell(ndims, static_cast<int>(d.dims.size()));
+        tell(nvars, static_cast<int>(d.variables.size()));
+        tell(natts, static_cast<int>(d.attributes.size()));
+        tell(records, r.contents().records());
+        return {};
+    });
+}
+
+int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
+    return with_reader(file, [&](Reader& r) -> Status {
+        if (length == nullptr) return failure(TW_EARG, "{}: no place for a length", file->path);
+        const Definitions& d = r.contents().definitions();
+        const int at = d.find_dim(text_or_empty(name));
+        if (at < 0)
+            return failure(TW_ENOTFOUND, "{}: there is no dimension '{}'", file->path,
+                           text_or_empty(name));
+        const Dimension& dim = d.dims[static_cast<std::size_t>(at)];
+        *length = dim.unlimited() ? r.contents().records() : dim.length;
+        return {};
+    });
+}
+
+int tw_inq_dim_name(tw_file file, int index, const char** name) {
+    return with_reader(file, [&](Reader& r) {
+        return name_of_entry(*file, r.contents().definitions().dims, index, "dimension", name);
+    });
+}
+
+int tw_inq_unlimited(tw_file file, const char** name) {
+    return with_reader(file, [&](Reader& r) -> Status {
+        const Definitions& d = r.contents().definitions();
+        const int at = d.record_dim();
+        tell(name, at < 0 ? "" : d.dims[static_cast<std::size_t>(at)].name.c_str());
+        return {};
+    });
+}
+
+int tw_inq_var_name(tw_file file, int index, const char** name) {
+    return with_reader(file, [&](Reader& r) {
+        return name_of_entry(*file, r.contents().definitions().variables, index, "variable", name);
+    });
+}
+
+int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
+    return with_reader(file, [&](Reader& r) {
+        const Variable* v = nullptr;
+        Status status = find_variable(r, var, v);
+        if (!status.ok()) return status;
+        tell(type, v->type);
+        tell(ndims, static_cast<int>(v->dims.size()));
+        tell(natts, static_cast<int>(v->attributes.size()));
+        return status;
+    });
+}
+
+int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length) {
+    return with_reader(file, [&](Reader& r) {
+        const Variable* v = nullptr;
+        Status status = find_variable(r, var, v);
+        if (!status.ok()) return status;
+        const int* found = nullptr;
+        status = entry(*file, v->dims, index, "dimension of the variable", found);
+        if (!status.ok()) return status;
+        const Dimension& dim = r.contents().definitions().dims[static_cast<std::size_t>(*found)];
+        tell(name, dim.name.c_str());
+        tell(length, dim.unlimited() ? r.contents().records() : dim.length);
+        return status;
+    });
+}
+
+int tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
+    return with_reader(file, [&](Reader& r) {
+        const std::vector<Attribute>* list = nullptr;
+        Status status = attributes_of(r, var, list);
+        return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
+    });
+}
+
+int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
+    return with_reader(file, [&](Reader& r) {
+        const Attribute* a = nullptr;
+        Status status = find_attribute(*file, r, var, name, a);
+        if (!status.ok()) return status;
+        tell(type, a->type);
+        tell(n, a->n);
+        return status;
+    });
+}
+
+int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+               void* values) {
+    return with_reader(file, [&](Reader& r) {
+        const Attribute* a = nullptr;
+        Status status = find_attribute(*file, r, var, name, a);
+        if (!status.ok()) return status;
+        auto refuse = [&](int code, const std::string& why) {
+            return failure(code, "{}: attribute '{}': {}", file->path, a->name, why);
+        };
+        if (!valid_type(type))
+            return refuse(TW_ETYPE, fmt::format("there is no type {}", int(type)));
+        if ((type == TW_CHAR) != (a->type == TW_CHAR))
+            return refuse(TW_ETYPE,
+                          fmt::format("it is of type {}, not {}", name_of(a->type), name_of(type)));
+        if (n != a->n) return refuse(TW_ESHAPE, fmt::format("it has {} values, not {}", a->n, n));
+        if (n == 0) return status;
+        if (values == nullptr) return refuse(TW_EARG, "no place for its values");
+        const bool any_sign =
+            a->type == TW_BYTE && type == TW_UBYTE && r.contents().byte_of_any_sign();
+        const tw_type target = any_sign ? TW_BYTE : type;
+        char fill[8];
+        default_fill(target, fill);
+        const RowKernel kernel = unpack_kernel(a->type, target, Order::native);
+        const std::int64_t misfits =
+            kernel(static_cast<char*>(values), static_cast<std::ptrdiff_t>(size_of(target)),
+                   a->values.data(), static_cast<std::ptrdiff_t>(size_of(a->type)), n, fill);
+        if (misfits == 0) return status;
+        return refuse(TW_ERANGE,
+                      fmt::format("{} values do not fit type {}", misfits, name_of(type)));
+    });
+}
+
+int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text) {
+    return with_reader(file, [&](Reader& r) {
+        const Attribute* a = nullptr;
+        Status status = find_attribute(*file, r, var, name, a);
+        if (!status.ok()) return status;
+        if (a->type != TW_CHAR)
+            return failure(TW_ETYPE, "{}: attribute '{}': it is of type {}, no text", file->path,
+                           a->name, name_of(a->type));
+        if (text == nullptr || size <= a->n)
+            return failure(TW_ESHAPE,
+                           "{}: attribute '{}': its {} characters and their end need {} "
+                           "bytes, there are {}",
+                           file->path, a->name, a->n, a->n + 1, text == nullptr ? 0 : size);
+        std::copy(a->values.begin(), a->values.end(), text);
+        text[a->n] = '\0';
+        return status;
+    });
+}
+
+int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+           tw_type type, void* data, int64_t n) {
+    return with_reader(file, [&](Reader& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        wish.n = std::max<int64_t>(n, 0);
+        return r.get(wish);
+    });
+}
+
+int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                    tw_type type, void* data, int64_t n) {
+    return with_reader(file, [&](Reader& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        wish.n = std::max<int64_t>(n, 0);
+        return r.get_deferred(wish);
+    });
+}
+
+int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                   tw_type type, void* data, int rank, const int64_t* extent,
+                   const int64_t* byte_stride, int flags) {
+    return with_reader(file, [&](Reader& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        wish.n = -1;
+        wish.rank = rank;
+        wish.extent = extent;
+        wish.byte_stride = byte_stride;
+        if (flags != TW_COPY && flags != TW_DEFERRED)
+            wish.wrong = failure(TW_EARG, "there are no flags {}", flags);
+        return flags == TW_DEFERRED ? r.get_deferred(wish) : r.get(wish);
+    });
+}
+
+int tw_read(tw_file file) {
+    return with_reader(file, [](Reader& r) { return r.read(); });
+}
+
+}  // extern "C"

@@ -1,0 +1,73 @@
+// Where the data of an existing file come from: one source a format. It sees variables and ranges
+// of their elements, no decompositions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "comm/comm.hpp"
+#include "definitions/definitions.hpp"
+
+namespace thalweg {
+
+/// A row-major range of elements of one variable (of one record), and where they are to go, in the
+/// source's byte order.
+struct ReadRange {
+    int variable = 0;
+    std::int64_t record = 0;
+    std::int64_t first = 0;  ///< element
+    std::int64_t elements = 0;
+    char* to = nullptr;
+};
+
+struct ReadCounts {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    double seconds = 0;
+};
+
+class Source {
+public:
+    virtual ~Source() = default;
+    virtual const char* format() const = 0;
+    /// Byte order of the data that read gives.
+    virtual Order order() const = 0;
+    /// Whether values of type byte are signed or unsigned, as the user likes.
+    virtual bool byte_of_any_sign() const = 0;
+
+    const Definitions& definitions() const { return definitions_; }
+    std::int64_t records() const { return records_; }
+
+    /// Looks for records that were added since. @note Collective; the same status on every rank
+    virtual Status refresh(Comm& comm) = 0;
+
+    /// Where a variable (of one record) begins in the file; orders what is read.
+    virtual std::int64_t position(int variable, std::int64_t record) const = 0;
+    /// Whether the file is long enough to hold it. Local; the same on every rank.
+    virtual Status check(int variable, std::int64_t record) const = 0;
+
+    /// Reads ranges that are sorted by position, neighbours in the file and in memory at once.
+    /// Local; called by readers only.
+    virtual Status read(std::span<const ReadRange> ranges) = 0;
+
+    const ReadCounts& counts() const { return counts_; }
+
+protected:
+    Definitions definitions_;
+    std::int64_t records_ = 0;
+    ReadCounts counts_;
+};
+
+/**
+ * Opens a file: one rank looks at it, the others are told.
+ * @param reader  whether this rank will read
+ * @return TW_OK, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED (a netCDF-4 file)
+ * @note Collective over comm; the same status on every rank
+ */
+std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
+                                    Status& status);
+
+}  // namespace thalweg
