@@ -138,7 +138,7 @@ def main() -> int:
     write_page(page, sections, records, facts)
     figures = [figure for section in sections.values() for figure in section]
     for figure in figures:
-        print(f"{figure.source:<28}{figure.verdict:<16}{figure.finding}")
+        print(f"{figure.source:<28}{figure.verdict:<16}{figure.sentence()}")
     problems = look_at(page, sum(figure.image is not None for figure in figures))
     problems += [f"{r.name}: {r.error}" for r in records if r.error]
     problems += [f"{r.name}: {w}" for r in records for w in wrong_files(r.report)]

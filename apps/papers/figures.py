@@ -32,13 +32,19 @@ class Figure:
     source: str  # "CAM, figs. 4 and 5"
     title: str
     claim: str  # the paper's finding
-    finding: str = "nothing was measured"
+    finding: str = ""
     verdict: str = UNMEASURED
     reference: list[str] = field(default_factory=list)  # what the paper gives in numbers
     scaled: str = ""
     missing: list[tuple[str, str]] = field(default_factory=list)  # what, why
     tables: list[Table] = field(default_factory=list)
     image: Path | None = None
+
+    def sentence(self) -> str:
+        """Whether the finding holds, in one sentence."""
+        if self.finding:
+            return self.finding
+        return f"Nothing was measured{f': {self.missing[0][1]}' if self.missing else ''}."
 
 
 @dataclass

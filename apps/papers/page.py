@@ -92,7 +92,7 @@ def article(figure: Figure) -> str:
         image = f'<img alt="{escape(figure.title)}" src="data:image/png;base64,{data}">'
     return (
         f'<article id="{figure.name}"><div class="source">{escape(figure.source)}</div>'
-        f"<h3>{escape(figure.title)}</h3><p>{badge(figure.verdict)} {escape(figure.finding)}</p>"
+        f"<h3>{escape(figure.title)}</h3><p>{badge(figure.verdict)} {escape(figure.sentence())}</p>"
         f"{image}{''.join(table(t) for t in figure.tables)}"
         f"<dl>{''.join(f'<dt>{k}</dt><dd>{v}</dd>' for k, v in details)}</dl></article>"
     )
@@ -104,7 +104,7 @@ def summary(sections: dict[str, list[Figure]]) -> str:
         for f in figures:
             rows.append(
                 f'<tr><td><a href="#{f.name}">{escape(f.source)}</a></td><td>{escape(f.claim)}</td>'
-                f"<td>{badge(f.verdict)}</td><td>{escape(f.finding)}</td></tr>"
+                f"<td>{badge(f.verdict)}</td><td>{escape(f.sentence())}</td></tr>"
             )
     return (
         '<div class="scroll"><table class="summary"><thead><tr><th>figure</th><th>the paper</th>'
