@@ -244,7 +244,7 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
     for (Delivery& d : deliveries) pass.of_place[d.place].push_back(&d);
     const int me = team_.topology().node_rank;
     for (Lane& lane : lanes_)
-        lane.cursor = PieceCursor(space_, layout_->share(lane.reader, space_, 0), piece_);
+        lane.cursor = PieceCursor(space_, layout_->share(lane.reader, space_, 0).extents(), piece_);
     const std::size_t first = own_ < 0 ? 0 : static_cast<std::size_t>(own_);
     for (std::int64_t k = 0;; ++k) {
         bool any = false, receives = false;

@@ -115,7 +115,7 @@ std::set<int> Scatter::exchange_covers() {
     std::map<int, std::vector<std::int64_t>> words;  // per reader's rank
     for (std::size_t p = 0; p < cover_.size(); ++p) {
         std::set<int> met_here;
-        for (const HeldBox& held : cover_[p]) add_writers_met(*layout_, space_, p, held, met_here);
+        for (const HeldBox& held : cover_[p]) layout_->add_writers(space_, p, held.box, met_here);
         met.insert(met_here.begin(), met_here.end());
         if (topology.node_rank != 0) continue;
         for (const int reader : met_here) {
