@@ -39,7 +39,7 @@ def parse() -> argparse.Namespace:
         "--redraw", action="store_true", help="measure nothing: figures and page from --out's data"
     )
     parser.add_argument("--timeout", type=float, default=900, help="seconds of a run at most (900)")
-    parser.add_argument("launch", nargs="*", help="after --: mpirun and its flags")
+    parser.add_argument("launch", nargs="*", help=argparse.SUPPRESS)  # mpirun and its flags
     options = parser.parse_args()
     if options.only:
         unknown = [name for name in options.only.split(",") if name not in PAPERS]
