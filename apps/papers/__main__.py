@@ -15,7 +15,7 @@ from .figures import Figure
 from .page import write_page
 from .presets import PRESETS, Preset
 from .progress import Reporter, duration
-from .runs import Bench, Results, Run
+from .runs import UNKNOWN, Bench, Results, Run
 
 PAPERS = {"cam": cam, "cmaq": cmaq, "cfio": cfio, "mom5": mom5}
 
@@ -140,7 +140,8 @@ def main() -> int:
     for figure in figures:
         print(f"{figure.source:<28}{figure.verdict:<16}{figure.sentence()}")
     problems = look_at(page, sum(figure.image is not None for figure in figures))
-    problems += [f"{r.name}: {r.error}" for r in records if r.error]
+    failed = [r for r in records if r.error and not r.error.startswith(UNKNOWN)]
+    problems += [f"{r.name}: {r.error}" for r in failed]
     problems += [f"{r.name}: {w}" for r in records for w in wrong_files(r.report)]
     print(f"\n{page}, in {duration(time.monotonic() - start)}")
     for problem in problems:

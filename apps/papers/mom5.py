@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Table, times
+from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, Table, times
 from .presets import Preset, measuring
 from .runs import Results, Run
 
@@ -36,6 +36,10 @@ def name_of(ranks: int) -> str:
     return f"mom5-p{ranks}"
 
 
+def read_name(ranks: int) -> str:
+    return f"mom5-read-p{ranks}"
+
+
 def runs(preset: Preset) -> list[Run]:
     result = []
     for ranks, layouts in preset.layouts.items():
@@ -47,6 +51,8 @@ def runs(preset: Preset) -> list[Run]:
         )
         weight = 2 + (2560 * preset.mom5_scale**2 / 400 + 0.4) * (preset.repetitions + 1) * 2
         result.append(Run(name_of(ranks), ranks, arguments + measuring(preset), weight))
+        reading = ("read", "mom5-025", "--scale", f"{preset.mom5_scale:g}")
+        result.append(Run(read_name(ranks), ranks, reading + measuring(preset), weight / 3))
     scale, ranks, days = preset.shares
     methods = ",".join(["raw", *SHARE_METHODS])
     arguments = ("mom5-01", "--scale", f"{scale:g}", "--steps", str(days), "--methods", methods)
@@ -54,20 +60,19 @@ def runs(preset: Preset) -> list[Run]:
     return [*result, Run(SHARES, ranks, arguments + measuring(preset), weight)]
 
 
-def phase(row: dict, name: str) -> float | None:
-    """Seconds of a file: open, read, write (with remapping and waiting), close or all of it."""
+def phase(row: dict, name: str) -> float:
+    """Seconds of a file: open, write (with remapping and waiting), close or all of it."""
     phases = row["phases"]
     if name == "write":
         return row["median_seconds"] - phases["close"]
     if name == "total":
-        return row["median_seconds"] + phases["open"] + phases.get("read", 0)
-    return phases.get(name)
+        return row["median_seconds"] + phases["open"]
+    return phases[name]
 
 
 # (phase, figure, what the paper found)
 PHASES = (
     ("open", 3, "HDF5 opens take longer than PnetCDF's, and grow with the ranks."),
-    ("read", 4, "Reads use neither layout nor parallel I/O and grow with the ranks."),
     ("write", 5, "Writing gets faster with ranks; PnetCDF is somewhat faster than HDF5."),
     ("close", 6, "HDF5's closes suffer from contention; PnetCDF's are negligible."),
     ("total", 7, "HDF5's contention at many ranks outweighs what the layout gains."),
@@ -108,14 +113,57 @@ def against_layout(
         columns["netCDF-4"].append(None)
         for method, label in PLAIN.items():
             columns[label].append(seconds_of(results, ranks, method, name))
-    if name == "read":
-        note = "reading is not measured by this build of thalweg-bench"
-        if all(v is None for c in columns.values() for v in c):
-            figure.missing = [("reading", note)]
     chart = Chart(folder, figure.name)
     chart.bars(groups, list(columns.items()), "seconds")
     figure.image = chart.save()
     judge(figure, results, preset, name)
+    return figure
+
+
+READERS = {
+    "pnetcdf": "PnetCDF, collective",
+    "thalweg": "Thalweg, all variables at once",
+    "thalweg-get": "Thalweg, one variable after the other",
+    "raw": "plain reads of the same bytes",
+}
+
+
+def reading(results: Results, preset: Preset, folder: Path) -> Figure:
+    counts = list(preset.layouts)
+    figure = Figure(
+        "mom5-read",
+        "MOM5, fig. 4",
+        "Time of reading a restart file against ranks",
+        "Reads use neither layout nor parallel I/O and grow with the ranks.",
+        reference=["240 and 960 ranks of the 0.25 degree model (no figures in the text at hand)"],
+        scaled=f"{preset.mom5_scale:g} of the grid each way, one record, "
+        f"{', '.join(map(str, counts))} ranks",
+    )
+    lines = {}
+    for method, label in READERS.items():
+        rows = {p: results.rows(read_name(p)).get(method) for p in counts}
+        found = [(p, row["seconds"]) for p, row in rows.items() if row]
+        if found:
+            lines[method] = Line(label, [p for p, _ in found], [t for _, t in found])
+        else:
+            figure.missing.append((label, results.reason(read_name(counts[0]), method)))
+    chart = Chart(folder, figure.name)
+    chart.lines(list(lines.values()), "ranks", "seconds", log="xy")
+    figure.image = chart.save()
+    if "pnetcdf" in lines and "thalweg" in lines:
+        theirs, ours = lines["pnetcdf"].y, lines["thalweg"].y
+        growth, own = theirs[-1] / theirs[0], ours[-1] / ours[0]
+        figure.finding = (
+            f"At {counts[-1]} ranks PnetCDF reads in {1000 * theirs[-1]:.1f} ms, Thalweg in "
+            f"{1000 * ours[-1]:.1f} ms"
+        )
+        if len(counts) > 1:
+            figure.verdict = HOLDS if min(growth, own) > 1.1 else IN_PART if growth > 1.1 else NOT
+            figure.finding += (
+                f"; from {counts[0]} to {counts[-1]} ranks PnetCDF's time changes by a factor of "
+                f"{growth:.1f}, Thalweg's by {own:.1f}"
+            )
+        figure.finding += "."
     return figure
 
 
@@ -225,5 +273,6 @@ def shares(results: Results, preset: Preset, folder: Path) -> Figure:
 def figures(results: Results, preset: Preset, folder: Path) -> list[Figure]:
     return [
         *(against_layout(results, preset, folder, *which) for which in PHASES),
+        reading(results, preset, folder),
         shares(results, preset, folder),
     ]

@@ -136,6 +136,10 @@ def method_rows(record: Record) -> list[list[str]]:
             figures += ["", number(r["library_seconds"]), number(r["close_seconds"]), ""]
             figures += [number(r["mb_per_s"], 0), number(r["ratio_to_no_output"], 2)]
             figures += [number(r["cpu_seconds"], 2), "", "", number(r["peak_bytes"] / 1e6, 1)]
+        elif "seconds" in r:  # reading
+            figures = ["", number(r["open_seconds"]), "", "", "", number(r["seconds"])]
+            figures += [number(r["bytes"] / r["seconds"] / 1e6, 0), number(r["ratio_to_raw"], 2)]
+            figures += [number(r["cpu_seconds"], 2), "", "", ""]
         else:
             figures = [""] * 12
         rows.append([name, *figures, reason[:160]])

@@ -72,7 +72,7 @@ PRESETS = {
         },
         model_ranks=2,
         mom5_scale=0.05,
-        layouts={4: ("1x1", "2x2")},
+        layouts={2: ("2x1",), 4: ("1x1", "2x2")},
         shares=(0.02, 2, 4),
     ),
     "quick": Preset(

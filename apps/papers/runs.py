@@ -12,6 +12,7 @@ from pathlib import Path
 
 # Of a row: why it does not count. `wrong`: its file was not what it has to be.
 NO_FIGURES = ("error", "skipped", "wrong")
+UNKNOWN = "this build does not know it"
 SETTINGS_ERROR = re.compile(r"(unknown setting '[^']*'|setting '[^']*' \([^)]*\) is '[^']*')")
 
 
@@ -45,7 +46,7 @@ def short_reason(text: str) -> str:
     """An error of the library without the list of what it does know."""
     found = SETTINGS_ERROR.search(text)
     if found:
-        return f"this build does not know it: {found[1]}"
+        return f"{UNKNOWN}: {found[1]}"
     return text.strip()[:200] or "no reason was given"
 
 
@@ -146,6 +147,8 @@ class Bench:
         )
         text = output.read_text() if output.exists() else ""
         output.unlink(missing_ok=True)
+        if "was not expected" in done.stderr:
+            raise UnmeasuredError(f"{UNKNOWN}: {last_line(done.stderr)}")
         # 1: a method could not be measured or was wrong; the report tells which.
         if done.returncode not in (0, 1) or not text:
             raise UnmeasuredError(last_line(done.stderr) or f"status {done.returncode}")
@@ -163,4 +166,6 @@ def command_of(record: Record) -> str:
     if record.arguments and record.arguments[0] == "overlap":
         return f"./run bench {shlex.join(record.arguments)}"
     words = shlex.join(record.arguments)
+    if record.arguments and record.arguments[0] == "read":
+        words = f"restart-{words}"
     return f"./run bench {words} --ranks {record.ranks}"

@@ -38,7 +38,7 @@ struct Context {
     const Problem& problem;
     const Options& options;
     int steps;
-    std::string settings;  ///< of this method, more than options.settings
+    std::string settings{};  ///< of this method, more than options.settings
 };
 
 /// The limit on one of the ranks where all write: the library's own code, so that all are held
