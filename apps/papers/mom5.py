@@ -271,8 +271,10 @@ def shares(results: Results, preset: Preset, folder: Path) -> Figure:
 
 
 def figures(results: Results, preset: Preset, folder: Path) -> list[Figure]:
+    opening, *others = (against_layout(results, preset, folder, *which) for which in PHASES)
     return [
-        *(against_layout(results, preset, folder, *which) for which in PHASES),
+        opening,
         reading(results, preset, folder),
+        *others,
         shares(results, preset, folder),
     ]
