@@ -85,6 +85,11 @@ void to_file_order(const Group& group, const Part& part, const void* memory, voi
                row_major_strides(part.count), element_bytes(group.spec->type));
 }
 
+void from_file_order(const Group& group, const Part& part, const void* block, void* memory) {
+    copy_block(part.count, block, row_major_strides(part.count), memory,
+               memory_strides(group, part), element_bytes(group.spec->type));
+}
+
 void place_in_global(const Group& group, const Part& part, const void* memory, void* global) {
     const std::vector<std::int64_t> stride = row_major_strides(group.shape);
     std::int64_t at = 0;

@@ -21,6 +21,9 @@ void copy_block(const std::vector<std::int64_t>& count, const void* from,
 /// A part of a group in memory order -> a dense block in file order.
 void to_file_order(const Group& group, const Part& part, const void* memory, void* block);
 
+/// The reverse.
+void from_file_order(const Group& group, const Part& part, const void* block, void* memory);
+
 /// A part of a group in memory order -> its place in a global array in file order.
 void place_in_global(const Group& group, const Part& part, const void* memory, void* global);
 

@@ -11,6 +11,7 @@
 #include "machine.hpp"
 #include "options.hpp"
 #include "overlap_report.hpp"
+#include "reading.hpp"
 #include "report.hpp"
 #include "run.hpp"
 
@@ -77,11 +78,30 @@ int run_overlap(const Meeting& meeting, int argc, char** argv) {
     return measurement.good ? 0 : exit_wrong;
 }
 
+int run_reading(const Meeting& meeting, int argc, char** argv) {
+    Options options;
+    std::string text;
+    if (parse_read_options(argc - 1, argv + 1, options, text) == Parsed::done) {
+        if (meeting.rank() == 0) fmt::print("{}", text);
+        return 0;
+    }
+    Problem problem(options, meeting.rank(), meeting.ranks());
+    check_json_file(meeting, options.json);
+    const auto machine = describe_machine(meeting, options.dir);
+    bool good = true;
+    const auto report = measure_reading(meeting, problem, options, machine,
+                                        command_line(argc, argv, meeting.ranks()), good);
+    tell(meeting, options, report, reading_table);
+    return good ? 0 : exit_wrong;
+}
+
 int run(int argc, char** argv) {
     const Meeting meeting(MPI_COMM_WORLD);
     const bool speaks = meeting.rank() == 0;
     try {
         const bool overlap = argc > 1 && std::strcmp(argv[1], "overlap") == 0;
+        const bool reading = argc > 1 && std::strcmp(argv[1], "read") == 0;
+        if (reading) return run_reading(meeting, argc, argv);
         return overlap ? run_overlap(meeting, argc, argv) : run_methods(meeting, argc, argv);
     } catch (const UsageError& e) {
         if (speaks) fmt::print(stderr, "thalweg-bench: {}\n", e.what());

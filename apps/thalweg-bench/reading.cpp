@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reading.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "ground.hpp"
+#include "machine.hpp"
+#include "registry.hpp"
+#include "table.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ReadRow {
+    const ReadMethodInfo* info;
+    std::unique_ptr<ReadMethod> method;
+    std::vector<double> open, seconds, cpu;
+    std::string wrong;
+};
+
+const ReadMethodInfo& find_read_method(const std::string& name) {
+    std::string names;
+    for (const ReadMethodInfo& m : read_methods()) {
+        if (m.name == name) return m;
+        names += (names.empty() ? "" : ", ") + std::string(m.name);
+    }
+    throw UsageError("unknown method \"" + name + "\"; there are " + names);
+}
+
+/// Memory for a rank's fields, touched, in huge pages where there are some.
+class Fields {
+public:
+    explicit Fields(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
+        void* p = std::aligned_alloc(page, (bytes_ + page - 1) / page * page);
+        if (p == nullptr) throw std::bad_alloc();
+        madvise(p, bytes_, MADV_HUGEPAGE);
+        memory_.reset(static_cast<std::byte*>(p));
+        clear();
+    }
+    std::byte* data() const { return memory_.get(); }
+    void clear() { std::memset(memory_.get(), 0xff, bytes_); }
+
+private:
+    struct Free {
+        void operator()(std::byte* p) const { std::free(p); }
+    };
+    static constexpr std::size_t page = std::size_t(2) << 20;
+    std::size_t bytes_;
+    std::unique_ptr<std::byte, Free> memory_;
+};
+
+/// Whether the arrays hold what was written.
+std::string compare(const Meeting& meeting, const Problem& problem, const Arrays& arrays) {
+    std::int64_t first = -1;
+    for (std::size_t i = 0; i < problem.variables().size() && first < 0; ++i) {
+        const Variable& v = problem.variables()[i];
+        const auto bytes = static_cast<std::size_t>(problem.group(v).local_bytes());
+        if (bytes > 0 && std::memcmp(arrays.of(v), problem.values(v, 0), bytes) != 0)
+            first = static_cast<std::int64_t>(i);
+    }
+    first = meeting.max(first);
+    return first < 0 ? ""
+                     : "variable " + problem.variables()[static_cast<std::size_t>(first)].name +
+                           " is wrong";
+}
+
+void run_once(const Meeting& meeting, const std::string& path, ReadRow& row, bool measured) {
+    double start = meeting.start();
+    row.method->open(path);
+    const double open = meeting.max(now() - start);
+    start = meeting.start();
+    const double cpu_start = cpu_seconds();
+    row.method->read();
+    row.method->close();
+    const double seconds = now() - start;
+    const double cpu = cpu_seconds() - cpu_start;
+    meeting.wait();
+    const double slowest = meeting.max(seconds), sum = meeting.sum(cpu);
+    if (!measured) return;
+    row.open.push_back(open);
+    row.seconds.push_back(slowest);
+    row.cpu.push_back(sum);
+}
+
+/// Median over the repetitions of this row's time as a multiple of another's.
+double ratio(const ReadRow& row, const ReadRow* to) {
+    if (to == nullptr) return 0;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < row.seconds.size(); ++i)
+        ratios.push_back(row.seconds[i] / to->seconds[i]);
+    return median(ratios);
+}
+
+Json result(const ReadRow& row, const std::vector<ReadRow>& rows, const Problem& problem) {
+    const auto find = [&](const char* name) -> const ReadRow* {
+        for (const ReadRow& r : rows)
+            if (std::strcmp(r.info->name, name) == 0) return &r;
+        return nullptr;
+    };
+    Json r;
+    r["workload"] = problem.workload().name;
+    r["method"] = row.info->name;
+    r["ranks"] = problem.ranks();
+    r["grid"] = problem.grid();
+    r["bytes"] = problem.step_bytes();
+    r["seconds"] = median(row.seconds);
+    r["seconds_min"] = *std::min_element(row.seconds.begin(), row.seconds.end());
+    r["seconds_max"] = *std::max_element(row.seconds.begin(), row.seconds.end());
+    r["open_seconds"] = median(row.open);
+    r["cpu_seconds"] = median(row.cpu);
+    r["ratio_to_raw"] = ratio(row, find("raw"));
+    r["ratio_to_pnetcdf"] = ratio(row, find("pnetcdf"));
+    r["verified"] = row.info->fills && row.wrong.empty();
+    if (!row.wrong.empty()) r["wrong"] = row.wrong;
+    return r;
+}
+
+}  // namespace
+
+Parsed parse_read_options(int argc, char** argv, Options& options, std::string& text) {
+    CLI::App app{"Measures how fast a restart file reaches the arrays of a model's ranks."};
+    app.name("thalweg-bench read");
+    std::string methods = "\nMethods:\n";
+    for (const ReadMethodInfo& m : read_methods()) methods += fmt_line(m.name, m.text);
+    app.footer(methods);
+    options.workload = "fv-d";
+    app.add_option("workload", options.workload, "Whose fields are read (thalweg-bench --list)")
+        ->capture_default_str();
+    app.add_option("-m,--methods", options.methods, "Methods, separated by commas (default: all)")
+        ->delimiter(',');
+    add_common_options(app, options);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        text = app.help();
+        return Parsed::done;
+    } catch (const CLI::ParseError& e) {
+        throw UsageError(e.what());
+    }
+    if (options.methods.empty())
+        for (const ReadMethodInfo& m : read_methods()) options.methods.emplace_back(m.name);
+    return Parsed::run;
+}
+
+Json measure_reading(const Meeting& meeting, Problem& problem, const Options& options,
+                     const Json& machine, const std::string& command, bool& good) {
+    std::vector<ReadRow> rows;
+    for (const std::string& name : options.methods)
+        rows.push_back({&find_read_method(name), nullptr, {}, {}, {}, ""});
+    check_folder(meeting, options.dir, 2.1 * static_cast<double>(problem.step_bytes()));
+    const Ground ground(meeting, options.dir);
+    ground.prewarm(2 * problem.step_bytes());
+    problem.fill();
+    const Context context{meeting.comm(), problem, options, 1};
+
+    // The file: one record, as the library writes it. Afterwards it is in the page cache.
+    const std::string path = ground.prefix() + "-restart";
+    {
+        const auto writer = find_method("record").make(context);
+        writer->open(path);
+        writer->step(0);
+        writer->close();
+    }
+    Fields fields(std::max<std::int64_t>(problem.memory_bytes(), 1));
+    const Arrays arrays{problem, fields.data()};
+    for (ReadRow& row : rows) row.method = row.info->make(context, arrays);
+    for (int i = -options.warmup; i < options.repetitions; ++i) {
+        for (ReadRow& row : rows) {
+            const bool verifies = row.info->fills && options.verify != Verify::none &&
+                                  (i == 0 || options.verify == Verify::all);
+            if (verifies) fields.clear();
+            run_once(meeting, path, row, i >= 0);
+            if (verifies && row.wrong.empty()) row.wrong = compare(meeting, problem, arrays);
+        }
+    }
+    ground.remove(path);
+
+    Json report;
+    report["measurement"] = "read";
+    report["date"] = date_now();
+    report["command"] = command;
+    report["machine"] = machine;
+    for (const ReadRow& row : rows) {
+        report["results"].push_back(result(row, rows, problem));
+        good &= row.wrong.empty();
+    }
+    return report;
+}
+
+std::string reading_table(const Json& report) {
+    std::vector<std::vector<std::string>> rows{
+        {"method", "seconds", "min", "max", "MB/s", "to raw", "to PnetCDF", "open", "CPU", ""}};
+    for (const Json& r : report.at("results")) {
+        const auto number = [&](const char* key) { return r.at(key).get<double>(); };
+        rows.push_back({r.at("method"), fmt::format("{:.4f}", number("seconds")),
+                        fmt::format("{:.4f}", number("seconds_min")),
+                        fmt::format("{:.4f}", number("seconds_max")),
+                        fmt::format("{:.0f}", number("bytes") / number("seconds") / 1e6),
+                        fmt::format("{:.2f}", number("ratio_to_raw")),
+                        fmt::format("{:.2f}", number("ratio_to_pnetcdf")),
+                        fmt::format("{:.4f}", number("open_seconds")),
+                        fmt::format("{:.3f}", number("cpu_seconds")),
+                        r.contains("wrong") ? r.at("wrong").get<std::string>() : ""});
+    }
+    return format_table(rows);
+}
+
+}  // namespace thalweg::bench

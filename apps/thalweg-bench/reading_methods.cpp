@@ -1,0 +1,187 @@
+// Ways to read a restart file.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <pnetcdf.h>
+#include <thalweg/thalweg.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "copy_block.hpp"
+#include "pnetcdf_file.hpp"
+#include "reading.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+/// The floor: every rank reads a contiguous 1/P of as many bytes, in no format.
+class RawRead : public ReadMethod {
+public:
+    RawRead(const Context& context, const Arrays& arrays) : context_(context), arrays_(arrays) {}
+    ~RawRead() override {
+        if (file_ >= 0) ::close(file_);
+    }
+
+    void open(const std::string& path) override {
+        file_ = ::open(path.c_str(), O_RDONLY);
+        if (file_ < 0) fail(path);
+    }
+
+    void read() override {
+        const Problem& p = context_.problem;
+        std::int64_t at = p.step_bytes() * p.rank() / p.ranks();
+        const std::int64_t end = p.step_bytes() * (p.rank() + 1) / p.ranks();
+        // From the start again where the share is larger than the arrays.
+        for (std::int64_t to = 0; at < end;) {
+            const std::int64_t n = std::min(end - at, p.memory_bytes() - to);
+            const ssize_t got =
+                ::pread(file_, arrays_.memory + to, static_cast<std::size_t>(n), at);
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) fail("pread");
+            at += got;
+            to = (to + got) % p.memory_bytes();
+        }
+    }
+
+    void close() override {
+        ::close(file_);
+        file_ = -1;
+    }
+
+private:
+    [[noreturn]] static void fail(const std::string& what) {
+        throw std::system_error(errno, std::generic_category(), "raw: " + what);
+    }
+
+    Context context_;
+    Arrays arrays_;
+    int file_ = -1;
+};
+
+class LibraryRead : public ReadMethod {
+public:
+    LibraryRead(const Context& context, const Arrays& arrays, bool together)
+        : context_(context), arrays_(arrays), together_(together) {
+        check(tw_init(context.comm, context.options.settings.c_str(), &session_), "tw_init");
+        for (const Group& g : context.problem.groups()) {
+            tw_decomposition decomposition = nullptr;
+            std::vector<std::int64_t> shape, start, count;
+            std::string names;
+            for (const int d : g.memory_axis) {
+                shape.push_back(g.shape[static_cast<std::size_t>(d)]);
+                start.push_back(g.part.start[static_cast<std::size_t>(d)]);
+                count.push_back(g.part.count[static_cast<std::size_t>(d)]);
+            }
+            for (const std::string& name : g.spec->memory_order) names += name + " ";
+            if (!g.replicated)
+                check(tw_decompose(session_, names.c_str(), 1, shape.data(), start.data(),
+                                   count.data(), &decomposition),
+                      "tw_decompose");
+            decompositions_.push_back(decomposition);
+        }
+    }
+    ~LibraryRead() override { tw_finalize(&session_); }
+
+    void open(const std::string& path) override {
+        check(tw_open(session_, path.c_str(), nullptr, &file_), "tw_open");
+    }
+
+    void read() override {
+        const auto get = together_ ? tw_get_deferred : tw_get;
+        for (const Variable& v : context_.problem.variables()) {
+            const Group& g = context_.problem.group(v);
+            check(get(file_, v.name.c_str(), decompositions_[static_cast<std::size_t>(v.group)], 0,
+                      g.spec->type == Element::f4 ? TW_FLOAT : TW_DOUBLE, arrays_.of(v),
+                      g.part.elements()),
+                  "tw_get");
+        }
+        if (together_) check(tw_read(file_), "tw_read");
+    }
+
+    void close() override { check(tw_close(&file_), "tw_close"); }
+
+private:
+    void check(int status, const char* what) const {
+        if (status != TW_OK)
+            throw std::runtime_error(std::string(what) + ": " + tw_error_message(session_));
+    }
+
+    Context context_;
+    Arrays arrays_;
+    bool together_;
+    tw_session session_ = nullptr;
+    std::vector<tw_decomposition> decompositions_;
+    tw_file file_ = nullptr;
+};
+
+/// Every rank its block, one collective call a variable, then the indices are brought into the
+/// order of the memory.
+class PnetcdfRead : public ReadMethod {
+public:
+    PnetcdfRead(const Context& context, const Arrays& arrays)
+        : context_(context),
+          arrays_(arrays),
+          scratch_(static_cast<std::size_t>(context.problem.largest_part_bytes())) {}
+
+    void open(const std::string& path) override {
+        check_ncmpi(ncmpi_open(context_.comm, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file_),
+                    "ncmpi_open");
+    }
+
+    void read() override {
+        for (const Variable& v : context_.problem.variables()) {
+            const Group& g = context_.problem.group(v);
+            int id = 0;
+            check_ncmpi(ncmpi_inq_varid(file_, v.name.c_str(), &id), "ncmpi_inq_varid");
+            std::vector<MPI_Offset> start{0}, count{1};
+            start.insert(start.end(), g.part.start.begin(), g.part.start.end());
+            count.insert(count.end(), g.part.count.begin(), g.part.count.end());
+            if (g.part.elements() == 0) count[0] = 0;
+            void* to = g.same_order ? arrays_.of(v) : scratch_.data();
+            check_ncmpi(g.spec->type == Element::f4
+                            ? ncmpi_get_vara_float_all(file_, id, start.data(), count.data(),
+                                                       static_cast<float*>(to))
+                            : ncmpi_get_vara_double_all(file_, id, start.data(), count.data(),
+                                                        static_cast<double*>(to)),
+                        "ncmpi_get_vara_all " + v.name);
+            if (!g.same_order) from_file_order(g, g.part, to, arrays_.of(v));
+        }
+    }
+
+    void close() override { check_ncmpi(ncmpi_close(file_), "ncmpi_close"); }
+
+private:
+    Context context_;
+    Arrays arrays_;
+    std::vector<std::byte> scratch_;
+    int file_ = -1;
+};
+
+std::unique_ptr<ReadMethod> make_raw_read(const Context& context, const Arrays& arrays) {
+    return std::make_unique<RawRead>(context, arrays);
+}
+std::unique_ptr<ReadMethod> make_together(const Context& context, const Arrays& arrays) {
+    return std::make_unique<LibraryRead>(context, arrays, true);
+}
+std::unique_ptr<ReadMethod> make_one_by_one(const Context& context, const Arrays& arrays) {
+    return std::make_unique<LibraryRead>(context, arrays, false);
+}
+std::unique_ptr<ReadMethod> make_pnetcdf_read(const Context& context, const Arrays& arrays) {
+    return std::make_unique<PnetcdfRead>(context, arrays);
+}
+
+}  // namespace
+
+const std::vector<ReadMethodInfo>& read_methods() {
+    static const std::vector<ReadMethodInfo> table = {
+        {"raw", "every rank reads 1/P of the bytes with pread, in no format: the floor", false,
+         make_raw_read},
+        {"thalweg", "all variables by tw_get_deferred, one tw_read", true, make_together},
+        {"thalweg-get", "one tw_get a variable", true, make_one_by_one},
+        {"pnetcdf", "every rank its block, one collective get a variable", true, make_pnetcdf_read},
+    };
+    return table;
+}
+
+}  // namespace thalweg::bench
