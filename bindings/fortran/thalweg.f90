@@ -26,6 +26,9 @@ module thalweg
     c_init, c_finalize, c_strerror, c_error_message, c_print_config, c_summary, &
     c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_enddef, c_end_step, &
     c_sync, c_close, c_inq_dim, c_inq_role, c_model_comm, c_recover
+  use thalweg_reading, only: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, &
+    tw_inq_var, tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, &
+    tw_get_deferred, tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
   implicit none
   private
 
@@ -40,6 +43,9 @@ module thalweg
     tw_error_message, tw_print_config, tw_summary, tw_print_summary, tw_decompose
   public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_enddef, tw_put, &
     tw_put_deferred, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover, tw_inq_dim, tw_get
+  public :: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
+    tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, tw_get_deferred, &
+    tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
 
   !> io = tw_init(comm [, settings] [, ierr])
   !>
@@ -164,7 +170,8 @@ module thalweg
     !> call tw_get(file, name, array [, decomposition] [, record] [, ierr])
     !>
     !> Reads this rank's part of a variable, whatever the order of its dimensions in the file.
-    !>   array          as for tw_put; halos are left as they are
+    !>   array          as for tw_put; halos are left as they are unless tw_fill_halo says
+    !>                  otherwise
     !>   decomposition  who wants what; without it every rank reads the whole variable
     !>   record         from 1, which is the default; ignored for variables without records
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS (no such record), TW_ERANGE, TW_EIO,
@@ -422,7 +429,7 @@ contains
 
   !> file = tw_open(io, path [, settings] [, ierr]): opens an existing file of a classic netCDF
   !> format (CDF-1, CDF-2, CDF-5) for reading.
-  !> Errors: TW_EARG, TW_ESETTING, TW_EINUSE, TW_EIO, TW_EFORMAT. Collective.
+  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED (netCDF-4). Collective.
   function tw_open(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path

@@ -56,6 +56,12 @@ void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const int* record, int* ierr);
 void thalweg_f_put_att(const struct fortran_file* file, const CFI_cdesc_t* var,
                        const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
+void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
+                            const CFI_cdesc_t* array,
+                            const struct fortran_decomposition* decomposition, const int* record,
+                            int* ierr);
+void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
+                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
 
 static struct name name_of(const CFI_cdesc_t* text) {
     struct name name;
@@ -258,9 +264,9 @@ void thalweg_f_put_box_int64(const struct fortran_file* file, const CFI_cdesc_t*
     check_box(put_box(file, name, array, start, count), file, ierr);
 }
 
-void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
-                   const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
-                   const int* record, int* ierr) {
+static void get(const struct fortran_file* file, const CFI_cdesc_t* name, const CFI_cdesc_t* array,
+                const struct fortran_decomposition* decomposition, const int* record, int flags,
+                int* ierr) {
     const struct name var = name_of(name);
     const struct view view = view_of(array);
     if (decomposition != NULL && decomposition->handle == NULL) {
@@ -270,8 +276,37 @@ void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
     const int status =
         tw_get_strided(file->handle, var.text, decomposition == NULL ? NULL : decomposition->handle,
                        record == NULL ? 0 : (int64_t)*record - 1, (tw_type)view.type, view.data,
-                       view.rank, view.extent, view.stride, TW_COPY);
-    thalweg_f_check(status, file->session, "tw_get", ierr);
+                       view.rank, view.extent, view.stride, flags);
+    thalweg_f_check(status, file->session, flags == TW_COPY ? "tw_get" : "tw_get_deferred", ierr);
+}
+
+void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
+                   const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+                   const int* record, int* ierr) {
+    get(file, name, array, decomposition, record, TW_COPY, ierr);
+}
+
+void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
+                            const CFI_cdesc_t* array,
+                            const struct fortran_decomposition* decomposition, const int* record,
+                            int* ierr) {
+    get(file, name, array, decomposition, record, TW_DEFERRED, ierr);
+}
+
+void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
+                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+    const struct name owner = name_of(var);
+    const struct name attribute = name_of(name);
+    const int64_t n = value->rank == 0 ? 1 : value->dim[0].extent;
+    const int dense =
+        value->rank == 0 || n <= 1 || value->dim[0].sm == (CFI_index_t)value->elem_len;
+    if (value->rank > 1 || !dense) {
+        thalweg_f_check(TW_ESHAPE, NULL, "tw_get_att: no contiguous array of rank 1", ierr);
+        return;
+    }
+    thalweg_f_check(tw_get_att(file->handle, owner.text, attribute.text, (tw_type)type_of(value), n,
+                               value->base_addr),
+                    file->session, "tw_get_att", ierr);
 }
 
 static int put_att(const struct fortran_file* file, const CFI_cdesc_t* var, const CFI_cdesc_t* name,

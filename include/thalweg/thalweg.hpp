@@ -58,9 +58,24 @@ struct Block {
     std::vector<std::int64_t> start, count;
 };
 
+/// What tw_inq tells of a file.
+struct Summary {
+    std::string format;
+    int dims = 0, variables = 0, attributes = 0;
+    std::int64_t records = 0;
+};
+
+/// What tw_inq_var tells of a variable; dimensions slowest first.
+struct Variable {
+    tw_type type = TW_BYTE;
+    std::vector<std::string> dims;
+    std::vector<std::int64_t> shape;
+    int attributes = 0;
+};
+
 class Session;
 
-/// A file being written (tw_create).
+/// A file being written (tw_create) or read (tw_open).
 class File {
 public:
     File() = default;
@@ -152,7 +167,65 @@ public:
     /// tw_close @note Collective
     void close() { check(tw_close(&file_)); }
 
-    // Of a file opened for reading.
+    // Of a file opened for reading. Dimensions, variables and attributes count from 0.
+    /// tw_inq
+    Summary inq() const {
+        Summary s;
+        const char* format = nullptr;
+        check(tw_inq(file_, &format, &s.dims, &s.variables, &s.attributes, &s.records));
+        s.format = format;
+        return s;
+    }
+    /// tw_inq_dim_name, tw_inq_var_name, tw_inq_att_name
+    std::string dim_name(int index) const {
+        const char* name = nullptr;
+        check(tw_inq_dim_name(file_, index, &name));
+        return name;
+    }
+    std::string var_name(int index) const {
+        const char* name = nullptr;
+        check(tw_inq_var_name(file_, index, &name));
+        return name;
+    }
+    std::string att_name(const std::string& var, int index) const {
+        const char* name = nullptr;
+        check(tw_inq_att_name(file_, var.c_str(), index, &name));
+        return name;
+    }
+    /// tw_inq_unlimited: "" if there is no record dimension
+    std::string unlimited() const {
+        const char* name = nullptr;
+        check(tw_inq_unlimited(file_, &name));
+        return name;
+    }
+    /// tw_inq_var, tw_inq_var_dim
+    Variable var(const std::string& name) const {
+        Variable v;
+        int nd = 0;
+        check(tw_inq_var(file_, name.c_str(), &v.type, &nd, &v.attributes));
+        for (int d = 0; d < nd; ++d) {
+            const char* dim = nullptr;
+            std::int64_t length = 0;
+            check(tw_inq_var_dim(file_, name.c_str(), d, &dim, &length));
+            v.dims.emplace_back(dim);
+            v.shape.push_back(length);
+        }
+        return v;
+    }
+    /// tw_get_att: all values of an attribute, converted
+    template <class T>
+    std::vector<T> get_att(const std::string& var, const std::string& name) const {
+        std::int64_t n = 0;
+        check(tw_inq_att(file_, var.c_str(), name.c_str(), nullptr, &n));
+        std::vector<T> values(static_cast<std::size_t>(n));
+        check(tw_get_att(file_, var.c_str(), name.c_str(), type_of<T>(), n, values.data()));
+        return values;
+    }
+    /// tw_get_att_text
+    std::string get_att_text(const std::string& var, const std::string& name) const {
+        const std::vector<char> text = get_att<char>(var, name);
+        return {text.begin(), text.end()};
+    }
     /// tw_inq_dim
     std::int64_t dim(const std::string& name) const {
         std::int64_t length = 0;
@@ -166,6 +239,25 @@ public:
         check(tw_get(file_, var.c_str(), decomposition, record, type_of<T>(), data.data(),
                      static_cast<std::int64_t>(data.size())));
     }
+
+    /// tw_get_deferred: data belongs to the library until read()
+    template <class T>
+    void get_deferred(const std::string& var, Decomposition decomposition, std::int64_t record,
+                      std::span<T> data) {
+        check(tw_get_deferred(file_, var.c_str(), decomposition, record, type_of<T>(), data.data(),
+                              static_cast<std::int64_t>(data.size())));
+    }
+    /// tw_get_strided @note Collective, unless deferred
+    template <class T>
+    void get_strided(const std::string& var, Decomposition decomposition, std::int64_t record,
+                     T* data, std::span<const std::int64_t> extent,
+                     std::span<const std::int64_t> byte_stride, int flags = TW_COPY) {
+        check(tw_get_strided(file_, var.c_str(), decomposition, record, type_of<T>(), data,
+                             static_cast<int>(extent.size()), extent.data(), byte_stride.data(),
+                             flags));
+    }
+    /// tw_read @note Collective
+    void read() { check(tw_read(file_)); }
 
     tw_file handle() const noexcept { return file_; }
 
@@ -238,6 +330,10 @@ public:
                                 halo_low.empty() ? nullptr : halo_low.data(),
                                 halo_high.empty() ? nullptr : halo_high.data(), &made));
         return made;
+    }
+    /// tw_fill_halo: TW_HALO_KEEP, ... of each dimension @note Collective
+    void fill_halo(Decomposition decomposition, const std::vector<int>& edges) {
+        check(tw_fill_halo(decomposition, edges.data()));
     }
     /// tw_create @note Collective
     File create(const std::string& path, const std::string& settings = "") {

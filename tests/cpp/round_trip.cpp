@@ -101,7 +101,42 @@ void run(int rank, int size) {
             file.get<std::int64_t>("n", nullptr, step, n);
             CHECK(n[0] == step);
         }
-        std::vector<double> t(static_cast<std::size_t>(rows * lon));
+        const thalweg::Summary all = file.inq();
+        CHECK(all.format == "cdf5" || all.format == "cdf2");
+        CHECK(all.records == 3 && file.unlimited() == "time");
+        CHECK(file.var("T").dims == (std::vector<std::string>{"time", "lat", "lon"}));
+        CHECK(file.var("T").shape == (std::vector<std::int64_t>{3, rows * size, lon}));
+        for (int v = 0; v < all.variables; ++v) {
+            const std::string name = file.var_name(v);
+            for (int a = 0; a < file.var(name).attributes; ++a)
+                CHECK(!file.att_name(name, a).empty());
+        }
+        CHECK(file.dim_name(0) != "" && code_of([&] { file.dim_name(99); }) == TW_EBOUNDS);
+        CHECK(code_of([&] { file.get_att_text("T", "nothing"); }) == TW_ENOTFOUND);
+
+        CHECK(file.get_att_text("", "title") == "a test");
+        CHECK(file.get_att<double>("T", "valid_max") == std::vector<double>{1e6});
+        CHECK(file.get_att<short>("T", "levels") == (std::vector<short>{1, 2, 3}));
+        CHECK(code_of([&] { file.get_att<signed char>("T", "valid_max"); }) == TW_ERANGE);
+        CHECK(code_of([&] { file.get_att_text("T", "levels"); }) == TW_ETYPE);
+
+        // A round world: the halo in longitude comes from the other side.
+        const auto round = io.decompose("lat lon", {rows * size, lon},
+                                        {Block{{rows * rank, 0}, {rows, lon}}}, {0, 1}, {0, 2});
+        io.fill_halo(round, {TW_HALO_KEEP, TW_HALO_PERIODIC});
+        std::vector<double> t(static_cast<std::size_t>(rows * (lon + 3)));
+        std::vector<float> again(t.size());
+        file.get_deferred<double>("T", round, 1, t);
+        file.get_deferred<float>("T", round, 2, again);
+        file.read();
+        for (std::int64_t y = 0; y < rows; ++y)
+            for (std::int64_t x = -1; x < lon + 2; ++x) {
+                const auto i = static_cast<std::size_t>(y * (lon + 3) + x + 1);
+                const std::int64_t lat = rows * rank + y, from = (x + lon) % lon;
+                CHECK(t[i] == value(1, lat, from));
+                CHECK(again[i] == static_cast<float>(value(2, lat, from)));
+            }
+        t.resize(static_cast<std::size_t>(rows * lon));
         CHECK(code_of([&] { file.get<double>("T", columns, 3, t); }) == TW_EBOUNDS);
         file.close();
     }

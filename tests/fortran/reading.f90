@@ -1,0 +1,109 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> Inquiry, reads of many variables and halos: a file is written and read again, each rank holding
+!> one row of a world that is round in longitude.
+program reading
+  use, intrinsic :: iso_fortran_env, only: int16, int64, real64
+  use mpi_f08
+  use support
+  use thalweg
+  implicit none
+
+  integer, parameter :: nx = 5
+  type(tw_session) :: io
+  type(tw_decomposition) :: bare, round
+
+  call begin()
+  io = tw_init(MPI_COMM_WORLD, 'log=off')
+  bare = tw_decompose(io, 'lon lat', shape=[nx, ranks], start=[1, rank + 1], count=[nx, 1])
+  round = tw_decompose(io, 'lon lat', shape=[nx, ranks], start=[1, rank + 1], count=[nx, 1], &
+    halo_low=[1, 1], halo_high=[2, 1])
+  call tw_fill_halo(round, [TW_HALO_PERIODIC, TW_HALO_CLIP])
+  call write_file()
+  call inquire_file()
+  call read_file()
+  call tw_finalize(io)
+  call finish()
+
+contains
+
+  elemental integer function at(i, j, record)
+    integer, intent(in) :: i, j, record
+    at = 1000*record + 10*j + i
+  end function at
+
+  subroutine write_file()
+    type(tw_file) :: file
+    integer :: field(nx, 1), i, record
+    file = tw_create(io, 'reading.nc', 'format=cdf5')
+    call tw_def_var(file, 'a', TW_INT, 'lon lat time', bare)
+    call tw_def_var(file, 'b', TW_DOUBLE, 'lon lat time', bare)
+    call tw_put_att(file, 'a', 'units', 'm s-1')
+    call tw_put_att(file, '', 'levels', [1, 2, 300])
+    do record = 1, 2
+      field(:, 1) = [(at(i, rank + 1, record), i=1, nx)]
+      call tw_put(file, 'a', field)
+      call tw_put(file, 'b', -field)
+      call tw_end_step(file)
+    end do
+    call tw_close(file)
+  end subroutine write_file
+
+  subroutine inquire_file()
+    type(tw_file) :: file
+    integer :: ndims, nvars, natts, type, nd, levels(3), status
+    integer(int16) :: level(2)
+    integer(int64) :: records, length, n
+    character(len=:), allocatable :: format, name
+    file = tw_open(io, 'reading.nc')
+    call tw_inq(file, ndims, nvars, natts, records, format)
+    call expect(ndims == 3 .and. nvars == 2 .and. natts == 1, 'tw_inq')
+    call expect(records == 2 .and. format == 'cdf5', 'tw_inq of records and format')
+    call expect(tw_inq_unlimited(file) == 'time', 'tw_inq_unlimited')
+    call expect(tw_inq_dim_name(file, 1) == 'time', 'tw_inq_dim_name')
+    call expect(tw_inq_var_name(file, 2) == 'b', 'tw_inq_var_name')
+    name = tw_inq_var_name(file, 3, status)
+    call expect_status(status, TW_EBOUNDS, 'tw_inq_var_name beyond the last')
+    call tw_inq_var(file, 'b', type, nd, natts)
+    call expect(type == TW_DOUBLE .and. nd == 3 .and. natts == 0, 'tw_inq_var')
+    call tw_inq_var_dim(file, 'b', 1, name, length)
+    call expect(name == 'lon' .and. length == nx, 'tw_inq_var_dim of the fastest')
+    call tw_inq_var_dim(file, 'b', 3, name, length)
+    call expect(name == 'time' .and. length == 2, 'tw_inq_var_dim of the slowest')
+    call expect(tw_inq_att_name(file, 'a', 1) == 'units', 'tw_inq_att_name')
+    call tw_inq_att(file, '', 'levels', type, n)
+    call expect(type == TW_INT .and. n == 3, 'tw_inq_att')
+    call tw_get_att(file, '', 'levels', levels)
+    call expect(all(levels == [1, 2, 300]), 'tw_get_att')
+    call tw_get_att(file, '', 'levels', level, status)
+    call expect_status(status, TW_ESHAPE, 'tw_get_att into too short an array')
+    call expect(tw_get_att_text(file, 'a', 'units') == 'm s-1', 'tw_get_att_text')
+    name = tw_get_att_text(file, 'a', 'levels', status)
+    call expect_status(status, TW_ENOTFOUND, 'tw_get_att_text of what is not there')
+    call tw_close(file)
+  end subroutine inquire_file
+
+  subroutine read_file()
+    integer, target :: a(0:nx + 2, 0:2)
+    real(real64), target :: b(nx, 1)
+    type(tw_file) :: file
+    integer :: i, j
+    a = -7
+    file = tw_open(io, 'reading.nc')
+    call tw_get_deferred(file, 'a', a, round, record=2)
+    call tw_get_deferred(file, 'b', b, bare)
+    call tw_read(file)
+    call tw_close(file)
+    do j = 0, 2
+      do i = 0, nx + 2
+        if (rank + j < 1 .or. rank + j > ranks) then
+          call expect(a(i, j) == -7, 'the halo outside the shape')
+        else
+          call expect(a(i, j) == at(modulo(i - 1, nx) + 1, rank + j, 2), 'tw_read with a halo')
+        end if
+      end do
+    end do
+    call expect(all(nint(b(:, 1)) == [(-at(i, rank + 1, 1), i=1, nx)]), 'tw_read of b')
+  end subroutine read_file
+
+end program reading
