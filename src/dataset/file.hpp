@@ -47,6 +47,8 @@ public:
     virtual Memory* arena(Status& status) = 0;
     /// The threads that write behind the model. @note Collective
     virtual Background* background(Status& status) = 0;
+    /// The threads that copy.
+    virtual Packers& packers() = 0;
     /// The way to the servers; null where there are none.
     virtual Port* port() = 0;
 };
@@ -157,6 +159,7 @@ private:
 
     Team& team_;
     ArenaSource& arena_source_;
+    Packers& packers_;
     std::string path_, data_path_;  ///< data_path_: where the data are before the file is complete
     FileOptions options_;
     State state_ = State::defining;

@@ -153,7 +153,8 @@ Status File::stage(int variable, const ArrayView& view) {
         const Strided from = locate(d, same, static_cast<int>(b), view);
         Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
         for (int i = 0; i < box.nd; ++i) stride[i] *= static_cast<std::int64_t>(size);
-        misfits += copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel, fill);
+        misfits +=
+            packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel, fill);
         to += static_cast<std::size_t>(box.volume()) * size;
     }
     pending.view = {};

@@ -37,12 +37,14 @@ std::int64_t hash(const std::vector<std::string>& lines) {
 File::File(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
     : team_(team),
       arena_source_(arena),
+      packers_(arena.packers()),
       path_(std::move(path)),
       options_(std::move(options)),
       serial_(serial) {
     data_path_ = options_.live ? path_ : path_ + ".part";
     figures_.path = path_;
     figures_.service = "inline";
+    figures_.threads = packers_.threads();
 }
 
 Status File::usable() const {
@@ -349,7 +351,8 @@ Status File::plan() {
                                     : options_.pnetcdf_blocking
                                         ? std::max(cached, options_.buffer)
                                         : std::max(cached, options_.staging);
-        direct_ = std::make_unique<Direct>(team_, definitions_, storage_->order(), budget);
+        direct_ =
+            std::make_unique<Direct>(team_, packers_, definitions_, storage_->order(), budget);
         fill_layout_ = make_record_layout(team_.size(), options_.alignment);
         layout = fill_layout_.get();
     } else {
@@ -357,7 +360,7 @@ Status File::plan() {
         layout = layout_.get();
     }
     figures_.writers = static_cast<int>(writers_.size());
-    stream_ = Stream::make(team_, *arena, *layout, writers_, definitions_, spaces,
+    stream_ = Stream::make(team_, packers_, *arena, *layout, writers_, definitions_, spaces,
                            storage_->order(), options, status);
     if (!status.ok()) return status;
     figures_.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;

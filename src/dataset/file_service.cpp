@@ -199,8 +199,8 @@ Status File::queue_variable(int variable, const ArrayView& view) {
         const Strided from = locate(d, v.order, held.block, view);
         Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
         for (int i = 0; i < box.nd; ++i) stride[i] *= size;
-        misfits_[at] += copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel,
-                                 fill_[at].data());
+        misfits_[at] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
+                                          kernel, fill_[at].data());
         to += box.volume() * size;
     }
     return {};
@@ -254,8 +254,8 @@ Status File::queue_range(int variable, const ArrayView& view, Parcel& parcel) {
             from.base += (part.low[i] - held.box.low[i]) * from.stride[i];
         Index stride = strides_of(std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
         for (int i = 0; i < part.nd; ++i) stride[i] *= size;
-        misfits_[at] += copy_box(part.nd, part.count, to, stride, from.base, from.stride, kernel,
-                                 fill_[at].data());
+        misfits_[at] += packers_.copy_box(part.nd, part.count, to, stride, from.base, from.stride,
+                                          kernel, fill_[at].data());
         Parcel::Entry entry;
         entry.variable = variable;
         entry.held = held_box(part, v.shape);

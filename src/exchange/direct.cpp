@@ -9,8 +9,9 @@
 
 namespace thalweg {
 
-Direct::Direct(Team& team, const Definitions& definitions, Order order, std::int64_t budget)
-    : team_(team), definitions_(definitions), order_(order), budget_(budget) {
+Direct::Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
+               std::int64_t budget)
+    : team_(team), packers_(packers), definitions_(definitions), order_(order), budget_(budget) {
     for (const Variable& v : definitions.variables)
         held_.push_back(in_file_order(v.decomposition->blocks, v.order, v.shape));
 }
@@ -88,8 +89,8 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                 v.fill_value(fill);
                 if (order_ == Order::big_endian) to_big_endian(v.type, fill);
                 misfits[variable] +=
-                    copy_box(part.box.nd, part.box.count, to, stride, from.base, from.stride,
-                             pack_kernel(array.type, v.type, order_), fill);
+                    packers_.copy_box(part.box.nd, part.box.count, to, stride, from.base,
+                                      from.stride, pack_kernel(array.type, v.type, order_), fill);
                 Chunk chunk;
                 chunk.variable = p.variable;
                 chunk.record = record;

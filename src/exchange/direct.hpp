@@ -7,6 +7,7 @@
 
 #include "comm/team.hpp"
 #include "definitions/definitions.hpp"
+#include "exchange/packers.hpp"
 #include "exchange/parts.hpp"
 #include "storage/storage.hpp"
 
@@ -15,7 +16,8 @@ namespace thalweg {
 class Direct {
 public:
     /// @param budget  bytes of buffer; a space that needs more goes in rounds
-    Direct(Team& team, const Definitions& definitions, Order order, std::int64_t budget);
+    Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
+           std::int64_t budget);
 
     /**
      * Writes this rank's boxes of the places whose action is `data`. Elements that no rank holds,
@@ -41,6 +43,7 @@ private:
                           std::span<const ArrayView* const> arrays) const;
 
     Team& team_;
+    Packers& packers_;
     const Definitions& definitions_;
     Order order_;
     std::int64_t budget_;

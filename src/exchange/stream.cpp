@@ -120,8 +120,8 @@ void Stream::pack_place(Pass& pass, const Share& share, std::size_t place, Eleme
         } else {
             at = to + (p.offset + share.position(place, part.low) * p.element - piece_begin);
         }
-        const std::int64_t misfits = copy_box(part.nd, part.count, at, stride, from.base,
-                                              from.stride, kernel, fill_[variable].data());
+        const std::int64_t misfits = packers_.copy_box(part.nd, part.count, at, stride, from.base,
+                                                       from.stride, kernel, fill_[variable].data());
         pass.misfits[variable] += misfits;
     });
 }

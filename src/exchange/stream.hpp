@@ -18,7 +18,7 @@
 
 #include "comm/team.hpp"
 #include "definitions/definitions.hpp"
-#include "exchange/kernels.hpp"
+#include "exchange/packers.hpp"
 #include "exchange/parts.hpp"
 #include "exchange/pieces.hpp"
 #include "layout/layout.hpp"
@@ -49,8 +49,9 @@ public:
      * @param arena    memory of the node, `options.budget` bytes or more
      * @note Collective
      */
-    static std::unique_ptr<Stream> make(Team& team, Memory& arena, const Layout& layout,
-                                        std::vector<int> writers, const Definitions& definitions,
+    static std::unique_ptr<Stream> make(Team& team, Packers& packers, Memory& arena,
+                                        const Layout& layout, std::vector<int> writers,
+                                        const Definitions& definitions,
                                         std::span<const Space> spaces, Order order,
                                         const StreamOptions& options, Status& status);
 
@@ -100,7 +101,7 @@ private:
     };
     struct Pass;
 
-    explicit Stream(Team& team) : team_(team) {}
+    Stream(Team& team, Packers& packers) : team_(team), packers_(packers) {}
     void describe_variables(const Definitions& definitions);
     std::vector<std::set<int>> find_writers(std::span<const Space> spaces) const;
     void exchange_boxes(const std::vector<std::set<int>>& met_by_view);
@@ -125,6 +126,7 @@ private:
     std::int64_t most_pieces() const;
 
     Team& team_;
+    Packers& packers_;
     const Layout* layout_ = nullptr;
     const Definitions* definitions_ = nullptr;
     Order order_ = Order::big_endian;

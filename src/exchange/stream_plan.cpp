@@ -19,11 +19,11 @@ constexpr std::int64_t slack = 64;
 
 }  // namespace
 
-std::unique_ptr<Stream> Stream::make(Team& team, Memory& arena, const Layout& layout,
-                                     std::vector<int> writers, const Definitions& definitions,
-                                     std::span<const Space> spaces, Order order,
-                                     const StreamOptions& options, Status& status) {
-    std::unique_ptr<Stream> stream(new Stream(team));
+std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena,
+                                     const Layout& layout, std::vector<int> writers,
+                                     const Definitions& definitions, std::span<const Space> spaces,
+                                     Order order, const StreamOptions& options, Status& status) {
+    std::unique_ptr<Stream> stream(new Stream(team, packers));
     stream->layout_ = &layout;
     stream->definitions_ = &definitions;
     stream->order_ = order;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.hpp"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
 using namespace thalweg;
 
 Memory* tw_session_impl::arena(Status& status) {
@@ -20,6 +24,19 @@ Memory* tw_session_impl::arena(Status& status) {
 Background* tw_session_impl::background(Status& status) {
     if (!threads) threads = Background::make(*team, status);
     return threads.get();
+}
+
+Packers& tw_session_impl::packers() {
+    if (!packer_threads) {
+        const auto asked = static_cast<int>(std::max<std::int64_t>(0, settings.number("threads")));
+        const auto sharers = static_cast<int>(team->topology().members.size());
+        const int allowed = allowed_threads(asked, sharers);
+        if (allowed < asked && team->rank() == 0)
+            spdlog::info("threads is {}: {} ranks a node leave processors for {}", asked, sharers,
+                         allowed);
+        packer_threads = std::make_unique<Packers>(allowed);
+    }
+    return *packer_threads;
 }
 
 FileOptions tw_session_impl::options_for(const Settings& s) const {

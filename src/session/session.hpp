@@ -30,6 +30,7 @@ struct tw_file_impl {
 struct tw_session_impl : thalweg::ArenaSource {
     thalweg::Memory* arena(thalweg::Status& status) override;
     thalweg::Background* background(thalweg::Status& status) override;
+    thalweg::Packers& packers() override;
     thalweg::Port* port() override { return servers ? &servers->port() : nullptr; }
     thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
     /// Figures of all files written so far. @note Collective
@@ -42,6 +43,7 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::unique_ptr<thalweg::Comm> model;  ///< for the model: its messages and the team's are apart
     std::unique_ptr<thalweg::Memory> memory;
     std::unique_ptr<thalweg::Background> threads;
+    std::unique_ptr<thalweg::Packers> packer_threads;
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<thalweg::FileFigures> finished;

@@ -77,6 +77,8 @@ const std::vector<SettingRow>& setting_table() {
          "ends of writers' ranges are multiples of it; auto is the file system's block size", true},
         {"buffer", "8MiB", sizes, "exchange buffers, a rank", false},
         {"piece", "auto", auto_sizes, "largest piece that is packed and written at a time", true},
+        {"threads", "auto", auto_integers,
+         "threads of a rank that copy what is put; auto is OMP_NUM_THREADS, else 1", false},
         {"staging", "256MiB", sizes,
          "most memory for copies of put data, a rank and file; a step that needs more makes tw_put "
          "collective",

@@ -39,11 +39,19 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
     result["peak_memory_bytes"] = peak;
     result["files"] = ordered_json::array();
     for (const FileFigures& f : files) {
-        std::int64_t slowest[] = {
-            nanoseconds(f.open),  nanoseconds(f.plan),       nanoseconds(f.put),
-            nanoseconds(f.remap), nanoseconds(f.wait),       nanoseconds(f.write),
-            nanoseconds(f.close), nanoseconds(f.step),       f.staging_bytes,
-            f.buffer_bytes,       nanoseconds(f.queue_wait), f.queue_bytes};
+        std::int64_t slowest[] = {nanoseconds(f.open),
+                                  nanoseconds(f.plan),
+                                  nanoseconds(f.put),
+                                  nanoseconds(f.remap),
+                                  nanoseconds(f.wait),
+                                  nanoseconds(f.write),
+                                  nanoseconds(f.close),
+                                  nanoseconds(f.step),
+                                  f.staging_bytes,
+                                  f.buffer_bytes,
+                                  nanoseconds(f.queue_wait),
+                                  f.queue_bytes,
+                                  f.threads};
         std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes, f.queue_waits};
         comm.all_reduce(slowest, Reduce::max);
         comm.all_reduce(sums, Reduce::sum);
@@ -54,6 +62,7 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
         row["service"] = f.service;
         row["format"] = f.format;
         row["writers"] = f.writers;
+        row["threads"] = slowest[12];
         row["steps"] = f.steps;
         row["bytes"] = sums[0];
         row["writes"] = sums[1];

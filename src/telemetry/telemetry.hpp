@@ -14,6 +14,7 @@ namespace thalweg {
 struct FileFigures {
     std::string path, method, storage, service, format;
     int writers = 0;
+    int threads = 1;  ///< that copy
     std::int64_t steps = 0;
     // seconds
     double open = 0;   ///< tw_create to the end of the definitions

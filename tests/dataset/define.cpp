@@ -13,7 +13,11 @@ class NoArena : public ArenaSource {
 public:
     Memory* arena(Status&) override { return nullptr; }
     Background* background(Status&) override { return nullptr; }
+    Packers& packers() override { return packers_; }
     Port* port() override { return nullptr; }
+
+private:
+    Packers packers_{1};
 };
 
 /// A file in define mode on one rank; nothing reaches the disk.

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/packers.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <system_error>
+
+namespace thalweg {
+
+namespace {
+
+/// Waking a thread takes about as long as copying this many elements.
+constexpr std::int64_t smallest = 1 << 15;
+
+}  // namespace
+
+Packers::Packers(int threads) {
+    // Signals are the model's, but for those that a thread raises itself.
+    sigset_t all, before;
+    sigfillset(&all);
+    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const std::lock_guard lock(lock_);  // the number of threads is known when they begin
+    try {
+        for (int i = 1; i < threads; ++i) {
+            helpers_.emplace_back([this, i] { help(i); });
+            pthread_setname_np(helpers_.back().native_handle(), "thalweg-pack");
+        }
+    } catch (const std::system_error&) {
+        // Those that there are do the work.
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Packers::~Packers() {
+    {
+        const std::lock_guard lock(lock_);
+        ends_ = true;
+    }
+    begun_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+}
+
+/// A thread's part of the copy under way.
+std::int64_t Packers::part(int thread) const {
+    const Copy& c = copy_;
+    const std::int64_t n = c.count[c.along];
+    const std::int64_t begin = n * thread / threads(), end = n * (thread + 1) / threads();
+    if (begin == end) return 0;
+    Index count = c.count;
+    count[c.along] = end - begin;
+    return thalweg::copy_box(c.nd, count, c.to + begin * c.to_stride[c.along], c.to_stride,
+                             c.from + begin * c.from_stride[c.along], c.from_stride, c.kernel,
+                             c.fill);
+}
+
+void Packers::help(int thread) {
+    std::int64_t seen = 0;
+    std::unique_lock lock(lock_);
+    for (;;) {
+        begun_.wait(lock, [&] { return ends_ || copies_ > seen; });
+        if (ends_) return;
+        seen = copies_;
+        lock.unlock();
+        const std::int64_t misfits = part(thread);
+        lock.lock();
+        misfits_ += misfits;
+        if (--busy_ == 0) done_.notify_one();
+    }
+}
+
+std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index& to_stride,
+                               const char* from, const Index& from_stride, RowKernel kernel,
+                               const char* fill) {
+    std::int64_t volume = 1;
+    int along = 0;
+    for (int d = 0; d < nd; ++d) {
+        volume *= count[d];
+        // The slowest dimension that is long enough, else the longest.
+        if (count[along] < threads() && count[d] > count[along]) along = d;
+    }
+    if (helpers_.empty() || volume < smallest)
+        return thalweg::copy_box(nd, count, to, to_stride, from, from_stride, kernel, fill);
+    {
+        const std::lock_guard lock(lock_);
+        copy_ = {nd, count, to_stride, from_stride, to, from, kernel, fill, along};
+        misfits_ = 0;
+        busy_ = static_cast<int>(helpers_.size());
+        ++copies_;
+    }
+    begun_.notify_all();
+    const std::int64_t misfits = part(0);
+    std::unique_lock lock(lock_);
+    done_.wait(lock, [&] { return busy_ == 0; });
+    return misfits_ + misfits;
+}
+
+int allowed_threads(int asked, int sharers) {
+    if (asked == 0) {
+        const char* const model = std::getenv("OMP_NUM_THREADS");
+        asked = model == nullptr ? 1 : std::atoi(model);  // of a list, the outermost level
+    }
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    int processors = 1024;
+    const auto all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    if (sched_getaffinity(0, sizeof mask, &mask) == 0) processors = CPU_COUNT(&mask);
+    if (processors >= all) processors = all / std::max(1, sharers);
+    return std::clamp(asked, 1, std::max(1, processors));
+}
+
+}  // namespace thalweg
