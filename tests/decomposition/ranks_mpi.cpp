@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "decomposition/decomposition.hpp"
+#include "decomposition/starts.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg;
@@ -146,6 +148,37 @@ TEST_F(Ranks, OverlapIfAndOnlyIfAnElementIsHeldTwice) {
         ASSERT_EQ(status.code, twice ? TW_EOVERLAP : TW_OK) << status.text;
         if (!twice) {
             ASSERT_EQ(made_->whole, whole);
+        }
+    }
+}
+
+TEST(Starts, AreThoseOfAllRanks) {
+    const auto comm = make_mpi_comm(MPI_COMM_WORLD);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Starts mine(3);
+        std::vector<std::set<std::int64_t>> all(3);
+        for (int r = 0; r < comm->size(); ++r) {
+            Random random(mix(seed, static_cast<std::uint64_t>(r)));
+            for (std::size_t k = 0; k < 3; ++k)
+                for (std::int64_t n = random.below(k == 0 ? 2 : 30); n > 0; --n) {
+                    const std::int64_t start = random.below(40);
+                    all[k].insert(start);
+                    if (r == comm->rank()) mine[k].push_back(start);
+                }
+        }
+        const Starts united = unite_starts(*comm, mine);
+        for (std::size_t k = 0; k < 3; ++k)
+            EXPECT_EQ(united[k], (std::vector<std::int64_t>(all[k].begin(), all[k].end())));
+        // A long list is thinned; what is left is of it, ascending, the first entry included.
+        const Starts few = unite_starts(*comm, mine, 8);
+        for (std::size_t k = 0; k < 3; ++k) {
+            EXPECT_LE(few[k].size(), 8U);
+            EXPECT_EQ(few[k].empty(), all[k].empty());
+            EXPECT_TRUE(std::is_sorted(few[k].begin(), few[k].end()));
+            for (const std::int64_t start : few[k]) EXPECT_TRUE(all[k].contains(start));
+            if (!few[k].empty()) {
+                EXPECT_EQ(few[k].front(), *all[k].begin());
+            }
         }
     }
 }

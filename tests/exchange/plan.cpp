@@ -6,13 +6,14 @@
 #include <algorithm>
 
 #include "exchange/parts.hpp"
+#include "layout/grid.hpp"
 
 using namespace thalweg;
 
 namespace {
 
 /// CAM's finite-volume grid "D": 26 levels, 361 latitudes and 576 longitudes, cut into blocks.
-struct Grid {
+struct ModelGrid {
     std::int64_t shape[3] = {26, 361, 576};  // lev lat lon, the file's order
     std::int64_t cells[3] = {25, 80, 50};    // blocks along each: 100,000 ranks
     std::int64_t ranks() const { return cells[0] * cells[1] * cells[2]; }
@@ -42,6 +43,7 @@ struct Grid {
             p.element = 4;
             p.offset = space.bytes;
             p.shape.assign(shape + (v < 34 ? 0 : 1), shape + 3);
+            p.dims = v < 34 ? std::vector<int>{0, 1, 2} : std::vector<int>{1, 2};
             p.bytes = p.padded = 4 * volume(p.shape);
             space.bytes += p.padded;
             space.places.push_back(std::move(p));
@@ -60,7 +62,7 @@ struct Plan {
 };
 
 /// What rank `rank` does to plan and walk one record.
-Plan plan_of(const Grid& grid, std::int64_t rank, const Layout& layout) {
+Plan plan_of(const ModelGrid& grid, std::int64_t rank, const Layout& layout) {
     const Space space = grid.record();
     const Box box = grid.block(rank);
     // In memory (lat, lev, lon): the index swap of the model.
@@ -107,12 +109,23 @@ Plan plan_of(const Grid& grid, std::int64_t rank, const Layout& layout) {
     return plan;
 }
 
-std::int64_t elements_of(const Grid& grid, std::int64_t rank) {
+std::int64_t elements_of(const ModelGrid& grid, std::int64_t rank) {
     const Box box = grid.block(rank);
     return 34 * box.volume() + (box.low[0] == 0 ? 40 * box.count[1] * box.count[2] : 0);
 }
 
-void check(const Grid& grid, const Layout& layout, std::int64_t alignment) {
+/// One writer a process row.
+std::unique_ptr<Layout> rows_of(const ModelGrid& grid) {
+    Grid rows;
+    rows.rows = static_cast<int>(grid.cells[1]);
+    std::vector<std::int64_t> starts;
+    for (std::int64_t k = 0; k < grid.cells[1]; ++k)
+        starts.push_back(grid.shape[1] * k / grid.cells[1]);
+    rows.y.push_back({1, cut_dimension(starts, grid.shape[1], rows.rows)});
+    return make_grid_layout("rows", rows);
+}
+
+void check(const ModelGrid& grid, const Layout& layout, std::int64_t alignment) {
     const Space space = grid.record();
     const std::int64_t each = space.bytes / layout.writers();
     for (std::int64_t rank : {0, 1, 4321, 50'000, 77'777, 99'999}) {
@@ -133,9 +146,9 @@ void check(const Grid& grid, const Layout& layout, std::int64_t alignment) {
     }
 }
 
-std::vector<Grid> decompositions() {
-    Grid blocks;
-    Grid columns;  // every rank has all levels, as physics has
+std::vector<ModelGrid> decompositions() {
+    ModelGrid blocks;
+    ModelGrid columns;  // every rank has all levels, as physics has
     columns.cells[0] = 1;
     columns.cells[1] = 361;
     columns.cells[2] = 278;
@@ -143,19 +156,20 @@ std::vector<Grid> decompositions() {
 }
 
 TEST(PlanOfManyRanks, IsBoundedByBlocksAndWriters) {
-    for (const Grid& grid : decompositions()) {
+    for (const ModelGrid& grid : decompositions()) {
         ASSERT_GE(grid.ranks(), 100'000);
         for (int writers : {16, 3125, 100'000})
             check(grid, *make_record_layout(writers, 4096), 4096);
         check(grid, *make_record_layout(3125, 1 << 20), 1 << 20);
         check(grid, *make_slabs_layout(26), 0);
         check(grid, *make_serial_layout(), 0);
+        check(grid, *rows_of(grid), 0);
     }
 }
 
 /// Eight times the ranks, writers and latitudes: the same blocks, so the same work.
 TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
-    for (Grid grid : decompositions()) {
+    for (ModelGrid grid : decompositions()) {
         const auto layout = make_record_layout(3125, 4096);
         const Plan small = plan_of(grid, grid.rank_at(grid.cells[0] / 2, 40, 25), *layout);
         grid.shape[1] *= 8;
@@ -166,6 +180,15 @@ TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
         EXPECT_LE(large.writers, small.writers * 5 / 4 + 2);
         EXPECT_LE(large.pieces, small.pieces * 5 / 4 + 2);
         EXPECT_LE(large.parts, small.parts * 5 / 4 + 2);
+    }
+}
+
+/// A rank of a process grid feeds the writer of its row, and no other.
+TEST(PlanOfManyRanks, ARowHasOneWriter) {
+    for (const ModelGrid& grid : decompositions()) {
+        const auto layout = rows_of(grid);
+        for (std::int64_t rank : {0, 4321, 99'999})
+            EXPECT_EQ(plan_of(grid, rank, *layout).writers, 1);
     }
 }
 
