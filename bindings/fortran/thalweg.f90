@@ -24,8 +24,8 @@ module thalweg
     TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, TW_EINTERNAL
   use thalweg_base, only: check, name_count, reversed, c_text, c_settings, f_text, &
     c_init, c_finalize, c_strerror, c_error_message, c_print_config, c_summary, &
-    c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_enddef, c_end_step, &
-    c_sync, c_close, c_inq_dim, c_inq_role, c_model_comm, c_recover
+    c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_set_var, c_enddef, &
+    c_end_step, c_sync, c_close, c_inq_dim, c_inq_role, c_model_comm, c_recover
   use thalweg_reading, only: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, &
     tw_inq_var, tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, &
     tw_get_deferred, tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
@@ -41,7 +41,7 @@ module thalweg
     TW_EINTERNAL
   public :: tw_init, tw_finalize, tw_inq_role, tw_is_server, tw_model_comm, tw_strerror, &
     tw_error_message, tw_print_config, tw_summary, tw_print_summary, tw_decompose
-  public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_enddef, tw_put, &
+  public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, tw_enddef, tw_put, &
     tw_put_deferred, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover, tw_inq_dim, tw_get
   public :: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
     tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, tw_get_deferred, &
@@ -492,6 +492,19 @@ contains
     status = c_def_var(file%handle, c_text(name), type, reversed(dims), holders)
     call check(status, file%session, c_text('tw_def_var'), ierr)
   end subroutine tw_def_var
+
+  !> call tw_set_var(file, name, settings [, ierr]): sets how a variable of a netCDF-4 file is
+  !> stored: 'deflate=1; chunks=lev=10', of the settings deflate, shuffle, zstd, quantize and
+  !> chunks, which come before those of the file. Before the definitions end.
+  !> Errors: TW_ESETTING, TW_ENOTFOUND, TW_ESTATE. Local; every rank alike.
+  subroutine tw_set_var(file, name, settings, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: name, settings
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: status
+    status = c_set_var(file%handle, c_text(name), c_text(settings))
+    call check(status, file%session, c_text('tw_set_var'), ierr)
+  end subroutine tw_set_var
 
   !> Ends the definitions: compares them over the ranks, writes the header. Optional: the first
   !> tw_put, tw_end_step, tw_sync or tw_close does it. Errors: TW_EMISMATCH, TW_EFORMAT, TW_EIO,

@@ -171,6 +171,12 @@ module thalweg_base
       type(c_ptr), value :: decomposition
     end function c_def_var
 
+    integer(c_int) function c_set_var(file, name, settings) bind(C, name='tw_set_var')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*), settings(*)
+    end function c_set_var
+
     integer(c_int) function c_enddef(file) bind(C, name='tw_enddef')
       import
       type(c_ptr), value :: file

@@ -45,7 +45,9 @@ private:
 /**
  * Quantizes floating-point elements as netCDF-C 4.9 does on writing: NC_QUANTIZE_BITGROOM
  * (Zender 2016, doi:10.5194/gmd-9-3199-2016), NC_QUANTIZE_GRANULARBR and NC_QUANTIZE_BITROUND
- * (Kouznetsov 2021, doi:10.5194/gmd-14-377-2021). Fill values stay as they are.
+ * (Kouznetsov 2021, doi:10.5194/gmd-14-377-2021). Fill values, zeros,
+ * infinities and what is no number stay as they are; so does all where the digits need every bit
+ * there is, which netCDF-C 4.9.0 spoils.
  * @param first  position of the first element in what netCDF-C would write in one call: bit
  *               grooming shaves and sets in turn
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4_header.hpp"
 
+#include <dlfcn.h>
 #include <hdf5.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
@@ -37,7 +38,7 @@ Status put_attribute(int ncid, const std::string& path, int variable, const std:
                                        : "attribute '" + a.name + "' of '" + owner + "'");
 }
 
-/// HDF5 as the filter zstd, for netCDF-C to define it where no plugin is installed.
+/// The filter zstd, for netCDF-C to define it where no plugin is installed.
 std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned* values,
                           std::size_t bytes, std::size_t* capacity, void** buffer) {
     std::size_t size = 0;
@@ -64,12 +65,45 @@ std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned
     return size;
 }
 
+/// A function of the HDF5 that netCDF-C uses. A program may have two, of which the library
+/// calls the other: in Debian's serial and parallel builds, the functions of HDF5 have versions,
+/// and those of netCDF-C not always.
+template <class Function>
+Function* hdf5_of_netcdf(const char* name, Function* otherwise) {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(&nc_create), &info) == 0) return otherwise;
+    void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) return otherwise;
+    void* const found = dlsym(library, name);
+    dlclose(library);
+    return found == nullptr ? otherwise : reinterpret_cast<Function*>(found);
+}
+
 Status provide_zstd(const std::string& path) {
-    if (H5Zfilter_avail(zstd_filter) > 0) return {};
     const H5Z_class2_t filter{H5Z_CLASS_T_VERS, zstd_filter, 1,       1,
                               "zstd",           nullptr,     nullptr, zstd_function};
-    if (H5Zregister(&filter) >= 0) return {};
+    const auto provide = [&](auto* available, auto* add) {
+        return available(zstd_filter) > 0 || add(&filter) >= 0;
+    };
+    if (provide(&H5Zfilter_avail, &H5Zregister) &&
+        provide(hdf5_of_netcdf("H5Zfilter_avail", &H5Zfilter_avail),
+                hdf5_of_netcdf("H5Zregister", &H5Zregister)))
+        return {};
     return failure(TW_ENETCDF, "{}: HDF5 does not take the filter zstd", path);
+}
+
+/// All that a file tells of quantization (netCDF-C, nc_def_var_quantize). That function itself
+/// would have netCDF-C quantize what it writes, which is nothing; in the classic model it fails
+/// in 4.9.0.
+const char* quantize_attribute(Packing::Quantize quantize) {
+    switch (quantize) {
+        case Packing::Quantize::none: break;
+        case Packing::Quantize::bitgroom: return "_QuantizeBitGroomNumberOfSignificantDigits";
+        case Packing::Quantize::granularbr:
+            return "_QuantizeGranularBitRoundNumberOfSignificantDigits";
+        case Packing::Quantize::bitround: return "_QuantizeBitRoundNumberOfSignificantBits";
+    }
+    return "";
 }
 
 Status define_variable(int ncid, const std::string& path, const Variable& v, const ChunkGrid& grid,
@@ -91,8 +125,9 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
     }
     const Packing& p = v.packing;
     if (status.ok() && p.quantize != Packing::Quantize::none)
-        status = check(nc_def_var_quantize(ncid, id, static_cast<int>(p.quantize), p.digits),
-                       ": quantization");
+        status =
+            check(nc_put_att_int(ncid, id, quantize_attribute(p.quantize), NC_INT, 1, &p.digits),
+                  ": quantization");
     const bool deflate = p.codec == Packing::Codec::deflate;
     if (status.ok() && (p.shuffle || deflate))
         status = check(nc_def_var_deflate(ncid, id, p.shuffle, deflate, deflate ? p.level : 0),

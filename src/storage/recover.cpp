@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <span>
+#include <string_view>
 
 #include "storage/classic_header.hpp"
 #include "storage/header_reader.hpp"
@@ -43,10 +46,40 @@ std::string count(std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+constexpr std::string_view hdf5_signature("\x89HDF\r\n\x1a\n", 8);
+
+/// The file is what was committed: HDF5's superblock tells how far it reaches (HDF5 file format
+/// specification, "Superblock", versions 2 and 3).
+Status complete_hdf5(int fd, const std::string& part, const std::string& path,
+                     std::span<const char> superblock, std::int64_t size, std::string& done) {
+    constexpr std::size_t version = 8, offset_bytes = 9, end_of_file = 28;
+    std::int64_t end = 0;
+    if ((superblock[version] != 2 && superblock[version] != 3) || superblock[offset_bytes] != 8)
+        return failure(TW_EFORMAT, "{}: not as netCDF-4 files are", part);
+    std::memcpy(&end, superblock.data() + end_of_file, sizeof end);
+    if (end < static_cast<std::int64_t>(end_of_file) || end > size)
+        return failure(TW_EFORMAT,
+                       "{}: ends inside its definitions, or inside its data: {} of {} "
+                       "bytes",
+                       part, size, end);
+    NoSizeSignal guard;
+    if (end != size && ftruncate(fd, end) != 0)
+        return system_failure(part, fmt::format("cannot set its size to {} bytes", end));
+    if (fsync(fd) != 0) return system_failure(part, "cannot sync");
+    done = path + (part == path && end == size ? ", complete already" : ": netCDF-4, recovered");
+    if (size > end) done += fmt::format("; {} cut off", count(size - end, "byte"));
+    return {};
+}
+
 /// Gives a file the size and the record count of what was committed and is there.
 Status complete(const std::string& part, const std::string& path, std::string& done) {
     const Descriptor fd(part, O_RDWR);
     if (fd < 0) return system_failure(part, "cannot open for writing");
+    char begin[48] = {};
+    struct stat now {};
+    if (pread(fd, begin, sizeof begin, 0) == sizeof begin && fstat(fd, &now) == 0 &&
+        std::string_view(begin, hdf5_signature.size()) == hdf5_signature)
+        return complete_hdf5(fd, part, path, begin, now.st_size, done);
     ClassicHeader header;
     if (Status status = read_classic_header(fd, part, header); !status.ok()) return status;
     struct stat info {};

@@ -25,9 +25,9 @@ protected:
     void TearDown() override { fs::remove_all(folder_); }
 
     /// time = 3, x = 5: fixed short f(x), records of int a(x) and byte b(x).
-    void make(const std::string& path) {
+    void make(const std::string& path, int mode = 0) {
         int id = 0, dims[2], f = 0, a = 0, b = 0;
-        ASSERT_EQ(nc_create(path.c_str(), NC_CLOBBER, &id), NC_NOERR);
+        ASSERT_EQ(nc_create(path.c_str(), NC_CLOBBER | mode, &id), NC_NOERR);
         ASSERT_EQ(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]), NC_NOERR);
         ASSERT_EQ(nc_def_dim(id, "x", 5, &dims[1]), NC_NOERR);
         ASSERT_EQ(nc_def_var(id, "f", NC_SHORT, 1, dims + 1, &f), NC_NOERR);
@@ -58,6 +58,21 @@ protected:
     const std::string own_ = folder_ + "/history.nc", part_ = own_ + ".part";
     std::string text_;
 };
+
+TEST_F(Recover, ANetcdf4FileEndsWhereItsSuperblockSays) {
+    make(part_, NC_NETCDF4);
+    const std::string whole = content(part_);
+    std::ofstream(part_, std::ios::binary | std::ios::app) << "more";
+    ASSERT_EQ(recover(own_), TW_OK) << text_;
+    EXPECT_TRUE(says("netCDF-4, recovered; 4 bytes cut off")) << text_;
+    EXPECT_FALSE(fs::exists(part_));
+    EXPECT_EQ(content(own_), whole);
+    ASSERT_EQ(recover(own_), TW_OK) << text_;
+    EXPECT_TRUE(says("complete already")) << text_;
+    fs::resize_file(own_, whole.size() - 1);
+    EXPECT_EQ(recover(own_), TW_EFORMAT);
+    EXPECT_TRUE(says("ends inside its definitions")) << text_;
+}
 
 TEST_F(Recover, CutsOffWhatIsBehindTheLastRecord) {
     make(part_);

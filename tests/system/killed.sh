@@ -8,10 +8,12 @@ set -euo pipefail
 program="$1"
 shift
 folder="$(mktemp -d)"
-trap 'rm -rf "$folder"' EXIT
-if "$@" "$program" --die "$folder" 2>"$folder.log"; then
-    echo "killed.sh: the run was to be killed, but ended well" >&2
-    exit 1
-fi
-rm -f "$folder.log"
-exec "$program" --look "$folder"
+trap 'rm -rf "$folder" "$folder.log"' EXIT
+for settings in "storage=posix" "storage=netcdf4" "storage=netcdf4; deflate=1"; do
+    rm -rf "$folder" && mkdir "$folder"
+    if "$@" "$program" --die "$folder" --settings "$settings" 2>"$folder.log"; then
+        echo "killed.sh: the run was to be killed, but ended well ($settings)" >&2
+        exit 1
+    fi
+    "$program" --look "$folder"
+done

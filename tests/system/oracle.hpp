@@ -71,7 +71,8 @@ public:
     }
 
     void enddef(std::size_t header_pad = default_header_pad) {
-        require(nc__enddef(id_, header_pad, section_alignment, 0, section_alignment), "nc__enddef");
+        const int status = nc__enddef(id_, header_pad, section_alignment, 0, section_alignment);
+        if (status != NC_ENOTINDEFINE) require(status, "nc__enddef");  // netCDF-4 needs none
     }
 
     /// Attributes that come after data: what is laid out stays where it is.

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: publish                     checks files while they are written
-//        publish --die FOLDER        writes two records into FOLDER, begins a third, and is killed
+//        publish --die FOLDER [--settings S]  writes two records into FOLDER, begins a third, and
+//                                    is killed
 //        publish --look FOLDER       (without mpirun) checks what was left there
 
 #include <mpi.h>
@@ -148,8 +149,8 @@ void check_while_writing(const std::string& root, const std::string& settings, b
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-[[noreturn]] void die(const std::string& folder) {
-    Writer w(folder + "/history.nc", "node_size=2");
+[[noreturn]] void die(const std::string& folder, const std::string& settings) {
+    Writer w(folder + "/history.nc", "node_size=2; " + settings);
     w.put("h", -1);
     for (std::int64_t record = 0; record < 2; ++record) {
         w.put("T", record);
@@ -174,10 +175,12 @@ int main(int argc, char** argv) {
     }
     check::begin(&argc, &argv, 60);
     const std::string grave = check::option(argc, argv, "--die", "");
-    if (!grave.empty()) die(grave);
+    if (!grave.empty()) die(grave, check::option(argc, argv, "--settings", ""));
     const std::string root = check::make_folder("publish");
-    for (const std::string storage : {"storage=posix", "storage=pnetcdf; pnetcdf_mode=blocking",
-                                      "storage=pnetcdf; pnetcdf_mode=nonblocking"})
+    for (const std::string storage :
+         {"storage=posix", "storage=pnetcdf; pnetcdf_mode=blocking",
+          "storage=pnetcdf; pnetcdf_mode=nonblocking", "storage=netcdf4",
+          "storage=netcdf4; deflate=1", "storage=netcdf4; deflate=1; service=background"})
         for (const std::string method : {"record", "direct"})
             for (const std::string durable : {"no", "yes"})
                 for (const bool live : {false, true})
