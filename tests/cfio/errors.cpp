@@ -269,6 +269,7 @@ int main(int argc, char** argv) {
         if (error.run == one_client_closes_another && !blank)
             CHECK(exists(clients.path("another")));
     }
+    check::remove_folder(clients.folder);
     MPI_Comm_free(&clients.comm);
     return check::verdict("cfio errors");
 }

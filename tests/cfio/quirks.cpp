@@ -448,6 +448,7 @@ int main(int argc, char** argv) {
         }
         CFIO_END()
         CHECK(cfio_finalize() == 0);
+        check::remove_folder(clients.folder);
     }
     MPI_Comm_free(&clients.comm);
     return check::verdict("cfio quirks");

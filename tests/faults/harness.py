@@ -21,7 +21,7 @@ FILES = ("history.nc", "sparse.nc", "static.nc", "restart.nc")
 SETUPS = {
     "record": ("method=record; writers=2; piece=4KiB", "cdf2"),
     "direct": ("method=direct; durable=yes", "cdf2"),
-    "slabs": ("method=slabs; writers=3; node_size=2; publish=live", "cdf2"),
+    "tiles": ("method=tiles; writers=3; node_size=2; publish=live", "cdf2"),
     "serial": ("method=serial; piece=4KiB; format=cdf5; durable=yes", "cdf5"),
     "pnetcdf": ("storage=pnetcdf; writers=2", "cdf2"),
 }

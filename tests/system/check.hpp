@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -216,6 +217,13 @@ inline std::vector<std::string> gather(const std::string& mine) {
         result.push_back(
             all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
     return result;
+}
+
+// Removes it, when no rank needs it any more.
+inline void remove_folder(const std::string& path) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::error_code ignored;
+    if (state.rank == 0) std::filesystem::remove_all(path, ignored);
 }
 
 // An empty folder for the program's files, the same on every rank (one machine is assumed).
