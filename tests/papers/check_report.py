@@ -107,7 +107,7 @@ for word in ("cmaq-ca", "Open MPI", "smaller than in the paper", "--preset smoke
     assert word in text, word
 
 # Drawn again from the data: the same page.
-papers("--redraw")
+papers("--redraw", "--no-look")
 assert page.read_text() == text
 
 # The sentences are those of the data.
@@ -115,21 +115,21 @@ for times, verdict in ((1e-3, "holds"), (1e6, "does not hold")):
     for ranks in (1, 2):
         paper = f"slabs:storage=pnetcdf:writers={ranks}"
         slower(f"cam-fv-d-p{ranks}", times, "record", "slabs", paper)
-    papers("--redraw", "--only", "cam")
+    papers("--redraw", "--no-look", "--only", "cam")
     assert verdicts()["cam-bandwidth-fv-d"] == verdict, (times, verdicts())
 assert not {name for name in verdicts() if not name.startswith("cam")}
 
 for factor, verdict in ((0.4, "holds"), (2, "does not hold")):
     pretend(factor)
-    papers("--redraw", "--only", "cmaq")
+    papers("--redraw", "--no-look", "--only", "cmaq")
     found = verdicts()
     assert found["cmaq-relative-eus"] in (verdict, "holds in part"), (factor, found)
     assert found["cmaq-4km"] == verdict, (factor, found)
 
 # What is there is not measured again.
-assert "1 of" not in papers("--resume", "--only", "cam")
+assert "1 of" not in papers("--resume", "--no-look", "--only", "cam")
 (report / "data/cam-t85-p2.json").unlink()
-assert "1 of 1: cam-t85-p2" in papers("--resume", "--only", "cam")
+assert "1 of 1: cam-t85-p2" in papers("--resume", "--no-look", "--only", "cam")
 assert "there are cam" in papers("--only", "wrf", status=2)
 
 if browser.find_browser() is None:
