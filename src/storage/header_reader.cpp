@@ -156,7 +156,7 @@ private:
     std::string name() {
         const std::int64_t n = count();
         if (n == 0 || n > longest_name) refuse("a name is empty or too long");
-        const std::vector<char> bytes = values(n, 1, definitions_ != nullptr);
+        const std::vector<char> bytes = values(n, 1, true);
         if (std::find(bytes.begin(), bytes.end(), '\0') != bytes.end())
             refuse("a name has a zero byte");
         return {bytes.begin(), bytes.end()};
