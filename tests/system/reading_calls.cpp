@@ -1,0 +1,215 @@
+// Calls of a file that is read which are wrong, which the ranks do not make alike, or which find
+// the file at work: code and text, the same on all ranks, no hang; and the file stays usable.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+int rank() { return check::state.rank; }
+int ranks() { return check::state.size; }
+
+tw_session session = nullptr;
+tw_decomposition line = nullptr;  // two elements a rank
+std::string path;
+
+std::string text() { return tw_error_message(session); }
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        check::step("%s", #call);                                                                  \
+        const int status = call;                                                                   \
+        CHECK_TEXT(status == TW_OK, "%d: %s", status, text().c_str());                             \
+    } while (false)
+
+/// The code, on every rank; and words of the text, which is the same on every rank.
+void refused(int status, int code, const std::string& words) {
+    CHECK_TEXT(status == code && text().find(words) != std::string::npos, "%d: %s; expected %d: %s",
+               status, text().c_str(), code, words.c_str());
+    const std::vector<std::string> all = check::gather(text());
+    CHECK_TEXT(all[0] == text(), "rank 0 says %s", all[0].c_str());
+}
+#define REFUSED(call, code, words)                                                                 \
+    do {                                                                                           \
+        check::step("%s", #call);                                                                  \
+        refused(call, code, words);                                                                \
+    } while (false)
+
+tw_decomposition decompose(std::int64_t low = 0, std::int64_t high = 0) {
+    const std::int64_t shape = 2 * ranks(), start = 2 * rank(), count = 2;
+    tw_decomposition made = nullptr;
+    OK(tw_decompose_halo(session, "x", 1, &shape, &start, &count, &low, &high, &made));
+    return made;
+}
+
+float value(int record, std::int64_t i) { return static_cast<float>(1000 * record + i); }
+
+void put_record(tw_file file, int record) {
+    const float values[2] = {value(record, 2 * rank()), value(record, 2 * rank() + 1)};
+    OK(tw_put(file, "T", TW_FLOAT, values, 2));
+    OK(tw_put(file, "U", TW_FLOAT, values, 2));
+    OK(tw_end_step(file));
+}
+
+tw_file create(const char* settings) {
+    tw_file file = nullptr;
+    OK(tw_create(session, path.c_str(), settings, &file));
+    OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
+    OK(tw_def_var(file, "U", TW_FLOAT, "time x", line));
+    return file;
+}
+
+int get(tw_file file, const char* name, std::int64_t record, float* to) {
+    return tw_get(file, name, line, record, TW_FLOAT, to, 2);
+}
+
+void check_record(tw_file file, int record) {
+    float got[2] = {};
+    OK(get(file, "T", record, got));
+    CHECK(got[0] == value(record, 2 * rank()) && got[1] == value(record, 2 * rank() + 1));
+}
+
+/// A file that is being written shows what is committed, no more; sync shows what has come since.
+void while_written() {
+    tw_file writer = create("publish=live"), reader = nullptr;
+    put_record(writer, 0);
+    OK(tw_open(session, path.c_str(), nullptr, &reader));
+    put_record(writer, 1);
+    std::int64_t n = 0;
+    OK(tw_inq_dim(reader, "time", &n));
+    CHECK(n == 1);
+    float got[2] = {};
+    check_record(reader, 0);
+    REFUSED(get(reader, "T", 1, got), TW_EBOUNDS, "no record 1; the file has 1");
+    OK(tw_sync(writer, 0));
+    OK(tw_sync(reader, 0));
+    check_record(reader, 1);
+    OK(tw_close(&writer));
+    OK(tw_close(&reader));
+}
+
+void wrong_arguments() {
+    tw_file file = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    float got[8] = {};
+    const std::int64_t extent = 2, stride = 4;
+    REFUSED(get(file, "T", 2, got), TW_EBOUNDS, "variable 'T': there is no record 2");
+    REFUSED(tw_get(file, "T", line, 0, static_cast<tw_type>(77), got, 2), TW_ETYPE, "type 77");
+    REFUSED(tw_get(file, "T", line, 0, TW_CHAR, got, 2), TW_ETYPE, "'T'");
+    REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, got, 3), TW_ESHAPE, "3 elements");
+    REFUSED(tw_get(file, "x", line, 0, TW_FLOAT, got, 2), TW_ENOTFOUND, "no variable 'x'");
+    REFUSED(tw_get_strided(file, "T", line, 0, TW_FLOAT, got, 1, &extent, &stride, 6), TW_EARG,
+            "flags 6");
+    // Wrong on the last rank alone.
+    const bool odd = rank() == ranks() - 1;
+    REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG, "no array");
+    CHECK(tw_get_deferred(file, "T", line, 7, TW_FLOAT, got, 2) == TW_EBOUNDS);
+    CHECK(tw_put(file, "T", TW_FLOAT, got, 2) == TW_ESTATE);
+    CHECK(tw_end_step(file) == TW_ESTATE);
+    const char* name = nullptr;
+    CHECK(tw_inq_var_name(file, 2, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_var_name(file, -1, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_att(file, "T", "units", nullptr, nullptr) == TW_ENOTFOUND);
+    CHECK(text().find("'units'") != std::string::npos);
+    CHECK(tw_get(nullptr, "T", line, 0, TW_FLOAT, got, 2) == TW_EHANDLE);
+
+    tw_session other = nullptr;
+    OK(tw_init(check::state.comm, "log=off", &other));
+    tw_decomposition foreign = nullptr;
+    const std::int64_t shape = 2 * ranks(), start = 2 * rank(), count = 2;
+    OK(tw_decompose(other, "x", 1, &shape, &start, &count, &foreign));
+    REFUSED(tw_get(file, "T", foreign, 0, TW_FLOAT, got, 2), TW_EHANDLE, "another session");
+    OK(tw_finalize(&other));
+
+    const int bad = 7, clip = TW_HALO_CLIP, round = TW_HALO_PERIODIC;
+    REFUSED(tw_fill_halo(line, &bad), TW_EARG, "edge 7");
+    REFUSED(tw_fill_halo(line, nullptr), TW_EARG, "no edges");
+    if (ranks() > 1)
+        REFUSED(tw_fill_halo(line, odd ? &clip : &round), TW_EMISMATCH, "edges on rank");
+
+    tw_file closed = file;
+    check_record(file, 1);
+    OK(tw_close(&file));
+    CHECK(tw_inq(closed, nullptr, nullptr, nullptr, nullptr, nullptr) == TW_ECLOSED);
+    CHECK(get(closed, "T", 0, got) == TW_ECLOSED);
+}
+
+/// Ranks that want different things are told, and can go on.
+void different_calls() {
+    tw_file file = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    OK(tw_read(file));  // of nothing
+    if (ranks() > 1) {
+        const bool odd = rank() == ranks() - 1;
+        float got[2] = {}, more[2] = {};
+        REFUSED(get(file, odd ? "U" : "T", 0, got), TW_EMISMATCH, "'U'");
+        REFUSED(get(file, "T", odd ? 1 : 0, got), TW_EMISMATCH, "record 1");
+        REFUSED(tw_get(file, "T", odd ? nullptr : line, 0, TW_FLOAT, got, 2), TW_ESHAPE, "'T'");
+        OK(tw_get_deferred(file, "T", line, 0, TW_FLOAT, got, 2));
+        if (odd) OK(tw_get_deferred(file, "U", line, 0, TW_FLOAT, more, 2));
+        REFUSED(tw_read(file), TW_EMISMATCH, "tw_read");
+        OK(tw_get_deferred(file, "T", line, 0, TW_FLOAT, got, 2));
+        REFUSED(odd ? tw_sync(file, 0) : tw_read(file), TW_EMISMATCH, "tw_sync");
+        check_record(file, 1);
+
+        // One rank closes: the others are told, and do not wait for it ever after.
+        tw_file mine = file;
+        REFUSED(odd ? tw_close(&mine) : get(file, "T", 0, got), TW_EMISMATCH, "tw_close");
+        if (!odd) {
+            CHECK(get(file, "T", 0, got) == TW_EMISMATCH);
+            CHECK(tw_close(&file) == TW_OK);
+        }
+        return;
+    }
+    OK(tw_close(&file));
+}
+
+/// One place wanted several times, in one read, by different decompositions and types.
+void several_of_one() {
+    tw_file file = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    const tw_decomposition round = decompose(1, 1);
+    const int periodic = TW_HALO_PERIODIC;
+    OK(tw_fill_halo(round, &periodic));
+    float own[2] = {};
+    std::vector<double> all(static_cast<std::size_t>(2 * ranks()));
+    std::int16_t halo[4] = {};
+    OK(tw_get_deferred(file, "T", line, 1, TW_FLOAT, own, 2));
+    OK(tw_get_deferred(file, "T", nullptr, 1, TW_DOUBLE, all.data(), 2 * ranks()));
+    OK(tw_get_deferred(file, "T", round, 1, TW_SHORT, halo, 4));
+    OK(tw_read(file));
+    const std::int64_t n = 2 * ranks();
+    CHECK(own[0] == value(1, 2 * rank()) && own[1] == value(1, 2 * rank() + 1));
+    for (std::int64_t i = 0; i < n; ++i)
+        CHECK(all[static_cast<std::size_t>(i)] == static_cast<double>(value(1, i)));
+    for (std::int64_t i = 0; i < 4; ++i)
+        CHECK(static_cast<float>(halo[i]) == value(1, (2 * rank() - 1 + i + n) % n));
+    // Left open for tw_finalize.
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 30);
+    const std::string folder = check::make_folder("reading_calls");
+    path = folder + "/file.nc";
+    for (const char* settings : {"log=off", "log=off; node_size=2; piece=256"}) {
+        OK(tw_init(check::state.comm, settings, &session));
+        line = decompose();
+        while_written();
+        wrong_arguments();
+        different_calls();
+        several_of_one();
+        OK(tw_finalize(&session));
+    }
+    if (rank() == 0) {
+        std::remove(path.c_str());
+        std::remove(folder.c_str());
+    }
+    return check::verdict("reading_calls");
+}
