@@ -52,12 +52,12 @@ def parse() -> argparse.Namespace:
 
 
 def measure(runs: list[Run], bench: Bench, resume: bool, timeout: float) -> Results:
-    """Does the runs, one after the other; with `resume` only those without results."""
+    """Does the runs, one after the other; with `resume` only those without all results."""
     results = Results()
     todo = []
     for run in runs:
         known = bench.load(run) if resume else None
-        if known and not known.error and known.arguments == run.arguments:
+        if known and known.complete() and known.arguments == run.arguments:
             results.add(known)
         else:
             todo.append(run)

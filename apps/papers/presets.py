@@ -55,7 +55,7 @@ PRESETS = {
             "fv-c": (0.1, (2,)),
             "fv-d": (0.1, (1, 2)),
         },
-        hybrid=((1, 2),),
+        hybrid=((2, 1), (1, 2)),
         cmaq_scale=0.1,
         cmaq={
             "ca": Domain(4, ("1x2", "2x2")),

@@ -37,6 +37,11 @@ class Record:
     error: str = ""
     report: dict = field(default_factory=dict)
 
+    def complete(self) -> bool:
+        """Whether there is nothing that another build might know."""
+        rows = self.report.get("results", [])
+        return not self.error and not any({*NO_FIGURES} & row.keys() for row in rows)
+
 
 class UnmeasuredError(Exception):
     """A run has no results."""
