@@ -129,6 +129,7 @@ private:
     Status write_space(const Space& space, bool records, const std::vector<Action>& actions);
     Status write_fixed(const Agreed& agreed, bool last);
     enum class Written { fixed, record, record_complete };
+    Status publish_records(bool durable);
     Status finish_write(Status mine, Written written, bool durable);
     Status rename_to_final();
     Status put_now(Status checked, int variable, ArrayView view);

@@ -318,6 +318,11 @@ Status File::write_space(const Space& space, bool records, const std::vector<Act
     return status;
 }
 
+Status File::publish_records(bool durable) {
+    Status status = storage_->set_records(records_, durable);
+    return status.ok() ? storage_->catch_up() : status;
+}
+
 /// All ranks learn what became of a write; on success the record is published.
 Status File::finish_write(Status mine, Written written, bool durable) {
     if (storage_->collective()) {
@@ -347,7 +352,7 @@ Status File::finish_write(Status mine, Written written, bool durable) {
     if (written == Written::record_complete) {
         // A failure here is rank 0's alone: it is kept, and told to all by the next agreement.
         ++records_;
-        Status published = storage_->set_records(records_, durable);
+        Status published = publish_records(durable);
         if (!published.ok()) {
             if (team_.size() > 1) published.text += fmt::format(" (rank {})", team_.rank());
             failed_ = std::move(published);
@@ -427,7 +432,7 @@ Status File::sync(bool durable) {
     if (service_) return finish_queued(UnitKind::fixed, agreed, durable);
     Status status = write_fixed(agreed, false);
     status = finish_write(std::move(status), Written::fixed, durable);
-    if (status.ok()) status = keep(team_.agree(storage_->set_records(records_, durable)));
+    if (status.ok()) status = keep(team_.agree(publish_records(durable)));
     for (std::size_t i = 0; i < pending_.size(); ++i)
         if (!definitions_.variables[i].record) pending_[i].put = false;
     return status;

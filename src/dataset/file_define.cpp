@@ -459,6 +459,7 @@ Status File::begin_file() {
     storage.rate = static_cast<double>(options_.bandwidth) / static_cast<double>(writers_.size());
     storage.keeper = writers_.front();
     storage.one_writer = writers_.size() == 1;
+    storage.behind = options_.service == "background";
     Status status =
         storage_->create(team_.world(), data_path_, definitions_, storage, writer, map_);
     if (!status.ok()) return status;

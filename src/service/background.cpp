@@ -163,7 +163,10 @@ public:
             records_ = desk_->ended_records();
         }
         status = team_.agree(status);
-        if (status.ok() && desk_ && desk_->counts_records()) status = desk_->commit_all(durable);
+        if (status.ok() && desk_ && desk_->counts_records()) {
+            status = desk_->commit_all(durable);
+            if (status.ok()) status = storage_.catch_up();
+        }
         status = team_.agree(status);
         if (!status.ok()) outbox_->region().fail(status);
         return status;

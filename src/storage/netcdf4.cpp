@@ -5,8 +5,8 @@
 // pieces into memory each and then ask together. In both cases the keeper enters the chunks in
 // HDF5's index when their records are counted.
 //
-// HDF5 is called by the thread that created the file, and by no other: the model may use HDF5, too,
-// and it bears no two threads.
+// HDF5 is never called by a thread of the library's: the model may use HDF5, too, and it bears no
+// two threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
@@ -14,7 +14,6 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <tuple>
 
 #include "comm/clock.hpp"
@@ -57,7 +56,7 @@ public:
         format_ = options.format;
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == options.keeper;
-        home_ = std::this_thread::get_id();
+        later_ = options.behind;
         const bool whole = needs_whole_chunks(definitions);
         together_ = whole && !options.one_writer;
         std::int64_t writers = options.one_writer ? first_ : writer;
@@ -115,7 +114,7 @@ public:
             durable_ = durable;
             behind_ = true;
         }
-        return std::this_thread::get_id() == home_ ? catch_up() : Status{};
+        return later_ ? Status{} : catch_up();
     }
 
     Status catch_up() override {
@@ -145,6 +144,7 @@ public:
         Status status;
         if (index_) {
             status = set_records(records, false);
+            if (status.ok()) status = catch_up();
             Status closed = index_->close();
             if (status.ok()) status = std::move(closed);
             index_.reset();
@@ -298,8 +298,8 @@ private:
 
     Format format_ = Format::netcdf4;
     bool first_ = false;
-    bool together_ = false;  ///< writers ask for room together
-    std::thread::id home_;
+    bool together_ = false;         ///< writers ask for room together
+    bool later_ = false;            ///< the index is left for catch_up()
     std::vector<ChunkGrid> grids_;  ///< of each variable
     std::vector<char> packed_;      ///< variables that are written in whole chunks
     Netcdf4Map places_;

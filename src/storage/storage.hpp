@@ -59,6 +59,7 @@ struct StorageOptions {
     bool blocking = false;   ///< pnetcdf: one collective a variable instead of one a round
     double rate = 0;         ///< most bytes a second of this rank; 0: no limit
     int keeper = 0;          ///< the rank that counts the records in the header: the first writer
+    bool behind = false;     ///< write() and set_records() are called by a thread of the library's
     bool one_writer = true;  ///< the keeper, and no other
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
 };
@@ -95,8 +96,8 @@ public:
     /// after the writes. @note Collective
     virtual Status complete() { return {}; }
 
-    /// Does what set_records() has left for the thread that created the file: libraries that the
-    /// model may use, too, are called from that one alone. Called there from time to time; local.
+    /// Does what set_records() has left for the model's own thread: libraries that the model may
+    /// use, too, are called from that one alone. Called there from time to time; local.
     virtual Status catch_up() { return {}; }
 
     /// Reads what was written at a chunk's place (its data are not looked at), for drivers that are

@@ -1,0 +1,141 @@
+// How variables are cut into chunks, and what filters make of them. Without MPI.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <numeric>
+#include <set>
+
+#include "storage/packer.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+Variable variable(std::vector<std::int64_t> shape, std::vector<std::int64_t> wish = {}) {
+    Variable v;
+    v.name = "v";
+    v.type = TW_INT;
+    v.shape = std::move(shape);
+    for (std::size_t i = 0; i <= v.shape.size(); ++i) v.dims.push_back(static_cast<int>(i));
+    v.record = true;
+    v.packing.chunks = std::move(wish);
+    return v;
+}
+
+/// Every element is in one chunk, at its place, and chunks without an element hold fill values.
+void expect_covered(const Variable& v, std::int64_t target) {
+    const ChunkGrid g = choose_grid(v, target);
+    std::vector<int> values(static_cast<std::size_t>(g.elements()));
+    std::iota(values.begin(), values.end(), 1);
+    Definitions d;
+    d.variables.push_back(v);
+    Packer packer(d, {&g, 1});
+    std::vector<int> seen(values.size(), 0);
+    std::set<std::int64_t> numbers;
+    const auto take = [&](int, std::int64_t, std::int64_t number, const FilteredChunk& c) {
+        EXPECT_TRUE(numbers.insert(number).second);
+        EXPECT_EQ(c.bytes, g.chunk_bytes());
+        const Index corner = g.corner(number);
+        for (std::int64_t i = 0; i < g.chunk_elements(); ++i) {
+            Index at{};
+            bool inside = true;
+            std::int64_t rest = i;
+            for (std::size_t k = g.chunk.size(); k-- > 0; rest /= g.chunk[k]) {
+                at[k] = corner[k] + rest % g.chunk[k];
+                inside &= at[k] < g.shape[k];
+            }
+            int value = 0;
+            std::memcpy(&value, c.data + i * 4, 4);
+            if (!inside) {
+                EXPECT_EQ(value, -2147483647);
+                continue;
+            }
+            const auto place = static_cast<std::size_t>(linear(g.shape, at));
+            EXPECT_EQ(value, values[place]);
+            ++seen[place];
+        }
+        return Status{};
+    };
+    // Pieces of any length, in order.
+    for (std::int64_t first = 0, n = 1; first < g.elements(); first += n, n = n * 3 % 101) {
+        n = std::min(n, g.elements() - first);
+        Chunk piece;
+        piece.first = first;
+        piece.elements = n;
+        piece.data = reinterpret_cast<const char*>(values.data() + first);
+        ASSERT_TRUE(packer.add(piece, take).ok());
+    }
+    EXPECT_EQ(static_cast<std::int64_t>(numbers.size()), g.chunks());
+    EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
+}
+
+}  // namespace
+
+TEST(Chunks, CoverEveryElementOnce) {
+    for (const std::int64_t target : {4, 40, 100, 1000, 1 << 20}) {
+        expect_covered(variable({7}), target);
+        expect_covered(variable({5, 6}), target);
+        expect_covered(variable({11, 1, 13}), target);
+        expect_covered(variable({1, 9, 4}), target);
+    }
+    expect_covered(variable({7, 9}, {2, 4}), 100);
+    expect_covered(variable({4, 7, 9}, {1, 3, 0}), 100);
+    expect_covered(variable({4, 6, 9}, {1, 3, 2}), 100);
+    expect_covered(variable({4, 7, 9}, {3, 0, 5}), 100);
+}
+
+TEST(Chunks, AreRangesWhereNothingIsWished) {
+    const ChunkGrid g = choose_grid(variable({26, 192, 288}), 2 << 20);
+    EXPECT_EQ(g.chunk, (std::vector<std::int64_t>{9, 192, 288}));
+    EXPECT_TRUE(g.in_order);
+    EXPECT_EQ(g.band, g.chunk_elements());
+    // 1021 is prime: chunks of one row each would be far too short.
+    EXPECT_EQ(choose_grid(variable({3, 1021, 50}), 20000).chunk,
+              (std::vector<std::int64_t>{1, 1021, 50}));
+    EXPECT_EQ(choose_grid(variable({}), 100).chunks(), 1);
+}
+
+TEST(Filters, DeflateIsAStreamOfZlib) {
+    std::vector<float> values(5000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i / 7);
+    const auto* data = reinterpret_cast<const char*>(values.data());
+    Packing packing;
+    packing.codec = Packing::Codec::deflate;
+    packing.shuffle = true;
+    for (packing.level = 1; packing.level <= 9; ++packing.level) {
+        Compressor compressor;
+        const FilteredChunk c = compressor.apply(packing, data, 5000, 4);
+        EXPECT_LT(c.bytes, 10000);
+        EXPECT_EQ(c.skipped, 0u);
+        std::vector<char> back(20000), expected(20000);
+        uLongf size = back.size();
+        ASSERT_EQ(uncompress(reinterpret_cast<Bytef*>(back.data()), &size,
+                             reinterpret_cast<const Bytef*>(c.data), static_cast<uLong>(c.bytes)),
+                  Z_OK);
+        ASSERT_EQ(size, back.size());
+        for (std::size_t i = 0; i < 5000; ++i)
+            for (std::size_t k = 0; k < 4; ++k) expected[k * 5000 + i] = data[i * 4 + k];
+        EXPECT_EQ(back, expected);
+    }
+}
+
+TEST(Filters, WhatDoesNotGetShorterIsStoredAsItIs) {
+    std::vector<char> noise(4096);
+    unsigned state = 1;
+    for (char& c : noise) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+    for (const auto codec : {Packing::Codec::deflate, Packing::Codec::zstd}) {
+        Packing packing;
+        packing.codec = codec;
+        packing.level = 1;
+        Compressor compressor;
+        FilteredChunk c = compressor.apply(packing, noise.data(), 1024, 4);
+        EXPECT_EQ(c.skipped, 1u);
+        EXPECT_EQ(std::memcmp(c.data, noise.data(), 4096), 0);
+        packing.shuffle = true;  // is the first filter then, and applied
+        c = compressor.apply(packing, noise.data(), 1024, 4);
+        EXPECT_EQ(c.skipped, 2u);
+        EXPECT_EQ(c.bytes, 4096);
+    }
+}
