@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # hello.sh PROGRAM_C PROGRAM_FORTRAN MPIRUN [FLAGS...] -n
-# The C and the Fortran program write the same file, on any number of ranks.
+# The C and the Fortran program write the same file, on any number of ranks; and those that read it
+# print the same.
 set -eu
 c=$1
 fortran=$2
@@ -19,4 +20,13 @@ for ranks in 1 2 3 7; do
         cmp reference.nc hello.nc
         rm hello.nc
     done
+done
+
+"${launch[@]}" 2 "$c"
+for ranks in 1 3; do
+    "${launch[@]}" $ranks "${c/hello_c/restart_c}" | sort >c.txt
+    "${launch[@]}" $ranks "${fortran/hello_f90/restart_f90}" | sort >f90.txt
+    cmp c.txt f90.txt
+    grep -q '276.00  275.00' c.txt
+    test "$(wc -l <c.txt)" -eq $ranks
 done
