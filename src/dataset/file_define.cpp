@@ -402,6 +402,11 @@ Status File::choose_format() {
         return failure(TW_ESETTING, "storage '{}' cannot write format {}", options_.storage,
                        name_of(format_));
     if (Status status = check_format(definitions_, format_); !status.ok()) return status;
+    for (const auto& [name, value] : options_.packing)
+        if (!is_netcdf4(format_) && value != "0" && value != "no" && value != "auto" &&
+            team_.rank() == 0)
+            spdlog::warn("{}: setting {}={} has no meaning in format {}", path_, name, value,
+                         name_of(format_));
     for (Variable& v : definitions_.variables) {
         if (is_netcdf4(format_)) {
             if (Status s = choose_packing(definitions_, options_.packing, v); !s.ok()) return s;
