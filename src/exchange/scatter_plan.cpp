@@ -12,7 +12,7 @@ namespace thalweg {
 namespace {
 
 /// With the slots of all readers under way the data stay in the last level of cache.
-constexpr std::int64_t default_piece = std::int64_t(512) << 10;
+constexpr std::int64_t default_piece = std::int64_t(1) << 20;
 constexpr std::int64_t smallest_piece = 64;
 constexpr std::int64_t largest_piece = std::int64_t(1) << 30;  // MPI counts are 32-bit
 
