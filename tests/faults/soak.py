@@ -58,6 +58,14 @@ def shared_files(pids: list[int], root: Path) -> set[str]:
     }
 
 
+def made_since(path: str, moment: float) -> bool:
+    """Programs and libraries may lie there as well; they are older than the run."""
+    try:
+        return os.stat(path).st_ctime >= moment
+    except OSError:
+        return False
+
+
 class Run:
     def __init__(self, args, choose: random.Random, references: dict[str, Reference]):
         self.args = args
@@ -100,6 +108,7 @@ class Run:
 
     def go(self, root: Path) -> list[str]:
         problems = []
+        began = time.time()
         faults = {
             "THALWEG_FAULT_PATH": str(root / "runs"),
             "THALWEG_FAULT_AT": "every",
@@ -143,7 +152,7 @@ class Run:
         if strays:
             problems.append(f"processes left: {strays}")
             kill_all(strays)
-        left = sorted(f for f in outside if os.path.exists(f))
+        left = sorted(f for f in outside if made_since(f, began))
         if left:
             problems.append(f"files left: {' '.join(left)}")
         logs = read_log(root / "logs/0", self.service)
