@@ -110,6 +110,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     MPI_Initialized(&initialized);
     if (!initialized) return failure(TW_EMPI, "MPI is not initialized");
     if (comm == MPI_COMM_NULL) return failure(TW_EARG, "the communicator is MPI_COMM_NULL");
+    prepare_mpi_io();
     Status status = Settings::read(text_or_empty(settings), session->settings);
     if (status.ok()) {
         int rank = 0;

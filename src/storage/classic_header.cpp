@@ -217,7 +217,9 @@ std::vector<std::int64_t> words_of(const FileMap& map) {
     std::vector<std::int64_t> words{map.record_begin, map.record_bytes, map.fixed_end};
     words.insert(words.end(), map.offset.begin(), map.offset.end());
     words.insert(words.end(), map.padded.begin(), map.padded.end());
-    words.insert(words.end(), map.grain.begin(), map.grain.end());
+    std::vector<std::int64_t> grain = map.grain;
+    grain.resize(map.offset.size());  // of a map without, none
+    words.insert(words.end(), grain.begin(), grain.end());
     return words;
 }
 

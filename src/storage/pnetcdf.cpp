@@ -307,14 +307,15 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Storage> make_pnetcdf_storage() {
+std::unique_ptr<Storage> make_pnetcdf_storage() { return std::make_unique<PnetcdfStorage>(); }
+
+void prepare_mpi_io() {
 #ifdef OPEN_MPI
     // Before 4.1.7 and 5.0.6, OMPIO's aggregators read, change and write back ranges that another
     // one is writing, without a lock, and lose its bytes (open-mpi/ompi pull request 12756). The
-    // setting is read when a program opens its first file; the user's own value stands.
+    // user's own value stands. docs/methods.md tells what this does not reach.
     setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
 #endif
-    return std::make_unique<PnetcdfStorage>();
 }
 
 }  // namespace thalweg

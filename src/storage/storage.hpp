@@ -128,6 +128,9 @@ protected:
 
 std::unique_ptr<Storage> make_posix_storage();
 std::unique_ptr<Storage> make_pnetcdf_storage();
+/// Settings of MPI-IO, which reads them when the process opens its first file by MPI; headers of
+/// other drivers are such files, too. Called when a session begins.
+void prepare_mpi_io();
 std::unique_ptr<Storage> make_netcdf4_storage();
 /// Keeps nothing: measures everything but the disk.
 std::unique_ptr<Storage> make_memory_storage();
