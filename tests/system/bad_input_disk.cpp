@@ -1,0 +1,248 @@
+// Full disks, sessions and reading.
+// SPDX-License-Identifier: Apache-2.0
+#include "bad_input.hpp"
+
+namespace bad_input {
+
+// ---- a full disk -------------------------------------------------------------------------------
+
+// Steps of 1 MiB until the file may grow no further: the failing step and everything after it
+// say so on all ranks; the steps before it can be read.
+void fill_up(tw_session s, const std::string& path, const Words& reason,
+             const std::function<void()>& limit, const std::function<void()>& unlimit) {
+    const std::int64_t n = (1 << 18);
+    const Line line(s, "x", n);
+    tw_file f = create_two(s, path, line);
+    OK_ALL(s, tw_enddef(f));
+    MPI_Barrier(MPI_COMM_WORLD);
+    limit();
+    int good = 0;
+    int status = TW_OK;
+    std::string text;
+    for (int step = 0; step < 8 && status == TW_OK; ++step) {
+        check::step("%s: step %d", current_test.c_str(), step);
+        status = put(f, "T", line.values<float>(static_cast<float>(step)));
+        const int ended = tw_end_step(f);
+        if (status == TW_OK) status = ended;
+        text = status == TW_OK ? "" : tw_error_message(s);
+        if (status == TW_OK) ++good;
+    }
+    Words words = reason;
+    words.push_back(std::filesystem::path(path).filename().string());
+    judge_all(__FILE__, __LINE__, "the step that does not fit", status, text, {TW_EIO, TW_ENETCDF},
+              words);
+    CHECK_TEXT(good >= 1 && good <= 5, "%d steps", good);
+    // The error stays.
+    HERE(s, CODES(TW_EIO, TW_ENETCDF), words, put(f, "T", line.values<float>(0)));
+    ALL(s, CODES(TW_EIO, TW_ENETCDF), words, tw_end_step(f));
+    ALL(s, CODES(TW_EIO, TW_ENETCDF), words, tw_sync(f, 0));
+    ALL(s, CODES(TW_EIO, TW_ENETCDF), words, tw_close(&f));
+    CHECK(f == nullptr);
+    MPI_Barrier(MPI_COMM_WORLD);
+    // The ended steps are readable, under the file's name or the one it had while it was written.
+    if (rank() == 0) {
+        bool found = false;
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator(
+                 std::filesystem::path(path).parent_path(), error)) {
+            int id = 0;
+            if (nc_open(entry.path().c_str(), NC_NOWRITE, &id) != NC_NOERR) continue;
+            int time = 0;
+            std::size_t records = 0;
+            int var = 0;
+            if (nc_inq_unlimdim(id, &time) == NC_NOERR &&
+                nc_inq_dimlen(id, time, &records) == NC_NOERR &&
+                nc_inq_varid(id, "T", &var) == NC_NOERR) {
+                bool equal = records == static_cast<std::size_t>(good);
+                for (std::size_t r = 0; equal && r < records; ++r) {
+                    std::vector<float> values(static_cast<std::size_t>(n));
+                    const std::size_t start[2] = {r, 0};
+                    const std::size_t count[2] = {1, static_cast<std::size_t>(n)};
+                    equal = nc_get_vara_float(id, var, start, count, values.data()) == NC_NOERR &&
+                            values == line.all_values<float>(static_cast<float>(r));
+                }
+                found = found || equal;
+            }
+            nc_close(id);
+        }
+        CHECK_TEXT(found, "no file in the folder of %s holds the %d records that were written",
+                   path.c_str(), good);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    unlimit();
+    MPI_Barrier(MPI_COMM_WORLD);
+    // The session goes on with other files.
+    const Line small(s, "y");
+    tw_file g = nullptr;
+    const std::string other = path_of("after.nc");
+    OK_ALL(s, tw_create(s, other.c_str(), nullptr, &g));
+    OK_HERE(s, tw_def_var(g, "T", TW_FLOAT, "y", small.handle));
+    OK_HERE(s, put(g, "T", small.values<float>(1)));
+    OK_ALL(s, tw_close(&g));
+    CHECK(exists(other));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void size_limit() {
+    Session s("buffer=256KiB; staging=16MiB");
+    struct rlimit before {};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const std::string place = path_of("limited");
+    if (rank() == 0) ::mkdir(place.c_str(), 0777);
+    MPI_Barrier(MPI_COMM_WORLD);
+    fill_up(
+        s, place + "/limited.nc", {"File too large"},
+        [&] {
+            struct rlimit small = before;
+            small.rlim_cur = 7 << 19;  // 3.5 MiB
+            setrlimit(RLIMIT_FSIZE, &small);
+        },
+        [&] { setrlimit(RLIMIT_FSIZE, &before); });
+}
+
+void full_disk() {
+    const std::string place = path_of("full");
+    int mounted = 0;
+    if (rank() == 0) {
+        ::mkdir(place.c_str(), 0777);
+        mounted = ::mount("thalweg", place.c_str(), "tmpfs", 0, "size=3584k") == 0 ? 1 : 0;
+        if (mounted == 0)
+            check::print("bad_input: full_disk is left out: no right to mount a small tmpfs");
+    }
+    MPI_Bcast(&mounted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (mounted == 0) return;
+    {
+        Session s("buffer=256KiB; staging=16MiB");
+        fill_up(
+            s, place + "/full.nc", {"No space left on device"}, [] {}, [] {});
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank() == 0) CHECK_TEXT(::umount(place.c_str()) == 0, "umount %s", place.c_str());
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// ---- sessions ----------------------------------------------------------------------------------
+
+void sessions() {
+    for (int status = -30; status <= 5; ++status) CHECK(tw_strerror(status) != nullptr);
+    CHECK(std::string(tw_strerror(TW_ESHAPE)).find("TW_ESHAPE") == 0);
+    CHECK(tw_error_message(nullptr) != nullptr);
+    CHECK(tw_init(MPI_COMM_WORLD, nullptr, nullptr) == TW_EARG);
+    tw_session s = nullptr;
+    CHECK(tw_init(MPI_COMM_NULL, nullptr, &s) == TW_EARG);
+    tw_finalize(&s);
+    CHECK(tw_finalize(nullptr) != TW_OK);
+    s = nullptr;
+    CHECK(tw_finalize(&s) != TW_OK);
+    CHECK(tw_print_config(nullptr) == TW_EHANDLE);
+    const char* json = nullptr;
+    CHECK(tw_summary(nullptr, &json) == TW_EHANDLE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    {  // finalize closes what is open
+        const std::string path = path_of("open.nc");
+        OK_ALL(s, tw_init(MPI_COMM_WORLD, base_settings.c_str(), &s));
+        CHECK(std::string(tw_error_message(s)).empty());
+        const Line line(s);
+        tw_file f = create_two(s, path, line);
+        OK_HERE(s, put(f, "T", line.values<float>(4)));
+        OK_ALL(s, tw_end_step(f));
+        OK_HERE(s, put(f, "h", line.values<float>(5)));
+        ALL(s, CODES(TW_EARG), Words{}, tw_summary(s, nullptr));
+        OK_ALL(s, tw_finalize(&s));
+        CHECK(s == nullptr);
+        expect_file(path, line.length, {line.all_values<float>(4)}, line.all_values<float>(5));
+    }
+    if (ranks() > 1) {  // and tells what went wrong with it
+        OK_ALL(s, tw_init(MPI_COMM_WORLD, base_settings.c_str(), &s));
+        const Line line(s);
+        tw_file f = create_two(s, path_of("open2.nc"), line);
+        OK_ALL(s, tw_enddef(f));
+        if (rank() == 0) OK_HERE(s, put(f, "h", line.values<float>(5)));
+        check::step("%s: tw_finalize", current_test.c_str());
+        const int status = tw_finalize(&s);
+        judge_all(__FILE__, __LINE__, "tw_finalize", status, "", {TW_EMISSING}, {});
+        CHECK(s == nullptr);
+    }
+    {  // sessions on parts of the ranks, side by side
+        MPI_Comm half = MPI_COMM_NULL;
+        MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, -rank(), &half);
+        tw_session own = nullptr;
+        CHECK(tw_init(half, base_settings.c_str(), &own) == TW_OK);
+        MPI_Comm_free(&half);  // the session works on its own copy
+        const std::int64_t n = 3;
+        const std::int64_t zero = 0;
+        int place = 0;
+        tw_decomposition d = nullptr;
+        // Ranks of the half are numbered backwards: only its rank 0 holds something.
+        place = rank() >= ranks() - 2 ? 1 : 0;
+        CHECK(tw_decompose(own, "x", place, &n, &zero, &n, &d) == TW_OK);
+        tw_file f = nullptr;
+        const std::string path = path_of("half" + std::to_string(rank() % 2) + ".nc");
+        CHECK(tw_create(own, path.c_str(), nullptr, &f) == TW_OK);
+        CHECK(tw_def_var(f, "v", TW_INT, "x", d) == TW_OK);
+        const std::vector<std::int32_t> v{1, 2, 3};
+        CHECK(tw_put(f, "v", TW_INT, v.data(), place * 3) == TW_OK);
+        CHECK(tw_close(&f) == TW_OK);
+        CHECK(tw_finalize(&own) == TW_OK);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (place == 1) {
+            int id = 0;
+            std::vector<std::int32_t> got(3);
+            CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+            CHECK(nc_get_var_int(id, 0, got.data()) == NC_NOERR);
+            CHECK(got == v);
+            nc_close(id);
+        }
+    }
+}
+
+void reading() {
+    Session s;
+    const Line line(s);
+    const std::string path = path_of("read.nc");
+    tw_file f = create_two(s, path, line);
+    OK_HERE(s, put(f, "T", line.values<float>(1)));
+    OK_ALL(s, tw_end_step(f));
+    OK_ALL(s, tw_close(&f));
+    ALL(s, CODES(TW_EIO), WORDS("none.nc", "No such file"),
+        tw_open(s, path_of("none.nc").c_str(), nullptr, &f));
+    ALL(s, CODES(TW_EIO, TW_EFORMAT), WORDS(folder), tw_open(s, folder.c_str(), nullptr, &f));
+    if (rank() == 0) std::ofstream(path_of("text.nc")) << "this is not a netCDF file at all";
+    MPI_Barrier(MPI_COMM_WORLD);
+    ALL(s, CODES(TW_EFORMAT, TW_EIO, TW_ENETCDF), WORDS("text.nc"),
+        tw_open(s, path_of("text.nc").c_str(), nullptr, &f));
+    ALL(s, CODES(TW_EARG), Words{}, tw_open(s, nullptr, nullptr, &f));
+    CHECK(f == nullptr);
+    OK_ALL(s, tw_open(s, path.c_str(), nullptr, &f));
+    std::int64_t n = 0;
+    OK_HERE(s, tw_inq_dim(f, "time", &n));
+    CHECK(n == 1);
+    OK_HERE(s, tw_inq_dim(f, "x", &n));
+    CHECK(n == line.length);
+    HERE(s, CODES(TW_ENOTFOUND), WORDS("nothing", "read.nc"), tw_inq_dim(f, "nothing", &n));
+    std::vector<float> got(static_cast<std::size_t>(line.count));
+    const auto room = static_cast<std::int64_t>(got.size());
+    ALL(s, CODES(TW_ENOTFOUND), WORDS("nothing"),
+        tw_get(f, "nothing", line.handle, 0, TW_FLOAT, got.data(), room));
+    ALL(s, CODES(TW_EBOUNDS), WORDS("T", "1"),
+        tw_get(f, "T", line.handle, 1, TW_FLOAT, got.data(), room));
+    ALL(s, CODES(TW_EBOUNDS), WORDS("T", "-1"),
+        tw_get(f, "T", line.handle, -1, TW_FLOAT, got.data(), room));
+    ALL(s, CODES(TW_ETYPE), WORDS("T"), tw_get(f, "T", line.handle, 0, TW_CHAR, got.data(), room));
+    // Wrong on one rank: an error on all.
+    const bool odd = rank() == last_rank();
+    ALL(s, CODES(TW_ESHAPE), WORDS("T"),
+        tw_get(f, "T", line.handle, 0, TW_FLOAT, got.data(), odd ? room + 1 : room));
+    ALL(s, CODES(TW_EARG), WORDS("T"),
+        tw_get(f, "T", line.handle, 0, TW_FLOAT, odd ? nullptr : got.data(), room));
+    if (ranks() > 1)
+        ALL(s, CODES(TW_EMISMATCH, TW_OK), Words{},
+            tw_get(f, odd ? "h" : "T", line.handle, 0, TW_FLOAT, got.data(), room));
+    HERE(s, CODES(TW_ESTATE, TW_EUNSUPPORTED), WORDS("read.nc"), tw_def_dim(f, "q", 2));
+    HERE(s, CODES(TW_ESTATE, TW_EUNSUPPORTED), WORDS("read.nc"), put(f, "T", got));
+    OK_ALL(s, tw_get(f, "T", line.handle, 0, TW_FLOAT, got.data(), room));
+    CHECK(got == line.values<float>(1));
+    OK_ALL(s, tw_close(&f));
+}
+
+}  // namespace bad_input
