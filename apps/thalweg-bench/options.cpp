@@ -106,6 +106,18 @@ void add_common_options(CLI::App& app, Options& options) {
         ->group("Output");
 }
 
+Parsed parse(CLI::App& app, int argc, char** argv, std::string& text) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        text = app.help();
+        return Parsed::done;
+    } catch (const CLI::ParseError& e) {
+        throw UsageError(e.what());
+    }
+    return Parsed::run;
+}
+
 Parsed parse_options(int argc, char** argv, Options& options, std::string& text) {
     CLI::App app{"Measures how fast distributed fields reach one netCDF file, method by method."};
     app.name("thalweg-bench");
@@ -148,14 +160,7 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
         ->group("Measurement");
     app.add_flag("--list", list, "List the workloads and methods")->group("Output");
 
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        text = app.help();
-        return Parsed::done;
-    } catch (const CLI::ParseError& e) {
-        throw UsageError(e.what());
-    }
+    if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
     if (list) {
         text = listing();
         return Parsed::done;

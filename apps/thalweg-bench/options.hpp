@@ -64,6 +64,9 @@ void add_common_options(CLI::App& app, Options& options);
 
 enum class Parsed { run, done };
 
+/// Reads a command line; `text` receives the help if that was asked for. Throws UsageError.
+Parsed parse(CLI::App& app, int argc, char** argv, std::string& text);
+
 /// Reads the command line; every rank gets the same answer. Text that the user asked for (--help,
 /// --list) is put into `text`, and the answer is Parsed::done. Throws UsageError.
 Parsed parse_options(int argc, char** argv, Options& options, std::string& text);

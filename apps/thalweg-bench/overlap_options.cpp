@@ -108,14 +108,7 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
         ->group("Output");
     add_common_options(app, base);
 
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        text = app.help();
-        return Parsed::done;
-    } catch (const CLI::ParseError& e) {
-        throw UsageError(e.what());
-    }
+    if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
     // Without output, with copies alone, with output in the call: what the others are measured by.
     std::vector<std::string> needed_ways{"inline", "pack", "none"};
     if (options.compute_seconds < 0) needed_ways.push_back(find_workload(base).pace.output);

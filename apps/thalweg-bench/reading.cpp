@@ -138,14 +138,7 @@ Parsed parse_read_options(int argc, char** argv, Options& options, std::string& 
     app.add_option("-m,--methods", options.methods, "Methods, separated by commas (default: all)")
         ->delimiter(',');
     add_common_options(app, options);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        text = app.help();
-        return Parsed::done;
-    } catch (const CLI::ParseError& e) {
-        throw UsageError(e.what());
-    }
+    if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
     if (options.methods.empty())
         for (const ReadMethodInfo& m : read_methods()) options.methods.emplace_back(m.name);
     return Parsed::run;
