@@ -21,11 +21,13 @@ module thalweg
     TW_INT64, TW_UINT64, TW_UNLIMITED, TW_MODEL, TW_SERVER, &
     TW_OK, TW_EHANDLE, TW_EARG, TW_ENOTFOUND, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, &
     TW_ETYPE, TW_ERANGE, TW_ESTATE, TW_EMISMATCH, TW_EMISSING, TW_EFORMAT, TW_EIO, TW_EINUSE, &
-    TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, TW_EINTERNAL
+    TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, TW_EINTERNAL, &
+    TW_EDIFFERENT, TW_KEEP_LATER, TW_DROP_LATER
   use thalweg_base, only: check, name_count, reversed, c_text, c_settings, f_text, &
     c_init, c_finalize, c_strerror, c_error_message, c_print_config, c_summary, &
-    c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_set_var, c_enddef, &
-    c_end_step, c_sync, c_close, c_inq_dim, c_inq_role, c_model_comm, c_recover
+    c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_set_var, &
+    c_set_record, c_enddef, c_end_step, c_sync, c_close, c_inq_dim, c_inq_role, c_model_comm, &
+    c_recover
   use thalweg_reading, only: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, &
     tw_inq_var, tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, &
     tw_get_deferred, tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
@@ -38,11 +40,12 @@ module thalweg
   public :: TW_OK, TW_EHANDLE, TW_EARG, TW_ENOTFOUND, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, &
     TW_EOVERLAP, TW_ETYPE, TW_ERANGE, TW_ESTATE, TW_EMISMATCH, TW_EMISSING, TW_EFORMAT, TW_EIO, &
     TW_EINUSE, TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, &
-    TW_EINTERNAL
+    TW_EINTERNAL, TW_EDIFFERENT, TW_KEEP_LATER, TW_DROP_LATER
   public :: tw_init, tw_finalize, tw_inq_role, tw_is_server, tw_model_comm, tw_strerror, &
     tw_error_message, tw_print_config, tw_summary, tw_print_summary, tw_decompose
-  public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, tw_enddef, tw_put, &
-    tw_put_deferred, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover, tw_inq_dim, tw_get
+  public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, &
+    tw_set_record, tw_enddef, tw_put, tw_put_deferred, tw_put_box, tw_end_step, tw_sync, &
+    tw_close, tw_recover, tw_inq_dim, tw_get
   public :: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
     tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, tw_get_deferred, &
     tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
@@ -88,6 +91,19 @@ module thalweg
     module procedure def_dim_int32
     module procedure def_dim_int64
   end interface tw_def_dim
+
+  !> call tw_set_record(file, record [, later] [, ierr]): of a file opened with mode=append: which
+  !> of its records the first step writes, in place of the one behind the last. Each step then
+  !> writes the next record, whole: variables that are not put are filled.
+  !>   record  from 1 to the number of records and 1; default or 64-bit integer
+  !>   later   the records from there on: TW_KEEP_LATER (default): they stay until they are written
+  !>           over; TW_DROP_LATER: they are dropped when the definitions end
+  !> Errors: TW_EBOUNDS, TW_EARG, TW_ESTATE, TW_ECLOSED. Local, before the definitions end; every
+  !> rank alike.
+  interface tw_set_record
+    module procedure set_record_int32
+    module procedure set_record_int64
+  end interface tw_set_record
 
   ! These take any array as it is: type, kind, rank, extents and strides travel in its descriptor,
   ! and neither the compiler nor this interface copies it.
@@ -428,8 +444,11 @@ contains
   end function tw_create
 
   !> file = tw_open(io, path [, settings] [, ierr]): opens an existing file of a classic netCDF
-  !> format (CDF-1, CDF-2, CDF-5) for reading.
-  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED (netCDF-4). Collective.
+  !> format (CDF-1, CDF-2, CDF-5) for reading, or with settings='mode=append' to write on in it:
+  !> the model defines the file's variables as for tw_create, and steps add records.
+  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED (netCDF-4); with mode=append
+  !> also TW_EINUSE (open in this session), and from the end of the definitions TW_EDIFFERENT (the
+  !> file is defined otherwise, and stays as it is). Collective.
   function tw_open(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path
@@ -506,9 +525,30 @@ contains
     call check(status, file%session, c_text('tw_set_var'), ierr)
   end subroutine tw_set_var
 
+  subroutine set_record_int32(file, record, later, ierr)
+    type(tw_file), intent(in) :: file
+    integer(int32), intent(in) :: record
+    integer(c_int), intent(in), optional :: later
+    integer(c_int), intent(out), optional :: ierr
+    call set_record_int64(file, int(record, int64), later, ierr)
+  end subroutine set_record_int32
+
+  subroutine set_record_int64(file, record, later, ierr)
+    type(tw_file), intent(in) :: file
+    integer(int64), intent(in) :: record
+    integer(c_int), intent(in), optional :: later
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: what
+    what = TW_KEEP_LATER
+    if (present(later)) what = later
+    call check(c_set_record(file%handle, record - 1, what), file%session, &
+      c_text('tw_set_record'), ierr)
+  end subroutine set_record_int64
+
   !> Ends the definitions: compares them over the ranks, writes the header. Optional: the first
   !> tw_put, tw_end_step, tw_sync or tw_close does it. Errors: TW_EMISMATCH, TW_EFORMAT, TW_EIO,
-  !> TW_ESTATE, TW_ECLOSED. Collective.
+  !> TW_EDIFFERENT (they are not those of a file opened with mode=append), TW_ESTATE, TW_ECLOSED.
+  !> Collective.
   subroutine tw_enddef(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr

@@ -68,6 +68,11 @@ module thalweg_base
   integer(c_int), parameter :: TW_ENETCDF = -20
   integer(c_int), parameter :: TW_EUNSUPPORTED = -21
   integer(c_int), parameter :: TW_EINTERNAL = -22
+  integer(c_int), parameter :: TW_EDIFFERENT = -24
+
+  !> What tw_set_record does with the later records: keeps or drops them.
+  integer(c_int), parameter :: TW_KEEP_LATER = 0
+  integer(c_int), parameter :: TW_DROP_LATER = 1
 
   ! The C functions: thalweg.h says what each does. Strings end with c_null_char.
   interface
@@ -176,6 +181,13 @@ module thalweg_base
       type(c_ptr), value :: file
       character(kind=c_char), intent(in) :: name(*), settings(*)
     end function c_set_var
+
+    integer(c_int) function c_set_record(file, record, later) bind(C, name='tw_set_record')
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), value :: record
+      integer(c_int), value :: later
+    end function c_set_record
 
     integer(c_int) function c_enddef(file) bind(C, name='tw_enddef')
       import

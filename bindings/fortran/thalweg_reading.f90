@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> What a file that is open for reading holds, and reads of many variables: part of module thalweg.
+!> What a file that was opened holds, and reads of many variables: part of module thalweg.
 !> Dimensions, variables and attributes are counted from 1; a variable's dimensions from its
 !> fastest.
 module thalweg_reading

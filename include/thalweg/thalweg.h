@@ -53,7 +53,8 @@ extern "C" {
     X(TW_EMPI, -19, "an MPI call failed")                                                          \
     X(TW_ENETCDF, -20, "a netCDF library call failed")                                             \
     X(TW_EUNSUPPORTED, -21, "not supported")                                                       \
-    X(TW_EINTERNAL, -22, "internal error")
+    X(TW_EINTERNAL, -22, "internal error")                                                         \
+    X(TW_EDIFFERENT, -24, "the file is defined otherwise")
 
 #define TW_STATUS_ENUM(name, value, text) name = value,
 enum tw_status { TW_STATUS_TABLE(TW_STATUS_ENUM) };
@@ -246,7 +247,26 @@ int tw_put_att_text(tw_file file, const char* var, const char* name, const char*
  */
 int tw_set_var(tw_file file, const char* var, const char* settings);
 
-/** Ends the definitions: compares them over the ranks, lays out and writes the header. Optional:
+/** What tw_set_record does with the records of the file from there on. */
+enum tw_later {
+    TW_KEEP_LATER = 0, /**< they stay until they are written over */
+    TW_DROP_LATER = 1  /**< they are dropped when the definitions end */
+};
+
+/**
+ * Of a file opened with mode=append: which of its records the first step writes, in place of the
+ * one behind the last. Each step then writes the next record, whole: variables that are not put are
+ * filled. Local, before the definitions end, alike on every rank; disagreement is found by
+ * tw_enddef.
+ * @param record  0-based; at most the number of records that tw_inq tells
+ * @param later   enum tw_later
+ * @return TW_OK, TW_EBOUNDS, TW_EARG, TW_ESTATE (a new file, or the definitions have ended),
+ *         TW_ECLOSED
+ */
+int tw_set_record(tw_file file, int64_t record, int later);
+
+/** Ends the definitions: compares them over the ranks, lays out and writes the header; of a file
+ *  opened with mode=append: compares them with the file's (TW_EDIFFERENT). Optional:
  *  the first tw_put, tw_end_step, tw_sync or tw_close does it. @note Collective */
 int tw_enddef(tw_file file);
 
@@ -343,19 +363,30 @@ int tw_recover(const char* path, char* text, int64_t length);
 /* ---- files: reading ------------------------------------------------------------------------ */
 
 /**
- * Opens an existing file of a classic netCDF format (CDF-1, CDF-2, CDF-5) for reading, whoever made
- * it. Rank 0 reads and checks the header and tells the others.
- * @param settings  NULL or "name=value; ..." for this file alone: readers, piece
+ * Opens an existing file of a classic netCDF format (CDF-1, CDF-2, CDF-5), whoever made it, for
+ * reading, or with mode=append to write on in it. Rank 0 reads and checks the header and tells the
+ * others.
+ *
+ * With mode=append, the model defines the file's variables as for tw_create, in any order. When the
+ * definitions end they are compared with the file's: TW_EDIFFERENT, and the file stays as it is, if
+ * variables are missing on either side or differ in type or dimensions. Then steps add records, or
+ * replace them (tw_set_record); what is put of fixed-size variables replaces what is there; and
+ * attributes that the file lacks, or has otherwise, are set by tw_close. The file keeps its name;
+ * it is written in place. See docs/appending.md.
+ * @param settings  NULL or "name=value; ..." for this file alone: mode; readers, piece; with
+ *                  mode=append all that concerns who writes, and when
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's words), TW_EFORMAT (no file of a
- *         classic format, or one whose header contradicts itself), TW_EUNSUPPORTED (netCDF-4)
+ *         classic format, or one whose header contradicts itself), TW_EUNSUPPORTED (netCDF-4).
+ *         With mode=append also TW_EINUSE (open in this session), TW_EIO (not writable, or cut
+ *         off), TW_ESETTING (another format, or files of tiles)
  * @note Collective
  */
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
 
 /* Inquiry. Local; the same on every rank. Entries are counted from 0 in the order of the file;
  * every pointer to receive something may be NULL; names belong to the file and live until tw_close.
- * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such entry), TW_EARG, TW_ESTATE (open for writing),
- * TW_ECLOSED. */
+ * Of a file opened with mode=append they tell what was in it when it was opened.
+ * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such entry), TW_EARG, TW_ESTATE (a new file), TW_ECLOSED. */
 
 /** The file: its format ("cdf1", "cdf2", "cdf5"), how many dimensions, variables and global
  *  attributes it has, and how many records. */

@@ -75,7 +75,7 @@ struct Variable {
 
 class Session;
 
-/// A file being written (tw_create) or read (tw_open).
+/// A file being written (tw_create, or tw_open with "mode=append") or read (tw_open).
 class File {
 public:
     File() = default;
@@ -117,6 +117,10 @@ public:
     /// tw_set_var: "deflate=1; chunks=lev=10"
     void set_var(const std::string& var, const std::string& settings) {
         check(tw_set_var(file_, var.c_str(), settings.c_str()));
+    }
+    /// tw_set_record: of a file opened with "mode=append"
+    void set_record(std::int64_t record, tw_later later = TW_KEEP_LATER) {
+        check(tw_set_record(file_, record, later));
     }
     /// tw_enddef @note Collective
     void enddef() { check(tw_enddef(file_)); }
@@ -167,7 +171,7 @@ public:
     /// tw_close @note Collective
     void close() { check(tw_close(&file_)); }
 
-    // Of a file opened for reading. Dimensions, variables and attributes count from 0.
+    // Of a file that was opened. Dimensions, variables and attributes count from 0.
     /// tw_inq
     Summary inq() const {
         Summary s;

@@ -13,6 +13,7 @@
 #include "exchange/stream.hpp"
 #include "service/background.hpp"
 #include "service/served_file.hpp"
+#include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"
 
@@ -31,6 +32,7 @@ struct FileOptions {
     std::int64_t buffer = 0;   ///< bytes a rank
     std::int64_t staging = 0;  ///< bytes a rank
     std::int64_t header_pad = 0;
+    bool append = false;  ///< the file is there, and is written on under its name
     bool pnetcdf_blocking = false, live = false, durable = false;
     std::string service = "inline";  ///< inline, background or servers
     std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`
@@ -69,8 +71,13 @@ public:
     Status put_attribute(const std::string& variable, Attribute attribute);
     Status set_variable(const std::string& variable, const std::string& wishes);
 
-    /// @note Collective, as are the next ones
-    Status create();
+    /// In a file that is there: the record that the first step writes. @param later  enum tw_later
+    Status set_record(std::int64_t record, int later);
+    /// What was in the file when it was opened; null for a new one.
+    const Source* contents() const { return source_.get(); }
+
+    /// Makes the file, or opens the one that is there. @note Collective, as are the next ones
+    Status begin();
     Status end_definitions();
     Status put(const std::string& name, int type, const void* data, std::int64_t n, bool deferred);
     Status put_strided(const std::string& name, int type, const void* data, int rank,
@@ -100,6 +107,7 @@ private:
 
     Status usable() const;
     Status usable_for(const char* what) const;
+    Status create();
     Status compare_definitions();
     Status choose_format();
     void choose_storage();
@@ -137,6 +145,12 @@ private:
     Status sync_closed() const;
     Status keep(Status status);
 
+    // In a file that is there (file_append.cpp)
+    Status open();
+    Status check_whole() const;
+    Status adopt_contents();
+    std::string describe_start() const;
+
     // With a service (file_service.cpp)
     void choose_service();
     Status plan_service();
@@ -169,6 +183,8 @@ private:
     int serial_;
     Definitions definitions_;
     std::vector<std::pair<int, Attribute>> late_;  ///< attributes after the definitions ended
+    std::unique_ptr<Source> source_;               ///< what is there; null for a new file
+    Existing existing_;
     Format format_ = Format::cdf2;
     std::unique_ptr<Storage> storage_;
     bool storage_open_ = false;
@@ -185,7 +201,7 @@ private:
     std::vector<Pending> pending_;
     std::unique_ptr<Memory> staging_;    ///< copies of put data; kept from step to step
     std::size_t staging_bytes_ = 0;      ///< of all variables of this rank
-    std::vector<char> filled_;           ///< fixed variables that were written
+    std::vector<char> filled_;           ///< fixed variables that were written, or are there
     std::vector<std::int64_t> misfits_;  ///< values that did not fit, of each variable
     bool stream_used_ = false;           ///< since the last agreement
     std::int64_t records_ = 0;

@@ -41,6 +41,7 @@ File::File(Team& team, ArenaSource& arena, std::string path, int serial, FileOpt
       path_(std::move(path)),
       options_(std::move(options)),
       serial_(serial) {
+    options_.live |= options_.append;
     data_path_ = options_.live ? path_ : path_ + ".part";
     figures_.path = path_;
     figures_.service = "inline";
@@ -68,8 +69,14 @@ std::string File::first_data_path() const {
     return in_files() ? tile_path(path_, 0) + data_path_.substr(path_.size()) : data_path_;
 }
 
-Status File::create() {
+Status File::begin() {
     Stopwatch watch(figures_.open);
+    Status status = options_.append ? open() : create();
+    if (!status.ok()) state_ = State::closed;
+    return status;
+}
+
+Status File::create() {
     Status status;
     if (team_.rank() == 0) {
         struct stat info {};
@@ -82,9 +89,7 @@ Status File::create() {
             if (!said.empty()) spdlog::info("{}: {}", path_, said);
         }
     }
-    status = thalweg::agree(team_.world(), status);
-    if (!status.ok()) state_ = State::closed;
-    return status;
+    return thalweg::agree(team_.world(), status);
 }
 
 Status File::define_dimension(const std::string& name, std::int64_t length) {
@@ -257,6 +262,7 @@ Status File::set_variable(const std::string& variable, const std::string& wishes
 /// Every rank must have defined the same.
 Status File::compare_definitions() {
     std::vector<std::string> lines = describe(definitions_);
+    if (source_) lines.push_back(describe_start());
     for (const auto& [variable, attribute] : late_) {
         lines.push_back(describe(
             variable < 0 ? "" : definitions_.variables[static_cast<std::size_t>(variable)].name,
@@ -380,7 +386,7 @@ Status File::plan() {
             "{}: a step has up to {} bytes on a rank, more than 'staging' ({}): tw_put is "
             "collective; tw_put_deferred is not",
             path_, bytes, options_.staging);
-    filled_.assign(definitions_.variables.size(), 0);
+    filled_.assign(definitions_.variables.size(), existing_.is);
     misfits_.assign(definitions_.variables.size(), 0);
     return {};
 }
@@ -428,12 +434,14 @@ StorageOptions File::storage_options() const {
     o.blocking = options_.pnetcdf_blocking;
     o.stripe_count = options_.stripe_count;
     o.stripe_size = options_.stripe_size;
+    o.existing = existing_;
+    o.durable = options_.durable;
     return o;
 }
 
 Status File::begin_file() {
     if (Status status = compare_definitions(); !status.ok()) return status;
-    if (Status status = choose_format(); !status.ok()) {
+    if (Status status = source_ ? adopt_contents() : choose_format(); !status.ok()) {
         status.text = path_ + ": " + status.text;
         return status;
     }
@@ -466,7 +474,9 @@ Status File::begin_file() {
     storage.one_writer = writers_.size() == 1;
     storage.behind = options_.service == "background";
     Status status =
-        storage_->create(team_.world(), data_path_, definitions_, storage, writer, map_);
+        existing_.is
+            ? storage_->open(team_.world(), path_, definitions_, storage, writer, map_)
+            : storage_->create(team_.world(), data_path_, definitions_, storage, writer, map_);
     if (!status.ok()) return status;
     storage_open_ = true;
     if (options_.service == "inline")

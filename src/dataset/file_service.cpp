@@ -98,15 +98,16 @@ Status File::plan_service() {
     if (options_.piece > 0) plan.piece = options_.piece;
     plan.durable = options_.durable;
     plan.queue_inline = options_.queue_inline;
+    plan.options = storage_options();
+    if (existing_.is) plan.map = map_;
     plan_queue(plan);
     pending_.resize(definitions_.variables.size());
-    filled_.assign(definitions_.variables.size(), 0);
+    filled_.assign(definitions_.variables.size(), existing_.is);
     misfits_.assign(definitions_.variables.size(), 0);
     Status status;
     if (options_.service == "servers") {
         const auto servers = static_cast<double>(arena_source_.port()->crew().servers.size());
         const bool one = options_.method == "serial";
-        plan.options = storage_options();
         plan.options.rate = static_cast<double>(options_.bandwidth) / (one ? 1 : servers);
         plan.options.one_writer = one;
         service_ = make_served_file(team_, *arena_source_.port(), plan, status);

@@ -93,7 +93,8 @@ public:
           spaces_(make_spaces(*plan.definitions, map)),
           writer_ranks_(writers),
           storage_(storage),
-          layout_(make_layout(plan.layout)) {}
+          layout_(make_layout(plan.layout)),
+          step_(plan.options.existing.first) {}
 
     ~BackgroundFile() override {
         if (desk_) background_.remove(desk_);
@@ -196,6 +197,7 @@ private:
         options.agent = agent;
         options.node_agents = agents;
         options.own_file = plan_.layout.grid.own_files;
+        options.existing = plan_.options.existing;
         desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
                                        writer, storage_, options);
         for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {
@@ -268,7 +270,7 @@ private:
     Storage& storage_;
     std::unique_ptr<Layout> layout_;
     std::shared_ptr<Desk> desk_;  ///< on writers
-    std::int64_t step_ = 0;
+    std::int64_t step_;           ///< the record that the next one writes
     std::int64_t records_ = 0;
 };
 

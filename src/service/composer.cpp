@@ -8,7 +8,8 @@
 namespace thalweg {
 
 Composer::Composer(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
-                   int writer, Storage& storage, std::int64_t piece, std::function<void()> between)
+                   int writer, Storage& storage, std::int64_t piece, std::function<void()> between,
+                   Existing existing)
     : definitions_(definitions),
       spaces_(spaces),
       layout_(layout),
@@ -16,8 +17,10 @@ Composer::Composer(const Definitions& definitions, const Spaces& spaces, const L
       storage_(storage),
       piece_(piece),
       between_(std::move(between)),
-      filled_(definitions.variables.size(), 0),
-      parted_(definitions.variables.size(), 0) {
+      existing_(existing),
+      filled_(definitions.variables.size(), existing.is),
+      parted_(definitions.variables.size(), 0),
+      records_(existing.first) {
     for (const Variable& v : definitions.variables) {
         FillValue fill{};
         v.fill_value(fill.data());

@@ -20,7 +20,8 @@ public:
     /// @param definitions  decompositions need to tell only whether they are whole
     /// @param between      called between pieces, may be empty
     Composer(const Definitions& definitions, const Spaces& spaces, const Layout& layout, int writer,
-             Storage& storage, std::int64_t piece, std::function<void()> between);
+             Storage& storage, std::int64_t piece, std::function<void()> between,
+             Existing existing = {});
 
     /// Writes this writer's share of a unit of which every rank's parcel is there; of boxes, what
     /// is there. Steps advance the records.
@@ -59,13 +60,14 @@ private:
     std::int64_t piece_;
     std::function<void()> between_;
     std::vector<FillValue> fill_;
-    std::vector<char> filled_;  ///< fixed-size variables that were written
+    Existing existing_;
+    std::vector<char> filled_;  ///< fixed-size variables that were written, or are there
     std::vector<char> parted_;  ///< variables of the current record that came in parts
     std::vector<std::int64_t> put_;
     std::vector<const Parcel::Entry*> entries_;
     std::vector<std::vector<HeldBox>> held_;  ///< of each variable; block is an index of entries_
     std::vector<char> buffer_;
-    std::int64_t records_ = 0;
+    std::int64_t records_;
     bool boxed_ = false;  ///< the file is written by boxes
     /// Of a variable and record written by boxes: the planes (positions along the slowest
     /// dimension) that were written or filled.

@@ -7,6 +7,8 @@
 namespace thalweg {
 
 Status Composer::write_boxes(std::span<const Parcel> parcels) {
+    // Boxes change records that are there already; steps begin where they were told to.
+    if (!boxed_) records_ = std::max(records_, existing_.kept);
     boxed_ = true;
     std::map<std::pair<int, std::int64_t>, std::vector<const Parcel::Entry*>> groups;
     for (const Parcel& p : parcels)
@@ -22,8 +24,8 @@ Status Composer::write_planes(int variable, std::int64_t record,
                               std::span<const Parcel::Entry* const> boxes) {
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     const auto planes = static_cast<std::size_t>(v.shape.empty() ? 1 : v.shape[0]);
-    // Of a record that has ended every plane is there.
-    const bool ended = v.record && record < records_;
+    // Of a record that has ended every plane is there, as of what was there before.
+    const bool ended = v.record ? record < records_ : existing_.is;
     std::vector<char> all(planes, 1);
     std::vector<char>& touched = ended ? all : touched_[{variable, record}];
     touched.resize(planes, 0);
@@ -118,6 +120,7 @@ Status Composer::end_boxes(std::int64_t records) {
 }
 
 Status Composer::fill_fixed() {
+    if (existing_.is) return {};
     for (const Place& p : spaces_.fixed.places)
         if (Status status = fill_untouched(p.variable, 0); !status.ok()) return status;
     return {};

@@ -17,9 +17,13 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
       writer_(writer),
       storage_(storage),
       options_(std::move(options)),
-      composer_(definitions, spaces, *layout_, writer, storage, options_.piece, [this] {
-          if (between) between();
-      }) {}
+      composer_(
+          definitions, spaces, *layout_, writer, storage, options_.piece,
+          [this] {
+              if (between) between();
+          },
+          options_.existing),
+      records_(composer_.records()) {}
 
 void Desk::add_region(std::unique_ptr<Segment> memory) {
     Source source;

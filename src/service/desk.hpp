@@ -26,6 +26,7 @@ struct DeskOptions {
     int agent = 0;          ///< number of this writer on its node
     int node_agents = 1;    ///< writers of this node
     bool own_file = false;  ///< it counts its own records
+    Existing existing = {};
 };
 
 class Desk {

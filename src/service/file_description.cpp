@@ -132,6 +132,7 @@ void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regi
     put_layout(out, plan.layout);
     out.put(plan.storage);
     out.put(plan.options);
+    out.put(words_of(plan.map));
     out.put(plan.piece);
     out.put(plan.queue);
     out.put(plan.durable);
@@ -165,6 +166,7 @@ FileDescription read_file(const std::vector<char>& bytes) {
     f.plan.layout = get_layout(in);
     f.plan.storage = in.get_text();
     f.plan.options = in.get<StorageOptions>();
+    f.plan.map = map_of(in.get_many<std::vector<std::int64_t>>());
     f.plan.piece = in.get<std::int64_t>();
     f.plan.queue = in.get<std::int64_t>();
     f.plan.durable = in.get<bool>();

@@ -72,7 +72,11 @@ namespace {
 class ServedFile final : public FileService {
 public:
     ServedFile(Team& team, Port& port, const ServicePlan& plan)
-        : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)) {}
+        : team_(team),
+          port_(port),
+          plan_(plan),
+          layout_(make_layout(plan.layout)),
+          step_(plan.options.existing.first) {}
     ~ServedFile() override { port_.forget(plan_.serial); }
 
     Status begin() {
@@ -183,7 +187,8 @@ private:
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
     bool alone_ = false;  ///< no server on this node: parcels go by messages
-    std::int64_t step_ = 0, marks_ = 0;
+    std::int64_t step_;   ///< the record that the next one writes
+    std::int64_t marks_ = 0;
     WriteCounts counts_;
 };
 

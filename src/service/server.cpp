@@ -146,8 +146,11 @@ void Server::set_up(Served& served, Status& status) {
         served.storage = make_tile_storage(std::move(served.storage), grid,
                                            writer_ < grid.parts() ? writer_ : -1, plan.path,
                                            plan.data_path.substr(plan.path.size()));
-    status =
-        served.storage->create(peers_, plan.data_path, definitions, plan.options, true, served.map);
+    served.map = plan.map;
+    status = plan.options.existing.is ? served.storage->open(peers_, plan.path, definitions,
+                                                             plan.options, true, plan.map)
+                                      : served.storage->create(peers_, plan.data_path, definitions,
+                                                               plan.options, true, served.map);
     if (!status.ok()) {
         // Named in the servers' own numbers.
         for (std::size_t w = 0; w < crew_.servers.size(); ++w) {
@@ -171,6 +174,7 @@ void Server::set_up(Served& served, Status& status) {
         static_cast<int>(std::find(local.begin(), local.end(), writer_) - local.begin());
     options.node_agents = 0;  // servers report to the first one by messages
     options.own_file = plan.layout.grid.own_files;
+    options.existing = plan.options.existing;
     served.desk = std::make_unique<Desk>(definitions, served.spaces, make_layout(plan.layout),
                                          writer_, *served.storage, options);
     const std::vector<int> mine = crew_.models_of(node_);

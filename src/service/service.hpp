@@ -22,6 +22,7 @@ struct ServicePlan {
     LayoutChoice layout;
     std::string storage;
     StorageOptions options;
+    FileMap map;  ///< of a file that is there
     std::int64_t piece = 2 << 20;
     std::int64_t queue = 0;     ///< bytes a rank
     bool queue_inline = false;  ///< who finds the queue full writes

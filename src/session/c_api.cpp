@@ -93,6 +93,18 @@ Status check_unused(tw_session session, const std::string& path) {
     return agree(session->team->world(), status);
 }
 
+/// A file that is new, or there already. @note Collective
+Status start_writing(tw_session session, const char* path, const Settings& own, tw_file* file) {
+    if (Status status = check_unused(session, path); !status.ok()) return status;
+    auto handle = new_handle(session, path);
+    handle->file = std::make_unique<File>(*session->team, *session, handle->path,
+                                          ++session->created, session->options_for(own));
+    if (Status status = handle->file->begin(); !status.ok()) return status;
+    *file = handle.get();
+    session->files.push_back(std::move(handle));
+    return {};
+}
+
 void set_log_level(const std::string& level) {
     // spdlog's default logger writes to standard output, which belongs to the model.
     static const bool once = [] {
@@ -345,15 +357,15 @@ int tw_create(tw_session session, const char* path, const char* settings, tw_fil
         Settings own;
         Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;
-        if (status = check_unused(session, text_or_empty(path)); !status.ok()) return status;
-        auto handle = new_handle(session, path);
-        handle->file = std::make_unique<File>(*session->team, *session, handle->path,
-                                              ++session->created, session->options_for(own));
-        if (status = handle->file->create(); !status.ok()) return status;
-        *file = handle.get();
-        session->files.push_back(std::move(handle));
-        return {};
+        if (own.text("mode") != "read")
+            return failure(TW_ESETTING, "{}: mode={} is for tw_open; tw_create makes a new file",
+                           path, own.text("mode"));
+        return start_writing(session, path, own, file);
     });
+}
+
+int tw_set_record(tw_file file, int64_t record, int later) {
+    return with_file(file, [&](File& f) { return f.set_record(record, later); });
 }
 
 int tw_def_dim(tw_file file, const char* name, int64_t length) {
@@ -462,6 +474,7 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
         Settings own;
         Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;
+        if (own.text("mode") == "append") return start_writing(session, path, own, file);
         auto handle = new_handle(session, path);
         handle->reader = std::make_unique<Reader>(*session->team, *session, handle->path,
                                                   ++session->created, session->options_for(own));

@@ -36,27 +36,32 @@ Status name_of_entry(const tw_file_impl& file, const std::vector<T>& list, int i
     return status;
 }
 
-Status find_variable(const Reader& r, const char* name, const Variable*& found) {
-    int at = -1;
-    Status status = r.find(text_or_empty(name), at);
-    if (status.ok()) found = &r.contents().definitions().variables[static_cast<std::size_t>(at)];
-    return status;
+Status find_variable(const tw_file_impl& file, const Source& contents, const char* name,
+                     const Variable*& found) {
+    const Definitions& d = contents.definitions();
+    const int at = d.find_variable(text_or_empty(name));
+    if (at < 0)
+        return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", file.path,
+                       text_or_empty(name), file.session->team->rank());
+    found = &d.variables[static_cast<std::size_t>(at)];
+    return {};
 }
 
 /// The attributes of a variable; of the file for an empty name.
-Status attributes_of(const Reader& r, const char* var, const std::vector<Attribute>*& found) {
-    found = &r.contents().definitions().attributes;
+Status attributes_of(const tw_file_impl& file, const Source& contents, const char* var,
+                     const std::vector<Attribute>*& found) {
+    found = &contents.definitions().attributes;
     if (*text_or_empty(var) == '\0') return {};
     const Variable* v = nullptr;
-    Status status = find_variable(r, var, v);
+    Status status = find_variable(file, contents, var, v);
     if (status.ok()) found = &v->attributes;
     return status;
 }
 
-Status find_attribute(const tw_file_impl& file, const Reader& r, const char* var, const char* name,
-                      const Attribute*& found) {
+Status find_attribute(const tw_file_impl& file, const Source& contents, const char* var,
+                      const char* name, const Attribute*& found) {
     const std::vector<Attribute>* list = nullptr;
-    if (Status status = attributes_of(r, var, list); !status.ok()) return status;
+    if (Status status = attributes_of(file, contents, var, list); !status.ok()) return status;
     for (const Attribute& a : *list)
         if (a.name == text_or_empty(name)) found = &a;
     if (found != nullptr) return {};
@@ -85,40 +90,40 @@ extern "C" {
 
 int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
            int64_t* records) {
-    return with_reader(file, [&](Reader& r) -> Status {
-        const Definitions& d = r.contents().definitions();
-        tell(format, r.contents().format());
+    return with_contents(file, [&](const Source& contents) -> Status {
+        const Definitions& d = contents.definitions();
+        tell(format, contents.format());
         tell(ndims, static_cast<int>(d.dims.size()));
         tell(nvars, static_cast<int>(d.variables.size()));
         tell(natts, static_cast<int>(d.attributes.size()));
-        tell(records, r.contents().records());
+        tell(records, contents.records());
         return {};
     });
 }
 
 int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
-    return with_reader(file, [&](Reader& r) -> Status {
+    return with_contents(file, [&](const Source& contents) -> Status {
         if (length == nullptr) return failure(TW_EARG, "{}: no place for a length", file->path);
-        const Definitions& d = r.contents().definitions();
+        const Definitions& d = contents.definitions();
         const int at = d.find_dim(text_or_empty(name));
         if (at < 0)
             return failure(TW_ENOTFOUND, "{}: there is no dimension '{}'", file->path,
                            text_or_empty(name));
         const Dimension& dim = d.dims[static_cast<std::size_t>(at)];
-        *length = dim.unlimited() ? r.contents().records() : dim.length;
+        *length = dim.unlimited() ? contents.records() : dim.length;
         return {};
     });
 }
 
 int tw_inq_dim_name(tw_file file, int index, const char** name) {
-    return with_reader(file, [&](Reader& r) {
-        return name_of_entry(*file, r.contents().definitions().dims, index, "dimension", name);
+    return with_contents(file, [&](const Source& contents) {
+        return name_of_entry(*file, contents.definitions().dims, index, "dimension", name);
     });
 }
 
 int tw_inq_unlimited(tw_file file, const char** name) {
-    return with_reader(file, [&](Reader& r) -> Status {
-        const Definitions& d = r.contents().definitions();
+    return with_contents(file, [&](const Source& contents) -> Status {
+        const Definitions& d = contents.definitions();
         const int at = d.record_dim();
         tell(name, at < 0 ? "" : d.dims[static_cast<std::size_t>(at)].name.c_str());
         return {};
@@ -126,15 +131,15 @@ int tw_inq_unlimited(tw_file file, const char** name) {
 }
 
 int tw_inq_var_name(tw_file file, int index, const char** name) {
-    return with_reader(file, [&](Reader& r) {
-        return name_of_entry(*file, r.contents().definitions().variables, index, "variable", name);
+    return with_contents(file, [&](const Source& contents) {
+        return name_of_entry(*file, contents.definitions().variables, index, "variable", name);
     });
 }
 
 int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
-    return with_reader(file, [&](Reader& r) {
+    return with_contents(file, [&](const Source& contents) {
         const Variable* v = nullptr;
-        Status status = find_variable(r, var, v);
+        Status status = find_variable(*file, contents, var, v);
         if (!status.ok()) return status;
         tell(type, v->type);
         tell(ndims, static_cast<int>(v->dims.size()));
@@ -144,32 +149,32 @@ int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* na
 }
 
 int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length) {
-    return with_reader(file, [&](Reader& r) {
+    return with_contents(file, [&](const Source& contents) {
         const Variable* v = nullptr;
-        Status status = find_variable(r, var, v);
+        Status status = find_variable(*file, contents, var, v);
         if (!status.ok()) return status;
         const int* found = nullptr;
         status = entry(*file, v->dims, index, "dimension of the variable", found);
         if (!status.ok()) return status;
-        const Dimension& dim = r.contents().definitions().dims[static_cast<std::size_t>(*found)];
+        const Dimension& dim = contents.definitions().dims[static_cast<std::size_t>(*found)];
         tell(name, dim.name.c_str());
-        tell(length, dim.unlimited() ? r.contents().records() : dim.length);
+        tell(length, dim.unlimited() ? contents.records() : dim.length);
         return status;
     });
 }
 
 int tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
-    return with_reader(file, [&](Reader& r) {
+    return with_contents(file, [&](const Source& contents) {
         const std::vector<Attribute>* list = nullptr;
-        Status status = attributes_of(r, var, list);
+        Status status = attributes_of(*file, contents, var, list);
         return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
     });
 }
 
 int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
-    return with_reader(file, [&](Reader& r) {
+    return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(*file, r, var, name, a);
+        Status status = find_attribute(*file, contents, var, name, a);
         if (!status.ok()) return status;
         tell(type, a->type);
         tell(n, a->n);
@@ -179,9 +184,9 @@ int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, i
 
 int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                void* values) {
-    return with_reader(file, [&](Reader& r) {
+    return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(*file, r, var, name, a);
+        Status status = find_attribute(*file, contents, var, name, a);
         if (!status.ok()) return status;
         auto refuse = [&](int code, const std::string& why) {
             return failure(code, "{}: attribute '{}': {}", file->path, a->name, why);
@@ -194,8 +199,7 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
         if (n != a->n) return refuse(TW_ESHAPE, fmt::format("it has {} values, not {}", a->n, n));
         if (n == 0) return status;
         if (values == nullptr) return refuse(TW_EARG, "no place for its values");
-        const bool any_sign =
-            a->type == TW_BYTE && type == TW_UBYTE && r.contents().byte_of_any_sign();
+        const bool any_sign = a->type == TW_BYTE && type == TW_UBYTE && contents.byte_of_any_sign();
         const tw_type target = any_sign ? TW_BYTE : type;
         char fill[8];
         default_fill(target, fill);
@@ -210,9 +214,9 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
 }
 
 int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text) {
-    return with_reader(file, [&](Reader& r) {
+    return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(*file, r, var, name, a);
+        Status status = find_attribute(*file, contents, var, name, a);
         if (!status.ok()) return status;
         if (a->type != TW_CHAR)
             return failure(TW_ETYPE, "{}: attribute '{}': it is of type {}, no text", file->path,

@@ -62,6 +62,20 @@ int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     return guarded(file->session, file->path.c_str(), checked, step_of(*file), call);
 }
 
+/// What is in a file that was there when it was opened.
+template <class F>
+int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+    if (file == nullptr) return TW_EHANDLE;
+    const auto checked = [&]() -> Status {
+        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
+        const Source* contents = file->reader ? &file->reader->contents() : file->file->contents();
+        if (contents == nullptr)
+            return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
+        return body(*contents);
+    };
+    return guarded(file->session, file->path.c_str(), checked, 0, call);
+}
+
 template <class F>
 int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return TW_EHANDLE;

@@ -32,6 +32,8 @@ const char* const rates = "0 or a size in bytes a second (500MiB, 2GiB)";
 
 const std::vector<SettingRow>& setting_table() {
     static const std::vector<SettingRow> table{
+        {"mode", "read", "read|append",
+         "what tw_open opens a file for: reading, or writing on in it", true},
         {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
          "who writes what; auto is record", true},
         {"storage", "auto", "auto|posix|pnetcdf|netcdf4|memory",

@@ -204,6 +204,25 @@ Status write_record_count(int fd, const std::string& path, Format format, std::i
     return write_fully(fd, path, count.data(), static_cast<std::int64_t>(count.size()), 4);
 }
 
+Status keep_records(const std::string& path, Format format, const FileMap& map,
+                    std::int64_t records, bool durable) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
+    NoSizeSignal guard;
+    Status status = write_record_count(fd, path, format, records);
+    struct stat info {};
+    if (status.ok() && fstat(fd, &info) != 0) status = system_failure(path, "cannot look at it");
+    const std::int64_t size = map.size(records);
+    while (status.ok() && map.record_begin > 0 && info.st_size > size) {
+        if (ftruncate(fd, size) == 0) break;
+        if (errno != EINTR)
+            status = system_failure(path, fmt::format("cannot cut it to {} bytes", size));
+    }
+    if (status.ok() && durable) status = sync_file(fd, path);
+    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
+    return status;
+}
+
 Status extend(const std::string& path, std::int64_t size) {
     struct stat info {};
     if (stat(path.c_str(), &info) == 0 && info.st_size >= size) return {};

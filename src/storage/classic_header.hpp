@@ -30,6 +30,11 @@ Status add_attributes(const std::string& path, const Definitions& definitions, c
                       Format format, std::int64_t records,
                       const std::vector<std::pair<int, Attribute>>& late);
 
+/// Counts the records that are kept of a file, and cuts off what lies behind them. On this rank
+/// alone; with `durable` for good.
+Status keep_records(const std::string& path, Format format, const FileMap& map,
+                    std::int64_t records, bool durable);
+
 /// Puts the number of records into a header.
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records);
 

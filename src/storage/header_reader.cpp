@@ -114,6 +114,7 @@ private:
     struct Found {
         std::int64_t begin, bytes;
         bool record;
+        std::size_t variable;
     };
 
     void refuse(const char* what) {
@@ -198,7 +199,7 @@ private:
 
     /// var = name nelems [dimid ...] vatt_list nc_type vsize begin
     void variable() {
-        Found found{0, 1, false};
+        Found found{0, 1, false, 0};
         Variable v;
         v.name = name();
         const std::int64_t nd = count();
@@ -229,6 +230,7 @@ private:
             end > INT64_MAX - 3)
             return refuse("a variable lies too far");
         if (!ok()) return;
+        found.variable = found_.size();
         found_.push_back(found);
         v.record = found.record;
         if (definitions_ != nullptr) definitions_->variables.push_back(std::move(v));
@@ -261,6 +263,7 @@ private:
         if (overlapping() || (header_.has_records() && (map.fixed_end > map.record_begin ||
                                                         header_.record_data > map.record_bytes)))
             return refuse("variables lie in each other's place");
+        limit_padding();
         if (streaming_) {
             header_.records = INT64_MAX;
             header_.records = header_.records_within(file_size_);
@@ -277,6 +280,19 @@ private:
         for (std::size_t i = 1; i < found_.size(); ++i)
             if (found_[i - 1].begin + found_[i - 1].bytes > found_[i].begin) return true;
         return false;
+    }
+
+    /// What follows a variable without padding is the next one's, or the next record's.
+    void limit_padding() {
+        FileMap& map = header_.map;
+        for (std::size_t i = 0; i < found_.size(); ++i) {
+            const Found& v = found_[i];
+            std::int64_t& size = map.padded[v.variable];
+            if (i + 1 < found_.size())
+                size = std::min(size, found_[i + 1].begin - v.begin);
+            else if (v.record)
+                size = std::min(size, map.record_bytes - (v.begin - map.record_begin));
+        }
     }
 
     Bytes bytes_;

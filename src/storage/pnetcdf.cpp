@@ -31,16 +31,10 @@ public:
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        path_ = path;
-        definitions_ = &definitions;
-        blocking_ = options.blocking;
-        format_ = options.format;
-        throttle_ = Throttle(options.rate);
-        first_ = comm.rank() == 0;
+        begin(comm, path, definitions, options, writer);
         // The lowest writer's map serves all.
         std::int64_t root = writer ? comm.rank() : comm.size();
         comm.all_reduce({&root, 1}, Reduce::min);
-        writers_ = comm.split(writer ? 0 : -1, comm.rank());
         Status status;
         NoSizeSignal guard;
         if (writer) {
@@ -61,6 +55,27 @@ public:
         broadcast(comm, map, static_cast<int>(root));
         map_ = map;
         return {};
+    }
+
+    Status open(Comm& comm, const std::string& path, const Definitions& definitions,
+                const StorageOptions& options, bool writer, const FileMap& map) override {
+        begin(comm, path, definitions, options, writer);
+        map_ = map;
+        existing_ = options.existing;
+        Status status;
+        if (first_) status = keep_records(path, format_, map, existing_.kept, options.durable);
+        if (status = agree(comm, status); !status.ok()) return status;
+        if (writer) {
+            MPI_Info hints = hints_of(options);
+            const int code = ncmpi_open(writers_->handle(), path.c_str(), NC_WRITE, hints, &ncid_);
+            MPI_Info_free(&hints);
+            status = pnetcdf_status(code, path, "cannot open for writing");
+            open_ = status.ok();
+        }
+        status = agree(comm, status);
+        if (!status.ok() && open_) ncmpi_abort(ncid_);
+        open_ &= status.ok();
+        return status;
     }
 
     /// Open MPI's MPI-IO reports success when the disk is full; so the space is asked for
@@ -118,6 +133,7 @@ public:
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
         Status status;
+        records = std::max(records, existing_.kept);
         if (open_) status = pnetcdf_status(ncmpi_close(ncid_), path_, "cannot close");
         open_ = false;
         if (fd_ >= 0) ::close(fd_);
@@ -131,6 +147,17 @@ public:
     }
 
 private:
+    void begin(Comm& comm, const std::string& path, const Definitions& definitions,
+               const StorageOptions& options, bool writer) {
+        path_ = path;
+        definitions_ = &definitions;
+        blocking_ = options.blocking;
+        format_ = options.format;
+        throttle_ = Throttle(options.rate);
+        first_ = comm.rank() == 0;
+        writers_ = comm.split(writer ? 0 : -1, comm.rank());
+    }
+
     /// Reserved hints of MPI (MPI 3.1, section 13.2.8); whoever does not know them ignores them.
     static MPI_Info hints_of(const StorageOptions& options) {
         MPI_Info info = MPI_INFO_NULL;
@@ -270,7 +297,8 @@ private:
         return status;
     }
 
-    /// PnetCDF leaves the padding behind odd-sized variables undefined; netCDF fills it.
+    /// PnetCDF leaves the padding behind odd-sized variables undefined; netCDF fills it. What was
+    /// there before has its padding.
     Status fill_padding(std::int64_t records) const {
         int fd = -1;
         Status status;
@@ -278,14 +306,14 @@ private:
             const Variable& v = definitions_->variables[i];
             const auto size = static_cast<std::int64_t>(v.element());
             const std::int64_t bytes = v.elements() * size, pad = map_.padded[i] - bytes;
-            if (pad <= 0) continue;
+            if (pad <= 0 || (existing_.is && !v.record)) continue;
             if (fd < 0) fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
             char fill[8] = {}, padding[8];
             v.fill_value(fill);
             to_big_endian(v.type, fill);
             for (std::int64_t b = 0; b < pad; ++b) padding[b] = fill[b % size];
             const std::int64_t n = v.record ? records : 1;
-            for (std::int64_t r = 0; r < n && status.ok(); ++r)
+            for (std::int64_t r = existing_.first; r < n && status.ok(); ++r)
                 if (fd < 0 || pwrite(fd, padding, static_cast<std::size_t>(pad),
                                      map_.offset[i] + r * map_.record_bytes + bytes) != pad)
                     status = failure(TW_EIO, "{}: cannot write the padding of '{}': {}", path_,
@@ -300,6 +328,7 @@ private:
     std::unique_ptr<Comm> writers_;
     FileMap map_;
     Format format_ = Format::cdf2;
+    Existing existing_;
     int ncid_ = -1;
     int fd_ = -1;  ///< of rank 0, to reserve space
     bool open_ = false, blocking_ = false, first_ = false;

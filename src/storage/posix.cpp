@@ -1,5 +1,7 @@
 // Classic formats by plain writes to disjoint ranges: no MPI in the write path.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "comm/clock.hpp"
 #include "storage/classic_header.hpp"
 #include "storage/plain_file.hpp"
@@ -16,12 +18,7 @@ public:
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        path_ = path;
-        definitions_ = &definitions;
-        format_ = options.format;
-        throttle_ = Throttle(options.rate);
-        first_ = comm.rank() == 0;
-        keeper_ = comm.rank() == options.keeper;
+        begin(comm, path, definitions, options);
         Status status;
         if (first_) {
             NoSizeSignal guard;
@@ -35,9 +32,20 @@ public:
         return agree(comm, status);
     }
 
+    Status open(Comm& comm, const std::string& path, const Definitions& definitions,
+                const StorageOptions& options, bool writer, const FileMap& map) override {
+        begin(comm, path, definitions, options);
+        map_ = map;
+        Status status;
+        if (first_) status = keep_records(path, format_, map, kept_, options.durable);
+        if (status = agree(comm, status); !status.ok()) return status;
+        if (writer || keeper_) status = open_file();
+        return agree(comm, status);
+    }
+
     Status set_records(std::int64_t records, bool durable) override {
         if (!keeper_) return {};
-        Status status = write_record_count(fd_, path_, format_, records);
+        Status status = write_record_count(fd_, path_, format_, std::max(records, kept_));
         if (status.ok() && durable) status = sync();
         return status;
     }
@@ -46,6 +54,7 @@ public:
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
         Status status = close_file();
+        records = std::max(records, kept_);
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
         if (first_ && status.ok())
             status = add_attributes(path_, *definitions_, map_, format_, records, late);
@@ -53,7 +62,19 @@ public:
     }
 
 private:
+    void begin(Comm& comm, const std::string& path, const Definitions& definitions,
+               const StorageOptions& options) {
+        path_ = path;
+        definitions_ = &definitions;
+        format_ = options.format;
+        kept_ = options.existing.kept;
+        throttle_ = Throttle(options.rate);
+        first_ = comm.rank() == 0;
+        keeper_ = comm.rank() == options.keeper;
+    }
+
     Format format_ = Format::cdf2;
+    std::int64_t kept_ = 0;  ///< records that the file has already
     bool first_ = false, keeper_ = false;
 };
 
@@ -71,6 +92,11 @@ public:
         status = agree(comm, status);
         if (status.ok()) broadcast(comm, map, 0);
         return status;
+    }
+    Status open(Comm&, const std::string&, const Definitions&, const StorageOptions& options, bool,
+                const FileMap&) override {
+        throttle_ = Throttle(options.rate);
+        return {};
     }
     Status write(std::span<const Chunk> chunks) override {
         Stopwatch watch(counts_.seconds);

@@ -50,6 +50,7 @@ public:
     const char* format() const override { return name_of(header_.format); }
     Order order() const override { return Order::big_endian; }
     bool byte_of_any_sign() const override { return header_.format != Format::cdf5; }
+    const ClassicHeader* classic_header() const override { return &header_; }
 
     Status open(Comm& comm, bool reader) {
         std::vector<char> bytes;

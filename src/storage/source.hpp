@@ -23,6 +23,8 @@ struct ReadRange {
     char* to = nullptr;
 };
 
+struct ClassicHeader;
+
 struct ReadCounts {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
@@ -39,6 +41,8 @@ public:
     virtual bool byte_of_any_sign() const = 0;
 
     const Definitions& definitions() const { return definitions_; }
+    /// What a classic file's header says of where its data lie; null for other formats.
+    virtual const ClassicHeader* classic_header() const { return nullptr; }
     std::int64_t records() const { return records_; }
 
     /// Looks for records that were added since. @note Collective; the same status on every rank

@@ -53,6 +53,13 @@ struct WriteCounts {
     double seconds = 0;  ///< sleeps of the rate limit included
 };
 
+/// Of a file that is opened to be written on.
+struct Existing {
+    bool is = false;         ///< else the file is new
+    std::int64_t first = 0;  ///< record that the first step writes
+    std::int64_t kept = 0;   ///< records that stay counted, whatever is written
+};
+
 struct StorageOptions {
     Format format = Format::cdf2;
     std::int64_t header_pad = 4096;
@@ -62,6 +69,8 @@ struct StorageOptions {
     bool behind = false;     ///< write() and set_records() are called by a thread of the library's
     bool one_writer = true;  ///< the keeper, and no other
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
+    Existing existing = {};
+    bool durable = false;  ///< records that are dropped are, before others are written
 };
 
 class Storage {
@@ -82,6 +91,19 @@ public:
      */
     virtual Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                           const StorageOptions& options, bool writer, FileMap& map) = 0;
+
+    /**
+     * Opens a file that is there, in place of create(): drops what lies behind the records that
+     * are kept (options.existing), and leaves all else as it is.
+     * @param definitions  those of the file, in its order
+     * @param map          where its data lie
+     * @note Collective over comm; the same status on every rank
+     */
+    virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
+                        const StorageOptions& options, bool writer, const FileMap& map) {
+        (void)comm, (void)definitions, (void)options, (void)writer, (void)map;
+        return failure(TW_EUNSUPPORTED, "{}: storage {} cannot write on in a file", path, name());
+    }
 
     /// Makes sure that a range of the file has its place on the device, for drivers whose libraries
     /// lose such an error. Called on every rank before the writes of a space; a local matter.

@@ -140,6 +140,28 @@ void run(int rank, int size) {
         CHECK(code_of([&] { file.get<double>("T", columns, 3, t); }) == TW_EBOUNDS);
         file.close();
     }
+    {
+        thalweg::File file = io.open("cpp.nc", "mode=append");
+        CHECK(file.inq().records == 3);
+        file.def_var("n", TW_INT64, "time");
+        file.def_var("S", TW_FLOAT, "time lat lon", cells);
+        file.def_var("T", TW_DOUBLE, "time lat lon", cells);
+        CHECK(code_of([&] { file.set_record(4); }) == TW_EBOUNDS);
+        file.set_record(2, TW_DROP_LATER);
+        file.put("n", std::vector<std::int64_t>{20});
+        file.end_step();
+        file.put("n", std::vector<std::int64_t>{30});
+        file.end_step();
+        file.close();
+        file = io.open("cpp.nc");
+        CHECK(file.inq().records == 4);
+        for (int step = 0; step < 4; ++step) {
+            std::vector<std::int64_t> n(1);
+            file.get<std::int64_t>("n", nullptr, step, n);
+            CHECK(n[0] == (step < 2 ? step : 10 * step));
+        }
+        file.close();
+    }
     CHECK(code_of([&] { io.open("nowhere.nc"); }) == TW_EIO);
     CHECK(code_of([&] { io.create("/nonexistent/x.nc"); }) == TW_EIO);
     CHECK(code_of([&] { io.decompose("x", {4}, {Block{{3}, {2}}}); }) == TW_EBOUNDS);

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 !> Inquiry, reads of many variables and halos: a file is written and read again, each rank holding
-!> one row of a world that is round in longitude.
+!> one row of a world that is round in longitude. Then a step replaces its last record.
 program reading
   use, intrinsic :: iso_fortran_env, only: int16, int64, real64
   use mpi_f08
@@ -22,6 +22,7 @@ program reading
   call write_file()
   call inquire_file()
   call read_file()
+  call write_on()
   call tw_finalize(io)
   call finish()
 
@@ -105,5 +106,37 @@ contains
     end do
     call expect(all(nint(b(:, 1)) == [(-at(i, rank + 1, 1), i=1, nx)]), 'tw_read of b')
   end subroutine read_file
+
+  subroutine write_on()
+    type(tw_file) :: file
+    integer :: field(nx, 1), i, status
+    integer(int64) :: records
+    file = tw_open(io, 'reading.nc', 'mode=append')
+    call tw_inq(file, records=records)
+    call expect(records == 2, 'tw_inq of a file to be written on')
+    call tw_def_var(file, 'b', TW_DOUBLE, 'lon lat time', bare)
+    call tw_def_var(file, 'a', TW_INT, 'lon lat time', bare)
+    call tw_set_record(file, 4, ierr=status)
+    call expect_status(status, TW_EBOUNDS, 'tw_set_record beyond the next one')
+    call tw_set_record(file, records, TW_DROP_LATER)
+    field(:, 1) = [(at(i, rank + 1, 7), i=1, nx)]
+    call tw_put(file, 'a', field)
+    call tw_end_step(file)
+    call tw_close(file)
+    file = tw_open(io, 'reading.nc')
+    call expect(tw_inq_dim(file, 'time') == 2, 'the records of a file written on')
+    field = 0
+    call tw_get(file, 'a', field, bare, record=1)
+    call expect(all(field(:, 1) == [(at(i, rank + 1, 1), i=1, nx)]), 'the record before')
+    call tw_get(file, 'a', field, bare, record=2)
+    call expect(all(field(:, 1) == [(at(i, rank + 1, 7), i=1, nx)]), 'the record written over')
+    call tw_close(file)
+    file = tw_open(io, 'reading.nc', 'mode=append')
+    call tw_def_var(file, 'a', TW_INT, 'lon lat time', bare)
+    call tw_enddef(file, status)
+    call expect_status(status, TW_EDIFFERENT, 'tw_enddef of other definitions')
+    call tw_close(file, status)
+    call expect_status(status, TW_EDIFFERENT, 'tw_close of other definitions')
+  end subroutine write_on
 
 end program reading

@@ -9,10 +9,13 @@ program="$1"
 shift
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder" "$folder.log"' EXIT
-for settings in "storage=posix" "storage=netcdf4" "storage=netcdf4; deflate=1"; do
+for run in "storage=posix" "storage=netcdf4" "storage=netcdf4; deflate=1" \
+    "storage=posix --again" "storage=posix; method=direct --again"; do
+    settings="${run% --again}"
+    again="${run#"$settings"}"
     rm -rf "$folder" && mkdir "$folder"
-    if "$@" "$program" --die "$folder" --settings "$settings" 2>"$folder.log"; then
-        echo "killed.sh: the run was to be killed, but ended well ($settings)" >&2
+    if "$@" "$program" --die "$folder" --settings "$settings" $again 2>"$folder.log"; then
+        echo "killed.sh: the run was to be killed, but ended well ($run)" >&2
         exit 1
     fi
     "$program" --look "$folder"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: publish                     checks files while they are written
-//        publish --die FOLDER [--settings S]  writes two records into FOLDER, begins a third, and
-//                                    is killed
+//        publish --die FOLDER [--settings S] [--again]  writes two records into FOLDER, begins a
+//                                    third, and is killed; with --again writes on in a file of one
 //        publish --look FOLDER       (without mpirun) checks what was left there
 
 #include <mpi.h>
@@ -82,7 +82,7 @@ struct Writer {
     std::int64_t start[2] = {0, 0};
     std::int64_t count[2] = {0, columns};
 
-    Writer(const std::string& path, const std::string& settings) {
+    Writer(const std::string& path, const std::string& settings, bool again = false) {
         CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings.c_str(), &session) == TW_OK, "%s",
                    tw_error_message(session));
         const std::int64_t shape[2] = {rows, columns};
@@ -90,8 +90,9 @@ struct Writer {
         count[0] = rows * (check::state.rank + 1) / check::state.size - start[0];
         tw_decomposition d = nullptr;
         CHECK(tw_decompose(session, "y x", 1, shape, start, count, &d) == TW_OK);
-        CHECK_TEXT(tw_create(session, path.c_str(), nullptr, &file) == TW_OK, "%s",
-                   tw_error_message(session));
+        const int opened = again ? tw_open(session, path.c_str(), "mode=append", &file)
+                                 : tw_create(session, path.c_str(), nullptr, &file);
+        CHECK_TEXT(opened == TW_OK, "%s", tw_error_message(session));
         CHECK(tw_def_var(file, "T", TW_FLOAT, "time y x", d) == TW_OK);
         CHECK(tw_def_var(file, "h", TW_FLOAT, "y x", d) == TW_OK);
         CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", tw_error_message(session));
@@ -149,10 +150,18 @@ void check_while_writing(const std::string& root, const std::string& settings, b
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-[[noreturn]] void die(const std::string& folder, const std::string& settings) {
-    Writer w(folder + "/history.nc", "node_size=2; " + settings);
-    w.put("h", -1);
-    for (std::int64_t record = 0; record < 2; ++record) {
+[[noreturn]] void die(const std::string& folder, const std::string& settings, bool again) {
+    const std::string path = folder + "/history.nc", all = "node_size=2; " + settings;
+    if (again) {
+        Writer first(path, all);
+        first.put("h", -1);
+        first.put("T", 0);
+        CHECK(tw_close(&first.file) == TW_OK);
+        CHECK(tw_finalize(&first.session) == TW_OK);
+    }
+    Writer w(path, all, again);
+    if (!again) w.put("h", -1);
+    for (std::int64_t record = again ? 1 : 0; record < 2; ++record) {
         w.put("T", record);
         CHECK(tw_end_step(w.file) == TW_OK);
     }
@@ -175,7 +184,9 @@ int main(int argc, char** argv) {
     }
     check::begin(&argc, &argv, 60);
     const std::string grave = check::option(argc, argv, "--die", "");
-    if (!grave.empty()) die(grave, check::option(argc, argv, "--settings", ""));
+    if (!grave.empty())
+        die(grave, check::option(argc, argv, "--settings", ""),
+            check::has_flag(argc, argv, "--again"));
     const std::string root = check::make_folder("publish");
     for (const std::string storage :
          {"storage=posix", "storage=pnetcdf; pnetcdf_mode=blocking",

@@ -1,0 +1,96 @@
+// Writing on in a file that is there: what it holds, and where the first step goes.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "dataset/file.hpp"
+#include "definitions/adopt.hpp"
+#include "storage/header_reader.hpp"
+#include "storage/system.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// Whether the system lets this rank write to a file.
+Status check_writable(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
+    ::close(fd);
+    return {};
+}
+
+}  // namespace
+
+/// All ranks know what is in the file, and find the same.
+Status File::open() {
+    if (in_files())
+        return failure(TW_ESETTING,
+                       "{}: mode=append: a set of files (setting tile_files) cannot be written on",
+                       path_);
+    Status status;
+    source_ = open_source(team_.world(), path_, false, status);
+    if (!status.ok()) return status;
+    const ClassicHeader* header = source_->classic_header();
+    if (header == nullptr)
+        return failure(TW_EUNSUPPORTED,
+                       "{}: only one file of a classic format can be written on; this is of "
+                       "format {}, or several files",
+                       path_, source_->format());
+    if (options_.format != "auto" && options_.format != source_->format())
+        return failure(TW_ESETTING, "{}: setting format is {}, the file's format {}", path_,
+                       options_.format, source_->format());
+    if (status = check_whole(); !status.ok()) return status;
+    if (team_.rank() == 0) status = check_writable(path_);
+    existing_.is = true;
+    existing_.first = existing_.kept = source_->records();
+    return thalweg::agree(team_.world(), status);
+}
+
+/// What is lost must not pass for written when the file grows over it.
+Status File::check_whole() const {
+    const std::int64_t records = source_->records();
+    const auto& variables = source_->definitions().variables;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        if (variables[i].record && records == 0) continue;
+        Status status = source_->check(static_cast<int>(i), variables[i].record ? records - 1 : 0);
+        if (status.ok()) continue;
+        status.text = fmt::format("{}: variable '{}': {}", path_, variables[i].name, status.text);
+        return status;
+    }
+    return {};
+}
+
+Status File::set_record(std::int64_t record, int later) {
+    if (Status s = usable_for("tw_set_record was called"); !s.ok()) return s;
+    if (!source_)
+        return failure(TW_ESTATE, "{}: tw_set_record: the file is new; its first record is 0",
+                       path_);
+    if (record < 0 || record > source_->records())
+        return failure(TW_EBOUNDS, "{}: the first step cannot write record {}; the file has {}",
+                       path_, record, source_->records());
+    if (later != TW_KEEP_LATER && later != TW_DROP_LATER)
+        return failure(TW_EARG, "{}: tw_set_record: later records: there is no choice {}", path_,
+                       later);
+    existing_.first = record;
+    existing_.kept = later == TW_DROP_LATER ? record : source_->records();
+    return {};
+}
+
+std::string File::describe_start() const {
+    return fmt::format("first record {}, {} kept", existing_.first, existing_.kept);
+}
+
+/// From here on the file's definitions, with its order and numbers, are those of all.
+Status File::adopt_contents() {
+    Definitions all = source_->definitions();
+    if (Status status = adopt(definitions_, all, late_); !status.ok()) return status;
+    options_.format = source_->format();
+    if (Status status = choose_format(); !status.ok()) return status;
+    definitions_ = std::move(all);
+    map_ = source_->classic_header()->map;
+    records_ = existing_.first;
+    return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "definitions/adopt.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace thalweg {
+
+namespace {
+
+std::string length_of(const Dimension& dim) {
+    return dim.unlimited() ? "is unlimited" : fmt::format("has length {}", dim.length);
+}
+
+/// A variable as its definition reads: "float T(time, lat, lon)".
+std::string declared(const Definitions& d, const Variable& v) {
+    std::vector<std::string> names;
+    for (const int dim : v.dims) names.push_back(d.dims[static_cast<std::size_t>(dim)].name);
+    return fmt::format("{} {}({})", name_of(v.type), v.name, fmt::join(names, ", "));
+}
+
+const Attribute* find(const std::vector<Attribute>& attributes, const std::string& name) {
+    for (const Attribute& a : attributes)
+        if (a.name == name) return &a;
+    return nullptr;
+}
+
+bool same(const Attribute& a, const Attribute& b) {
+    return a.type == b.type && a.n == b.n && a.values == b.values;
+}
+
+Status compare_dimensions(const Definitions& model, const Definitions& file) {
+    for (const Dimension& dim : model.dims) {
+        const int at = file.find_dim(dim.name);
+        if (at < 0)
+            return failure(TW_EDIFFERENT, "the file has no dimension '{}', which {} here", dim.name,
+                           length_of(dim));
+        const Dimension& its = file.dims[static_cast<std::size_t>(at)];
+        if (its.length != dim.length)
+            return failure(TW_EDIFFERENT, "dimension '{}' {} in the file, and {} here", dim.name,
+                           length_of(its), length_of(dim));
+    }
+    return {};
+}
+
+Status compare_variables(const Definitions& model, const Definitions& file) {
+    for (const Variable& v : model.variables) {
+        const int at = file.find_variable(v.name);
+        if (at < 0)
+            return failure(TW_EDIFFERENT, "the file has no variable '{}', which is defined here",
+                           v.name);
+        const std::string its = declared(file, file.variables[static_cast<std::size_t>(at)]);
+        if (const std::string own = declared(model, v); own != its)
+            return failure(TW_EDIFFERENT, "variable '{}' is {} in the file, and {} here", v.name,
+                           its, own);
+    }
+    for (const Variable& v : file.variables)
+        if (model.find_variable(v.name) < 0)
+            return failure(TW_EDIFFERENT, "the file has a variable '{}', which is not defined here",
+                           v.name);
+    return {};
+}
+
+Status compare_fill_value(const Variable& model, const Variable& file) {
+    const Attribute* own = find(model.attributes, "_FillValue");
+    const Attribute* its = find(file.attributes, "_FillValue");
+    if (own == nullptr || (its != nullptr && same(*own, *its))) return {};
+    return failure(TW_EDIFFERENT, "{} here, and {} in the file", describe(model.name, *own),
+                   its == nullptr ? "none" : describe(model.name, *its));
+}
+
+void add_late(const std::vector<Attribute>& model, const std::vector<Attribute>& file, int variable,
+              std::vector<std::pair<int, Attribute>>& late) {
+    for (const Attribute& a : model) {
+        const Attribute* its = find(file, a.name);
+        if (its == nullptr || !same(a, *its)) late.emplace_back(variable, a);
+    }
+}
+
+}  // namespace
+
+Status adopt(const Definitions& model, Definitions& file,
+             std::vector<std::pair<int, Attribute>>& late) {
+    if (Status s = compare_dimensions(model, file); !s.ok()) return s;
+    if (Status s = compare_variables(model, file); !s.ok()) return s;
+    for (std::size_t i = 0; i < file.variables.size(); ++i) {
+        Variable& its = file.variables[i];
+        const Variable& own =
+            model.variables[static_cast<std::size_t>(model.find_variable(its.name))];
+        if (Status s = compare_fill_value(own, its); !s.ok()) return s;
+        its.decomposition = own.decomposition;
+        its.order = own.order;
+        its.wishes = own.wishes;
+        add_late(own.attributes, its.attributes, static_cast<int>(i), late);
+    }
+    add_late(model.attributes, file.attributes, -1, late);
+    return {};
+}
+
+}  // namespace thalweg
