@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <sstream>
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
@@ -20,19 +19,6 @@
 #include "storage/tiles.hpp"
 
 namespace thalweg {
-
-namespace {
-
-/// FNV-1a: equal definitions have equal hashes; unequal ones that collide differ in what a later
-/// call names.
-std::int64_t hash(const std::vector<std::string>& lines) {
-    std::uint64_t h = 14695981039346656037ULL;
-    for (const std::string& line : lines)
-        for (char c : line + "\n") h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return static_cast<std::int64_t>(h);
-}
-
-}  // namespace
 
 File::File(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
     : team_(team),
@@ -94,141 +80,25 @@ Status File::create() {
 
 Status File::define_dimension(const std::string& name, std::int64_t length) {
     if (Status s = usable_for("a dimension was defined"); !s.ok()) return s;
-    if (Status s = check_name("dimension", name); !s.ok()) return s;
-    if (name.find(' ') != std::string::npos)
-        return failure(TW_EARG, "{}: dimension '{}': a name with blanks cannot be listed", path_,
-                       name);
-    if (definitions_.find_dim(name) >= 0)
-        return failure(TW_EEXISTS, "{}: dimension '{}' is defined already", path_, name);
-    if (length < 0)
-        return failure(TW_ESHAPE, "{}: dimension '{}' has length {}", path_, name, length);
-    if (length == TW_UNLIMITED && definitions_.record_dim() >= 0)
-        return failure(
-            TW_EFORMAT,
-            "{}: dimension '{}' would be a second unlimited one, besides '{}'; the classic "
-            "formats have one",
-            path_, name,
-            definitions_.dims[static_cast<std::size_t>(definitions_.record_dim())].name);
-    definitions_.dims.push_back({name, length});
-    return {};
+    return thalweg::define_dimension(definitions_, path_, name, length);
 }
 
 Status File::define_variable(const std::string& name, int type, const std::string& dims,
                              std::shared_ptr<const Decomposition> decomposition) {
     if (Status s = usable_for("a variable was defined"); !s.ok()) return s;
-    if (Status s = check_name("variable", name); !s.ok()) return s;
-    if (definitions_.find_variable(name) >= 0)
-        return failure(TW_EEXISTS, "{}: variable '{}' is defined already", path_, name);
-    if (!valid_type(type))
-        return failure(TW_ETYPE, "{}: variable '{}': there is no type {}", path_, name, type);
-    const std::vector<std::string> names = split_names(dims);
-    if (names.size() > static_cast<std::size_t>(max_dims))
-        return failure(TW_EARG, "{}: variable '{}' has {} dimensions; at most {} are possible",
-                       path_, name, names.size(), max_dims);
-
-    Variable v;
-    v.name = name;
-    v.type = static_cast<tw_type>(type);
-    std::vector<Dimension> added;  // only kept if all is well
-    auto find = [&](const std::string& dim) -> const Dimension* {
-        for (const Dimension& d : added)
-            if (d.name == dim) return &d;
-        const int i = definitions_.find_dim(dim);
-        return i < 0 ? nullptr : &definitions_.dims[static_cast<std::size_t>(i)];
-    };
-    std::vector<std::string> fixed_names;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const std::string& dim = names[i];
-        std::int64_t held = -1;
-        if (decomposition)
-            for (std::size_t m = 0; m < decomposition->dims.size(); ++m)
-                if (decomposition->dims[m] == dim) held = decomposition->shape[m];
-        const Dimension* known = find(dim);
-        if (known == nullptr) {
-            if (held < 0 && (i > 0 || definitions_.record_dim() >= 0))
-                return failure(
-                    TW_ENOTFOUND,
-                    "{}: variable '{}': dimension '{}' is neither defined nor one of its "
-                    "decomposition",
-                    path_, name, dim);
-            if (Status s = check_name("dimension", dim); !s.ok()) return s;
-            added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
-            known = &added.back();
-        } else if (held >= 0 && known->length != held) {
-            return failure(
-                TW_ESHAPE,
-                "{}: variable '{}': dimension '{}' has length {}, in the decomposition {}", path_,
-                name, dim,
-                known->unlimited() ? std::string("unlimited") : std::to_string(known->length),
-                held);
-        }
-        if (known->unlimited()) {
-            if (i > 0)
-                return failure(
-                    TW_EFORMAT,
-                    "{}: variable '{}': the unlimited dimension '{}' must be the slowest "
-                    "in the classic formats",
-                    path_, name, dim);
-            v.record = true;
-        } else {
-            if (std::find(fixed_names.begin(), fixed_names.end(), dim) != fixed_names.end())
-                return failure(TW_EEXISTS, "{}: variable '{}': dimension '{}' is named twice",
-                               path_, name, dim);
-            fixed_names.push_back(dim);
-            v.shape.push_back(known->length);
-        }
-    }
-    if (decomposition) {
-        for (const std::string& dim : fixed_names) {
-            const auto at = std::find(decomposition->dims.begin(), decomposition->dims.end(), dim);
-            v.order.push_back(static_cast<int>(at - decomposition->dims.begin()));
-        }
-        if (fixed_names.size() != decomposition->dims.size() ||
-            std::find(v.order.begin(), v.order.end(), decomposition->nd()) != v.order.end())
-            return failure(TW_ESHAPE,
-                           "{}: variable '{}' has dimensions ({}), its decomposition ({}); but for "
-                           "the record dimension and the order they must be the same",
-                           path_, name, dims, fmt::join(decomposition->dims, " "));
-        v.decomposition = std::move(decomposition);
-    } else {
-        for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(static_cast<int>(i));
-        v.decomposition = replicate(team_.rank(), fixed_names, v.shape);
-    }
-    std::int64_t total = static_cast<std::int64_t>(v.element());
-    for (std::int64_t length : v.shape)
-        if (__builtin_mul_overflow(total, length, &total))
-            return failure(TW_EFORMAT, "{}: variable '{}' is larger than any format holds", path_,
-                           name);
-    definitions_.dims.insert(definitions_.dims.end(), added.begin(), added.end());
-    for (const std::string& dim : names) v.dims.push_back(definitions_.find_dim(dim));
-    definitions_.variables.push_back(std::move(v));
-    return {};
+    return thalweg::define_variable(definitions_, path_, team_.rank(), name, type, dims,
+                                    std::move(decomposition));
 }
 
 Status File::put_attribute(const std::string& variable, Attribute attribute) {
     if (Status s = usable(); !s.ok()) return s;
-    if (Status s = check_name("attribute", attribute.name); !s.ok()) return s;
     int at = -1;
-    if (!variable.empty()) {
-        at = definitions_.find_variable(variable);
-        if (at < 0)
-            return failure(TW_ENOTFOUND, "{}: attribute '{}': there is no variable '{}'", path_,
-                           attribute.name, variable);
-        const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
-        if (attribute.name == "_FillValue") {
-            if (attribute.type != v.type || attribute.n != 1)
-                return failure(
-                    TW_ETYPE,
-                    "{}: _FillValue of '{}' must be one value of type {}, not {} of type "
-                    "{}",
-                    path_, variable, name_of(v.type), attribute.n, name_of(attribute.type));
-            if (state_ != State::defining)
-                return failure(TW_ESTATE,
-                               "{}: _FillValue of '{}' must be set before the definitions end",
-                               path_, variable);
-        }
-    }
+    if (Status s = check_attribute(definitions_, path_, variable, attribute, at); !s.ok()) return s;
     if (state_ != State::defining) {
+        if (at >= 0 && attribute.name == "_FillValue")
+            return failure(TW_ESTATE,
+                           "{}: _FillValue of '{}' must be set before the definitions end", path_,
+                           variable);
         if (!has_new_types(format_) && attribute.type > TW_DOUBLE)
             return failure(TW_EFORMAT,
                            "{}: attribute '{}' is of type {}, which format {} does not have; {} "
@@ -268,31 +138,7 @@ Status File::compare_definitions() {
             variable < 0 ? "" : definitions_.variables[static_cast<std::size_t>(variable)].name,
             attribute));
     }
-    const std::int64_t mine = hash(lines);
-    std::int64_t range[2] = {mine, ~mine};
-    team_.all_reduce(range, Reduce::max);
-    if (range[0] == ~range[1]) return {};
-
-    std::string text = fmt::format("{}", fmt::join(lines, "\n"));
-    std::vector<char> first(text.begin(), text.end());
-    team_.world().broadcast(first, 0);
-    Status status;
-    std::istringstream theirs(std::string(first.begin(), first.end()));
-    std::string line;
-    for (std::size_t i = 0; status.ok(); ++i) {
-        const bool more = static_cast<bool>(std::getline(theirs, line));
-        if (!more && i >= lines.size()) break;
-        const std::string here = i < lines.size() ? lines[i] : "no more definitions";
-        const std::string there = more ? line : "no more definitions";
-        if (here != there)
-            status =
-                failure(TW_EMISMATCH, "{}: the definitions differ: {} on rank 0, {} on rank {}",
-                        path_, there, here, team_.rank());
-    }
-    status = thalweg::agree(team_.world(), status);
-    if (status.ok())
-        status = failure(TW_EMISMATCH, "{}: the definitions differ between the ranks", path_);
-    return status;
+    return check_alike(team_, path_, lines);
 }
 
 void File::choose_storage() {

@@ -15,6 +15,8 @@
 
 namespace thalweg {
 
+class Team;
+
 struct Dimension {
     std::string name;
     std::int64_t length = 0;  ///< 0: the record dimension
@@ -69,6 +71,25 @@ std::vector<std::string> split_names(const std::string& list);
 
 /// Whether netCDF allows a name.
 Status check_name(const char* what, const std::string& name);
+
+// ---- what is defined one by one; `path` is what the texts of failures begin with (define.cpp)
+// ----
+
+Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
+                        std::int64_t length);
+
+/// @param decomposition  null: replicated; `rank` tells whether this one is the holder
+Status define_variable(Definitions& definitions, const std::string& path, int rank,
+                       const std::string& name, int type, const std::string& dims,
+                       std::shared_ptr<const Decomposition> decomposition);
+
+/// Whether the attribute may be set, and of which variable; -1 for an empty name, the file.
+Status check_attribute(const Definitions& definitions, const std::string& path,
+                       const std::string& variable, const Attribute& attribute, int& at);
+
+/// Whether every rank has the same lines; the text of a failure has the first that differ.
+/// @note Collective
+Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines);
 
 /// Adds or replaces.
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);

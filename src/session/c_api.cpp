@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <sstream>
 
 #include "comm/clock.hpp"
+#include "session/attributes.hpp"
 #include "session/calls.hpp"
 
 using namespace thalweg;
@@ -33,24 +33,6 @@ Status close_file(tw_file_impl& file) {
     return status;
 }
 
-/// Ranks hand the same path; the file may be reached by different ones.
-std::string canonical(const std::string& path) {
-    std::error_code ignored;
-    const auto result = std::filesystem::weakly_canonical(path, ignored);
-    return ignored ? path : result.string();
-}
-
-Status check_same_path(Team& team, const std::string& path) {
-    std::vector<char> first(path.begin(), path.end());
-    team.world().broadcast(first, 0);
-    const std::string theirs(first.begin(), first.end());
-    Status status;
-    if (theirs != path)
-        status = failure(TW_EMISMATCH, "the path is '{}' on rank 0, but '{}' on rank {}", theirs,
-                         path, team.rank());
-    return agree(team.world(), status);
-}
-
 /// What tw_create and tw_open check alike. @note Collective
 Status check_request(tw_session session, const char* path, const char* settings, tw_file* file,
                      Settings& own) {
@@ -58,12 +40,10 @@ Status check_request(tw_session session, const char* path, const char* settings,
     Status status;
     if (file == nullptr) status = failure(TW_EARG, "no place for the file's handle");
     if (status.ok()) status = session->settings.for_file(text_or_empty(settings), own);
-    if (status.ok() && *text_or_empty(path) == '\0')
-        status = failure(TW_EARG, "the path of a file is empty");
     if (status = agree(world, status); !status.ok()) return status;
     *file = nullptr;
     if (status = own.check_alike(world); !status.ok()) return status;
-    return check_same_path(*session->team, path);
+    return check_path(session, path);
 }
 
 Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
@@ -82,15 +62,6 @@ std::unique_ptr<tw_file_impl> new_handle(tw_session session, const char* path) {
     handle->session = session;
     handle->path = path;
     return handle;
-}
-
-Status check_unused(tw_session session, const std::string& path) {
-    Status status;
-    const std::string mine = canonical(path);
-    for (const auto& f : session->files)
-        if (!f->closed && canonical(f->path) == mine)
-            status = failure(TW_EINUSE, "{}: the file is open in this session already", path);
-    return agree(session->team->world(), status);
 }
 
 /// A file that is new, or there already. @note Collective
@@ -387,19 +358,9 @@ int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
 int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                const void* values) {
     return with_file(file, [&](File& f) -> Status {
-        if (!valid_type(type))
-            return failure(TW_ETYPE, "{}: attribute '{}': there is no type {}", file->path,
-                           text_or_empty(name), static_cast<int>(type));
-        if (n < 0 || (n > 0 && values == nullptr))
-            return failure(TW_EARG, "{}: attribute '{}': {} values{}", file->path,
-                           text_or_empty(name), n, values == nullptr ? ", none given" : "");
         Attribute a;
-        a.name = text_or_empty(name);
-        a.type = type;
-        a.n = n;
-        const auto* bytes = static_cast<const char*>(values);
-        if (n > 0) a.values.assign(bytes, bytes + static_cast<std::size_t>(n) * size_of(type));
-        return f.put_attribute(text_or_empty(var), std::move(a));
+        Status status = make_attribute(file->path, name, type, n, values, a);
+        return status.ok() ? f.put_attribute(text_or_empty(var), std::move(a)) : status;
     });
 }
 

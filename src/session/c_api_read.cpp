@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "exchange/kernels.hpp"
+#include "session/attributes.hpp"
 #include "session/calls.hpp"
 
 using namespace thalweg;
 
 namespace {
-
-template <class T>
-void tell(T* to, T value) {
-    if (to != nullptr) *to = value;
-}
 
 /// An entry of a list, by its number.
 template <class T>
@@ -45,29 +40,6 @@ Status find_variable(const tw_file_impl& file, const Source& contents, const cha
                        text_or_empty(name), file.session->team->rank());
     found = &d.variables[static_cast<std::size_t>(at)];
     return {};
-}
-
-/// The attributes of a variable; of the file for an empty name.
-Status attributes_of(const tw_file_impl& file, const Source& contents, const char* var,
-                     const std::vector<Attribute>*& found) {
-    found = &contents.definitions().attributes;
-    if (*text_or_empty(var) == '\0') return {};
-    const Variable* v = nullptr;
-    Status status = find_variable(file, contents, var, v);
-    if (status.ok()) found = &v->attributes;
-    return status;
-}
-
-Status find_attribute(const tw_file_impl& file, const Source& contents, const char* var,
-                      const char* name, const Attribute*& found) {
-    const std::vector<Attribute>* list = nullptr;
-    if (Status status = attributes_of(file, contents, var, list); !status.ok()) return status;
-    for (const Attribute& a : *list)
-        if (a.name == text_or_empty(name)) found = &a;
-    if (found != nullptr) return {};
-    return failure(TW_ENOTFOUND, "{}: there is no {}attribute '{}'{}", file.path,
-                   *text_or_empty(var) == '\0' ? "global " : "", text_or_empty(name),
-                   *text_or_empty(var) == '\0' ? "" : fmt::format(" of variable '{}'", var));
 }
 
 Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
@@ -166,7 +138,7 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
 int tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
     return with_contents(file, [&](const Source& contents) {
         const std::vector<Attribute>* list = nullptr;
-        Status status = attributes_of(*file, contents, var, list);
+        Status status = attributes_of(file->path, contents.definitions(), var, list);
         return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
     });
 }
@@ -174,7 +146,7 @@ int tw_inq_att_name(tw_file file, const char* var, int index, const char** name)
 int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
     return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(*file, contents, var, name, a);
+        Status status = find_attribute(file->path, contents.definitions(), var, name, a);
         if (!status.ok()) return status;
         tell(type, a->type);
         tell(n, a->n);
@@ -186,49 +158,17 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
                void* values) {
     return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(*file, contents, var, name, a);
+        Status status = find_attribute(file->path, contents.definitions(), var, name, a);
         if (!status.ok()) return status;
-        auto refuse = [&](int code, const std::string& why) {
-            return failure(code, "{}: attribute '{}': {}", file->path, a->name, why);
-        };
-        if (!valid_type(type))
-            return refuse(TW_ETYPE, fmt::format("there is no type {}", int(type)));
-        if ((type == TW_CHAR) != (a->type == TW_CHAR))
-            return refuse(TW_ETYPE,
-                          fmt::format("it is of type {}, not {}", name_of(a->type), name_of(type)));
-        if (n != a->n) return refuse(TW_ESHAPE, fmt::format("it has {} values, not {}", a->n, n));
-        if (n == 0) return status;
-        if (values == nullptr) return refuse(TW_EARG, "no place for its values");
-        const bool any_sign = a->type == TW_BYTE && type == TW_UBYTE && contents.byte_of_any_sign();
-        const tw_type target = any_sign ? TW_BYTE : type;
-        char fill[8];
-        default_fill(target, fill);
-        const RowKernel kernel = unpack_kernel(a->type, target, Order::native);
-        const std::int64_t misfits =
-            kernel(static_cast<char*>(values), static_cast<std::ptrdiff_t>(size_of(target)),
-                   a->values.data(), static_cast<std::ptrdiff_t>(size_of(a->type)), n, fill);
-        if (misfits == 0) return status;
-        return refuse(TW_ERANGE,
-                      fmt::format("{} values do not fit type {}", misfits, name_of(type)));
+        return get_attribute(file->path, *a, contents.byte_of_any_sign(), type, n, values);
     });
 }
 
 int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text) {
     return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(*file, contents, var, name, a);
-        if (!status.ok()) return status;
-        if (a->type != TW_CHAR)
-            return failure(TW_ETYPE, "{}: attribute '{}': it is of type {}, no text", file->path,
-                           a->name, name_of(a->type));
-        if (text == nullptr || size <= a->n)
-            return failure(TW_ESHAPE,
-                           "{}: attribute '{}': its {} characters and their end need {} "
-                           "bytes, there are {}",
-                           file->path, a->name, a->n, a->n + 1, text == nullptr ? 0 : size);
-        std::copy(a->values.begin(), a->values.end(), text);
-        text[a->n] = '\0';
-        return status;
+        Status status = find_attribute(file->path, contents.definitions(), var, name, a);
+        return status.ok() ? get_attribute_text(file->path, *a, size, text) : status;
     });
 }
 

@@ -14,6 +14,11 @@ namespace thalweg {
 
 inline const char* text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
+template <class T>
+void tell(T* to, T value) {
+    if (to != nullptr) *to = value;
+}
+
 /// Keeps the text of a failure for tw_error_message.
 inline int report(tw_session session, Status status) {
     if (!status.ok() && session != nullptr) {
@@ -87,5 +92,11 @@ int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION())
     };
     return guarded(file->session, file->path.c_str(), checked, 0, call);
 }
+
+/// Whether a path is given, the same on all ranks. @note Collective
+Status check_path(tw_session session, const char* path);
+
+/// Whether the session has no file open of that path. @note Collective
+Status check_unused(tw_session session, const std::string& path);
 
 }  // namespace thalweg

@@ -1,0 +1,184 @@
+// Building up definitions, alike for a file and for what will become one; and whether the ranks did
+// the same.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "comm/team.hpp"
+#include "definitions/definitions.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// FNV-1a: equal definitions have equal hashes; unequal ones that collide differ in what a later
+/// call names.
+std::int64_t hash(const std::vector<std::string>& lines) {
+    std::uint64_t h = 14695981039346656037ULL;
+    for (const std::string& line : lines)
+        for (char c : line + "\n") h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return static_cast<std::int64_t>(h);
+}
+
+}  // namespace
+
+Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
+                        std::int64_t length) {
+    if (Status s = check_name("dimension", name); !s.ok()) return s;
+    if (name.find(' ') != std::string::npos)
+        return failure(TW_EARG, "{}: dimension '{}': a name with blanks cannot be listed", path,
+                       name);
+    if (definitions.find_dim(name) >= 0)
+        return failure(TW_EEXISTS, "{}: dimension '{}' is defined already", path, name);
+    if (length < 0)
+        return failure(TW_ESHAPE, "{}: dimension '{}' has length {}", path, name, length);
+    if (length == TW_UNLIMITED && definitions.record_dim() >= 0)
+        return failure(
+            TW_EFORMAT,
+            "{}: dimension '{}' would be a second unlimited one, besides '{}'; the classic "
+            "formats have one",
+            path, name, definitions.dims[static_cast<std::size_t>(definitions.record_dim())].name);
+    definitions.dims.push_back({name, length});
+    return {};
+}
+
+Status define_variable(Definitions& definitions, const std::string& path, int rank,
+                       const std::string& name, int type, const std::string& dims,
+                       std::shared_ptr<const Decomposition> decomposition) {
+    if (Status s = check_name("variable", name); !s.ok()) return s;
+    if (definitions.find_variable(name) >= 0)
+        return failure(TW_EEXISTS, "{}: variable '{}' is defined already", path, name);
+    if (!valid_type(type))
+        return failure(TW_ETYPE, "{}: variable '{}': there is no type {}", path, name, type);
+    const std::vector<std::string> names = split_names(dims);
+    if (names.size() > static_cast<std::size_t>(max_dims))
+        return failure(TW_EARG, "{}: variable '{}' has {} dimensions; at most {} are possible",
+                       path, name, names.size(), max_dims);
+
+    Variable v;
+    v.name = name;
+    v.type = static_cast<tw_type>(type);
+    std::vector<Dimension> added;  // only kept if all is well
+    auto find = [&](const std::string& dim) -> const Dimension* {
+        for (const Dimension& d : added)
+            if (d.name == dim) return &d;
+        const int i = definitions.find_dim(dim);
+        return i < 0 ? nullptr : &definitions.dims[static_cast<std::size_t>(i)];
+    };
+    std::vector<std::string> fixed_names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string& dim = names[i];
+        std::int64_t held = -1;
+        if (decomposition)
+            for (std::size_t m = 0; m < decomposition->dims.size(); ++m)
+                if (decomposition->dims[m] == dim) held = decomposition->shape[m];
+        const Dimension* known = find(dim);
+        if (known == nullptr) {
+            if (held < 0 && (i > 0 || definitions.record_dim() >= 0))
+                return failure(
+                    TW_ENOTFOUND,
+                    "{}: variable '{}': dimension '{}' is neither defined nor one of its "
+                    "decomposition",
+                    path, name, dim);
+            if (Status s = check_name("dimension", dim); !s.ok()) return s;
+            added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
+            known = &added.back();
+        } else if (held >= 0 && known->length != held) {
+            return failure(
+                TW_ESHAPE,
+                "{}: variable '{}': dimension '{}' has length {}, in the decomposition {}", path,
+                name, dim,
+                known->unlimited() ? std::string("unlimited") : std::to_string(known->length),
+                held);
+        }
+        if (known->unlimited()) {
+            if (i > 0)
+                return failure(
+                    TW_EFORMAT,
+                    "{}: variable '{}': the unlimited dimension '{}' must be the slowest "
+                    "in the classic formats",
+                    path, name, dim);
+            v.record = true;
+        } else {
+            if (std::find(fixed_names.begin(), fixed_names.end(), dim) != fixed_names.end())
+                return failure(TW_EEXISTS, "{}: variable '{}': dimension '{}' is named twice", path,
+                               name, dim);
+            fixed_names.push_back(dim);
+            v.shape.push_back(known->length);
+        }
+    }
+    if (decomposition) {
+        for (const std::string& dim : fixed_names) {
+            const auto at = std::find(decomposition->dims.begin(), decomposition->dims.end(), dim);
+            v.order.push_back(static_cast<int>(at - decomposition->dims.begin()));
+        }
+        if (fixed_names.size() != decomposition->dims.size() ||
+            std::find(v.order.begin(), v.order.end(), decomposition->nd()) != v.order.end())
+            return failure(TW_ESHAPE,
+                           "{}: variable '{}' has dimensions ({}), its decomposition ({}); but for "
+                           "the record dimension and the order they must be the same",
+                           path, name, dims, fmt::join(decomposition->dims, " "));
+        v.decomposition = std::move(decomposition);
+    } else {
+        for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(static_cast<int>(i));
+        v.decomposition = replicate(rank, fixed_names, v.shape);
+    }
+    std::int64_t total = static_cast<std::int64_t>(v.element());
+    for (std::int64_t length : v.shape)
+        if (__builtin_mul_overflow(total, length, &total))
+            return failure(TW_EFORMAT, "{}: variable '{}' is larger than any format holds", path,
+                           name);
+    definitions.dims.insert(definitions.dims.end(), added.begin(), added.end());
+    for (const std::string& dim : names) v.dims.push_back(definitions.find_dim(dim));
+    definitions.variables.push_back(std::move(v));
+    return {};
+}
+
+Status check_attribute(const Definitions& definitions, const std::string& path,
+                       const std::string& variable, const Attribute& attribute, int& at) {
+    if (Status s = check_name("attribute", attribute.name); !s.ok()) return s;
+    at = -1;
+    if (variable.empty()) return {};
+    at = definitions.find_variable(variable);
+    if (at < 0)
+        return failure(TW_ENOTFOUND, "{}: attribute '{}': there is no variable '{}'", path,
+                       attribute.name, variable);
+    const Variable& v = definitions.variables[static_cast<std::size_t>(at)];
+    if (attribute.name == "_FillValue" && (attribute.type != v.type || attribute.n != 1))
+        return failure(TW_ETYPE,
+                       "{}: _FillValue of '{}' must be one value of type {}, not {} of type {}",
+                       path, variable, name_of(v.type), attribute.n, name_of(attribute.type));
+    return {};
+}
+
+Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines) {
+    const std::int64_t mine = hash(lines);
+    std::int64_t range[2] = {mine, ~mine};
+    team.all_reduce(range, Reduce::max);
+    if (range[0] == ~range[1]) return {};
+
+    std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+    std::vector<char> first(text.begin(), text.end());
+    team.world().broadcast(first, 0);
+    Status status;
+    std::istringstream theirs(std::string(first.begin(), first.end()));
+    std::string line;
+    for (std::size_t i = 0; status.ok(); ++i) {
+        const bool more = static_cast<bool>(std::getline(theirs, line));
+        if (!more && i >= lines.size()) break;
+        const std::string here = i < lines.size() ? lines[i] : "no more definitions";
+        const std::string there = more ? line : "no more definitions";
+        if (here != there)
+            status =
+                failure(TW_EMISMATCH, "{}: the definitions differ: {} on rank 0, {} on rank {}",
+                        path, there, here, team.rank());
+    }
+    status = thalweg::agree(team.world(), status);
+    if (status.ok())
+        status = failure(TW_EMISMATCH, "{}: the definitions differ between the ranks", path);
+    return status;
+}
+
+}  // namespace thalweg
