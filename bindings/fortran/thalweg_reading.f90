@@ -32,7 +32,7 @@ module thalweg_reading
       import :: tw_file, tw_decomposition, c_char, c_int
       type(tw_file), intent(in) :: file
       character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(inout), asynchronous :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
       type(tw_decomposition), intent(in), optional :: decomposition
       integer(c_int), intent(in), optional :: record
       integer(c_int), intent(out), optional :: ierr
