@@ -22,7 +22,7 @@ module thalweg
     TW_OK, TW_EHANDLE, TW_EARG, TW_ENOTFOUND, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, &
     TW_ETYPE, TW_ERANGE, TW_ESTATE, TW_EMISMATCH, TW_EMISSING, TW_EFORMAT, TW_EIO, TW_EINUSE, &
     TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, TW_EINTERNAL, &
-    TW_EDIFFERENT, TW_KEEP_LATER, TW_DROP_LATER
+    TW_ECHECKSUM, TW_EDIFFERENT, TW_KEEP_LATER, TW_DROP_LATER
   use thalweg_base, only: check, name_count, reversed, c_text, c_settings, f_text, &
     c_init, c_finalize, c_strerror, c_error_message, c_print_config, c_summary, &
     c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_set_var, &
@@ -31,16 +31,19 @@ module thalweg
   use thalweg_reading, only: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, &
     tw_inq_var, tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, &
     tw_get_deferred, tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
+  use thalweg_restart, only: tw_restart, tw_restart_new, tw_restart_free, tw_restart_def_dim, &
+    tw_restart_add, tw_restart_put_att, tw_restart_write, tw_restart_read, tw_restart_found, &
+    tw_restart_inq_att, tw_restart_get_att, tw_restart_get_att_text, TW_REQUIRED, TW_OPTIONAL
   implicit none
   private
 
-  public :: tw_session, tw_decomposition, tw_file
+  public :: tw_session, tw_decomposition, tw_file, tw_restart
   public :: TW_BYTE, TW_CHAR, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE, TW_USHORT, &
     TW_UINT, TW_INT64, TW_UINT64, TW_UNLIMITED, TW_MODEL, TW_SERVER
   public :: TW_OK, TW_EHANDLE, TW_EARG, TW_ENOTFOUND, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, &
     TW_EOVERLAP, TW_ETYPE, TW_ERANGE, TW_ESTATE, TW_EMISMATCH, TW_EMISSING, TW_EFORMAT, TW_EIO, &
     TW_EINUSE, TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, &
-    TW_EINTERNAL, TW_EDIFFERENT, TW_KEEP_LATER, TW_DROP_LATER
+    TW_EINTERNAL, TW_ECHECKSUM, TW_EDIFFERENT, TW_KEEP_LATER, TW_DROP_LATER
   public :: tw_init, tw_finalize, tw_inq_role, tw_is_server, tw_model_comm, tw_strerror, &
     tw_error_message, tw_print_config, tw_summary, tw_print_summary, tw_decompose
   public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, &
@@ -49,6 +52,9 @@ module thalweg
   public :: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
     tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, tw_get_deferred, &
     tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
+  public :: tw_restart_new, tw_restart_free, tw_restart_def_dim, tw_restart_add, &
+    tw_restart_put_att, tw_restart_write, tw_restart_read, tw_restart_found, tw_restart_inq_att, &
+    tw_restart_get_att, tw_restart_get_att_text, TW_REQUIRED, TW_OPTIONAL
 
   !> io = tw_init(comm [, settings] [, ierr])
   !>

@@ -18,6 +18,12 @@ module thalweg_base
     type(c_ptr) :: handle = c_null_ptr
   end type tw_decomposition
 
+  !> Arrays that are written and read all together; belongs to its session.
+  type, bind(C) :: tw_restart
+    type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: session = c_null_ptr
+  end type tw_restart
+
   !> An open file.
   type, bind(C) :: tw_file
     type(c_ptr) :: handle = c_null_ptr
@@ -68,6 +74,7 @@ module thalweg_base
   integer(c_int), parameter :: TW_ENETCDF = -20
   integer(c_int), parameter :: TW_EUNSUPPORTED = -21
   integer(c_int), parameter :: TW_EINTERNAL = -22
+  integer(c_int), parameter :: TW_ECHECKSUM = -23
   integer(c_int), parameter :: TW_EDIFFERENT = -24
 
   !> What tw_set_record does with the later records: keeps or drops them.

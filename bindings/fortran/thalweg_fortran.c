@@ -19,6 +19,10 @@ struct fortran_file {
     tw_file handle;
     tw_session session;
 };
+struct fortran_restart {
+    tw_restart handle;
+    tw_session session;
+};
 
 /* A Fortran array in C's order of dimensions. */
 struct view {
@@ -62,6 +66,15 @@ void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* 
                             int* ierr);
 void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
                        const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
+
+void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdesc_t* name,
+                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+                           const struct fortran_decomposition* decomposition, const int* flags,
+                           int* ierr);
+void thalweg_f_restart_put_att(const struct fortran_restart* restart, const CFI_cdesc_t* var,
+                               const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
+void thalweg_f_restart_get_att(const struct fortran_restart* restart, const CFI_cdesc_t* var,
+                               const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
 
 static struct name name_of(const CFI_cdesc_t* text) {
     struct name name;
@@ -293,9 +306,36 @@ void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* 
     get(file, name, array, decomposition, record, TW_DEFERRED, ierr);
 }
 
-void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
-                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
-    const struct name owner = name_of(var);
+/* How the attributes of a file, or of a restart, are put and got. */
+typedef int (*put_attribute)(void* owner, const char* var, const char* name, tw_type type,
+                             int64_t n, const void* values);
+typedef int (*get_attribute)(void* owner, const char* var, const char* name, tw_type type,
+                             int64_t n, void* values);
+
+static int put_file_att(void* owner, const char* var, const char* name, tw_type type, int64_t n,
+                        const void* values) {
+    return tw_put_att(owner, var, name, type, n, values);
+}
+
+static int put_restart_att(void* owner, const char* var, const char* name, tw_type type, int64_t n,
+                           const void* values) {
+    return tw_restart_put_att(owner, var, name, type, n, values);
+}
+
+static int get_file_att(void* owner, const char* var, const char* name, tw_type type, int64_t n,
+                        void* values) {
+    return tw_get_att(owner, var, name, type, n, values);
+}
+
+static int get_restart_att(void* owner, const char* var, const char* name, tw_type type, int64_t n,
+                           void* values) {
+    return tw_restart_get_att(owner, var, name, type, n, values);
+}
+
+static void get_att(get_attribute act, void* owner, tw_session session, const char* procedure,
+                    const CFI_cdesc_t* var, const CFI_cdesc_t* name, const CFI_cdesc_t* value,
+                    int* ierr) {
+    const struct name of = name_of(var);
     const struct name attribute = name_of(name);
     const int64_t n = value->rank == 0 ? 1 : value->dim[0].extent;
     const int dense =
@@ -304,24 +344,35 @@ void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
         thalweg_f_check(TW_ESHAPE, NULL, "tw_get_att: no contiguous array of rank 1", ierr);
         return;
     }
-    thalweg_f_check(tw_get_att(file->handle, owner.text, attribute.text, (tw_type)type_of(value), n,
-                               value->base_addr),
-                    file->session, "tw_get_att", ierr);
+    thalweg_f_check(
+        act(owner, of.text, attribute.text, (tw_type)type_of(value), n, value->base_addr), session,
+        procedure, ierr);
 }
 
-static int put_att(const struct fortran_file* file, const CFI_cdesc_t* var, const CFI_cdesc_t* name,
-                   const CFI_cdesc_t* value) {
-    const struct name owner = name_of(var);
+void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
+                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+    get_att(get_file_att, file->handle, file->session, "tw_get_att", var, name, value, ierr);
+}
+
+void thalweg_f_restart_get_att(const struct fortran_restart* restart, const CFI_cdesc_t* var,
+                               const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+    get_att(get_restart_att, restart->handle, restart->session, "tw_restart_get_att", var, name,
+            value, ierr);
+}
+
+static int put_value(put_attribute act, void* owner, const CFI_cdesc_t* var,
+                     const CFI_cdesc_t* name, const CFI_cdesc_t* value) {
+    const struct name of = name_of(var);
     const struct name attribute = name_of(name);
     const tw_type type = (tw_type)type_of(value);
     const size_t size = value->elem_len;
     if (value->rank == 0) {
-        return tw_put_att(file->handle, owner.text, attribute.text, type,
-                          type == TW_CHAR ? (int64_t)size : 1, value->base_addr);
+        return act(owner, of.text, attribute.text, type, type == TW_CHAR ? (int64_t)size : 1,
+                   value->base_addr);
     }
     const CFI_index_t n = value->dim[0].extent;
     if (n <= 1 || value->dim[0].sm == (CFI_index_t)size) {
-        return tw_put_att(file->handle, owner.text, attribute.text, type, n, value->base_addr);
+        return act(owner, of.text, attribute.text, type, n, value->base_addr);
     }
     char* packed = malloc((size_t)n * size);
     if (packed == NULL) {
@@ -331,16 +382,73 @@ static int put_att(const struct fortran_file* file, const CFI_cdesc_t* var, cons
         memcpy(packed + (size_t)i * size, (const char*)value->base_addr + i * value->dim[0].sm,
                size);
     }
-    const int status = tw_put_att(file->handle, owner.text, attribute.text, type, n, packed);
+    const int status = act(owner, of.text, attribute.text, type, n, packed);
     free(packed);
     return status;
 }
 
-void thalweg_f_put_att(const struct fortran_file* file, const CFI_cdesc_t* var,
-                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+static void put_att(put_attribute act, void* owner, tw_session session, const char* procedure,
+                    const CFI_cdesc_t* var, const CFI_cdesc_t* name, const CFI_cdesc_t* value,
+                    int* ierr) {
     if (value->rank > (value->type == CFI_type_char ? 0 : 1)) {
         thalweg_f_check(TW_ESHAPE, NULL, "tw_put_att: the value's rank is too high", ierr);
         return;
     }
-    thalweg_f_check(put_att(file, var, name, value), file->session, "tw_put_att", ierr);
+    thalweg_f_check(put_value(act, owner, var, name, value), session, procedure, ierr);
+}
+
+void thalweg_f_put_att(const struct fortran_file* file, const CFI_cdesc_t* var,
+                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+    put_att(put_file_att, file->handle, file->session, "tw_put_att", var, name, value, ierr);
+}
+
+void thalweg_f_restart_put_att(const struct fortran_restart* restart, const CFI_cdesc_t* var,
+                               const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+    put_att(put_restart_att, restart->handle, restart->session, "tw_restart_put_att", var, name,
+            value, ierr);
+}
+
+/* The names of a list in the other order, for C; NULL where there is no memory. */
+static char* reversed(const CFI_cdesc_t* names) {
+    const char* from = names->base_addr;
+    char* list = malloc(names->elem_len + 2);
+    char* to = list;
+    size_t end = names->elem_len;
+    while (list != NULL && end > 0) {
+        size_t begin = end;
+        while (begin > 0 && from[begin - 1] != ' ') {
+            --begin;
+        }
+        memcpy(to, from + begin, end - begin);
+        to += end - begin;
+        *to++ = ' ';
+        end = begin > 0 ? begin - 1 : 0;
+    }
+    if (list != NULL) {
+        *to = '\0';
+    }
+    return list;
+}
+
+void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdesc_t* name,
+                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+                           const struct fortran_decomposition* decomposition, const int* flags,
+                           int* ierr) {
+    const struct name var = name_of(name);
+    const struct view view = view_of(array);
+    if (decomposition != NULL && decomposition->handle == NULL) {
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_restart_add: the decomposition was never made", ierr);
+        return;
+    }
+    char* names = reversed(dims);
+    if (names == NULL) {
+        thalweg_f_check(TW_ENOMEM, NULL, "tw_restart_add", ierr);
+        return;
+    }
+    const int status = tw_restart_add_strided(restart->handle, var.text, (tw_type)view.type, names,
+                                              decomposition == NULL ? NULL : decomposition->handle,
+                                              view.data, view.rank, view.extent, view.stride,
+                                              flags == NULL ? TW_REQUIRED : *flags);
+    free(names);
+    thalweg_f_check(status, restart->session, "tw_restart_add", ierr);
 }

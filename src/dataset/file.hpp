@@ -69,6 +69,7 @@ public:
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
+    Status define(Definitions definitions);  ///< all of them, in place of the single calls
     Status set_variable(const std::string& variable, const std::string& wishes);
 
     /// In a file that is there: the record that the first step writes. @param later  enum tw_later
@@ -87,6 +88,8 @@ public:
     Status end_step();
     Status sync(bool durable);
     Status close();
+    /// Closes the file, which never gets its own name. `why` is known to all ranks and returned.
+    Status abandon(Status why);
 
 private:
     enum class State { defining, data, closed };

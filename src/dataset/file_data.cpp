@@ -524,6 +524,12 @@ Status File::close() {
     return status;
 }
 
+Status File::abandon(Status why) {
+    Status first = keep(std::move(why));
+    (void)close();
+    return first;
+}
+
 FileFigures File::figures() const {
     FileFigures f = figures_;
     if (stream_) {

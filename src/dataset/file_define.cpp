@@ -114,6 +114,12 @@ Status File::put_attribute(const std::string& variable, Attribute attribute) {
     return {};
 }
 
+Status File::define(Definitions definitions) {
+    if (Status s = usable_for("definitions were given"); !s.ok()) return s;
+    definitions_ = std::move(definitions);
+    return {};
+}
+
 Status File::set_variable(const std::string& variable, const std::string& wishes) {
     if (Status s = usable_for("a variable was set"); !s.ok()) return s;
     const int at = definitions_.find_variable(variable);

@@ -9,6 +9,7 @@
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
 #include "dataset/reader.hpp"
+#include "restart/restart.hpp"
 #include "service/servers.hpp"
 #include "session/settings.hpp"
 #include "telemetry/watchdog.hpp"
@@ -25,6 +26,12 @@ struct tw_file_impl {
     std::unique_ptr<thalweg::File> file;
     std::unique_ptr<thalweg::Reader> reader;
     bool closed = false;
+};
+
+struct tw_restart_impl {
+    tw_session session;
+    thalweg::Settings settings;
+    thalweg::Restart restart;
 };
 
 struct tw_session_impl : thalweg::ArenaSource {
@@ -46,6 +53,7 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::unique_ptr<thalweg::Packers> packer_threads;
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
     std::vector<std::unique_ptr<tw_file_impl>> files;
+    std::vector<std::unique_ptr<tw_restart_impl>> restarts;
     std::vector<thalweg::FileFigures> finished;
     int created = 0;   ///< files so far
     int declared = 0;  ///< decompositions so far

@@ -114,6 +114,8 @@ const std::vector<SettingRow>& setting_table() {
         {"publish", "close", "close|live",
          "whether a file has a temporary name until it is closed, or its own from the start", true},
         {"durable", "no", flags, "whether every step and the close are synced to the device", true},
+        {"checksum", "yes", flags,
+         "whether tw_restart_write adds checksums, and tw_restart_read compares them", true},
         {"node_size", "0", integers,
          "ranks of a node at most; 0: as the machine is. Small values test what crosses nodes",
          false},

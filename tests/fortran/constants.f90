@@ -32,6 +32,7 @@ program constants
   call code('TW_ENETCDF', TW_ENETCDF)
   call code('TW_EUNSUPPORTED', TW_EUNSUPPORTED)
   call code('TW_EINTERNAL', TW_EINTERNAL)
+  call code('TW_ECHECKSUM', TW_ECHECKSUM)
   call code('TW_EDIFFERENT', TW_EDIFFERENT)
   call expect_status(codes, code_count(), 'number of status codes')
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "restart/checksum.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+namespace thalweg {
+
+namespace {
+
+__extension__ using Product = unsigned __int128;
+
+constexpr std::uint64_t mask = 0xD6E8FEB86659FD93ULL;
+constexpr std::uint64_t weight = 0x9E3779B97F4A7C15ULL;
+
+/// n elements: the bytes from one to the next, and the distance of their positions.
+using RowSum = Checksum (*)(const char* from, std::ptrdiff_t stride, std::int64_t position,
+                            std::int64_t step, std::int64_t n);
+
+template <class Bits>
+Checksum sum_row(const char* from, std::ptrdiff_t stride, std::int64_t position, std::int64_t step,
+                 std::int64_t n) {
+    Checksum sum = 0;
+    std::uint64_t factor = (static_cast<std::uint64_t>(position) + 1) * weight;
+    const std::uint64_t next = static_cast<std::uint64_t>(step) * weight;
+    for (std::int64_t i = 0; i < n; ++i) {
+        Bits bits;
+        std::memcpy(&bits, from + i * stride, sizeof bits);
+        const Product product = static_cast<Product>(bits ^ mask) * factor;
+        sum += static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+        factor += next;
+    }
+    return sum;
+}
+
+RowSum row_sum(std::size_t size) {
+    switch (size) {
+        case 1: return sum_row<std::uint8_t>;
+        case 2: return sum_row<std::uint16_t>;
+        case 4: return sum_row<std::uint32_t>;
+        default: return sum_row<std::uint64_t>;
+    }
+}
+
+struct Loop {
+    std::int64_t count;
+    std::ptrdiff_t stride;  ///< bytes in memory
+    std::int64_t step;      ///< positions in the variable
+};
+
+Checksum sum_loops(const Loop* loops, int n, const char* from, std::int64_t position, RowSum row) {
+    if (n == 0) return row(from, 0, position, 0, 1);
+    const Loop& loop = loops[0];
+    if (n == 1) return row(from, loop.stride, position, loop.step, loop.count);
+    Checksum sum = 0;
+    for (std::int64_t i = 0; i < loop.count; ++i)
+        sum += sum_loops(loops + 1, n - 1, from + i * loop.stride, position + i * loop.step, row);
+    return sum;
+}
+
+/// A box, in the order in which it lies in memory.
+Checksum sum_box(const HeldBox& held, const Strided& at, const Index& steps, RowSum row) {
+    std::array<Loop, max_dims> loops;
+    int n = 0;
+    for (int d = 0; d < held.box.nd; ++d) {
+        const auto s = static_cast<std::size_t>(d);
+        if (held.box.count[s] > 1) {
+            loops[static_cast<std::size_t>(n)] = {held.box.count[s], at.stride[s], steps[s]};
+            ++n;
+        }
+    }
+    std::stable_sort(loops.begin(), loops.begin() + n, [](const Loop& a, const Loop& b) {
+        return std::abs(a.stride) > std::abs(b.stride);
+    });
+    int merged = 0;
+    for (int i = 0; i < n; ++i) {
+        const Loop inner = loops[static_cast<std::size_t>(i)];
+        Loop* outer = merged == 0 ? nullptr : &loops[static_cast<std::size_t>(merged - 1)];
+        if (outer != nullptr && outer->stride == inner.stride * inner.count &&
+            outer->step == inner.step * inner.count)
+            *outer = {outer->count * inner.count, inner.stride, inner.step};
+        else
+            loops[static_cast<std::size_t>(merged++)] = inner;
+    }
+    return sum_loops(loops.data(), merged, at.base, held.first, row);
+}
+
+}  // namespace
+
+Checksum sum_held(const Variable& v, const ArrayView& array) {
+    const Decomposition& d = *v.decomposition;
+    const RowSum row = row_sum(v.element());
+    const Index steps = strides_of(v.shape);
+    Checksum sum = 0;
+    for (const HeldBox& held : in_file_order(d.blocks, v.order, v.shape))
+        sum += sum_box(held, locate(d, v.order, held.block, array), steps, row);
+    return sum;
+}
+
+Checksum sum_written(const Variable& v, const ArrayView& array, int rank, int ranks) {
+    const Checksum sum = sum_held(v, array);
+    if (v.decomposition->whole) return sum;
+    // All elements as if they had the fill value, in equal parts; but for those that are held.
+    char fill[8];
+    v.fill_value(fill);
+    ArrayView fills;
+    fills.data = fill;
+    fills.type = v.type;
+    fills.dense = false;
+    const std::int64_t n = v.elements();
+    const auto begin = static_cast<std::int64_t>(Product(n) * unsigned(rank) / unsigned(ranks));
+    const auto end = static_cast<std::int64_t>(Product(n) * unsigned(rank + 1) / unsigned(ranks));
+    return sum - sum_held(v, fills) + row_sum(v.element())(fill, 0, begin, 1, end - begin);
+}
+
+std::string checksum_text(Checksum sum) { return fmt::format("{:016X}", sum); }
+
+}  // namespace thalweg

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "restart/restart.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+
+namespace thalweg {
+
+namespace {
+
+/// Bytes of a rank that are read at a time to compare a checksum.
+constexpr std::int64_t check_bytes = 4 << 20;
+
+/// What a rank does by itself before all agree: that it runs out of memory is told to the others,
+/// who would wait for it in vain.
+template <class Do>
+Status alone(Do&& act) {
+    try {
+        return act();
+    } catch (const std::bad_alloc&) {
+        return failure(TW_ENOMEM, "out of memory");
+    }
+}
+
+/// Whether every value of a type is exactly one of another.
+bool holds_exactly(tw_type to, tw_type from) {
+    struct Range {
+        int digits;  ///< bits of an integer that is exact
+        bool is_signed, floating;
+    };
+    const auto range = [](tw_type type) -> Range {
+        const int bits = static_cast<int>(size_of(type)) * 8;
+        switch (type) {
+            case TW_FLOAT: return {24, true, true};
+            case TW_DOUBLE: return {53, true, true};
+            case TW_UBYTE:
+            case TW_USHORT:
+            case TW_UINT:
+            case TW_UINT64: return {bits, false, false};
+            default: return {bits - 1, true, false};
+        }
+    };
+    if (to == from) return true;
+    if (to == TW_CHAR || from == TW_CHAR) return false;
+    const Range a = range(to), b = range(from);
+    return a.digits >= b.digits && (a.is_signed || !b.is_signed) && (a.floating || !b.floating);
+}
+
+/// A rank's part of the elements of a variable, some of them in this round.
+std::shared_ptr<const Decomposition> part_of(std::vector<std::string> dims,
+                                             std::span<const std::int64_t> shape,
+                                             ElementRange range, int round) {
+    Decomposition d;
+    d.dims = std::move(dims);
+    d.shape.assign(shape.begin(), shape.end());
+    d.halo_low.assign(shape.size(), 0);
+    d.halo_high.assign(shape.size(), 0);
+    for_boxes_of_range(shape, range.begin, range.end, [&](const Box& box) {
+        d.blocks.push_back(box);
+        d.offsets.push_back(d.held);
+        d.held += box.volume();
+    });
+    d.bare_offsets = d.offsets;
+    d.stored = d.held;
+    d.serial = -1 - round;  // the same on every rank, and none of the session's
+    return std::make_shared<const Decomposition>(std::move(d));
+}
+
+}  // namespace
+
+// ---- what is registered -------------------------------------------------------------------------
+
+Status Restart::define_dimension(const std::string& name, std::int64_t length) {
+    if (length == TW_UNLIMITED)
+        return failure(TW_ESHAPE, "restart: dimension '{}' has length 0; there are no records",
+                       name);
+    return thalweg::define_dimension(definitions_, "restart", name, length);
+}
+
+std::string Restart::dims_of(const Variable& v) const {
+    std::vector<std::string> names;
+    for (int d : v.dims) names.push_back(definitions_.dims[static_cast<std::size_t>(d)].name);
+    return fmt::format("{}", fmt::join(names, " "));
+}
+
+Status Restart::add(const Registration& r) {
+    // A name without a length would become the record dimension of a file.
+    for (const std::string& dim : split_names(r.dims)) {
+        const bool held =
+            r.decomposition != nullptr &&
+            std::find((*r.decomposition)->dims.begin(), (*r.decomposition)->dims.end(), dim) !=
+                (*r.decomposition)->dims.end();
+        if (!held && definitions_.find_dim(dim) < 0)
+            return failure(TW_ENOTFOUND,
+                           "restart: variable '{}': dimension '{}' is neither defined nor one of "
+                           "its decomposition",
+                           r.name, dim);
+    }
+    Definitions made;
+    made.dims = definitions_.dims;
+    Status status =
+        thalweg::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
+                                 r.decomposition == nullptr ? nullptr : *r.decomposition);
+    if (!status.ok()) return status;
+    Variable& v = made.variables.front();
+
+    const auto refuse = [&](Status why) {
+        why.text =
+            fmt::format("restart: variable '{}': {} (rank {})", r.name, why.text, team_.rank());
+        return why;
+    };
+    Array array;
+    array.decomposition = r.decomposition;
+    array.data = r.data;
+    array.n = r.n;
+    array.view.data = static_cast<const char*>(r.data);
+    array.view.type = v.type;
+    array.optional = r.optional;
+    const Decomposition& d = *v.decomposition;
+    status = r.n >= 0 ? check_dense(d, r.n)
+                      : check_strided(d, r.rank, r.extent, r.byte_stride, array.view);
+    if (!status.ok()) return refuse(std::move(status));
+    if (r.data == nullptr && d.stored > 0) return refuse(failure(TW_EARG, "no array given"));
+    if (r.n < 0 && r.rank > 0) {
+        array.extent.assign(r.extent, r.extent + r.rank);
+        array.byte_stride.assign(r.byte_stride, r.byte_stride + r.rank);
+    }
+
+    const int known = definitions_.find_variable(r.name);
+    if (known >= 0) {
+        Variable& before = definitions_.variables[static_cast<std::size_t>(known)];
+        if (before.type != v.type || before.dims != v.dims)
+            return failure(TW_EEXISTS, "restart: variable '{}' is registered already, as {} ({})",
+                           r.name, name_of(before.type), dims_of(before));
+        v.attributes = std::move(before.attributes);
+        before = std::move(v);
+        arrays_[static_cast<std::size_t>(known)] = std::move(array);
+        return {};
+    }
+    arrays_.reserve(arrays_.size() + 1);
+    definitions_.variables.push_back(std::move(v));
+    arrays_.push_back(std::move(array));
+    definitions_.dims = std::move(made.dims);
+    return {};
+}
+
+Status Restart::put_attribute(const std::string& variable, Attribute attribute) {
+    int at = -1;
+    Status status = check_attribute(definitions_, "restart", variable, attribute, at);
+    if (!status.ok()) return status;
+    set_attribute(at < 0 ? definitions_.attributes
+                         : definitions_.variables[static_cast<std::size_t>(at)].attributes,
+                  std::move(attribute));
+    return {};
+}
+
+Status Restart::found(const std::string& name, bool& found) const {
+    const int at = definitions_.find_variable(name);
+    if (at < 0) return failure(TW_ENOTFOUND, "restart: there is no variable '{}'", name);
+    if (!read_) return failure(TW_ESTATE, "restart: nothing has been read yet");
+    found = arrays_[static_cast<std::size_t>(at)].found;
+    return {};
+}
+
+/// What tw_fill_halo has changed since the arrays were registered.
+void Restart::use_decompositions() {
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+        if (arrays_[i].decomposition != nullptr)
+            definitions_.variables[i].decomposition = *arrays_[i].decomposition;
+}
+
+// ---- checksums ----------------------------------------------------------------------------------
+
+/// In halves, as a sum of integers must not overflow.
+void Restart::all_sum(std::vector<Checksum>& sums) const {
+    std::vector<std::int64_t> words;
+    for (const Checksum sum : sums) {
+        words.push_back(static_cast<std::int64_t>(sum & 0xFFFFFFFF));
+        words.push_back(static_cast<std::int64_t>(sum >> 32));
+    }
+    team_.all_reduce(words, Reduce::sum);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] =
+            static_cast<Checksum>(words[2 * i]) + (static_cast<Checksum>(words[2 * i + 1]) << 32);
+}
+
+/// Sets them as attributes. @note Collective
+Status Restart::add_checksums(Definitions& definitions) const {
+    std::vector<Checksum> sums(definitions.variables.size(), 0);
+    Status status = alone([&]() -> Status {
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            sums[i] =
+                sum_written(definitions.variables[i], arrays_[i].view, team_.rank(), team_.size());
+        return {};
+    });
+    if (status = team_.agree(status); !status.ok()) return status;
+    all_sum(sums);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const std::string text = checksum_text(sums[i]);
+        set_attribute(definitions.variables[i].attributes, {checksum_attribute,
+                                                            TW_CHAR,
+                                                            static_cast<std::int64_t>(text.size()),
+                                                            {text.begin(), text.end()}});
+    }
+    return {};
+}
+
+/// Reads a variable once more, in the order of the file, and adds up this rank's part of it.
+/// @note Collective
+Status Restart::sum_file(Reader& reader, const Variable& own, const Variable& theirs,
+                         Checksum& sum) const {
+    const auto size = static_cast<std::int64_t>(theirs.element());
+    const std::int64_t n = theirs.elements();
+    const bool replicated = own.decomposition->replicated;
+    const std::int64_t at_once = check_bytes / size;  // of each rank
+    const std::int64_t all_at_once = replicated ? n : at_once * team_.size();
+    Status status, mine;
+    int round = 0;
+    for (std::int64_t begin = 0; begin < n && status.ok(); begin += all_at_once, ++round) {
+        Variable part;
+        std::vector<char> values;
+        Wish wish;
+        mine = alone([&]() -> Status {
+            wish.name = own.name;
+            wish.type = theirs.type;
+            part.type = theirs.type;
+            part.shape = theirs.shape;
+            part.order.resize(part.shape.size());
+            std::iota(part.order.begin(), part.order.end(), 0);
+            const std::int64_t first = begin + at_once * team_.rank();
+            part.decomposition =
+                replicated ? own.decomposition
+                           : part_of(split_names(dims_of(own)), part.shape,
+                                     {std::min(n, first), std::min(n, first + at_once)}, round);
+            if (!replicated) wish.decomposition = part.decomposition;
+            wish.n = part.decomposition->stored;
+            values.resize(static_cast<std::size_t>(wish.n * size));
+            wish.data = values.data();
+            return {};
+        });
+        wish.wrong = mine;
+        status = reader.get(wish);
+        if (!status.ok()) return status;
+        ArrayView view;
+        view.data = values.data();
+        view.type = theirs.type;
+        mine = alone([&]() -> Status {
+            sum += sum_held(part, view);
+            return {};
+        });
+        status = team_.agree(mine);
+    }
+    return status;
+}
+
+/// Compares what has been read with the checksums of the file. Where the arrays have not every
+/// element as it is in the file, because no rank holds some or by conversion, the file is read
+/// again. @note Collective
+Status Restart::verify(Reader& reader, const std::string& path,
+                       const std::vector<Check>& checks) const {
+    std::vector<Checksum> sums(checks.size(), 0);
+    Status mine;
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+        const Variable& own = definitions_.variables[checks[i].variable];
+        const Variable& theirs =
+            reader.contents().definitions().variables[static_cast<std::size_t>(checks[i].in_file)];
+        if (own.decomposition->whole && own.type == theirs.type) {
+            Status summed = alone([&]() -> Status {
+                sums[i] = sum_held(own, arrays_[checks[i].variable].view);
+                return {};
+            });
+            if (mine.ok()) mine = std::move(summed);
+        } else if (Status status = sum_file(reader, own, theirs, sums[i]); !status.ok()) {
+            return status;
+        }
+    }
+    if (mine = team_.agree(mine); !mine.ok()) return mine;
+    all_sum(sums);
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < checks.size(); ++i)
+        if (checks[i].text != checksum_text(sums[i]))
+            wrong.push_back(fmt::format("'{}' ({} instead of {})",
+                                        definitions_.variables[checks[i].variable].name,
+                                        checksum_text(sums[i]), checks[i].text));
+    if (wrong.empty()) return {};
+    const std::size_t more = wrong.size() > 8 ? wrong.size() - 8 : 0;
+    wrong.resize(wrong.size() - more);
+    return failure(TW_ECHECKSUM, "{}: the data do not have their checksum: variable {}{}", path,
+                   fmt::join(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+/// Hands over all arrays. Local.
+Status Restart::put_all(File& file) const {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const Array& a = arrays_[i];
+        const Variable& v = definitions_.variables[i];
+        Status status =
+            a.n >= 0 ? file.put(v.name, v.type, a.data, a.n, true)
+                     : file.put_strided(v.name, v.type, a.data, static_cast<int>(a.extent.size()),
+                                        a.extent.data(), a.byte_stride.data(), true);
+        if (!status.ok()) return status;
+    }
+    return {};
+}
+
+Status Restart::write(File& file, const std::string& path, bool checksums) {
+    Definitions definitions;
+    std::vector<std::string> lines;
+    Status status = alone([&]() -> Status {
+        use_decompositions();
+        definitions = definitions_;
+        lines = describe(definitions_);
+        return {};
+    });
+    if (status = team_.agree(status); !status.ok()) return status;
+    if (status = check_alike(team_, path, lines); !status.ok()) return status;
+    if (checksums)
+        if (status = add_checksums(definitions); !status.ok()) return status;
+    if (status = file.begin(); !status.ok()) return status;
+    status = team_.agree(alone([&] { return file.define(std::move(definitions)); }));
+    if (!status.ok()) return file.abandon(std::move(status));
+    if (status = file.end_definitions(); status.ok())
+        status = team_.agree(alone([&] { return put_all(file); }));
+    return status.ok() ? file.close() : file.abandon(std::move(status));
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+/// Whether a variable of a file can become the model's array without loss.
+Status Restart::match(const Source& source, const Variable& own, const Variable& theirs) const {
+    if (theirs.record && source.records() != 1)
+        return failure(TW_ESHAPE, "it has {} records; a restart reads variables of one",
+                       source.records());
+    const auto describe = [](const Definitions& definitions, const Variable& v) {
+        std::vector<std::string> dims;
+        for (int d : v.dims) {
+            const Dimension& dim = definitions.dims[static_cast<std::size_t>(d)];
+            if (!dim.unlimited()) dims.push_back(fmt::format("{}={}", dim.name, dim.length));
+        }
+        return fmt::format("({})", fmt::join(dims, ", "));
+    };
+    const std::string here = describe(definitions_, own);
+    const std::string there = describe(source.definitions(), theirs);
+    if (here != there)
+        return failure(TW_ESHAPE, "it is {} in the file, but {} in the model", there, here);
+    const bool any_sign =
+        own.type == TW_UBYTE && theirs.type == TW_BYTE && source.byte_of_any_sign();
+    if (!holds_exactly(own.type, theirs.type) && !any_sign)
+        return failure(TW_ETYPE, "it is of type {} in the file; {} does not hold all its values",
+                       name_of(theirs.type), name_of(own.type));
+    return {};
+}
+
+/// Asks for all arrays, and notes which checksums there are. Local.
+Status Restart::ask(Reader& reader, const std::string& path, std::vector<Check>& checks) {
+    const Source& source = reader.contents();
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const Variable& own = definitions_.variables[i];
+        Array& a = arrays_[i];
+        const int at = source.definitions().find_variable(own.name);
+        a.found = at >= 0;
+        if (!a.found && a.optional) continue;
+        if (!a.found) return failure(TW_ENOTFOUND, "{}: there is no variable '{}'", path, own.name);
+        const Variable& theirs = source.definitions().variables[static_cast<std::size_t>(at)];
+        Wish wish;
+        wish.wrong = match(source, own, theirs);
+        wish.name = own.name;
+        if (!own.decomposition->replicated) wish.decomposition = own.decomposition;
+        wish.type = own.type;
+        wish.data = a.data;
+        wish.n = a.n;
+        wish.rank = static_cast<int>(a.extent.size());
+        wish.extent = a.extent.data();
+        wish.byte_stride = a.byte_stride.data();
+        if (Status status = reader.get_deferred(wish); !status.ok()) return status;
+        for (const Attribute& attribute : theirs.attributes)
+            if (attribute.name == checksum_attribute)
+                checks.push_back({i, at, {attribute.values.begin(), attribute.values.end()}});
+    }
+    return {};
+}
+
+Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
+    read_.reset();
+    Status status = reader.open();
+    if (!status.ok()) return status;
+    std::vector<Check> checks;
+    status = team_.agree(alone([&] {
+        use_decompositions();
+        return ask(reader, path, checks);
+    }));
+    if (status.ok()) status = reader.read();
+    if (status.ok() && checksums) status = verify(reader, path, checks);
+    std::optional<Definitions> read;
+    if (status.ok())
+        status = team_.agree(alone([&]() -> Status {
+            read = reader.contents().definitions();
+            return {};
+        }));
+    byte_of_any_sign_ = reader.contents().byte_of_any_sign();
+    Status closed = reader.close();
+    if (status.ok()) status = std::move(closed);
+    if (status.ok()) read_ = std::move(read);
+    return status;
+}
+
+}  // namespace thalweg

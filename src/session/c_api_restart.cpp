@@ -1,0 +1,195 @@
+// The C functions of restarts.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "session/attributes.hpp"
+#include "session/calls.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+template <class F>
+int with_restart(tw_restart restart, F&& body, const char* call = __builtin_FUNCTION()) {
+    if (restart == nullptr) return TW_EHANDLE;
+    return guarded(restart->session, std::forward<F>(body), call);
+}
+
+/// What a restart's file is told: what would cost bits, or the old file before the new one is
+/// complete, is not for it.
+FileOptions options_of(const tw_restart_impl& restart) {
+    FileOptions options = restart.session->options_for(restart.settings);
+    options.live = options.append = false;
+    options.tile_files = false;
+    options.packing.erase("quantize");
+    return options;
+}
+
+Status add(tw_restart restart, Registration& r, const char* name, tw_type type, const char* dims,
+           tw_decomposition decomposition, void* data, int flags) {
+    r.name = text_or_empty(name);
+    r.type = type;
+    r.dims = text_or_empty(dims);
+    r.data = data;
+    r.optional = flags == TW_OPTIONAL;
+    if (decomposition != nullptr && decomposition->session != restart->session)
+        return failure(TW_EHANDLE,
+                       "restart: variable '{}': the decomposition is of another session", r.name);
+    if (decomposition != nullptr) r.decomposition = &decomposition->decomposition;
+    if (flags != TW_REQUIRED && flags != TW_OPTIONAL)
+        return failure(TW_EARG, "restart: variable '{}': there are no flags {}", r.name, flags);
+    return restart->restart.add(r);
+}
+
+Status find_read(const tw_restart_impl& restart, const char* var, const char* name,
+                 const Attribute*& found) {
+    const Definitions* read = restart.restart.read_definitions();
+    if (read == nullptr)
+        return failure(TW_ESTATE, "restart: attribute '{}': nothing has been read yet",
+                       text_or_empty(name));
+    return find_attribute("restart", *read, var, name, found);
+}
+
+}  // namespace
+
+extern "C" {
+
+int tw_restart_new(tw_session session, const char* settings, tw_restart* restart) {
+    if (session == nullptr || !session->team) return TW_EHANDLE;
+    return guarded(session, [&]() -> Status {
+        Comm& world = session->team->world();
+        Settings own;
+        Status status;
+        if (restart == nullptr) status = failure(TW_EARG, "no place for the restart's handle");
+        if (status.ok())
+            status = session->settings.for_file(
+                std::string("durable=yes; ") + text_or_empty(settings), own);
+        if (status = agree(world, status); !status.ok()) return status;
+        *restart = nullptr;
+        if (status = own.check_alike(world); !status.ok()) return status;
+        session->restarts.push_back(std::unique_ptr<tw_restart_impl>(
+            new tw_restart_impl{session, std::move(own), Restart(*session->team)}));
+        *restart = session->restarts.back().get();
+        return {};
+    });
+}
+
+int tw_restart_free(tw_restart* restart) {
+    if (restart == nullptr || *restart == nullptr) return TW_EHANDLE;
+    auto& all = (*restart)->session->restarts;
+    const auto at =
+        std::find_if(all.begin(), all.end(), [&](const auto& r) { return r.get() == *restart; });
+    if (at == all.end()) return TW_EHANDLE;
+    all.erase(at);
+    *restart = nullptr;
+    return TW_OK;
+}
+
+int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length) {
+    return with_restart(
+        restart, [&] { return restart->restart.define_dimension(text_or_empty(name), length); });
+}
+
+int tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
+                   tw_decomposition decomposition, void* data, int64_t n, int flags) {
+    return with_restart(restart, [&] {
+        Registration r;
+        r.n = std::max<int64_t>(n, 0);
+        return add(restart, r, name, type, dims, decomposition, data, flags);
+    });
+}
+
+int tw_restart_add_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
+                           tw_decomposition decomposition, void* data, int rank,
+                           const int64_t* extent, const int64_t* byte_stride, int flags) {
+    return with_restart(restart, [&] {
+        Registration r;
+        r.n = -1;
+        r.rank = rank;
+        r.extent = extent;
+        r.byte_stride = byte_stride;
+        return add(restart, r, name, type, dims, decomposition, data, flags);
+    });
+}
+
+int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
+                       int64_t n, const void* values) {
+    return with_restart(restart, [&] {
+        Attribute a;
+        Status status = make_attribute("restart", name, type, n, values, a);
+        return status.ok() ? restart->restart.put_attribute(text_or_empty(var), std::move(a))
+                           : status;
+    });
+}
+
+int tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
+                            const char* text) {
+    return tw_restart_put_att(restart, var, name, TW_CHAR,
+                              text == nullptr ? -1 : static_cast<int64_t>(std::strlen(text)), text);
+}
+
+int tw_restart_write(tw_restart restart, const char* path) {
+    if (restart == nullptr) return TW_EHANDLE;
+    tw_session session = restart->session;
+    return guarded(session, path, [&]() -> Status {
+        if (Status status = check_path(session, path); !status.ok()) return status;
+        if (Status status = check_unused(session, path); !status.ok()) return status;
+        File file(*session->team, *session, path, ++session->created, options_of(*restart));
+        Status status = restart->restart.write(file, path, restart->settings.flag("checksum"));
+        session->finished.push_back(file.figures());
+        return status;
+    });
+}
+
+int tw_restart_read(tw_restart restart, const char* path) {
+    if (restart == nullptr) return TW_EHANDLE;
+    tw_session session = restart->session;
+    return guarded(session, path, [&]() -> Status {
+        if (Status status = check_path(session, path); !status.ok()) return status;
+        Reader reader(*session->team, *session, path, ++session->created, options_of(*restart));
+        return restart->restart.read(reader, path, restart->settings.flag("checksum"));
+    });
+}
+
+int tw_restart_found(tw_restart restart, const char* name, int* found) {
+    return with_restart(restart, [&] {
+        bool there = false;
+        Status status = restart->restart.found(text_or_empty(name), there);
+        if (status.ok()) tell(found, there ? 1 : 0);
+        return status;
+    });
+}
+
+int tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
+                       int64_t* n) {
+    return with_restart(restart, [&] {
+        const Attribute* a = nullptr;
+        Status status = find_read(*restart, var, name, a);
+        if (!status.ok()) return status;
+        tell(type, a->type);
+        tell(n, a->n);
+        return status;
+    });
+}
+
+int tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,
+                       int64_t n, void* values) {
+    return with_restart(restart, [&] {
+        const Attribute* a = nullptr;
+        Status status = find_read(*restart, var, name, a);
+        if (!status.ok()) return status;
+        return get_attribute("restart", *a, restart->restart.byte_of_any_sign(), type, n, values);
+    });
+}
+
+int tw_restart_get_att_text(tw_restart restart, const char* var, const char* name, int64_t size,
+                            char* text) {
+    return with_restart(restart, [&] {
+        const Attribute* a = nullptr;
+        Status status = find_read(*restart, var, name, a);
+        return status.ok() ? get_attribute_text("restart", *a, size, text) : status;
+    });
+}
+
+}  // extern "C"
