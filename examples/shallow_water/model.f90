@@ -30,7 +30,7 @@ module model
   use halo, only: patch_t, exchange_rows, pass_down, pass_up
   implicit none
   private
-  public :: parameters_t, model_t, initialize, longest_step, advance, total_mass, healthy
+  public :: parameters_t, model_t, initialize, resume, longest_step, advance, total_mass, healthy
 
   real(real64), parameter :: pi = acos(-1.0_real64)
 
@@ -103,9 +103,16 @@ contains
         end do
       end do
     end do
+    call resume(self, p)
+  end subroutine initialize
+
+  !> Makes the rest of the state from its cells h, u, v. Collective.
+  subroutine resume(self, p)
+    type(model_t), intent(inout) :: self
+    type(patch_t), intent(in) :: p
     call exchange_rows(p, self%h, self%u, self%v)
     call diagnose(self, p)
-  end subroutine initialize
+  end subroutine resume
 
   !> Depth of the lower interface of a layer (0: the surface) in geostrophic balance with the jet,
   !> g' dD/dy = - f (u(layer) - u(layer + 1)), plus meanders that fade above and below mid-depth.
@@ -187,8 +194,7 @@ contains
     call step_forward(self%h, self%gh)
     call step_forward(self%u, self%gu)
     call step_forward(self%v, self%gv)
-    call exchange_rows(p, self%h, self%u, self%v)
-    call diagnose(self, p)
+    call resume(self, p)
 
   contains
 

@@ -8,6 +8,8 @@
 !> of the namelist, with their defaults, are in the file shallow_water.nml beside this one.
 !> With THALWEG_SERVICE=servers THALWEG_SERVERS=1 in the environment, or the same in the namelist's
 !> settings, one of the ranks writes and the model runs on the others.
+!> With restart_every it writes restarts, and with restart_from it goes on from one, on any number of
+!> ranks, to the same bits.
 !> Exit status 0, or 1 if the model has failed or, with check = .true., lost mass.
 program shallow_water
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
@@ -16,24 +18,27 @@ program shallow_water
   use halo, only: patch_t, make_patch
   use model, only: model_t, parameters_t, initialize, longest_step, advance, total_mass, healthy
   use history, only: history_t, open_history, write_history, close_history
+  use restart, only: restart_t, open_restart, write_restart, read_restart
   implicit none
 
   integer :: nx = 128, ny = 80, layers = 8
   integer :: steps = 4800, interval = 120
-  integer :: layer_ranks = 1
+  integer :: layer_ranks = 1, restart_every = 0
   real(real64) :: dx = 10e3_real64, dt = 720, jet_speed = 0.5_real64
   character(len=1024) :: output = 'history.nc', method = 'auto', settings = ''
+  character(len=1024) :: restart_file = 'restart.nc', restart_from = ''
   logical :: progress = .true., summary = .true., check = .false.
 
   type(tw_session) :: io
   type(MPI_Comm) :: comm
   type(patch_t) :: patch
-  type(model_t) :: state
+  type(model_t), target :: state
   type(history_t) :: file
+  type(restart_t) :: saved
   real(real64) :: mass, drift, begin, total
   real(real64) :: output_seconds = 0
   character(len=80) :: trouble
-  integer :: step
+  integer :: step, first
   logical :: ok
 
   call MPI_Init()
@@ -54,20 +59,25 @@ program shallow_water
       longest_step(state), ' s'
     call fail(trim(trouble))
   end if
+  call open_restart(saved, io, patch)
+  if (restart_from /= '') call read_restart(saved, patch, state, trim(restart_from), trouble)
+  if (trouble /= '') call fail(trim(trouble))
+  first = state%step
   mass = total_mass(state, patch)
   begin = MPI_Wtime()
   if (output /= '') call open_history(file, io, patch, state, trim(output))
   output_seconds = MPI_Wtime() - begin
 
   ok = .true.
-  do step = 0, steps
-    if (step > 0) call advance(state, patch)
+  do step = first, steps
+    if (step > first) call advance(state, patch)
     if (mod(step, interval) == 0) then
       ok = healthy(state, patch)
       if (.not. ok) exit
       call write_record()
       call show_progress()
     end if
+    if (step > first) call save_state()
   end do
 
   call finish_output()
@@ -91,7 +101,7 @@ contains
   !> Every rank reads the few lines for itself.
   subroutine read_namelist()
     namelist /shallow_water_nml/ nx, ny, layers, dx, dt, steps, interval, jet_speed, layer_ranks, &
-      output, method, settings, progress, summary, check
+      output, method, settings, progress, summary, check, restart_every, restart_file, restart_from
     character(len=1024) :: path, message
     integer :: unit, status
     logical :: there
@@ -104,6 +114,7 @@ contains
     if (status /= 0) call fail(trim(path)//': '//trim(message))
     if (dx <= 0 .or. dt <= 0) call fail('dx and dt have to be positive')
     if (steps < 0 .or. interval < 1) call fail('steps has to be 0 or more, interval 1 or more')
+    if (restart_every < 0) call fail('restart_every has to be 0 or more')
     close (unit)
   end subroutine read_namelist
 
@@ -114,6 +125,15 @@ contains
     call write_history(file, patch, state)
     output_seconds = output_seconds + (MPI_Wtime() - start)
   end subroutine write_record
+
+  subroutine save_state()
+    real(real64) :: start
+    if (restart_every == 0) return
+    if (mod(step, restart_every) /= 0) return
+    start = MPI_Wtime()
+    call write_restart(saved, patch, state, trim(restart_file))
+    output_seconds = output_seconds + (MPI_Wtime() - start)
+  end subroutine save_state
 
   subroutine finish_output()
     real(real64) :: start

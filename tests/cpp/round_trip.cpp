@@ -78,6 +78,32 @@ void run(int rank, int size) {
         CHECK(thalweg::recover("cpp.nc") == "cpp.nc: 3 records, complete already");
         CHECK(code_of([&] { thalweg::recover("nowhere.nc"); }) == TW_ENOTFOUND);
     }
+    {
+        std::vector<double> t(static_cast<std::size_t>(rows * lon)), other(t.size());
+        std::vector<int> levels{1, 2, 3};
+        for (std::size_t i = 0; i < t.size(); ++i) t[i] = value(7, rows * rank, std::int64_t(i));
+        const std::vector<double> wanted = t;
+        thalweg::Restart restart = io.restart("durable=no");
+        restart.def_dim("level", 3);
+        restart.add<double>("t", "lat lon", cells, t);
+        restart.add<int>("levels", "level", nullptr, levels);
+        const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, 8};
+        restart.add_strided("s", "lat lon", cells, other.data(), extent, stride, TW_OPTIONAL);
+        CHECK(code_of([&] { restart.add<int>("t", "lat lon", cells, levels); }) == TW_ESHAPE);
+        restart.put_att("", "step", 12);
+        restart.put_att("t", "units", "K");
+        CHECK(code_of([&] { (void)restart.found("t"); }) == TW_ESTATE);
+        restart.write("cpp_restart.nc");
+        t.assign(t.size(), -1);
+        levels.assign(3, 0);
+        restart.read("cpp_restart.nc");
+        CHECK(t == wanted && levels == (std::vector<int>{1, 2, 3}) && restart.found("s"));
+        CHECK(restart.get_att<int>("", "step") == std::vector<int>{12});
+        CHECK(restart.get_att_text("t", "units") == "K");
+        CHECK(code_of([&] { restart.read("nowhere.nc"); }) == TW_EIO);
+        restart.free();
+        CHECK(code_of([&] { restart.write("cpp_restart.nc"); }) == TW_EHANDLE);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     {
         thalweg::File file = io.open("cpp.nc");
