@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace thalweg {
 
@@ -60,19 +61,16 @@ Checksum sum_loops(const Loop* loops, int n, const char* from, std::int64_t posi
     return sum;
 }
 
-/// A box, in the order in which it lies in memory.
-Checksum sum_box(const HeldBox& held, const Strided& at, const Index& steps, RowSum row) {
+/// A box that begins at a position, in the order in which it lies in memory.
+Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const Index& steps,
+                 RowSum row) {
     std::array<Loop, max_dims> loops;
     int n = 0;
-    for (int d = 0; d < held.box.nd; ++d) {
-        const auto s = static_cast<std::size_t>(d);
-        if (held.box.count[s] > 1) {
-            loops[static_cast<std::size_t>(n)] = {held.box.count[s], at.stride[s], steps[s]};
-            ++n;
-        }
-    }
-    std::stable_sort(loops.begin(), loops.begin() + n, [](const Loop& a, const Loop& b) {
-        return std::abs(a.stride) > std::abs(b.stride);
+    for (std::size_t d = 0; d < static_cast<std::size_t>(box.nd); ++d)
+        if (box.count[d] > 1)
+            loops[static_cast<std::size_t>(n++)] = {box.count[d], at.stride[d], steps[d]};
+    std::sort(loops.begin(), loops.begin() + n, [](const Loop& a, const Loop& b) {
+        return std::pair(std::abs(a.stride), a.step) > std::pair(std::abs(b.stride), b.step);
     });
     int merged = 0;
     for (int i = 0; i < n; ++i) {
@@ -84,7 +82,7 @@ Checksum sum_box(const HeldBox& held, const Strided& at, const Index& steps, Row
         else
             loops[static_cast<std::size_t>(merged++)] = inner;
     }
-    return sum_loops(loops.data(), merged, at.base, held.first, row);
+    return sum_loops(loops.data(), merged, at.base, position, row);
 }
 
 }  // namespace
@@ -95,7 +93,7 @@ Checksum sum_held(const Variable& v, const ArrayView& array) {
     const Index steps = strides_of(v.shape);
     Checksum sum = 0;
     for (const HeldBox& held : in_file_order(d.blocks, v.order, v.shape))
-        sum += sum_box(held, locate(d, v.order, held.block, array), steps, row);
+        sum += sum_box(held.box, held.first, locate(d, v.order, held.block, array), steps, row);
     return sum;
 }
 
