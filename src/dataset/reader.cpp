@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <new>
 
@@ -73,10 +74,8 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; at most {} can be read",
                        v.shape.size(), max_dims);
     std::vector<std::string> dims;
-    for (int i : v.dims) {
-        const Dimension& dim = source_->definitions().dims[static_cast<std::size_t>(i)];
-        if (!dim.unlimited()) dims.push_back(dim.name);
-    }
+    for (std::size_t k = v.record ? 1 : 0; k < v.dims.size(); ++k)
+        dims.push_back(source_->definitions().dims[static_cast<std::size_t>(v.dims[k])].name);
     if (!wish.decomposition) {
         // Replicated: as if this rank were the one that holds all.
         request.decomposition = replicate(0, dims, v.shape);
@@ -227,17 +226,60 @@ Status Reader::mismatch(Call call, std::span<const Request> requests, bool close
     return status;
 }
 
+std::vector<WantedBox> Reader::wanted(const Request& r, bool with_halo) const {
+    const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
+    return wanted_boxes(*r.decomposition, r.order, v.shape, with_halo);
+}
+
+/// Each variable of a record is read once, whoever asks for it.
+Reader::Selection Reader::select(std::span<const Request> requests) const {
+    using Key = std::array<std::int64_t, 3>;
+    const auto key = [&](const Request& r) {
+        return Key{source_->position(r.variable, r.record), r.variable, r.record};
+    };
+    std::map<Key, Selection::Run> found;
+    for (const Request& r : requests) found[key(r)] = {};
+    Selection s;
+    for (auto& [at, run] : found) {
+        const int variable = static_cast<int>(at[1]);
+        const Variable& v = source_->definitions().variables[static_cast<std::size_t>(variable)];
+        run.first = s.sources.size();
+        if (v.elements() == 0) continue;
+        const auto parts = source_->parts(variable, static_cast<int>(readers_.size()));
+        run.count = parts.size();
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const Box& box = parts[i].box;
+            Place p;
+            p.variable = static_cast<int>(s.sources.size());
+            p.offset = s.space.bytes;
+            p.element = static_cast<std::int64_t>(v.element());
+            p.bytes = box.volume() * p.element;
+            p.padded = (p.bytes + 3) / 4 * 4;
+            p.shape.assign(box.count.begin(), box.count.begin() + box.nd);
+            p.grain = parts[i].grain;
+            s.space.bytes += p.padded;
+            s.space.places.push_back(std::move(p));
+            s.sources.push_back({variable, at[2], static_cast<int>(i)});
+            s.boxes.push_back(box);
+        }
+    }
+    for (const Request& r : requests) s.places.push_back(found[key(r)]);
+    return s;
+}
+
 /// The same plan serves all reads of the same shapes, decompositions and orders.
-Scatter* Reader::plan_for(std::span<const Request> requests, std::span<const std::size_t> place_of,
-                          Space space, Status& status) {
+Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s, Status& status) {
     std::vector<std::int64_t> key;
-    for (const Place& p : space.places) {
+    for (const Place& p : s.space.places) {
+        const Box& box = s.boxes[static_cast<std::size_t>(p.variable)];
         key.push_back(p.element);
-        key.push_back(static_cast<std::int64_t>(p.shape.size()));
-        key.insert(key.end(), p.shape.begin(), p.shape.end());
+        key.push_back(p.grain);
+        key.push_back(box.nd);
+        key.insert(key.end(), box.low.begin(), box.low.begin() + box.nd);
+        key.insert(key.end(), box.count.begin(), box.count.begin() + box.nd);
     }
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        key.push_back(static_cast<std::int64_t>(place_of[i]));
+        key.push_back(static_cast<std::int64_t>(s.places[i].first));
         key.push_back(requests[i].decomposition->serial);
         key.insert(key.end(), requests[i].order.begin(), requests[i].order.end());
     }
@@ -247,21 +289,22 @@ Scatter* Reader::plan_for(std::span<const Request> requests, std::span<const std
         std::rotate(plans_.begin(), known, known + 1);
         return plans_.front().scatter.get();
     }
-    std::vector<std::vector<WantedBox>> wanted(space.places.size());
+    std::vector<std::vector<WantedBox>> boxes(s.space.places.size());
     if (team_.topology().nodes > 1)
         for (std::size_t i = 0; i < requests.size(); ++i) {
-            const Request& r = requests[i];
-            const auto boxes =
-                wanted_boxes(*r.decomposition, r.order, space.places[place_of[i]].shape, true);
-            auto& all = wanted[place_of[i]];
-            all.insert(all.end(), boxes.begin(), boxes.end());
+            const auto all = wanted(requests[i], true);
+            for (std::size_t k = 0; k < s.places[i].count; ++k) {
+                const std::size_t place = s.places[i].first + k;
+                const auto part = wanted_within(all, s.boxes[place]);
+                boxes[place].insert(boxes[place].end(), part.begin(), part.end());
+            }
         }
     const auto members = static_cast<std::int64_t>(team_.topology().members.size());
     StreamOptions options;
     options.budget = options_.buffer * members;
     options.piece = std::max<std::int64_t>(0, options_.piece);
-    auto scatter = Scatter::make(team_, *arena_, std::move(space), std::move(wanted), readers_,
-                                 options, status);
+    auto scatter =
+        Scatter::make(team_, *arena_, s.space, std::move(boxes), readers_, options, status);
     if (!scatter) return nullptr;
     if (plans_.size() == most_plans) plans_.pop_back();
     plans_.insert(plans_.begin(), Plan{std::move(key), std::move(scatter)});
@@ -271,53 +314,37 @@ Scatter* Reader::plan_for(std::span<const Request> requests, std::span<const std
 Status Reader::perform(Call call, std::span<const Request> requests, const Status& mine) {
     if (Status status = agree_on(call, requests, mine); !status.ok() || requests.empty())
         return status;
-    // What is read, in the order of the file, each variable of a record once.
-    std::map<std::pair<std::int64_t, int>, std::size_t> found;
-    for (const Request& r : requests)
-        found[{source_->position(r.variable, r.record), r.variable}] = 0;
-    Space space;
-    std::vector<PlaceSource> sources;
-    std::vector<std::size_t> place_of;
-    for (auto& [key, place] : found) {
-        place = space.places.size();
-        const Variable& v = source_->definitions().variables[static_cast<std::size_t>(key.second)];
-        Place p;
-        p.variable = static_cast<int>(place);
-        p.offset = space.bytes;
-        p.element = static_cast<std::int64_t>(v.element());
-        p.bytes = v.elements() * p.element;
-        p.padded = (p.bytes + 3) / 4 * 4;
-        p.shape = v.shape;
-        space.bytes += p.padded;
-        space.places.push_back(std::move(p));
-        sources.emplace_back();
-    }
-    for (const Request& r : requests) {
-        const std::size_t place = found[{source_->position(r.variable, r.record), r.variable}];
-        sources[place] = {r.variable, r.record};
-        place_of.push_back(place);
-    }
-
-    std::vector<Delivery> deliveries(requests.size());
+    const Selection selection = select(requests);
+    std::vector<Delivery> deliveries;
+    std::vector<std::size_t> request_of;
     for (std::size_t i = 0; i < requests.size(); ++i) {
         const Request& r = requests[i];
         const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
-        Delivery& d = deliveries[i];
-        d.place = place_of[i];
-        d.decomposition = r.decomposition.get();
-        d.order = r.order;
-        d.array = r.view;
-        d.boxes = wanted_boxes(*r.decomposition, r.order, v.shape, has_halo(r.view));
-        d.kernel = unpack_kernel(v.type, r.view.type, source_->order());
+        const auto all = wanted(r, has_halo(r.view));
+        for (std::size_t k = 0; k < selection.places[i].count; ++k) {
+            Delivery d;
+            d.place = selection.places[i].first + k;
+            d.boxes = wanted_within(all, selection.boxes[d.place]);
+            if (d.boxes.empty()) continue;
+            d.decomposition = r.decomposition.get();
+            d.order = r.order;
+            d.array = r.view;
+            d.kernel = unpack_kernel(v.type, r.view.type, source_->order(r.variable));
+            deliveries.push_back(std::move(d));
+            request_of.push_back(i);
+        }
     }
     Status status;
-    Scatter* scatter = plan_for(requests, place_of, std::move(space), status);
+    Scatter* scatter = plan_for(requests, selection, status);
     if (scatter == nullptr) return status;
-    status = scatter->run(sources, deliveries, *source_);
-    for (std::size_t i = 0; i < deliveries.size() && status.ok(); ++i)
-        if (deliveries[i].misfits > 0)
-            status = with_place(failure(TW_ERANGE, "{} values do not fit type {}",
-                                        deliveries[i].misfits, name_of(requests[i].view.type)),
+    status = scatter->run(selection.sources, deliveries, *source_);
+    std::vector<std::int64_t> misfits(requests.size(), 0);
+    for (std::size_t i = 0; i < deliveries.size(); ++i)
+        misfits[request_of[i]] += deliveries[i].misfits;
+    for (std::size_t i = 0; i < requests.size() && status.ok(); ++i)
+        if (misfits[i] > 0)
+            status = with_place(failure(TW_ERANGE, "{} values do not fit type {}", misfits[i],
+                                        name_of(requests[i].view.type)),
                                 requests[i].variable);
     return team_.agree(status);
 }

@@ -55,6 +55,17 @@ private:
         std::vector<int> order;
         ArrayView view;
     };
+    /// What a call reads: a place for each part of each variable and record, in the order of the
+    /// file; and which of them each request takes.
+    struct Selection {
+        Space space;
+        std::vector<PlaceSource> sources;  ///< of each place
+        std::vector<Box> boxes;            ///< of each place: the part
+        struct Run {
+            std::size_t first = 0, count = 0;
+        };
+        std::vector<Run> places;  ///< of each request
+    };
     struct Plan {
         std::vector<std::int64_t> key;
         std::unique_ptr<Scatter> scatter;
@@ -67,8 +78,11 @@ private:
     Status agree_on(Call call, std::span<const Request> requests, const Status& mine);
     Status mismatch(Call call, std::span<const Request> requests, bool closes);
     Status perform(Call call, std::span<const Request> requests, const Status& mine);
-    Scatter* plan_for(std::span<const Request> requests, std::span<const std::size_t> place_of,
-                      Space space, Status& status);
+    Selection select(std::span<const Request> requests) const;
+    /// The boxes of the variable that a request fills.
+    std::vector<WantedBox> wanted(const Request& request, bool with_halo) const;
+    Scatter* plan_for(std::span<const Request> requests, const Selection& selection,
+                      Status& status);
 
     Team& team_;
     ArenaSource& arena_source_;

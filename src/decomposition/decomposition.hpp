@@ -69,6 +69,10 @@ struct WantedBox : HeldBox {
 std::vector<WantedBox> wanted_boxes(const Decomposition& decomposition, std::span<const int> order,
                                     std::span<const std::int64_t> file_shape, bool with_halo);
 
+/// What of them lies in a part of the variable, in the part's own indices, sorted by position
+/// there.
+std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box& part);
+
 /// Addresses of a box in memory: the first element and the distance in bytes along each dimension.
 struct Strided {
     const char* base = nullptr;

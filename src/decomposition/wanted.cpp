@@ -31,6 +31,11 @@ std::vector<Segment> segments_of(std::int64_t low, std::int64_t count, std::int6
     return segments;
 }
 
+void sort(std::vector<WantedBox>& boxes) {
+    std::stable_sort(boxes.begin(), boxes.end(),
+                     [](const WantedBox& a, const WantedBox& b) { return a.first < b.first; });
+}
+
 }  // namespace
 
 std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int> order,
@@ -68,8 +73,27 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
             }
         }
     }
-    std::stable_sort(result.begin(), result.end(),
-                     [](const WantedBox& a, const WantedBox& b) { return a.first < b.first; });
+    sort(result);
+    return result;
+}
+
+std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box& part) {
+    const std::span shape(part.count.data(), static_cast<std::size_t>(part.nd));
+    std::vector<WantedBox> result;
+    for (const WantedBox& box : boxes) {
+        WantedBox wanted = box;
+        if (!intersect(box.box, part, wanted.box)) continue;
+        Index last{};
+        for (int d = 0; d < part.nd; ++d) {
+            wanted.at[d] += wanted.box.low[d] - box.box.low[d];
+            wanted.box.low[d] -= part.low[d];
+            last[d] = wanted.box.low[d] + wanted.box.count[d] - 1;
+        }
+        wanted.first = linear(shape, wanted.box.low);
+        wanted.last = linear(shape, last);
+        result.push_back(wanted);
+    }
+    sort(result);
     return result;
 }
 

@@ -32,10 +32,11 @@ struct Delivery {
     std::int64_t misfits = 0;  ///< counts values that do not fit the array's type
 };
 
-/// The variable and record of a place.
+/// The variable, record and part (see Source) of a place.
 struct PlaceSource {
     int variable = 0;
     std::int64_t record = 0;
+    int part = 0;
 };
 
 class Scatter {

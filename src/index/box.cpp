@@ -9,6 +9,13 @@ std::int64_t Box::volume() const {
     return thalweg::volume(std::span(count.data(), static_cast<std::size_t>(nd)));
 }
 
+Box whole_box(std::span<const std::int64_t> shape) {
+    Box box;
+    box.nd = static_cast<int>(shape.size());
+    std::copy(shape.begin(), shape.end(), box.count.begin());
+    return box;
+}
+
 bool intersect(const Box& a, const Box& b, Box& common) {
     common.nd = a.nd;
     for (int d = 0; d < a.nd; ++d) {

@@ -23,6 +23,9 @@ struct Box {
     std::int64_t volume() const;
 };
 
+/// All of an index space.
+Box whole_box(std::span<const std::int64_t> shape);
+
 /// Whether a and b share elements; if so, `common` is their intersection.
 bool intersect(const Box& a, const Box& b, Box& common);
 

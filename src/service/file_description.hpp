@@ -4,7 +4,7 @@
 
 #include "comm/segment.hpp"
 #include "service/service.hpp"
-#include "service/wire.hpp"
+#include "comm/wire.hpp"
 
 namespace thalweg {
 

@@ -48,7 +48,7 @@ public:
     }
 
     const char* format() const override { return name_of(header_.format); }
-    Order order() const override { return Order::big_endian; }
+    Order order(int) const override { return Order::big_endian; }
     bool byte_of_any_sign() const override { return header_.format != Format::cdf5; }
     const ClassicHeader* classic_header() const override { return &header_; }
 
@@ -169,6 +169,10 @@ private:
 };
 
 }  // namespace
+
+std::vector<SourcePart> Source::parts(int variable, int) const {
+    return {{whole_box(definitions_.variables[static_cast<std::size_t>(variable)].shape), 0}};
+}
 
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
                                     Status& status) {

@@ -7,17 +7,26 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
 
 namespace thalweg {
 
-/// A row-major range of elements of one variable (of one record), and where they are to go, in the
-/// source's byte order.
+/// A box of a variable (of one record) that is read in its own row-major order.
+struct SourcePart {
+    Box box;
+    /// One reader should have the bytes between two multiples of it; 0: those of an element.
+    std::int64_t grain = 0;
+};
+
+/// A row-major range of elements of one part, and where they are to go, in the byte order that the
+/// source has for the variable.
 struct ReadRange {
     int variable = 0;
     std::int64_t record = 0;
+    int part = 0;            ///< of those that parts() gives
     std::int64_t first = 0;  ///< element
     std::int64_t elements = 0;
     char* to = nullptr;
@@ -35,8 +44,8 @@ class Source {
 public:
     virtual ~Source() = default;
     virtual const char* format() const = 0;
-    /// Byte order of the data that read gives.
-    virtual Order order() const = 0;
+    /// Byte order of the data that read gives of a variable.
+    virtual Order order(int variable) const = 0;
     /// Whether values of type byte are signed or unsigned, as the user likes.
     virtual bool byte_of_any_sign() const = 0;
 
@@ -48,13 +57,17 @@ public:
     /// Looks for records that were added since. @note Collective; the same status on every rank
     virtual Status refresh(Comm& comm) = 0;
 
+    /// The parts in which so many readers read a variable (of one record): together they are all of
+    /// it. One, the whole, unless its data lie otherwise. The same on every rank.
+    virtual std::vector<SourcePart> parts(int variable, int readers) const;
+
     /// Where a variable (of one record) begins in the file; orders what is read.
     virtual std::int64_t position(int variable, std::int64_t record) const = 0;
     /// Whether the file is long enough to hold it. Local; the same on every rank.
     virtual Status check(int variable, std::int64_t record) const = 0;
 
-    /// Reads ranges that are sorted by position, neighbours in the file and in memory at once.
-    /// Local; called by readers only.
+    /// Reads ranges that are sorted by position and part, neighbours in the file and in memory at
+    /// once. Local; called by readers only.
     virtual Status read(std::span<const ReadRange> ranges) = 0;
 
     const ReadCounts& counts() const { return counts_; }
