@@ -10,13 +10,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <map>
 
 #include "exchange/copy.hpp"
 #include "storage/classic_header.hpp"
 #include "storage/definitions_reader.hpp"
 #include "storage/system.hpp"
-#include "storage/tiles.hpp"
+#include "storage/tile_set.hpp"
 
 namespace thalweg {
 
@@ -24,26 +23,12 @@ namespace {
 
 constexpr std::int64_t piece_bytes = std::int64_t(4) << 20;
 
-/// A tile: what its header says, and where it begins along each dimension.
+/// A tile, and what its header says.
 struct Tile {
     DefinedFile file;
-    std::vector<std::int64_t> begin;
     std::string path;
     int fd = -1;
 };
-
-const Attribute* find(const std::vector<Attribute>& attributes, const std::string& name) {
-    for (const Attribute& a : attributes)
-        if (a.name == name) return &a;
-    return nullptr;
-}
-
-std::vector<std::int32_t> integers(const Attribute* a) {
-    if (a == nullptr || a->type != TW_INT) return {};
-    std::vector<std::int32_t> values(static_cast<std::size_t>(a->n));
-    std::memcpy(values.data(), a->values.data(), values.size() * sizeof values[0]);
-    return values;
-}
 
 class Set {
 public:
@@ -65,65 +50,18 @@ public:
     }
 
 private:
-    Status join(Tile& tile);
-    Status check_cover() const;
     Status copy_piece(const Variable& v, std::size_t variable, std::int64_t record, const Box& box);
     Status read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
-                     const Box& box, const Box& part);
+                     const Box& whole, const Box& box, const Box& part);
 
     Comm& comm_;
     std::string path_;
     std::vector<Tile> tiles_;
+    TileSet set_;
     DefinedFile whole_;
-    std::vector<char> cut_;  ///< of each dimension
     std::vector<char> piece_, part_;
     int out_ = -1;
 };
-
-/// Adds what a tile's header says of its place, and takes it out of its definitions.
-Status Set::join(Tile& tile) {
-    Definitions& d = tile.file.definitions;
-    tile.begin.assign(d.dims.size(), 0);
-    auto erase = [](std::vector<Attribute>& from, const std::string& name) {
-        std::erase_if(from, [&](const Attribute& a) { return a.name == name; });
-    };
-    std::vector<std::int64_t> length;
-    for (std::size_t i = 0; i < d.dims.size(); ++i) {
-        const DecompositionPlace place = decomposition_place(d, static_cast<int>(i));
-        auto& attributes = place.variable < 0
-                               ? d.attributes
-                               : d.variables[static_cast<std::size_t>(place.variable)].attributes;
-        const auto at = integers(find(attributes, place.attribute));
-        length.push_back(d.dims[i].length);
-        if (at.empty()) continue;
-        if (at.size() != 4 || at[2] < at[0] || at[3] > at[1] ||
-            at[3] - at[2] + 1 != d.dims[i].length)
-            return failure(TW_EFORMAT, "{}: attribute '{}' does not fit dimension '{}'", tile.path,
-                           place.attribute, d.dims[i].name);
-        tile.begin[i] = at[2] - at[0];
-        length[i] = at[1] - at[0] + 1;
-        cut_.resize(d.dims.size(), 0);
-        cut_[i] = 1;
-        erase(attributes, place.attribute);
-    }
-    erase(d.attributes, files_attribute);
-    cut_.resize(d.dims.size(), 0);
-    Definitions whole = d;
-    for (std::size_t i = 0; i < length.size(); ++i) whole.dims[i].length = length[i];
-    for (Variable& v : whole.variables)
-        for (std::size_t k = 0; k < v.shape.size(); ++k)
-            v.shape[k] = length[static_cast<std::size_t>(v.dims[k + (v.record ? 1 : 0)])];
-    if (tiles_.empty()) {
-        whole_ = tile.file;
-        whole_.definitions = std::move(whole);
-    } else if (describe(whole) != describe(whole_.definitions) ||
-               tile.file.format != whole_.format) {
-        return failure(TW_EFORMAT, "{}: its definitions are not those of {}", tile.path,
-                       tiles_.front().path);
-    }
-    whole_.records = std::min(whole_.records, tile.file.records);
-    return {};
-}
 
 Status Set::read() {
     Tile first;
@@ -132,8 +70,8 @@ Status Set::read() {
     if (stat(first.path.c_str(), &info) != 0)
         return failure(TW_ENOTFOUND, "{}: {}", first.path, std::strerror(errno));
     if (Status status = read_definitions(first.path, first.file); !status.ok()) return status;
-    const auto files = integers(find(first.file.definitions.attributes, files_attribute));
-    if (files.size() != 1 || files[0] < 1)
+    const int files = TileSet::files(first.file.definitions);
+    if (files == 0)
         return failure(TW_EFORMAT, "{}: belongs to no set of tiles: there is no attribute {}",
                        first.path, files_attribute);
     // A set may have more files than a process may open by default.
@@ -141,46 +79,28 @@ Status Set::read() {
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    for (int k = 0; k < files[0]; ++k) {
+    for (int k = 0; k < files; ++k) {
         Tile tile;
         if (k == 0) {
             tile = std::move(first);
         } else {
             tile.path = tile_path(path_, k);
             if (Status status = read_definitions(tile.path, tile.file); !status.ok()) return status;
-            if (integers(find(tile.file.definitions.attributes, files_attribute)) != files)
-                return failure(TW_EFORMAT, "{}: belongs to another set than {}", tile.path,
-                               tiles_.front().path);
         }
-        if (Status status = join(tile); !status.ok()) return status;
+        if (Status status = set_.add(tile.path, tile.file.definitions); !status.ok()) return status;
+        if (k == 0) {
+            whole_ = tile.file;
+        } else if (tile.file.format != whole_.format) {
+            return failure(TW_EFORMAT, "{}: its format is not that of {}", tile.path,
+                           tiles_.front().path);
+        }
+        whole_.records = std::min(whole_.records, tile.file.records);
         tile.fd = ::open(tile.path.c_str(), O_RDONLY | O_CLOEXEC);
         if (tile.fd < 0) return system_failure(tile.path, "cannot open");
         tiles_.push_back(std::move(tile));
     }
-    return check_cover();
-}
-
-/// Every element is in some file, those of variables that are cut both ways in one.
-Status Set::check_cover() const {
-    for (const Variable& v : whole_.definitions.variables) {
-        std::map<std::vector<std::int64_t>, std::int64_t> parts;  // begin -> elements
-        for (const Tile& tile : tiles_) {
-            std::vector<std::int64_t> begin;
-            std::int64_t n = 1;
-            for (std::size_t d = v.record ? 1 : 0; d < v.dims.size(); ++d) {
-                const auto dim = static_cast<std::size_t>(v.dims[d]);
-                begin.push_back(tile.begin[dim]);
-                n *= tile.file.definitions.dims[dim].length;
-            }
-            parts[begin] = n;
-        }
-        std::int64_t n = 0;
-        for (const auto& [begin, elements] : parts) n += elements;
-        if (n != v.elements())
-            return failure(TW_EFORMAT, "{}: the files have {} of {} elements of variable '{}'",
-                           path_, n, v.elements(), v.name);
-    }
-    return {};
+    whole_.definitions = set_.whole();
+    return set_.check_cover(path_);
 }
 
 Status Set::create(const std::string& data_path) {
@@ -200,26 +120,20 @@ Status Set::create(const std::string& data_path) {
 
 /// A part of a tile, which is contiguous in its file.
 Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
-                      const Box& box, const Box& part) {
+                      const Box& whole, const Box& box, const Box& part) {
     const auto size = static_cast<std::int64_t>(v.element());
     const Variable& own = tile.file.definitions.variables[variable];
     Box there = part;
-    for (int d = 0; d < part.nd; ++d)
-        there.low[d] -= tile.begin[static_cast<std::size_t>(
-            v.dims[static_cast<std::size_t>(d) + (v.record ? 1 : 0)])];
+    for (int d = 0; d < part.nd; ++d) there.low[d] -= whole.low[d];
     const std::int64_t bytes = part.volume() * size;
     part_.resize(static_cast<std::size_t>(bytes));
     const std::int64_t offset = tile.file.map.offset[variable] +
                                 (v.record ? record * tile.file.map.record_bytes : 0) +
                                 linear(own.shape, there.low) * size;
-    for (std::int64_t done = 0; done < bytes;) {
-        const ssize_t n = pread(tile.fd, part_.data() + done,
-                                static_cast<std::size_t>(bytes - done), offset + done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return system_failure(tile.path, "cannot read");
-        if (n == 0)
-            return failure(TW_EFORMAT, "{}: ends before its variable '{}'", tile.path, v.name);
-        done += n;
+    Status status = read_fully(tile.fd, tile.path, part_.data(), bytes, offset);
+    if (!status.ok()) {
+        status.text += fmt::format(" (variable '{}')", v.name);
+        return status;
     }
     auto strides = [&](const Box& of) {
         Index stride = strides_of(std::span(of.count.data(), static_cast<std::size_t>(of.nd)));
@@ -243,20 +157,12 @@ Status Set::copy_piece(const Variable& v, std::size_t variable, std::int64_t rec
     const bool last = first + box.volume() == v.elements();
     const std::int64_t padding = last ? whole_.map.padded[variable] - v.elements() * size : 0;
     piece_.resize(static_cast<std::size_t>(bytes + padding));
-    std::map<std::vector<std::int64_t>, bool> had;  // variables that are not cut are in all files
-    for (Tile& tile : tiles_) {
-        Box whole;
-        whole.nd = box.nd;
-        for (int d = 0; d < box.nd; ++d) {
-            const auto dim =
-                static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d) + (v.record ? 1 : 0)]);
-            whole.low[d] = tile.begin[dim];
-            whole.count[d] = tile.file.definitions.dims[dim].length;
-        }
+    for (const int k : set_.holders(static_cast<int>(variable))) {
+        const Box whole = set_.box(static_cast<int>(variable), k);
         Box part;
         if (!intersect(box, whole, part)) continue;
-        if (!had.try_emplace({part.low.begin(), part.low.begin() + part.nd}, true).second) continue;
-        Status status = read_part(tile, v, variable, record, box, part);
+        Tile& tile = tiles_[static_cast<std::size_t>(k)];
+        Status status = read_part(tile, v, variable, record, whole, box, part);
         if (!status.ok()) return status;
     }
     char fill[8] = {};

@@ -55,6 +55,8 @@ Status Reader::open() {
 Status Reader::find(const std::string& name, int& variable) const {
     variable = source_->definitions().find_variable(name);
     if (variable >= 0) return {};
+    if (const std::string why = source_->missing(name); !why.empty())
+        return failure(TW_EUNSUPPORTED, "{}: '{}': {} (rank {})", path_, name, why, team_.rank());
     return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", path_, name,
                    team_.rank());
 }
@@ -111,6 +113,7 @@ Status Reader::check(const Wish& wish, Request& request) const {
         if (!wish.wrong.ok()) return wish.wrong;
         if (!valid_type(wish.type)) return failure(TW_ETYPE, "there is no type {}", wish.type);
         const auto type = static_cast<tw_type>(wish.type);
+        if (!valid_type(v.type)) return source_->check(request.variable, 0);
         if ((type == TW_CHAR) != (v.type == TW_CHAR))
             return failure(TW_ETYPE, "it is of type {}, not {}", name_of(v.type), name_of(type));
         if (v.record && (wish.record < 0 || wish.record >= source_->records()))
@@ -247,8 +250,8 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
         if (v.elements() == 0) continue;
         const auto parts = source_->parts(variable, static_cast<int>(readers_.size()));
         run.count = parts.size();
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            const Box& box = parts[i].box;
+        for (const SourcePart& part : parts) {
+            const Box& box = part.box;
             Place p;
             p.variable = static_cast<int>(s.sources.size());
             p.offset = s.space.bytes;
@@ -256,11 +259,10 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
             p.bytes = box.volume() * p.element;
             p.padded = (p.bytes + 3) / 4 * 4;
             p.shape.assign(box.count.begin(), box.count.begin() + box.nd);
-            p.grain = parts[i].grain;
+            p.grain = part.grain;
             s.space.bytes += p.padded;
             s.space.places.push_back(std::move(p));
-            s.sources.push_back({variable, at[2], static_cast<int>(i)});
-            s.boxes.push_back(box);
+            s.sources.push_back({variable, at[2], part});
         }
     }
     for (const Request& r : requests) s.places.push_back(found[key(r)]);
@@ -271,7 +273,7 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
 Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s, Status& status) {
     std::vector<std::int64_t> key;
     for (const Place& p : s.space.places) {
-        const Box& box = s.boxes[static_cast<std::size_t>(p.variable)];
+        const Box& box = s.sources[static_cast<std::size_t>(p.variable)].part.box;
         key.push_back(p.element);
         key.push_back(p.grain);
         key.push_back(box.nd);
@@ -295,7 +297,7 @@ Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s,
             const auto all = wanted(requests[i], true);
             for (std::size_t k = 0; k < s.places[i].count; ++k) {
                 const std::size_t place = s.places[i].first + k;
-                const auto part = wanted_within(all, s.boxes[place]);
+                const auto part = wanted_within(all, s.sources[place].part.box);
                 boxes[place].insert(boxes[place].end(), part.begin(), part.end());
             }
         }
@@ -324,7 +326,7 @@ Status Reader::perform(Call call, std::span<const Request> requests, const Statu
         for (std::size_t k = 0; k < selection.places[i].count; ++k) {
             Delivery d;
             d.place = selection.places[i].first + k;
-            d.boxes = wanted_within(all, selection.boxes[d.place]);
+            d.boxes = wanted_within(all, selection.sources[d.place].part.box);
             if (d.boxes.empty()) continue;
             d.decomposition = r.decomposition.get();
             d.order = r.order;

@@ -60,7 +60,6 @@ private:
     struct Selection {
         Space space;
         std::vector<PlaceSource> sources;  ///< of each place
-        std::vector<Box> boxes;            ///< of each place: the part
         struct Run {
             std::size_t first = 0, count = 0;
         };

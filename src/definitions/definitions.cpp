@@ -75,13 +75,15 @@ std::vector<std::string> describe(const Definitions& d) {
     for (const Variable& v : d.variables) {
         std::vector<std::string> names;
         for (int i : v.dims) names.push_back(d.dims[static_cast<std::size_t>(i)].name);
-        std::vector<std::string> held = v.decomposition->dims;
-        lines.push_back(fmt::format(
-            "variable {} '{}' ({}), {} ({})", name_of(v.type), v.name, fmt::join(names, " "),
-            v.decomposition->replicated
-                ? std::string("replicated")
-                : fmt::format("decomposition {} over", v.decomposition->serial),
-            fmt::join(held, " ")));
+        std::string line =
+            fmt::format("variable {} '{}' ({})", name_of(v.type), v.name, fmt::join(names, " "));
+        if (v.decomposition)
+            line += fmt::format(", {} ({})",
+                                v.decomposition->replicated
+                                    ? std::string("replicated")
+                                    : fmt::format("decomposition {} over", v.decomposition->serial),
+                                fmt::join(v.decomposition->dims, " "));
+        lines.push_back(line);
         for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
         for (const auto& [name, value] : v.wishes)
             lines.push_back(fmt::format("setting {}={} of '{}'", name, value, v.name));

@@ -37,7 +37,7 @@ struct Variable {
     tw_type type = TW_BYTE;
     std::vector<int> dims;  ///< slowest first, the record dimension included
     std::vector<Attribute> attributes;
-    std::shared_ptr<const Decomposition> decomposition;
+    std::shared_ptr<const Decomposition> decomposition;  ///< null in a file that is read
     std::vector<int> order;           ///< memory dimension of each file dimension but the record's
     std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
     bool record = false;

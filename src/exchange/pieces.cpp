@@ -3,19 +3,6 @@
 
 namespace thalweg {
 
-namespace {
-
-/// Whether a box is a row-major range of a variable.
-bool contiguous(const Box& box, std::span<const std::int64_t> shape) {
-    int d = 0;
-    while (d < box.nd && box.count[d] == 1) ++d;
-    for (++d; d < box.nd; ++d)
-        if (box.count[d] != shape[static_cast<std::size_t>(d)]) return false;
-    return true;
-}
-
-}  // namespace
-
 std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
                              std::int64_t base, std::int64_t record, std::deque<Box>& boxes) {
     std::vector<Chunk> chunks;

@@ -118,7 +118,7 @@ void Scatter::read_piece(Pass& pass, const Lane& lane, std::int64_t k) {
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
         const PlaceSource& source = pass.sources[place];
-        ranges.push_back({source.variable, source.record, source.part, range.begin,
+        ranges.push_back({source.variable, source.record, &source.part, range.begin,
                           range.end - range.begin,
                           to + (p.offset + range.begin * p.element - lane.piece.begin)});
     });

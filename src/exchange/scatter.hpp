@@ -36,7 +36,7 @@ struct Delivery {
 struct PlaceSource {
     int variable = 0;
     std::int64_t record = 0;
-    int part = 0;
+    SourcePart part;
 };
 
 class Scatter {

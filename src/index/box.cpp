@@ -38,6 +38,14 @@ Box halve(Box& box) {
     return rest;
 }
 
+bool contiguous(const Box& box, std::span<const std::int64_t> shape) {
+    int d = 0;
+    while (d < box.nd && box.count[d] == 1) ++d;
+    for (++d; d < box.nd; ++d)
+        if (box.count[d] != shape[static_cast<std::size_t>(d)]) return false;
+    return true;
+}
+
 std::int64_t volume(std::span<const std::int64_t> shape) {
     std::int64_t n = 1;
     for (std::int64_t length : shape) n *= length;

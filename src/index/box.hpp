@@ -33,6 +33,9 @@ bool intersect(const Box& a, const Box& b, Box& common);
 /// `box` keeps the first half, the second is returned. Each half is as contiguous as the box.
 Box halve(Box& box);
 
+/// Whether a box is a row-major range of the index space.
+bool contiguous(const Box& box, std::span<const std::int64_t> shape);
+
 /// Number of elements of an index space.
 std::int64_t volume(std::span<const std::int64_t> shape);
 

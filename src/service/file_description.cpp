@@ -1,36 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/file_description.hpp"
 
+#include "definitions/wire.hpp"
+
 namespace thalweg {
 
 namespace {
-
-void put_attribute(WireWriter& out, const Attribute& a) {
-    out.put(a.name);
-    out.put(a.type);
-    out.put(a.n);
-    out.put(a.values);
-}
-
-Attribute get_attribute(WireReader& in) {
-    Attribute a;
-    a.name = in.get_text();
-    a.type = in.get<tw_type>();
-    a.n = in.get<std::int64_t>();
-    a.values = in.get_many<std::vector<char>>();
-    return a;
-}
-
-void put_attributes(WireWriter& out, const std::vector<Attribute>& attributes) {
-    out.put(static_cast<std::uint64_t>(attributes.size()));
-    for (const Attribute& a : attributes) put_attribute(out, a);
-}
-
-std::vector<Attribute> get_attributes(WireReader& in) {
-    std::vector<Attribute> attributes(in.get<std::uint64_t>());
-    for (Attribute& a : attributes) a = get_attribute(in);
-    return attributes;
-}
 
 void put_cuts(WireWriter& out, const std::vector<Cut>& cuts) {
     out.put(static_cast<std::uint64_t>(cuts.size()));
@@ -137,11 +112,7 @@ void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regi
     out.put(plan.queue);
     out.put(plan.durable);
     const Definitions& d = *plan.definitions;
-    out.put(static_cast<std::uint64_t>(d.dims.size()));
-    for (const Dimension& dim : d.dims) {
-        out.put(dim.name);
-        out.put(dim.length);
-    }
+    put_dims(out, d.dims);
     put_attributes(out, d.attributes);
     out.put(static_cast<std::uint64_t>(d.variables.size()));
     for (const Variable& v : d.variables) {
@@ -170,11 +141,7 @@ FileDescription read_file(const std::vector<char>& bytes) {
     f.plan.piece = in.get<std::int64_t>();
     f.plan.queue = in.get<std::int64_t>();
     f.plan.durable = in.get<bool>();
-    f.definitions.dims.resize(in.get<std::uint64_t>());
-    for (Dimension& dim : f.definitions.dims) {
-        dim.name = in.get_text();
-        dim.length = in.get<std::int64_t>();
-    }
+    f.definitions.dims = get_dims(in);
     f.definitions.attributes = get_attributes(in);
     f.definitions.variables.resize(in.get<std::uint64_t>());
     for (Variable& v : f.definitions.variables) {

@@ -54,6 +54,7 @@ Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_a
         return failure(code, "{}: attribute '{}': {}", path, a.name, why);
     };
     if (!valid_type(type)) return refuse(TW_ETYPE, fmt::format("there is no type {}", int(type)));
+    if (!valid_type(a.type)) return refuse(TW_EUNSUPPORTED, "it is of a type that cannot be read");
     if ((type == TW_CHAR) != (a.type == TW_CHAR))
         return refuse(TW_ETYPE,
                       fmt::format("it is of type {}, not {}", name_of(a.type), name_of(type)));

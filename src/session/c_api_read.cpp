@@ -81,8 +81,7 @@ int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
         if (at < 0)
             return failure(TW_ENOTFOUND, "{}: there is no dimension '{}'", file->path,
                            text_or_empty(name));
-        const Dimension& dim = d.dims[static_cast<std::size_t>(at)];
-        *length = dim.unlimited() ? contents.records() : dim.length;
+        *length = contents.length(at);
         return {};
     });
 }
@@ -130,7 +129,7 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
         if (!status.ok()) return status;
         const Dimension& dim = contents.definitions().dims[static_cast<std::size_t>(*found)];
         tell(name, dim.name.c_str());
-        tell(length, dim.unlimited() ? contents.records() : dim.length);
+        tell(length, contents.length(*found));
         return status;
     });
 }

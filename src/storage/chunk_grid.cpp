@@ -2,6 +2,7 @@
 #include "storage/chunk_grid.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace thalweg {
 
@@ -72,6 +73,23 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     g.band = (even ? g.chunk[first] : g.shape[first]) * row;
     g.in_order = even && volume(std::span(g.chunk).subspan(first + 1)) == row;
     return g;
+}
+
+void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
+               const Index& from_stride, char* to, const Index& to_stride) {
+    const auto bytes = static_cast<std::size_t>((nd == 0 ? 1 : count[nd - 1]) * element);
+    Index at{};
+    for (int d = 0; d >= 0;) {
+        std::memcpy(to, from, bytes);
+        for (d = nd - 2; d >= 0; --d) {
+            from += from_stride[d] * element;
+            to += to_stride[d] * element;
+            if (++at[d] < count[d]) break;
+            from -= at[d] * from_stride[d] * element;
+            to -= at[d] * to_stride[d] * element;
+            at[d] = 0;
+        }
+    }
 }
 
 bool needs_whole_chunks(const Definitions& d) {

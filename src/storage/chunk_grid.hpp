@@ -41,6 +41,11 @@ struct ChunkGrid {
  */
 ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
 
+/// Copies a box of elements of which the fastest dimension lies dense on both sides.
+/// @param from  first element; strides in elements
+void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
+               const Index& from_stride, char* to, const Index& to_stride);
+
 /// Whether some variables are filtered, or cut as was wished: then chunks are written whole, and
 /// where there is room, not where an element's place was known before.
 bool needs_whole_chunks(const Definitions& definitions);

@@ -16,6 +16,19 @@ constexpr int zstd_filter = 32015;
 
 /// HDF5's filter "shuffle": byte k of all elements together, for each k.
 void shuffle(const char* from, std::int64_t elements, std::int64_t element, char* to);
+void unshuffle(const char* from, std::int64_t elements, std::int64_t element, char* to);
+
+/// The sum of HDF5's filter "fletcher32".
+std::uint32_t fletcher32(const char* data, std::int64_t bytes);
+
+/// What a file says was done to a variable's chunks, in that order: HDF5's number of each filter.
+struct StoredFilter {
+    std::int32_t id = 0;
+    std::int32_t element = 1;  ///< of shuffle: bytes
+};
+
+/// Whether Decompressor can undo them.
+bool can_undo(const std::vector<StoredFilter>& filters);
 
 /// A chunk as it lies in the file.
 struct FilteredChunk {
@@ -40,6 +53,30 @@ private:
     struct Codecs;
     std::unique_ptr<Codecs> codecs_;
     std::vector<char> shuffled_, packed_;
+};
+
+/// Undoes the filters of chunk after chunk; keeps its memory. What is in the file is not trusted.
+class Decompressor {
+public:
+    Decompressor();
+    ~Decompressor();
+    Decompressor(const Decompressor&) = delete;
+    Decompressor& operator=(const Decompressor&) = delete;
+
+    /// Whether so few bytes can be a chunk of that size, before memory is taken for it.
+    static bool plausible(const std::vector<StoredFilter>& filters, std::uint32_t skipped,
+                          std::int64_t stored, std::int64_t bytes);
+    /**
+     * @param raw    the chunk as it lies in the file; is used up
+     * @param bytes  of the elements
+     * @return null if all went well, or what is wrong with the chunk
+     */
+    const char* undo(const std::vector<StoredFilter>& filters, std::uint32_t skipped,
+                     std::vector<char>& raw, std::int64_t bytes, std::vector<char>& elements);
+
+private:
+    struct Codecs;
+    std::unique_ptr<Codecs> codecs_;
 };
 
 /**

@@ -8,19 +8,6 @@ namespace thalweg {
 
 namespace {
 
-/// Copies the part of a variable's rows that a chunk holds, dimension by dimension.
-/// @param from  element at the chunk's corner; `extent` is how far the chunk reaches into the data
-void copy_rows(const ChunkGrid& g, const Index& extent, const Index& from_stride,
-               const Index& to_stride, std::size_t d, const char* from, char* to) {
-    if (d + 1 == g.shape.size()) {
-        std::memcpy(to, from, static_cast<std::size_t>(extent[d] * g.element));
-        return;
-    }
-    for (std::int64_t i = 0; i < extent[d]; ++i)
-        copy_rows(g, extent, from_stride, to_stride, d + 1, from + i * from_stride[d] * g.element,
-                  to + i * to_stride[d] * g.element);
-}
-
 void fill_with(const char* value, std::int64_t element, char* to, std::int64_t elements) {
     for (std::int64_t i = 0; i < elements; ++i)
         std::memcpy(to + i * element, value, static_cast<std::size_t>(element));
@@ -82,7 +69,8 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         if (inside != elements || !g.in_order) {
             chunk_.resize(std::max(chunk_.size(), static_cast<std::size_t>(elements * g.element)));
             if (inside != elements) fill_with(fill.data(), g.element, chunk_.data(), elements);
-            copy_rows(g, extent, from_stride, to_stride, 0, from, chunk_.data());
+            const int nd = static_cast<int>(g.shape.size());
+            copy_rows(nd, extent, g.element, from, from_stride, chunk_.data(), to_stride);
             from = chunk_.data();
         }
         Status status =

@@ -13,7 +13,10 @@
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
 #include "storage/header_reader.hpp"
+#include "storage/netcdf4_source.hpp"
 #include "storage/system.hpp"
+#include "storage/tile_source.hpp"
+#include "storage/tiles.hpp"
 
 namespace thalweg {
 
@@ -22,30 +25,10 @@ namespace {
 /// Bytes between two variables that are read over rather than skipped: the format's padding.
 constexpr std::int64_t largest_gap = 4;
 
-Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
-                  std::int64_t offset) {
-    while (bytes > 0) {
-        const ssize_t n = pread(fd, to, static_cast<std::size_t>(bytes), offset);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0)
-            return system_failure(path,
-                                  fmt::format("cannot read {} bytes at byte {}", bytes, offset));
-        if (n == 0)
-            return failure(TW_EIO, "{}: it ends before byte {}: it was cut off", path,
-                           offset + bytes);
-        to += n;
-        offset += n;
-        bytes -= n;
-    }
-    return {};
-}
-
 class ClassicSource final : public Source {
 public:
     ClassicSource(Comm& comm, std::string path) : path_(std::move(path)), root_(comm.rank() == 0) {}
-    ~ClassicSource() override {
-        if (fd_ >= 0) ::close(fd_);
-    }
+    ~ClassicSource() override { ClassicSource::forget(); }
 
     const char* format() const override { return name_of(header_.format); }
     Order order(int) const override { return Order::big_endian; }
@@ -68,7 +51,8 @@ public:
     Status refresh(Comm& comm) override {
         std::vector<char> bytes;
         Status status;
-        if (root_) status = read_header(bytes);
+        if (root_) status = open_descriptor();
+        if (root_ && status.ok()) status = read_header(bytes);
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(&size_, sizeof size_, 0);
         comm.broadcast(bytes, 0);
@@ -101,6 +85,7 @@ public:
     Status read(std::span<const ReadRange> ranges) override {
         Stopwatch watch(counts_.seconds);
         const Waiting system("the file system");
+        if (Status status = open_descriptor(); !status.ok()) return status;
         for (std::size_t i = 0; i < ranges.size();) {
             char* const to = ranges[i].to;
             const int variable = ranges[i].variable;
@@ -124,6 +109,11 @@ public:
         return {};
     }
 
+    void forget() override {
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
+
 private:
     std::int64_t element(const ReadRange& r) const {
         return static_cast<std::int64_t>(
@@ -136,7 +126,7 @@ private:
 
     Status open_descriptor() {
         // A pipe without a writer would keep open() waiting.
-        fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
     }
 
@@ -144,12 +134,6 @@ private:
         struct stat info {};
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot look at it");
         if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: it is a directory", path_);
-        std::array<char, 8> magic{};
-        const char hdf5[] = "\211HDF\r\n\032\n";
-        if (pread(fd_, magic.data(), magic.size(), 0) == 8 &&
-            std::memcmp(magic.data(), hdf5, 8) == 0)
-            return failure(TW_EUNSUPPORTED, "{}: a netCDF-4 file; only classic ones can be read",
-                           path_);
         ClassicHeader header;
         if (Status status = read_classic_header(fd_, path_, header); !status.ok()) return status;
         bytes.resize(static_cast<std::size_t>(header.bytes));
@@ -168,14 +152,36 @@ private:
     ClassicHeader header_;
 };
 
+enum class Kind { classic, netcdf4, tiles };
+
+/// What is to be tried; whether it is that is found out then.
+Kind kind_of(const std::string& path) {
+    // A pipe without a writer would keep open() waiting.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        const bool none = errno == ENOENT;
+        return none && access(tile_path(path, 0).c_str(), F_OK) == 0 ? Kind::tiles : Kind::classic;
+    }
+    std::array<char, 8> magic{};
+    const char hdf5[] = "\211HDF\r\n\032\n";
+    const bool found = pread(fd, magic.data(), magic.size(), 0) == 8 &&
+                       std::memcmp(magic.data(), hdf5, magic.size()) == 0;
+    ::close(fd);
+    return found ? Kind::netcdf4 : Kind::classic;
+}
+
 }  // namespace
 
 std::vector<SourcePart> Source::parts(int variable, int) const {
-    return {{whole_box(definitions_.variables[static_cast<std::size_t>(variable)].shape), 0}};
+    return {{whole_box(definitions_.variables[static_cast<std::size_t>(variable)].shape), 0, 0}};
 }
 
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
                                     Status& status) {
+    Kind kind = comm.rank() == 0 ? kind_of(path) : Kind{};
+    comm.broadcast(&kind, sizeof kind, 0);
+    if (kind == Kind::netcdf4) return open_netcdf4_source(comm, path, status);
+    if (kind == Kind::tiles) return open_tile_source(comm, path, status);
     auto source = std::make_unique<ClassicSource>(comm, path);
     status = source->open(comm, reader);
     if (!status.ok()) return nullptr;

@@ -19,6 +19,7 @@ struct SourcePart {
     Box box;
     /// One reader should have the bytes between two multiples of it; 0: those of an element.
     std::int64_t grain = 0;
+    int file = 0;  ///< of those of the source
 };
 
 /// A row-major range of elements of one part, and where they are to go, in the byte order that the
@@ -26,8 +27,8 @@ struct SourcePart {
 struct ReadRange {
     int variable = 0;
     std::int64_t record = 0;
-    int part = 0;            ///< of those that parts() gives
-    std::int64_t first = 0;  ///< element
+    const SourcePart* part = nullptr;  ///< one of those that parts() gives
+    std::int64_t first = 0;            ///< element
     std::int64_t elements = 0;
     char* to = nullptr;
 };
@@ -49,10 +50,23 @@ public:
     /// Whether values of type byte are signed or unsigned, as the user likes.
     virtual bool byte_of_any_sign() const = 0;
 
+    /// Why a variable of that name, which is none of the definitions, cannot be read; empty if
+    /// there is no other reason.
+    virtual std::string missing(const std::string& name) const {
+        (void)name;
+        return {};
+    }
+
     const Definitions& definitions() const { return definitions_; }
     /// What a classic file's header says of where its data lie; null for other formats.
     virtual const ClassicHeader* classic_header() const { return nullptr; }
     std::int64_t records() const { return records_; }
+    /// Of a dimension; of the record dimension as many as there are records.
+    std::int64_t length(int dim) const {
+        return dim == definitions_.record_dim()
+                   ? records_
+                   : definitions_.dims[static_cast<std::size_t>(dim)].length;
+    }
 
     /// Looks for records that were added since. @note Collective; the same status on every rank
     virtual Status refresh(Comm& comm) = 0;
@@ -69,6 +83,8 @@ public:
     /// Reads ranges that are sorted by position and part, neighbours in the file and in memory at
     /// once. Local; called by readers only.
     virtual Status read(std::span<const ReadRange> ranges) = 0;
+    /// Frees what read() has kept, and closes the file until the next one. Local.
+    virtual void forget() {}
 
     const ReadCounts& counts() const { return counts_; }
 
@@ -79,9 +95,10 @@ protected:
 };
 
 /**
- * Opens a file: one rank looks at it, the others are told.
+ * Opens a file, or the set of tiles of that name where there is no such file: one rank looks at it,
+ * the others are told.
  * @param reader  whether this rank will read
- * @return TW_OK, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED (a netCDF-4 file)
+ * @return TW_OK, TW_EIO, TW_EFORMAT
  * @note Collective over comm; the same status on every rank
  */
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,

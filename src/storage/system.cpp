@@ -5,6 +5,24 @@
 
 namespace thalweg {
 
+Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
+                  std::int64_t offset) {
+    while (bytes > 0) {
+        const ssize_t n = pread(fd, to, static_cast<std::size_t>(bytes), offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0)
+            return system_failure(path,
+                                  fmt::format("cannot read {} bytes at byte {}", bytes, offset));
+        if (n == 0)
+            return failure(TW_EIO, "{}: it ends before byte {}: it was cut off", path,
+                           offset + bytes);
+        to += n;
+        offset += n;
+        bytes -= n;
+    }
+    return {};
+}
+
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset) {
     NoSizeSignal guard;

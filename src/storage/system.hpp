@@ -17,6 +17,10 @@ inline Status system_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: {}", path, what, std::strerror(errno));
 }
 
+/// Reads all of it, or tells why not.
+Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
+                  std::int64_t offset);
+
 /// Writes all of it, or tells why not.
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset);

@@ -1,5 +1,6 @@
-// Reading files that serial netCDF-C wrote: random dimensions, types, formats and records, taken by
-// random decompositions with halos, as other types, on any number of ranks and nodes.
+// Reading files that serial netCDF-C wrote: random dimensions, types, formats, records, chunks and
+// filters, taken by random decompositions with halos, as other types, on any number of ranks and
+// nodes.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -40,14 +41,16 @@ struct Contents {
 
 Contents make_contents(Random& random) {
     Contents c;
-    c.format = random.pick(std::vector<std::string>{"cdf1", "cdf2", "cdf5"});
+    c.format = random.pick(
+        std::vector<std::string>{"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4", "netcdf4-classic"});
     const std::int64_t nd = random.between(1, 4);
     for (std::int64_t d = 0; d < nd; ++d) c.dims.push_back(random.between(1, 9));
     c.records = static_cast<int>(random.between(1, 3));
     for (std::int64_t v = random.between(1, 6); v > 0; --v) {
         FileVariable var;
         var.name = "v" + std::to_string(v);
-        var.type = random.pick(c.format == "cdf5" ? all_types() : cdf2_types());
+        var.type =
+            random.pick(c.format == "cdf5" || c.format == "netcdf4" ? all_types() : cdf2_types());
         var.record = random.percent(50);
         std::vector<int> all(c.dims.size());
         std::iota(all.begin(), all.end(), 0);
@@ -78,10 +81,43 @@ void make_values(std::vector<char>& bytes, tw_type type, Random& random) {
     }
 }
 
+/// How HDF5 keeps a variable: in any way that netCDF-C can choose.
+void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool grows,
+                    const std::vector<std::int64_t>& length, Random& random) {
+    const auto require = [&](int code, const char* call) { oracle.require(code, call); };
+    const int id = oracle.id();
+    if (random.percent(30) && v.type != TW_CHAR)
+        require(nc_def_var_endian(id, var, random.percent(50) ? NC_ENDIAN_BIG : NC_ENDIAN_LITTLE),
+                "nc_def_var_endian");
+    if (length.empty()) return;
+    const bool free = !v.record && !grows;
+    if (free && random.percent(20)) {
+        require(nc_def_var_chunking(id, var, NC_COMPACT, nullptr), "nc_def_var_chunking");
+        return;
+    }
+    if (free && random.percent(20)) return;
+    if (random.percent(70)) {
+        std::vector<std::size_t> chunk;
+        for (const std::int64_t n : length)
+            chunk.push_back(static_cast<std::size_t>(random.between(1, n > 0 ? n : 4)));
+        require(nc_def_var_chunking(id, var, NC_CHUNKED, chunk.data()), "nc_def_var_chunking");
+    }
+    if (random.percent(50))
+        require(nc_def_var_deflate(id, var, random.percent(50), random.percent(70), 2),
+                "nc_def_var_deflate");
+    if (random.percent(30))
+        require(nc_def_var_fletcher32(id, var, NC_FLETCHER32), "nc_def_var_fletcher32");
+}
+
 void write_file(const std::string& path, const Contents& c, Random& random) {
     Oracle oracle(path, c.format);
+    const bool hdf5 = c.format.rfind("netcdf4", 0) == 0;
+    // The record dimension is the first one without a length; another may have none, either.
+    const int growing = c.format == "netcdf4" && random.percent(40) ? 0 : -1;
+    if (growing >= 0) oracle.dim("time", NC_UNLIMITED);
     for (std::size_t d = 0; d < c.dims.size(); ++d)
-        oracle.dim(plain_name(static_cast<int>(d)), c.dims[d]);
+        oracle.dim(plain_name(static_cast<int>(d)),
+                   static_cast<int>(d) == growing ? std::int64_t(NC_UNLIMITED) : c.dims[d]);
     oracle.dim(dim_name(99), 3);  // a name that decompositions cannot have
     oracle.dim("time", NC_UNLIMITED);
     std::vector<int> ids;
@@ -94,22 +130,43 @@ void write_file(const std::string& path, const Contents& c, Random& random) {
         std::vector<char> values(5 * static_cast<std::size_t>(type_size(v.type)));
         make_values(values, v.type, random);
         oracle.att(ids.back(), "values", v.type, random.between(0, 5), values.data());
+        if (random.percent(30))
+            oracle.require(nc_def_var_fill(oracle.id(), ids.back(), 0, values.data()),
+                           "nc_def_var_fill");
+        if (!hdf5) continue;
+        std::vector<std::int64_t> length;
+        if (v.record) length.push_back(0);
+        bool grows = false;
+        for (const int d : v.dims) {
+            grows |= d == growing;
+            length.push_back(d == growing ? 0 : c.dims[static_cast<std::size_t>(d)]);
+        }
+        define_storage(oracle, ids.back(), v, grows, length, random);
     }
+    const int last = growing < 0 ? -1 : oracle.var("long", TW_BYTE, {plain_name(growing)});
     oracle.att(NC_GLOBAL, "title", TW_CHAR, 4, "test");
     oracle.enddef(static_cast<std::size_t>(random.below(3) * 100));
+    if (last >= 0) {
+        const std::vector<char> ones(static_cast<std::size_t>(c.dims[0]), 1);
+        oracle.require(oracle.put(last, TW_BYTE, {0}, {ones.size()}, ones.data()), "nc_put_vara");
+    }
+    bool all_records = false;
     for (std::size_t i = 0; i < c.variables.size(); ++i) {
         const FileVariable& v = c.variables[i];
         std::vector<std::size_t> start, count;
         std::int64_t n = 1;
-        if (v.record) {
+        // Not all of each variable is written; some has all records.
+        const auto add = [&](std::int64_t length) {
             start.push_back(0);
-            count.push_back(static_cast<std::size_t>(c.records));
-            n = c.records;
-        }
+            count.push_back(static_cast<std::size_t>(length));
+            n *= length;
+        };
+        if (v.record)
+            add(all_records && random.percent(20) ? random.between(1, c.records) : c.records);
+        all_records |= v.record;
         for (const int d : v.dims) {
-            start.push_back(0);
-            count.push_back(static_cast<std::size_t>(c.dims[static_cast<std::size_t>(d)]));
-            n *= c.dims[static_cast<std::size_t>(d)];
+            const std::int64_t length = c.dims[static_cast<std::size_t>(d)];
+            add(random.percent(10) ? random.between(1, length) : length);
         }
         std::vector<char> values(static_cast<std::size_t>(n * type_size(v.type)));
         make_values(values, v.type, random);

@@ -1,5 +1,5 @@
-// Writes the same data as one file and as a set of tiles, in many ways; tiles.sh joins and
-// compares.
+// Writes the same data as one file and as a set of tiles, in many ways, and reads both; tiles.sh
+// joins and compares.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,77 @@ struct Model {
         expect(tw_close(&f), "tw_close");
     }
 
+    /// Some variable of a file, all of it or this rank's part, of all records.
+    std::vector<char> content(tw_file f, const char* name, bool whole) {
+        int nd = 0;
+        std::int64_t records = 0, length = 0, n = 1;
+        const char *dim = nullptr, *unlimited = nullptr;
+        tw_type type{};
+        expect(tw_inq(f, nullptr, nullptr, nullptr, nullptr, &records), "tw_inq");
+        expect(tw_inq_unlimited(f, &unlimited), "tw_inq_unlimited");
+        expect(tw_inq_var(f, name, &type, &nd, nullptr), "tw_inq_var");
+        bool has_records = false;
+        std::string dims;
+        for (int d = 0; d < nd; ++d) {
+            expect(tw_inq_var_dim(f, name, d, &dim, &length), "tw_inq_var_dim");
+            if (std::string(dim) == unlimited && length == records) {
+                has_records = true;
+            } else {
+                n *= length;
+                dims += std::string(dim) + " ";
+            }
+        }
+        tw_decomposition part = nullptr;
+        if (!whole && dims == "z y x ") part = deep, n = centre.elements();
+        if (!whole && dims == "y x ") part = flat, n = centre.count[1] * centre.count[2];
+        if (!whole && dims == "y xu ") part = staggered, n = side.count[1] * side.count[2];
+        std::vector<char> all;
+        for (std::int64_t r = 0; r < (has_records ? records : 1); ++r) {
+            std::vector<double> values(static_cast<std::size_t>(n), 4711.0);
+            expect(tw_get(f, name, part, r, TW_DOUBLE, values.data(), n), "tw_get");
+            const auto* bytes = reinterpret_cast<const char*>(values.data());
+            all.insert(all.end(), bytes, bytes + values.size() * sizeof(double));
+        }
+        return all;
+    }
+
+    /// A set of tiles is read as the file that it is a part of.
+    void compare(const std::string& one, const std::string& set) {
+        check::step("read %s", set.c_str());
+        tw_file a = nullptr, b = nullptr;
+        expect(tw_open(io, one.c_str(), nullptr, &a), "tw_open");
+        expect(tw_open(io, set.c_str(), nullptr, &b), "tw_open");
+        if (a == nullptr || b == nullptr) return;
+        int ndims[2], nvars[2], natts[2];
+        std::int64_t records[2];
+        const char* format[2];
+        expect(tw_inq(a, &format[0], &ndims[0], &nvars[0], &natts[0], &records[0]), "tw_inq");
+        expect(tw_inq(b, &format[1], &ndims[1], &nvars[1], &natts[1], &records[1]), "tw_inq");
+        CHECK(ndims[0] == ndims[1] && nvars[0] == nvars[1] && natts[0] == natts[1] &&
+              records[0] == records[1] && std::string(format[0]) == format[1]);
+        for (int v = 0; v < nvars[0]; ++v) {
+            const char* name = nullptr;
+            expect(tw_inq_var_name(a, v, &name), "tw_inq_var_name");
+            int n[2];
+            expect(tw_inq_var(a, name, nullptr, nullptr, &n[0]), "tw_inq_var");
+            expect(tw_inq_var(b, name, nullptr, nullptr, &n[1]), "tw_inq_var");
+            CHECK(n[0] == n[1]);
+            for (const bool whole : {true, false})
+                CHECK_TEXT(content(a, name, whole) == content(b, name, whole), "%s of %s", name,
+                           set.c_str());
+        }
+        expect(tw_close(&a), "tw_close");
+        expect(tw_close(&b), "tw_close");
+    }
+
+    void refuse_open(const std::string& path, int code, const char* words) {
+        check::step("open %s", path.c_str());
+        tw_file f = nullptr;
+        CHECK(tw_open(io, path.c_str(), nullptr, &f) == code);
+        CHECK_TEXT(std::string(tw_error_message(io)).find(words) != std::string::npos, "%s",
+                   tw_error_message(io));
+    }
+
     /// What cannot be is said by all ranks alike.
     void refuse(const std::string& path, const std::string& settings, const char* words) {
         check::step("%s", settings.c_str());
@@ -143,6 +215,36 @@ struct Model {
         CHECK(::access((path + ".0000").c_str(), F_OK) != 0);
     }
 };
+
+/// Sets that are none, or not whole.
+void refuse_sets(Model& model, const std::string& folder) {
+    const std::string good = folder + "/good", other = folder + "/other", bad = folder + "/bad";
+    const std::string way = "method=tiles; tile_files=yes; tiles=2x1";
+    model.write(good, way, true, true);
+    model.write(other, way, false, true);
+    model.write(folder + "/single", "", true, true);
+    const auto copy = [&](const std::string& from, const char* to) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check::state.rank == 0)
+            std::filesystem::copy_file(from, bad + to,
+                                       std::filesystem::copy_options::overwrite_existing);
+        MPI_Barrier(MPI_COMM_WORLD);
+    };
+    model.refuse_open(bad, TW_EIO, "bad: cannot open");
+    copy(folder + "/single", ".0000");
+    model.refuse_open(bad, TW_EFORMAT, "belongs to no set");
+    copy(good + ".0000", ".0000");
+    model.refuse_open(bad, TW_EIO, "bad.0001: cannot open");
+    copy(good + ".0000", ".0001");
+    model.refuse_open(bad, TW_EFORMAT, "elements of variable");
+    copy(other + ".0001", ".0001");
+    model.refuse_open(bad, TW_EFORMAT, "bad.0001: its definitions are not those of");
+    copy(good + ".0001", ".0001");
+    tw_file f = nullptr;
+    model.expect(tw_open(model.io, bad.c_str(), nullptr, &f), "tw_open");
+    model.expect(tw_sync(f, 0), "tw_sync");
+    model.expect(tw_close(&f), "tw_close");
+}
 
 }  // namespace
 
@@ -178,7 +280,16 @@ int main(int argc, char** argv) {
                     model.write(path + ".one.nc", way, axes, records);
                     model.write(path + ".tiles.nc",
                                 way + "; method=tiles; tile_files=yes; tiles=" + t, axes, records);
+                    model.compare(path + ".one.nc", path + ".tiles.nc");
                 }
+            if (servers.empty()) {
+                const std::string path = folder + "/netcdf4.";
+                model.write(path + "one", "format=netcdf4", true, true);
+                model.write(path + "set", "format=netcdf4; method=tiles; tile_files=yes; tiles=2x2",
+                            true, true);
+                model.compare(path + "one", path + "set");
+            }
+            if (servers.empty()) refuse_sets(model, folder);
             model.refuse(folder + "/wrong.nc", "tiles=100x100", "tiles is 100x100");
             if (servers.empty())
                 for (const char* impossible :

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "definitions/wire.hpp"
+
+namespace thalweg {
+
+void put_attribute(WireWriter& out, const Attribute& a) {
+    out.put(a.name);
+    out.put(a.type);
+    out.put(a.n);
+    out.put(a.values);
+}
+
+Attribute get_attribute(WireReader& in) {
+    Attribute a;
+    a.name = in.get_text();
+    a.type = in.get<tw_type>();
+    a.n = in.get<std::int64_t>();
+    a.values = in.get_many<std::vector<char>>();
+    return a;
+}
+
+void put_attributes(WireWriter& out, const std::vector<Attribute>& attributes) {
+    out.put(static_cast<std::uint64_t>(attributes.size()));
+    for (const Attribute& a : attributes) put_attribute(out, a);
+}
+
+std::vector<Attribute> get_attributes(WireReader& in) {
+    std::vector<Attribute> attributes(in.get<std::uint64_t>());
+    for (Attribute& a : attributes) a = get_attribute(in);
+    return attributes;
+}
+
+void put_dims(WireWriter& out, const std::vector<Dimension>& dims) {
+    out.put(static_cast<std::uint64_t>(dims.size()));
+    for (const Dimension& dim : dims) {
+        out.put(dim.name);
+        out.put(dim.length);
+    }
+}
+
+std::vector<Dimension> get_dims(WireReader& in) {
+    std::vector<Dimension> dims(in.get<std::uint64_t>());
+    for (Dimension& dim : dims) {
+        dim.name = in.get_text();
+        dim.length = in.get<std::int64_t>();
+    }
+    return dims;
+}
+
+}  // namespace thalweg

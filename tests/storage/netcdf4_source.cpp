@@ -1,0 +1,313 @@
+// Reading netCDF-4 files that serial netCDF-C wrote: what other libraries put into them, and chunks
+// that are damaged.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <netcdf.h>
+#include <netcdf_filter.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "storage/filters.hpp"
+#include "storage/hdf5_view.hpp"
+#include "storage/source.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+void ok(int code) { ASSERT_EQ(code, NC_NOERR) << nc_strerror(code); }
+
+class Netcdf4Source : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = (std::filesystem::temp_directory_path() / "thalweg_XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        path_ = name + "/file.nc";
+    }
+    void TearDown() override {
+        source_.reset();
+        std::filesystem::remove_all(folder_);
+    }
+
+    Status open() {
+        Status status;
+        source_ = open_source(*comm_, path_, true, status);
+        return status;
+    }
+
+    /// All of a variable, by several readers, in pieces of so many elements.
+    Status read(const std::string& name, std::int64_t record, std::int64_t piece,
+                std::vector<char>& all) {
+        const int v = source_->definitions().find_variable(name);
+        const Variable& variable = source_->definitions().variables[static_cast<std::size_t>(v)];
+        if (Status status = source_->check(v, record); !status.ok()) return status;
+        const auto element = static_cast<std::int64_t>(variable.element());
+        all.assign(static_cast<std::size_t>(variable.elements() * element), '?');
+        for (const SourcePart& part : source_->parts(v, 3)) {
+            const std::int64_t n = part.box.volume();
+            std::vector<char> dense(static_cast<std::size_t>(n * element));
+            for (std::int64_t first = 0; first < n; first += piece) {
+                const ReadRange range{v,
+                                      record,
+                                      &part,
+                                      first,
+                                      std::min(piece, n - first),
+                                      dense.data() + first * element};
+                if (Status status = source_->read({&range, 1}); !status.ok()) return status;
+            }
+            const std::span shape(part.box.count.data(), variable.shape.size());
+            for (std::int64_t i = 0; i < n; ++i) {
+                Index at{};
+                std::int64_t rest = i;
+                for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d])
+                    at[d] = part.box.low[d] + rest % shape[d];
+                std::memcpy(all.data() + linear(variable.shape, at) * element,
+                            dense.data() + i * element, static_cast<std::size_t>(element));
+            }
+        }
+        return {};
+    }
+
+    /// A variable v(y, x) of shorts 0, 1, 2 ...
+    void write(int ny, int nx, const std::vector<std::size_t>& chunk,
+               const std::function<void(int, int)>& more) {
+        int id = 0, dims[2] = {}, v = 0;
+        ok(nc_create(path_.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
+        ok(nc_def_dim(id, "y", static_cast<std::size_t>(ny), &dims[0]));
+        ok(nc_def_dim(id, "x", static_cast<std::size_t>(nx), &dims[1]));
+        ok(nc_def_var(id, "v", NC_SHORT, 2, dims, &v));
+        if (!chunk.empty()) ok(nc_def_var_chunking(id, v, NC_CHUNKED, chunk.data()));
+        more(id, v);
+        values_.resize(static_cast<std::size_t>(ny * nx));
+        std::iota(values_.begin(), values_.end(), short(0));
+        ok(nc_enddef(id));
+        ok(nc_put_var_short(id, v, values_.data()));
+        ok(nc_close(id));
+    }
+
+    void expect_values(std::int64_t piece) {
+        std::vector<char> all;
+        const Status status = read("v", 0, piece, all);
+        ASSERT_TRUE(status.ok()) << status.text;
+        EXPECT_EQ(std::memcmp(all.data(), values_.data(), all.size()), 0);
+    }
+
+    std::string folder_, path_;
+    std::unique_ptr<Comm> comm_ = make_serial_comm();
+    std::unique_ptr<Source> source_;
+    std::vector<short> values_;
+};
+
+TEST_F(Netcdf4Source, ReadsEachChunkOnce) {
+    for (const std::vector<std::size_t>& chunk :
+         {std::vector<std::size_t>{1, 300}, {7, 300}, {50, 11}, {200, 300}, {3, 5}}) {
+        write(200, 300, chunk, [](int id, int v) { ok(nc_def_var_deflate(id, v, 1, 1, 1)); });
+        ASSERT_TRUE(open().ok());
+        expect_values(977);
+        const auto rows = (200 + chunk[0] - 1) / chunk[0],
+                   columns = (300 + chunk[1] - 1) / chunk[1];
+        EXPECT_EQ(source_->counts().calls, static_cast<std::int64_t>(rows * columns));
+        source_.reset();
+    }
+}
+
+TEST_F(Netcdf4Source, CutsAVariableThatIsOneBandOfChunks) {
+    write(2000, 3000, {2000, 100}, [](int id, int v) { ok(nc_def_var_deflate(id, v, 0, 1, 1)); });
+    ASSERT_TRUE(open().ok());
+    const auto parts = source_->parts(0, 8);
+    EXPECT_GE(parts.size(), 8U);
+    for (const SourcePart& part : parts) EXPECT_EQ(part.box.low[1] % 100, 0);
+    expect_values(100000);
+    EXPECT_EQ(source_->counts().calls, 30);
+}
+
+TEST_F(Netcdf4Source, ReadsUnfilteredPiecesOfAChunkWithoutTheRest) {
+    write(200, 300, {100, 300}, [](int, int) {});
+    ASSERT_TRUE(open().ok());
+    expect_values(700);
+    EXPECT_EQ(source_->counts().bytes, 200 * 300 * 2);
+}
+
+TEST_F(Netcdf4Source, ReadsFiltersThatItDoesNotKnowByHdf5) {
+    if (H5Zfilter_avail(H5Z_FILTER_SZIP) <= 0) GTEST_SKIP() << "no szip";
+    write(64, 64, {32, 64}, [](int id, int v) { ok(nc_def_var_szip(id, v, 32, 8)); });
+    ASSERT_TRUE(open().ok());
+    expect_values(500);
+}
+
+TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
+    int id = 0, dims[3] = {}, v = 0, w = 0;
+    const short fill = -7;
+    ok(nc_create(path_.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
+    ok(nc_def_dim(id, "t", NC_UNLIMITED, &dims[0]));
+    ok(nc_def_dim(id, "y", 6, &dims[1]));
+    ok(nc_def_dim(id, "u", NC_UNLIMITED, &dims[2]));
+    const std::size_t chunk[] = {2, 4, 4};
+    ok(nc_def_var(id, "v", NC_SHORT, 3, dims, &v));
+    ok(nc_def_var_chunking(id, v, NC_CHUNKED, chunk));
+    ok(nc_def_var_fill(id, v, 0, &fill));
+    ok(nc_def_var(id, "w", NC_SHORT, 3, dims, &w));
+    ok(nc_def_var_deflate(id, w, 1, 1, 1));
+    ok(nc_def_var_chunking(id, w, NC_CHUNKED, chunk));
+    const std::size_t at[] = {1, 2, 3}, last[] = {4, 5, 8};
+    const short five = 5;
+    ok(nc_put_var1_short(id, v, at, &five));
+    ok(nc_put_var1_short(id, w, last, &five));
+    std::vector<short> expected[2];
+    for (const int var : {v, w}) {
+        expected[var].resize(5 * 6 * 9);
+        // One by one: more at once netCDF-C 4.9 mixes up where two dimensions are longer in others.
+        for (std::size_t i = 0; i < expected[var].size(); ++i) {
+            const std::size_t index[] = {i / 54, i / 9 % 6, i % 9};
+            ok(nc_get_var1_short(id, var, index, &expected[var][i]));
+        }
+    }
+    ok(nc_close(id));
+    ASSERT_TRUE(open().ok());
+    EXPECT_EQ(source_->records(), 5);
+    for (const int var : {0, 1})
+        for (std::int64_t r = 0; r < 5; ++r) {
+            std::vector<char> all;
+            const Status status = read(var == 0 ? "v" : "w", r, 7, all);
+            ASSERT_TRUE(status.ok()) << status.text;
+            EXPECT_EQ(std::memcmp(all.data(), expected[var].data() + r * 54, all.size()), 0);
+        }
+}
+
+TEST_F(Netcdf4Source, ListsWhatItCannotRead) {
+    write(2, 3, {}, [](int id, int v) {
+        int type = 0, group = 0, var = 0, dim = 0;
+        const char* text[] = {"one", "two"};
+        ok(nc_put_att_string(id, v, "single", 1, text));
+        ok(nc_put_att_string(id, v, "several", 2, text));
+        ok(nc_inq_dimid(id, "x", &dim));
+        ok(nc_def_enum(id, NC_BYTE, "colour", &type));
+        const signed char red = 1;
+        ok(nc_insert_enum(id, type, "red", &red));
+        ok(nc_def_var(id, "coloured", type, 1, &dim, &var));
+        ok(nc_def_var(id, "text", NC_STRING, 1, &dim, &var));
+        ok(nc_def_vlen(id, "ragged", NC_INT, &type));
+        ok(nc_def_var(id, "rows", type, 1, &dim, &var));
+        ok(nc_def_grp(id, "inner", &group));
+        ok(nc_def_var(group, "hidden", NC_INT, 1, &dim, &var));
+    });
+    const Status opened = open();
+    ASSERT_TRUE(opened.ok()) << opened.text;
+    const Definitions& d = source_->definitions();
+    ASSERT_EQ(d.variables.size(), 4U);
+    EXPECT_EQ(d.variables[0].attributes[0].type, TW_CHAR);
+    EXPECT_EQ(std::string(d.variables[0].attributes[0].values.data(), 3), "one");
+    EXPECT_EQ(d.variables[0].attributes[1].n, 2);
+    EXPECT_FALSE(valid_type(d.variables[0].attributes[1].type));
+    for (int v = 1; v < 4; ++v) {
+        EXPECT_FALSE(valid_type(d.variables[static_cast<std::size_t>(v)].type));
+        EXPECT_EQ(source_->check(v, 0).code, TW_EUNSUPPORTED);
+    }
+    EXPECT_NE(source_->check(1, 0).text.find("colour"), std::string::npos);
+    EXPECT_NE(source_->missing("inner/hidden"), "");
+    EXPECT_EQ(source_->missing("nothing"), "");
+    expect_values(6);
+}
+
+TEST_F(Netcdf4Source, FindsDamagedChunks) {
+    std::mt19937 random(1);
+    for (int filter = 0; filter < 3; ++filter) {
+        write(30, 40, {10, 13}, [&](int id, int v) {
+            if (filter > 0) ok(nc_def_var_deflate(id, v, 1, 1, 1));
+            if (filter != 1) ok(nc_def_var_fletcher32(id, v, NC_FLETCHER32));
+        });
+        std::vector<StoredChunk> chunks;
+        {
+            Status status;
+            const auto view = Hdf5View::open(path_, status);
+            ASSERT_TRUE(status.ok()) << status.text;
+            const hid_t set = H5Dopen2(view->id(), "v", H5P_DEFAULT);
+            for (hsize_t y = 0; y < 30; y += 10)
+                for (hsize_t x = 0; x < 40; x += 13) {
+                    const hsize_t corner[] = {y, x};
+                    ASSERT_TRUE(view->locate(set, corner, chunks.emplace_back()).ok());
+                }
+            H5Dclose(set);
+        }
+        for (int tries = 0; tries < 150; ++tries) {
+            const StoredChunk& chunk = chunks[random() % chunks.size()];
+            const auto at = chunk.address + static_cast<std::int64_t>(
+                                                random() % static_cast<unsigned>(chunk.bytes));
+            const int fd = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+            char byte = 0;
+            ASSERT_EQ(pread(fd, &byte, 1, at), 1);
+            const char changed = static_cast<char>(byte ^ (1 << random() % 8));
+            ASSERT_EQ(pwrite(fd, &changed, 1, at), 1);
+            ASSERT_TRUE(open().ok());
+            std::vector<char> all;
+            const Status status = read("v", 0, 333, all);
+            // All data are under a sum: fletcher32, or that of zlib's format.
+            if (status.ok()) {  // a bit that stands for nothing
+                EXPECT_NE(filter, 0);
+                EXPECT_EQ(std::memcmp(all.data(), values_.data(), all.size()), 0);
+            } else {
+                EXPECT_EQ(status.code, TW_EFORMAT);
+                EXPECT_NE(status.text.find("variable 'v'"), std::string::npos) << status.text;
+            }
+            ASSERT_EQ(pwrite(fd, &byte, 1, at), 1);
+            ::close(fd);
+            source_.reset();
+        }
+    }
+}
+
+TEST_F(Netcdf4Source, RefusesAFileThatIsCutOff) {
+    write(30, 40, {10, 13}, [](int id, int v) { ok(nc_def_var_deflate(id, v, 1, 1, 1)); });
+    const auto size = std::filesystem::file_size(path_);
+    for (std::uintmax_t n = size; n-- > 8; n -= std::min<std::uintmax_t>(n, 100)) {
+        std::filesystem::resize_file(path_, n);
+        const Status status = open();
+        EXPECT_EQ(status.code, TW_EFORMAT) << n;
+        EXPECT_NE(status.text.find("HDF5"), std::string::npos) << status.text;
+    }
+}
+
+TEST(Filters, UndoWhatCompressorDid) {
+    std::vector<char> data(40000);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * i / 7000);
+    Compressor compressor;
+    Decompressor decompressor;
+    for (const auto codec : {Packing::Codec::none, Packing::Codec::deflate, Packing::Codec::zstd})
+        for (const bool shuffled : {false, true})
+            for (const std::int64_t element : {1, 2, 4, 8}) {
+                Packing packing;
+                packing.codec = codec;
+                packing.level = 3;
+                packing.shuffle = shuffled;
+                const auto n = static_cast<std::int64_t>(data.size());
+                const FilteredChunk c =
+                    compressor.apply(packing, data.data(), n / element, element);
+                std::vector<StoredFilter> filters;
+                if (shuffled)
+                    filters.push_back({H5Z_FILTER_SHUFFLE, static_cast<std::int32_t>(element)});
+                if (codec == Packing::Codec::deflate) filters.push_back({H5Z_FILTER_DEFLATE, 1});
+                if (codec == Packing::Codec::zstd) filters.push_back({zstd_filter, 1});
+                ASSERT_TRUE(can_undo(filters));
+                ASSERT_TRUE(Decompressor::plausible(filters, c.skipped, c.bytes, n));
+                std::vector<char> raw(c.data, c.data + c.bytes), back;
+                ASSERT_EQ(decompressor.undo(filters, c.skipped, raw, n, back), nullptr);
+                EXPECT_EQ(back, data);
+                if (codec == Packing::Codec::none) continue;
+                EXPECT_FALSE(Decompressor::plausible(filters, c.skipped, 5, n * 1000));
+                raw.assign(c.data, c.data + c.bytes / 2);
+                EXPECT_NE(decompressor.undo(filters, c.skipped, raw, n, back), nullptr);
+            }
+    EXPECT_FALSE(can_undo({{H5Z_FILTER_SZIP, 1}}));
+    EXPECT_FALSE(can_undo({{H5Z_FILTER_DEFLATE, 1}, {zstd_filter, 1}}));
+}
+
+}  // namespace
