@@ -27,6 +27,10 @@ struct ReadRow {
     std::string wrong;
 };
 
+bool can_read(const ReadMethodInfo& method, const std::string& format) {
+    return method.reads == Reads::all || (method.reads == Reads::netcdf4) == (format == "netcdf4");
+}
+
 const ReadMethodInfo& find_read_method(const std::string& name) {
     std::string names;
     for (const ReadMethodInfo& m : read_methods()) {
@@ -118,7 +122,9 @@ Json result(const ReadRow& row, const std::vector<ReadRow>& rows, const Problem&
     r["open_seconds"] = median(row.open);
     r["cpu_seconds"] = median(row.cpu);
     r["ratio_to_raw"] = ratio(row, find("raw"));
-    r["ratio_to_pnetcdf"] = ratio(row, find("pnetcdf"));
+    for (const char* peer : {"pnetcdf", "netcdf4"})
+        if (const ReadRow* to = find(peer); to != nullptr)
+            r[std::string("ratio_to_") + peer] = ratio(row, to);
     r["verified"] = row.info->fills && row.wrong.empty();
     if (!row.wrong.empty()) r["wrong"] = row.wrong;
     return r;
@@ -138,9 +144,24 @@ Parsed parse_read_options(int argc, char** argv, Options& options, std::string& 
     app.add_option("-m,--methods", options.methods, "Methods, separated by commas (default: all)")
         ->delimiter(',');
     add_common_options(app, options);
+    app.remove_option(app.get_option("--format"));
+    app.add_option("--format", options.format, "Of the file")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4"}))
+        ->group("Files");
+    app.add_option("--deflate", options.deflate, "Level of compression of a netCDF-4 file")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 9))
+        ->group("Files");
+    app.add_flag("--shuffle", options.shuffle, "The filter shuffle of a netCDF-4 file")
+        ->group("Files");
     if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
+    for (const std::string& name : options.methods)
+        if (!can_read(find_read_method(name), options.format))
+            throw UsageError("method \"" + name + "\" does not read " + options.format);
     if (options.methods.empty())
-        for (const ReadMethodInfo& m : read_methods()) options.methods.emplace_back(m.name);
+        for (const ReadMethodInfo& m : read_methods())
+            if (can_read(m, options.format)) options.methods.emplace_back(m.name);
     return Parsed::run;
 }
 
@@ -158,7 +179,8 @@ Json measure_reading(const Meeting& meeting, Problem& problem, const Options& op
     // The file: one record, as the library writes it. Afterwards it is in the page cache.
     const std::string path = ground.prefix() + "-restart";
     {
-        const auto writer = find_method("record").make(context);
+        const char* way = options.format == "netcdf4" ? "record-netcdf4" : "record";
+        const auto writer = find_method(way).make(context);
         writer->open(path);
         writer->step(0);
         writer->close();
@@ -191,7 +213,7 @@ Json measure_reading(const Meeting& meeting, Problem& problem, const Options& op
 
 std::string reading_table(const Json& report) {
     std::vector<std::vector<std::string>> rows{
-        {"method", "seconds", "min", "max", "MB/s", "to raw", "to PnetCDF", "open", "CPU", ""}};
+        {"method", "seconds", "min", "max", "MB/s", "to raw", "to peer", "open", "CPU", ""}};
     for (const Json& r : report.at("results")) {
         const auto number = [&](const char* key) { return r.at(key).get<double>(); };
         rows.push_back({r.at("method"), fmt::format("{:.4f}", number("seconds")),
@@ -199,7 +221,9 @@ std::string reading_table(const Json& report) {
                         fmt::format("{:.4f}", number("seconds_max")),
                         fmt::format("{:.0f}", number("bytes") / number("seconds") / 1e6),
                         fmt::format("{:.2f}", number("ratio_to_raw")),
-                        fmt::format("{:.2f}", number("ratio_to_pnetcdf")),
+                        fmt::format("{:.2f}", r.contains("ratio_to_netcdf4")
+                                                  ? number("ratio_to_netcdf4")
+                                                  : r.value("ratio_to_pnetcdf", 0.0)),
                         fmt::format("{:.4f}", number("open_seconds")),
                         fmt::format("{:.3f}", number("cpu_seconds")),
                         r.contains("wrong") ? r.at("wrong").get<std::string>() : ""});

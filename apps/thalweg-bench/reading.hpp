@@ -33,9 +33,13 @@ struct Arrays {
     }
 };
 
+/// The files that a way can read.
+enum class Reads { all, classic, netcdf4 };
+
 struct ReadMethodInfo {
     const char* name;
     const char* text;
+    Reads reads;
     bool fills;  ///< the arrays hold the fields afterwards
     std::unique_ptr<ReadMethod> (*make)(const Context& context, const Arrays& arrays);
 };

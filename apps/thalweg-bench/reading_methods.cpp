@@ -1,7 +1,10 @@
 // Ways to read a restart file.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <netcdf.h>
+#include <netcdf_par.h>
 #include <pnetcdf.h>
+#include <sys/stat.h>
 #include <thalweg/thalweg.h>
 #include <unistd.h>
 
@@ -9,13 +12,15 @@
 #include <system_error>
 
 #include "copy_block.hpp"
+#include "netcdf_c.hpp"
 #include "pnetcdf_file.hpp"
 #include "reading.hpp"
 
 namespace thalweg::bench {
 namespace {
 
-/// The floor: every rank reads a contiguous 1/P of as many bytes, in no format.
+/// The floor: every rank reads a contiguous 1/P of as many bytes, or of the file's, if it is
+/// shorter, in no format.
 class RawRead : public ReadMethod {
 public:
     RawRead(const Context& context, const Arrays& arrays) : context_(context), arrays_(arrays) {}
@@ -25,13 +30,15 @@ public:
 
     void open(const std::string& path) override {
         file_ = ::open(path.c_str(), O_RDONLY);
-        if (file_ < 0) fail(path);
+        struct stat info {};
+        if (file_ < 0 || fstat(file_, &info) != 0) fail(path);
+        bytes_ = std::min<std::int64_t>(context_.problem.step_bytes(), info.st_size);
     }
 
     void read() override {
         const Problem& p = context_.problem;
-        std::int64_t at = p.step_bytes() * p.rank() / p.ranks();
-        const std::int64_t end = p.step_bytes() * (p.rank() + 1) / p.ranks();
+        std::int64_t at = bytes_ * p.rank() / p.ranks();
+        const std::int64_t end = bytes_ * (p.rank() + 1) / p.ranks();
         // From the start again where the share is larger than the arrays.
         for (std::int64_t to = 0; at < end;) {
             const std::int64_t n = std::min(end - at, p.memory_bytes() - to);
@@ -56,6 +63,7 @@ private:
 
     Context context_;
     Arrays arrays_;
+    std::int64_t bytes_ = 0;
     int file_ = -1;
 };
 
@@ -158,6 +166,49 @@ private:
     int file_ = -1;
 };
 
+/// The same through netCDF-C and HDF5.
+class Netcdf4Read : public ReadMethod {
+public:
+    Netcdf4Read(const Context& context, const Arrays& arrays)
+        : context_(context),
+          arrays_(arrays),
+          scratch_(static_cast<std::size_t>(context.problem.largest_part_bytes())) {}
+
+    void open(const std::string& path) override {
+        check_nc(nc_open_par(path.c_str(), NC_NOWRITE, context_.comm, MPI_INFO_NULL, &file_),
+                 "nc_open_par " + path);
+    }
+
+    void read() override {
+        for (const Variable& v : context_.problem.variables()) {
+            const Group& g = context_.problem.group(v);
+            int id = 0;
+            check_nc(nc_inq_varid(file_, v.name.c_str(), &id), "nc_inq_varid");
+            check_nc(nc_var_par_access(file_, id, NC_COLLECTIVE), "nc_var_par_access");
+            std::vector<std::size_t> start{0}, count{1};
+            start.insert(start.end(), g.part.start.begin(), g.part.start.end());
+            count.insert(count.end(), g.part.count.begin(), g.part.count.end());
+            if (g.part.elements() == 0) std::fill(count.begin(), count.end(), 0);
+            void* to = g.same_order ? arrays_.of(v) : scratch_.data();
+            check_nc(g.spec->type == Element::f4
+                         ? nc_get_vara_float(file_, id, start.data(), count.data(),
+                                             static_cast<float*>(to))
+                         : nc_get_vara_double(file_, id, start.data(), count.data(),
+                                              static_cast<double*>(to)),
+                     "nc_get_vara " + v.name);
+            if (!g.same_order) from_file_order(g, g.part, to, arrays_.of(v));
+        }
+    }
+
+    void close() override { check_nc(nc_close(file_), "nc_close"); }
+
+private:
+    Context context_;
+    Arrays arrays_;
+    std::vector<std::byte> scratch_;
+    int file_ = -1;
+};
+
 std::unique_ptr<ReadMethod> make_raw_read(const Context& context, const Arrays& arrays) {
     return std::make_unique<RawRead>(context, arrays);
 }
@@ -170,16 +221,23 @@ std::unique_ptr<ReadMethod> make_one_by_one(const Context& context, const Arrays
 std::unique_ptr<ReadMethod> make_pnetcdf_read(const Context& context, const Arrays& arrays) {
     return std::make_unique<PnetcdfRead>(context, arrays);
 }
+std::unique_ptr<ReadMethod> make_netcdf4_read(const Context& context, const Arrays& arrays) {
+    return std::make_unique<Netcdf4Read>(context, arrays);
+}
 
 }  // namespace
 
 const std::vector<ReadMethodInfo>& read_methods() {
     static const std::vector<ReadMethodInfo> table = {
-        {"raw", "every rank reads 1/P of the bytes with pread, in no format: the floor", false,
-         make_raw_read},
-        {"thalweg", "all variables by tw_get_deferred, one tw_read", true, make_together},
-        {"thalweg-get", "one tw_get a variable", true, make_one_by_one},
-        {"pnetcdf", "every rank its block, one collective get a variable", true, make_pnetcdf_read},
+        {"raw", "every rank reads 1/P of the bytes with pread, in no format: the floor", Reads::all,
+         false, make_raw_read},
+        {"thalweg", "all variables by tw_get_deferred, one tw_read", Reads::all, true,
+         make_together},
+        {"thalweg-get", "one tw_get a variable", Reads::all, true, make_one_by_one},
+        {"pnetcdf", "every rank its block, one collective get a variable", Reads::classic, true,
+         make_pnetcdf_read},
+        {"netcdf4", "the same by parallel netCDF-C, of a netCDF-4 file", Reads::netcdf4, true,
+         make_netcdf4_read},
     };
     return table;
 }

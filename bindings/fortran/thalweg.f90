@@ -449,12 +449,13 @@ contains
     call check(status, io%handle, c_text('tw_create'), ierr)
   end function tw_create
 
-  !> file = tw_open(io, path [, settings] [, ierr]): opens an existing file of a classic netCDF
-  !> format (CDF-1, CDF-2, CDF-5) for reading, or with settings='mode=append' to write on in it:
-  !> the model defines the file's variables as for tw_create, and steps add records.
-  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED (netCDF-4); with mode=append
-  !> also TW_EINUSE (open in this session), and from the end of the definitions TW_EDIFFERENT (the
-  !> file is defined otherwise, and stays as it is). Collective.
+  !> file = tw_open(io, path [, settings] [, ierr]): opens an existing netCDF file, classic or
+  !> netCDF-4, or a set of tiles (path.0000 ...) for reading; or a classic one with
+  !> settings='mode=append' to write on in it: the model defines the file's variables as for
+  !> tw_create, and steps add records.
+  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT; with mode=append also TW_EUNSUPPORTED
+  !> (netCDF-4, tiles), TW_EINUSE (open in this session), and from the end of the definitions
+  !> TW_EDIFFERENT (the file is defined otherwise, and stays as it is). Collective.
   function tw_open(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path

@@ -365,9 +365,10 @@ int tw_recover(const char* path, char* text, int64_t length);
 /* ---- files: reading ------------------------------------------------------------------------ */
 
 /**
- * Opens an existing file of a classic netCDF format (CDF-1, CDF-2, CDF-5), whoever made it, for
- * reading, or with mode=append to write on in it. Rank 0 reads and checks the header and tells the
- * others.
+ * Opens an existing netCDF file, whoever made it, for reading, or with mode=append to write on in
+ * it. It may be of a classic format (CDF-1, CDF-2, CDF-5) or, for reading, netCDF-4 (the root
+ * group). Where there is none of that name but path.0000, the set of tiles of which that is the
+ * first is read as if it were one file. Rank 0 reads and checks the header and tells the others.
  *
  * With mode=append, the model defines the file's variables as for tw_create, in any order. When the
  * definitions end they are compared with the file's: TW_EDIFFERENT, and the file stays as it is, if
@@ -377,10 +378,11 @@ int tw_recover(const char* path, char* text, int64_t length);
  * it is written in place. See docs/appending.md.
  * @param settings  NULL or "name=value; ..." for this file alone: mode; readers, piece; with
  *                  mode=append all that concerns who writes, and when
- * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's words), TW_EFORMAT (no file of a
- *         classic format, or one whose header contradicts itself), TW_EUNSUPPORTED (netCDF-4).
- *         With mode=append also TW_EINUSE (open in this session), TW_EIO (not writable, or cut
- *         off), TW_ESETTING (another format, or files of tiles)
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's words; also: a tile is missing),
+ *         TW_EFORMAT (no netCDF file, one whose header contradicts itself, or tiles that do not
+ *         belong together). With mode=append also TW_EUNSUPPORTED (netCDF-4, tiles), TW_EINUSE
+ *         (open in this session), TW_EIO (not writable, or cut off), TW_ESETTING (another format,
+ *         or files of tiles)
  * @note Collective
  */
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
@@ -390,8 +392,8 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
  * Of a file opened with mode=append they tell what was in it when it was opened.
  * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such entry), TW_EARG, TW_ESTATE (a new file), TW_ECLOSED. */
 
-/** The file: its format ("cdf1", "cdf2", "cdf5"), how many dimensions, variables and global
- *  attributes it has, and how many records. */
+/** The file: its format ("cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"), how many
+ * dimensions, variables and global attributes it has, and how many records. */
 int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts, int64_t* records);
 
 /** Length of a dimension; of the record dimension: the number of records. */
@@ -400,13 +402,16 @@ int tw_inq_dim(tw_file file, const char* name, int64_t* length);
 /** Name of a dimension by its number. */
 int tw_inq_dim_name(tw_file file, int index, const char** name);
 
-/** Name of the record dimension, "" if there is none. */
+/** Name of the record dimension, "" if there is none. Of several dimensions without a fixed length
+ *  (netCDF-4) it is the first; the others have the length that they had when the file was opened.
+ */
 int tw_inq_unlimited(tw_file file, const char** name);
 
 /** Name of a variable by its number. */
 int tw_inq_var_name(tw_file file, int index, const char** name);
 
-/** Type, number of dimensions (the record dimension included) and of attributes of a variable. */
+/** Type, number of dimensions (the record dimension included) and of attributes of a variable. The
+ *  type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
 int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
 
 /** Name and length of a variable's dimension: index 0 is the slowest. */
@@ -415,14 +420,16 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
 /** Name of an attribute by its number; var NULL or "" for a global one. */
 int tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
 
-/** Type and number of values of an attribute; of a text, its characters. */
+/** Type and number of values of an attribute; of a text, its characters. A single string
+ *  (netCDF-4) is a text; of other strings and of user-defined types the type is 0. */
 int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n);
 
 /**
  * Values of an attribute, converted to the given type as netCDF does.
  * @param n  number of values at `values`: as many as tw_inq_att tells
  * @return also TW_ETYPE (text and numbers), TW_ESHAPE (another n), TW_ERANGE (some values do not
- *         fit; they become the type's fill value, the others are there)
+ *         fit; they become the type's fill value, the others are there), TW_EUNSUPPORTED (its type
+ *         is 0)
  */
 int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                void* values);
@@ -443,8 +450,9 @@ int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t siz
  * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EARG, TW_EBOUNDS (no such record),
  *         TW_ERANGE (some values do not fit the type; they become its fill value, the others are
  *         there), TW_EIO (also: the file is cut off), TW_EMISMATCH (the ranks want different
- *         variables or records), TW_EUNSUPPORTED (more than 16 dimensions). After another failure
- *         than TW_ERANGE the arrays may hold anything.
+ *         variables or records), TW_EFORMAT (netCDF-4: damaged data), TW_EUNSUPPORTED (more than 16
+ *         dimensions; netCDF-4: type 0, another group, a filter that is not there). After another
+ *         failure than TW_ERANGE the arrays may hold anything.
  * @note Collective
  */
 int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
