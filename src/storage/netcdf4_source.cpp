@@ -439,7 +439,8 @@ Status Netcdf4Source::unpack(int variable, const Cell& cell, const char*& data) 
     const std::int64_t bytes = volume(s.chunk) * static_cast<std::int64_t>(of(variable).element());
     std::vector<char> memory = cache_.take(bytes);
     if (s.way == Way::hdf5) {
-        memory.resize(static_cast<std::size_t>(bytes));
+        // HDF5 leaves what has neither data nor a fill value as it is.
+        memory.assign(static_cast<std::size_t>(bytes), 0);
         if (Status status = read_by_hdf5(variable, cell, memory.data()); !status.ok())
             return status;
     } else if (s.filters.empty()) {

@@ -2,8 +2,11 @@
 // the file at work: code and text, the same on all ranks, no hang; and the file stays usable.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -75,8 +78,8 @@ void check_record(tw_file file, int record) {
 }
 
 /// A file that is being written shows what is committed, no more; sync shows what has come since.
-void while_written() {
-    tw_file writer = create("publish=live"), reader = nullptr;
+void while_written(const std::string& format) {
+    tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
     put_record(writer, 0);
     OK(tw_open(session, path.c_str(), nullptr, &reader));
     put_record(writer, 1);
@@ -192,19 +195,61 @@ void several_of_one() {
     // Left open for tw_finalize.
 }
 
+/// What netCDF-4 has and the library has not: listed, and refused when it is read.
+void foreign_types() {
+    const std::string other = path + ".types";
+    if (rank() == 0) {
+        int id = 0, dim = 0, var = 0, group = 0, type = 0;
+        const char* words[] = {"two", "words"};
+        const signed char red = 1;
+        int status = nc_create(other.c_str(), NC_CLOBBER | NC_NETCDF4, &id);
+        status |= nc_def_dim(id, "x", 3, &dim);
+        status |= nc_def_var(id, "v", NC_INT, 1, &dim, &var);
+        status |= nc_put_att_string(id, var, "one", 1, words);
+        status |= nc_put_att_string(id, var, "two", 2, words);
+        status |= nc_def_enum(id, NC_BYTE, "colour", &type);
+        status |= nc_insert_enum(id, type, "red", &red);
+        status |= nc_def_var(id, "coloured", type, 1, &dim, &var);
+        status |= nc_def_grp(id, "inner", &group);
+        status |= nc_def_var(group, "hidden", NC_INT, 1, &dim, &var);
+        status |= nc_close(id);
+        CHECK(status == NC_NOERR);
+    }
+    MPI_Barrier(check::state.comm);
+    tw_file file = nullptr;
+    OK(tw_open(session, other.c_str(), nullptr, &file));
+    tw_type type{};
+    OK(tw_inq_var(file, "coloured", &type, nullptr, nullptr));
+    CHECK(static_cast<int>(type) == 0);
+    std::int32_t values[3] = {};
+    REFUSED(tw_get(file, "coloured", nullptr, 0, TW_INT, values, 3), TW_EUNSUPPORTED, "colour");
+    REFUSED(tw_get(file, "inner/hidden", nullptr, 0, TW_INT, values, 3), TW_EUNSUPPORTED, "group");
+    OK(tw_get(file, "v", nullptr, 0, TW_INT, values, 3));
+    CHECK(values[0] == NC_FILL_INT && values[2] == NC_FILL_INT);
+    char text_of[4] = {};
+    OK(tw_get_att_text(file, "v", "one", 4, text_of));
+    CHECK(std::string(text_of) == "two");
+    CHECK(tw_get_att(file, "v", "two", TW_INT, 2, values) == TW_EUNSUPPORTED);
+    OK(tw_close(&file));
+    if (rank() == 0) std::remove(other.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 30);
     const std::string folder = check::make_folder("reading_calls");
     path = folder + "/file.nc";
-    for (const char* settings : {"log=off", "log=off; node_size=2; piece=256"}) {
+    using Way = std::pair<const char*, const char*>;
+    for (const auto& [settings, format] : {Way("log=off", "cdf2"), Way("log=off", "netcdf4"),
+                                           Way("log=off; node_size=2; piece=256", "cdf2")}) {
         OK(tw_init(check::state.comm, settings, &session));
         line = decompose();
-        while_written();
+        while_written(format);
         wrong_arguments();
         different_calls();
         several_of_one();
+        foreign_types();
         OK(tw_finalize(&session));
     }
     if (rank() == 0) {
