@@ -57,7 +57,7 @@ struct Cell {
     std::vector<hsize_t> corner;  ///< the record dimension included
     std::int64_t at = 0;          ///< element of the chunk at which the record begins
     Box box;                      ///< within the variable
-    Box extent;  ///< of the variable, as far as HDF5 has it; empty: not this record
+    Box extent;                   ///< of the variable, as far as HDF5 has it
 };
 
 void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements) {
@@ -201,7 +201,7 @@ private:
     Status read_box(const ReadRange& range, const Box& box, char* to);
     Status read_cell(int variable, const Cell& cell, const Box& box, char* to);
     Status locate(int variable, const Cell& cell);
-    Status read_raw(int variable, std::int64_t offset, std::int64_t bytes, char* to);
+    Status read_raw(std::int64_t offset, std::int64_t bytes, char* to);
     Status unpack(int variable, const Cell& cell, const char*& data);
     Status read_by_hdf5(int variable, const Cell& cell, char* to);
     void fill(const FillValue& value, std::int64_t element, const Box& box, const Box& in,
@@ -235,9 +235,8 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
     std::size_t first = 0;  // dimension along which chunks have a length
     while (first + 1 < nd && chunk(first) == 1) ++first;
     // All records of a chunk are in the cache.
-    std::int64_t row = v.record ? s.chunk[0] * element : element;
-    for (std::size_t d = 0; d < nd; ++d) row *= chunk(d);
-    const std::int64_t chunk_bytes = row;
+    std::int64_t chunk_bytes = v.record ? s.chunk[0] * element : element;
+    for (std::size_t d = 0; d < nd; ++d) chunk_bytes *= chunk(d);
     std::vector<std::int64_t> width(v.shape);  // of a part
     const std::int64_t share = v.elements() * element / std::max(1, readers);
     const std::int64_t most = std::max(chunk_bytes, std::min(most_band, share));
@@ -251,8 +250,7 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
         parts *= (chunks + n - 1) / n;
     }
     std::vector<SourcePart> result;
-    const Box whole = whole_box(v.shape);
-    Box box = whole;
+    Box box = whole_box(v.shape);
     for (bool more = true; more;) {
         SourcePart part;
         for (std::size_t d = 0; d < nd; ++d)
@@ -334,12 +332,10 @@ Status Netcdf4Source::read_box(const ReadRange& range, const Box& box, char* to)
         cell.key.record = range.record / s.chunk[0];
         cell.corner[0] = static_cast<hsize_t>(cell.key.record * s.chunk[0]);
         cell.at = range.record % s.chunk[0] * volume(std::span(s.chunk).subspan(1));
-        if (range.record >= s.extent[0]) cell.extent.count.fill(0);
-    }
-    const bool none = v.record && range.record >= s.extent[0];
-    if (none && nd == 0) {
-        fill_with(s.beyond, static_cast<std::int64_t>(v.element()), to, 1);
-        return {};
+        if (range.record >= s.extent[0]) {
+            fill_with(s.beyond, static_cast<std::int64_t>(v.element()), to, box.volume());
+            return {};
+        }
     }
     Index at{};
     for (std::size_t d = 0; d < nd; ++d) at[d] = box.low[d] / s.chunk[d + lead];
@@ -384,7 +380,8 @@ Status Netcdf4Source::read_cell(int variable, const Cell& cell, const Box& box, 
     const bool any = intersect(common, cell.extent, part);
     if (!any || part.volume() < common.volume()) fill(s.beyond, element, common, box, to);
     if (!any) return {};
-    if (s.way == Way::chunks) {
+    const char* data = cache_.find(cell.key);
+    if (s.way == Way::chunks && data == nullptr) {
         if (Status status = locate(variable, cell); !status.ok()) return status;
         if (place_.address < 0) {
             fill(s.fill, element, part, box, to);
@@ -394,11 +391,11 @@ Status Netcdf4Source::read_cell(int variable, const Cell& cell, const Box& box, 
     const Box in_chunk = relative(part, cell.box), in_box = relative(part, box);
     const std::int64_t from = cell.at + linear(shape_of(cell.box), in_chunk.low);
     to += linear(shape_of(box), in_box.low) * element;
-    if (s.way == Way::chunks && s.filters.empty() && contiguous(in_chunk, shape_of(cell.box)) &&
-        contiguous(in_box, shape_of(box)))
-        return read_raw(variable, from * element, part.volume() * element, to);
-    const char* data = nullptr;
-    if (Status status = unpack(variable, cell, data); !status.ok()) return status;
+    if (s.way == Way::chunks && s.filters.empty() && data == nullptr &&
+        contiguous(in_chunk, shape_of(cell.box)) && contiguous(in_box, shape_of(box)))
+        return read_raw(from * element, part.volume() * element, to);
+    if (data == nullptr)
+        if (Status status = unpack(variable, cell, data); !status.ok()) return status;
     copy_rows(part.nd, part.count, element, data + from * element, strides_of(shape_of(cell.box)),
               to, strides_of(shape_of(box)));
     return {};
@@ -426,15 +423,14 @@ Status Netcdf4Source::locate(int variable, const Cell& cell) {
 }
 
 /// Bytes of the chunk that was located last.
-Status Netcdf4Source::read_raw(int, std::int64_t offset, std::int64_t bytes, char* to) {
+Status Netcdf4Source::read_raw(std::int64_t offset, std::int64_t bytes, char* to) {
     ++counts_.calls;
     counts_.bytes += bytes;
     return read_fully(view_->descriptor(), path_, to, bytes, place_.address + offset);
 }
 
+/// Brings a chunk, located before, into the cache.
 Status Netcdf4Source::unpack(int variable, const Cell& cell, const char*& data) {
-    data = cache_.find(cell.key);
-    if (data != nullptr) return {};
     const StoredVariable& s = stored(variable);
     const std::int64_t bytes = volume(s.chunk) * static_cast<std::int64_t>(of(variable).element());
     std::vector<char> memory = cache_.take(bytes);
@@ -445,12 +441,10 @@ Status Netcdf4Source::unpack(int variable, const Cell& cell, const char*& data) 
             return status;
     } else if (s.filters.empty()) {
         memory.resize(static_cast<std::size_t>(bytes));
-        if (Status status = read_raw(variable, 0, bytes, memory.data()); !status.ok())
-            return status;
+        if (Status status = read_raw(0, bytes, memory.data()); !status.ok()) return status;
     } else {
         raw_.resize(static_cast<std::size_t>(place_.bytes));
-        if (Status status = read_raw(variable, 0, place_.bytes, raw_.data()); !status.ok())
-            return status;
+        if (Status status = read_raw(0, place_.bytes, raw_.data()); !status.ok()) return status;
         if (!decompressor_) decompressor_.emplace();
         const char* wrong = decompressor_->undo(s.filters, place_.skipped, raw_, bytes, memory);
         if (wrong != nullptr)

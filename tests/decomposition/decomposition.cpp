@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <set>
+
 #include "system/random.hpp"
 
 using namespace thalweg;
@@ -280,6 +283,54 @@ TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
     const std::int64_t extent[] = {0, 8}, stride[] = {32, 4};
     EXPECT_TRUE(check_strided(*m, 2, extent, stride, view).ok());
     EXPECT_TRUE(check_dense(*m, 0).ok());
+}
+
+/// What is wanted of the parts of a variable is, together, what is wanted of it.
+TEST(Wanted, IsDividedAmongParts) {
+    Random random(3);
+    for (int tries = 0; tries < 200; ++tries) {
+        const std::int64_t shape[] = {random.between(1, 9), random.between(1, 9)};
+        const std::int64_t cut[] = {random.between(0, shape[0]), random.between(0, shape[1])};
+        std::vector<WantedBox> boxes(static_cast<std::size_t>(random.between(1, 3)));
+        for (WantedBox& w : boxes) {
+            w.box.nd = 2;
+            for (int d = 0; d < 2; ++d) {
+                w.box.low[d] = random.below(shape[d]);
+                w.box.count[d] = random.between(1, shape[d] - w.box.low[d]);
+                w.at[d] = random.below(5);
+            }
+            w.block = static_cast<int>(&w - boxes.data());
+        }
+        // Element and its place in the array, of each box.
+        using Seen = std::multiset<std::array<std::int64_t, 5>>;
+        const auto add = [](Seen& seen, const WantedBox& w, const Index& low) {
+            for (std::int64_t y = 0; y < w.box.count[0]; ++y)
+                for (std::int64_t x = 0; x < w.box.count[1]; ++x)
+                    seen.insert({w.block, low[0] + w.box.low[0] + y, low[1] + w.box.low[1] + x,
+                                 w.at[0] + y, w.at[1] + x});
+        };
+        Seen expected, found;
+        for (const WantedBox& w : boxes) add(expected, w, {});
+        for (int part = 0; part < 4; ++part) {
+            Box box = whole_box(shape);
+            for (int d = 0; d < 2; ++d) {
+                const bool upper = ((part >> d) & 1) != 0;
+                box.low[d] = upper ? cut[d] : 0;
+                box.count[d] = upper ? shape[d] - cut[d] : cut[d];
+            }
+            const auto within = wanted_within(boxes, box);
+            std::int64_t before = 0;
+            for (const WantedBox& w : within) {
+                add(found, w, box.low);
+                EXPECT_GE(w.first, before);
+                before = w.first;
+                EXPECT_EQ(w.first, linear({box.count.data(), 2}, w.box.low));
+                EXPECT_LE(w.first, w.last);
+                EXPECT_LT(w.last, box.volume());
+            }
+        }
+        ASSERT_EQ(found, expected);
+    }
 }
 
 }  // namespace

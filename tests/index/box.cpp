@@ -167,4 +167,22 @@ TEST(Intersect, IsTheCommonElements) {
     }
 }
 
+TEST(Box, IsContiguousIfItsElementsAreSideBySide) {
+    const std::int64_t shape[] = {3, 4, 5};
+    Box box = whole_box(shape);
+    EXPECT_EQ(box.volume(), 60);
+    EXPECT_TRUE(contiguous(box, shape));
+    box.count[0] = 2;
+    EXPECT_TRUE(contiguous(box, shape));
+    box.count[1] = 2;
+    EXPECT_FALSE(contiguous(box, shape));
+    box.count[0] = 1;
+    EXPECT_TRUE(contiguous(box, shape));
+    box.count[2] = 3;
+    EXPECT_FALSE(contiguous(box, shape));
+    box.count[1] = 1;
+    EXPECT_TRUE(contiguous(box, shape));
+    EXPECT_TRUE(contiguous(whole_box({}), {}));
+}
+
 }  // namespace
