@@ -28,6 +28,7 @@ module thalweg
     c_print_summary, c_decompose, c_create, c_open, c_def_dim, c_def_var, c_set_var, &
     c_set_record, c_enddef, c_end_step, c_sync, c_close, c_inq_dim, c_inq_role, c_model_comm, &
     c_recover
+  use thalweg_lists, only: tw_decompose_list
   use thalweg_reading, only: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, &
     tw_inq_var, tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, &
     tw_get_deferred, tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
@@ -45,7 +46,8 @@ module thalweg
     TW_EINUSE, TW_ESETTING, TW_ECLOSED, TW_ENOMEM, TW_EMPI, TW_ENETCDF, TW_EUNSUPPORTED, &
     TW_EINTERNAL, TW_ECHECKSUM, TW_EDIFFERENT, TW_KEEP_LATER, TW_DROP_LATER
   public :: tw_init, tw_finalize, tw_inq_role, tw_is_server, tw_model_comm, tw_strerror, &
-    tw_error_message, tw_print_config, tw_summary, tw_print_summary, tw_decompose
+    tw_error_message, tw_print_config, tw_summary, tw_print_summary, tw_decompose, &
+    tw_decompose_list
   public :: tw_create, tw_open, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, &
     tw_set_record, tw_enddef, tw_put, tw_put_deferred, tw_put_box, tw_end_step, tw_sync, &
     tw_close, tw_recover, tw_inq_dim, tw_get

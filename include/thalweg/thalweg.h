@@ -186,6 +186,38 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
                       const int64_t* start, const int64_t* count, const int64_t* halo_low,
                       const int64_t* halo_high, tw_decomposition* decomposition);
 
+/** Flags of tw_decompose_list. */
+enum tw_list_flags {
+    TW_LIST_UNIQUE = 0, /**< every index is in one place at most: for writing and reading */
+    TW_LIST_SHARED = 1  /**< indices may occur more than once, on any ranks: for reading alone */
+};
+
+/**
+ * Declares which elements of an index space this rank holds by a list of global indices, in any
+ * order: columns of an unstructured mesh, land points. The list runs over some of the dimensions;
+ * the others are held whole.
+ * @param dims     names of all dimensions in the order of the array in memory, slowest first
+ * @param shape    [ndims] global lengths, the same on every rank
+ * @param listed   names of the dimensions that the list runs over: one or more neighbours in dims,
+ *                 in the same order
+ * @param n        number of positions of the list on this rank, 0 or more
+ * @param indices  [n] global index of each position, counted from 0, row-major over the listed
+ *                 dimensions; -1 is a hole: the position exists in memory and has no place in the
+ *                 file. Free to be changed when the call returns.
+ * @param flags    enum tw_list_flags, the same on every rank
+ * In memory the listed dimensions are one of length n, in their place among the others: an array
+ * has n times the product of the other lengths elements, tw_put_strided and tw_get_strided take
+ * that many dimensions. Holes are not written, and left as they are by reads. Elements that are in
+ * no list are filled.
+ * @return TW_OK, TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS (an index outside the shape),
+ *         TW_EOVERLAP (an index twice, on one rank or on two; not with TW_LIST_SHARED),
+ *         TW_EMISMATCH (names, shape or flags differ between ranks), TW_ENOMEM
+ * @note Collective
+ */
+int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
+                      const char* listed, int64_t n, const int64_t* indices, int flags,
+                      tw_decomposition* decomposition);
+
 /** What tw_get does with the halo along a dimension. */
 enum tw_edge {
     TW_HALO_KEEP = 0,    /**< leaves it as it is: the default */

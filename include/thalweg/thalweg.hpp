@@ -421,6 +421,16 @@ public:
                                 halo_high.empty() ? nullptr : halo_high.data(), &made));
         return made;
     }
+    /// tw_decompose_list: `indices` of the dimensions `listed`, -1 being a hole @note Collective
+    Decomposition decompose_list(const std::string& dims, const std::vector<std::int64_t>& shape,
+                                 const std::string& listed, std::span<const std::int64_t> indices,
+                                 int flags = TW_LIST_UNIQUE) {
+        Decomposition made = nullptr;
+        check(tw_decompose_list(session_, dims.c_str(), shape.data(), listed.c_str(),
+                                static_cast<std::int64_t>(indices.size()), indices.data(), flags,
+                                &made));
+        return made;
+    }
     /// tw_fill_halo: TW_HALO_KEEP, ... of each dimension @note Collective
     void fill_halo(Decomposition decomposition, const std::vector<int>& edges) {
         check(tw_fill_halo(decomposition, edges.data()));

@@ -135,6 +135,10 @@ private:
     Status accept(Status checked, int variable, ArrayView view, bool deferred);
     void use_netcdf_byte_rule(int variable, ArrayView& view) const;
     Status stage(int variable, const ArrayView& view);
+    std::int64_t stage_blocks(const Variable& v, const ArrayView& view, char* to, RowKernel kernel,
+                              const char* fill);
+    std::int64_t stage_list(const Variable& v, const ArrayView& view, char* to, RowKernel kernel,
+                            const char* fill);
     Status agree_on(Call call, int variable, const Status& mine, Agreed& agreed);
     Status missing_variables(const std::vector<std::int64_t>& missing);
     Status write_space(const Space& space, bool records, const std::vector<Action>& actions);

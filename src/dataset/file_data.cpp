@@ -123,13 +123,65 @@ void File::use_netcdf_byte_rule(int variable, ArrayView& view) const {
     if (v.type == TW_BYTE && view.type == TW_UBYTE && !has_new_types(format_)) view.type = TW_BYTE;
 }
 
+/// The held blocks, dense one behind the other.
+std::int64_t File::stage_blocks(const Variable& v, const ArrayView& view, char* to,
+                                RowKernel kernel, const char* fill) {
+    const Decomposition& d = *v.decomposition;
+    const auto size = static_cast<std::int64_t>(v.element());
+    std::vector<int> same(static_cast<std::size_t>(d.nd()));
+    for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int>(i);
+    std::int64_t misfits = 0;
+    for (std::size_t b = 0; b < d.blocks.size(); ++b) {
+        const Box& box = d.blocks[b];
+        if (box.volume() == 0) continue;
+        HeldBox held;
+        held.block = static_cast<int>(b);
+        const Strided from = locate(d, same, held, view);
+        Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
+        for (int i = 0; i < box.nd; ++i) stride[i] *= size;
+        misfits +=
+            packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel, fill);
+        to += box.volume() * size;
+    }
+    return misfits;
+}
+
+/// The array of a list as it is; what is in holes is nobody's business, and not looked at.
+std::int64_t File::stage_list(const Variable& v, const ArrayView& view, char* to, RowKernel kernel,
+                              const char* fill) {
+    const Decomposition& d = *v.decomposition;
+    const auto size = static_cast<std::int64_t>(v.element());
+    const std::vector<std::int64_t> extent = d.listed_extent();
+    Index dense = strides_of(extent);
+    for (std::int64_t& s : dense) s *= size;
+    const auto nd = static_cast<int>(extent.size());
+    if (d.listed->list->elements == d.listed->length) {
+        Index count{}, stride = view.stride;
+        std::copy(extent.begin(), extent.end(), count.begin());
+        if (view.dense)
+            for (int i = 0; i < nd; ++i)
+                stride[i] = dense[i] / size * static_cast<std::int64_t>(size_of(view.type));
+        return packers_.copy_box(nd, count, to, dense, view.data, stride, kernel, fill);
+    }
+    ArrayView copy;
+    copy.data = to;
+    copy.type = v.type;
+    std::int64_t misfits = 0;
+    for (const HeldBox& held : held_by(d, v.order, v.shape))
+        for_runs(held, held.box, [&](const HeldBox& run, const Box& part) {
+            const Strided from = locate(d, v.order, run, view), into = locate(d, v.order, run, copy);
+            misfits += copy_box(part.nd, part.count, const_cast<char*>(into.base), into.stride,
+                                from.base, from.stride, kernel, fill);
+        });
+    return misfits;
+}
+
 /// Copies the held elements, converted to the file's type, so that the budget is known from the
 /// definitions.
 Status File::stage(int variable, const ArrayView& view) {
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     const Decomposition& d = *v.decomposition;
     Pending& pending = pending_[static_cast<std::size_t>(variable)];
-    const std::size_t size = v.element();
     if (!staging_ && staging_bytes_ > 0) {
         staging_ = make_private_memory(staging_bytes_);
         if (!staging_)
@@ -141,22 +193,10 @@ Status File::stage(int variable, const ArrayView& view) {
     char* const copy = staging_ ? staging_->data() + pending.staged_at : nullptr;
     char fill[8];
     v.fill_value(fill);
-    std::vector<int> same(static_cast<std::size_t>(d.nd()));
-    for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int>(i);
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
-    char* to = copy;
     std::int64_t& misfits = misfits_[static_cast<std::size_t>(variable)];
-    misfits = 0;
-    for (std::size_t b = 0; b < d.blocks.size(); ++b) {
-        const Box& box = d.blocks[b];
-        if (box.volume() == 0) continue;
-        const Strided from = locate(d, same, static_cast<int>(b), view);
-        Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
-        for (int i = 0; i < box.nd; ++i) stride[i] *= static_cast<std::int64_t>(size);
-        misfits +=
-            packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel, fill);
-        to += static_cast<std::size_t>(box.volume()) * size;
-    }
+    misfits = d.listed ? stage_list(v, view, copy, kernel, fill)
+                       : stage_blocks(v, view, copy, kernel, fill);
     pending.view = {};
     pending.view.data = copy;
     pending.view.type = v.type;

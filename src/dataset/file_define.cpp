@@ -227,7 +227,8 @@ Status File::plan() {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
         const Variable& v = definitions_.variables[i];
         pending_[i].staged_at = staging_bytes_;
-        const auto size = static_cast<std::size_t>(v.decomposition->held) * v.element();
+        const Decomposition& d = *v.decomposition;
+        const auto size = static_cast<std::size_t>(d.listed ? d.stored : d.held) * v.element();
         staging_bytes_ += (size + 63) / 64 * 64;
     }
     auto bytes = static_cast<std::int64_t>(staging_bytes_);

@@ -60,6 +60,7 @@ Axes find_axes(const Definitions& definitions, bool rows) {
 std::vector<std::int64_t> starts_along(const Axis& axis) {
     const int m = axis.variable->order[static_cast<std::size_t>(axis.at)];
     std::vector<std::int64_t> starts{0};
+    // Lists have no blocks: the dimension is cut evenly.
     for (const Box& block : axis.variable->decomposition->blocks)
         if (block.volume() > 0) starts.push_back(block.low[m]);
     return starts;
@@ -68,15 +69,23 @@ std::vector<std::int64_t> starts_along(const Axis& axis) {
 /// The part in which this rank's first block of the first axis' variable begins; -1: it has none.
 int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     if (axes.empty()) return 0;
-    for (const Box& block : axes.front().variable->decomposition->blocks) {
-        if (block.volume() == 0) continue;
-        const int m = axes.front().variable->order[static_cast<std::size_t>(axes.front().at)];
-        const auto& begin = cuts.front().begin;
-        return static_cast<int>(std::upper_bound(begin.begin(), begin.end(), block.low[m]) -
-                                begin.begin()) -
-               1;
+    const Axis& axis = axes.front();
+    const Decomposition& d = *axis.variable->decomposition;
+    std::int64_t first = -1;
+    if (d.listed) {
+        for (const HeldBox& held : held_by(d, axis.variable->order, axis.variable->shape))
+            for_runs(held, held.box, [&](const HeldBox&, const Box& part) {
+                if (first < 0) first = part.low[axis.at];
+            });
+    } else {
+        const int m = axis.variable->order[static_cast<std::size_t>(axis.at)];
+        for (const Box& block : d.blocks)
+            if (first < 0 && block.volume() > 0) first = block.low[m];
     }
-    return -1;
+    if (first < 0) return -1;
+    const auto& begin = cuts.front().begin;
+    return static_cast<int>(std::upper_bound(begin.begin(), begin.end(), first) - begin.begin()) -
+           1;
 }
 
 }  // namespace

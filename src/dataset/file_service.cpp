@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
 #include "exchange/copy.hpp"
+#include "exchange/dense.hpp"
 #include "storage/chunk_grid.hpp"
 
 namespace thalweg {
@@ -19,9 +21,34 @@ void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
 }
 
 /// Bytes of the words that describe a box in a parcel.
-std::int64_t description(std::size_t dims) { return static_cast<std::int64_t>(8 * (4 + 2 * dims)); }
+std::int64_t description(std::size_t dims) { return static_cast<std::int64_t>(8 * (5 + 2 * dims)); }
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Bytes that tell a list's indices in a parcel, at most.
+std::int64_t description(const Listing& listing) {
+    std::vector<std::int64_t> words;
+    append_listing(words, listing);
+    return static_cast<std::int64_t>(8 * words.size());
+}
+
+/// Packs what a list has of a box, dense in the order of the indices.
+/// @param from  position 0 of the list, at the box's low corner
+std::int64_t pack_list(const HeldBox& held, const Box& box, const Strided& from, char* to,
+                       RowKernel kernel, std::int64_t size, const char* fill) {
+    HeldBox into = held;
+    into.box = box;
+    into.list = held.list->within(box);
+    const Index stride = dense_strides(into, size);
+    std::int64_t misfits = 0;
+    held.list->for_runs(box, [&](const Box& part, std::int64_t position, const Run&) {
+        const int along = held.list->dims.back();
+        misfits += copy_box(part.nd, part.count, to + into.position * stride[along], stride,
+                            from.base + position * from.stride[along], from.stride, kernel, fill);
+        into.position += part.count[along];
+    });
+    return misfits;
+}
 
 }  // namespace
 
@@ -53,9 +80,10 @@ void File::choose_service() {
 /// Sizes the queue, and decides whether a step fits into it.
 void File::plan_queue(ServicePlan& plan) {
     const std::size_t n = definitions_.variables.size();
-    std::int64_t total = 0, largest = 0, words = static_cast<std::int64_t>(8 * (16 + n / 32));
+    std::int64_t total = 0, largest = 0, words = static_cast<std::int64_t>(8 * (17 + n / 32));
+    std::set<const Listing*> lists;  // each is told once
     for (const Variable& v : definitions_.variables) {
-        held_.push_back(in_file_order(v.decomposition->blocks, v.order, v.shape));
+        held_.push_back(held_by(*v.decomposition, v.order, v.shape));
         FillValue fill{};
         v.fill_value(fill.data());
         if (order_ == Order::big_endian) to_big_endian(v.type, fill.data());
@@ -65,6 +93,8 @@ void File::plan_queue(ServicePlan& plan) {
         total += bytes;
         largest = std::max(largest, bytes);
         words += static_cast<std::int64_t>(held_.back().size()) * description(v.dims.size());
+        for (const HeldBox& held : held_.back())
+            if (held.list && lists.insert(held.list.get()).second) words += description(*held.list);
     }
     total += rounded(words);
     largest = std::max(largest, rounded(words));
@@ -197,7 +227,12 @@ Status File::queue_variable(int variable, const ArrayView& view) {
     char* to = pending.queued;
     for (const HeldBox& held : held_[at]) {
         const Box& box = held.box;
-        const Strided from = locate(d, v.order, held.block, view);
+        const Strided from = locate(d, v.order, held, view);
+        if (held.list) {
+            misfits_[at] += pack_list(held, box, from, to, kernel, size, fill_[at].data());
+            to += elements_of(held) * size;
+            continue;
+        }
         Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
         for (int i = 0; i < box.nd; ++i) stride[i] *= size;
         misfits_[at] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
@@ -241,28 +276,37 @@ Status File::queue_range(int variable, const ArrayView& view, Parcel& parcel) {
     const auto size = static_cast<std::int64_t>(v.element());
     const ElementRange range{parcel.head.begin, parcel.head.end};
     std::int64_t bytes = 0;
-    for_parts(v.shape, range, held_[at],
-              [&](const HeldBox&, const Box& part) { bytes += part.volume() * size; });
+    std::vector<HeldBox> parts;  // what of it the entries hold
+    for_frames(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
+        if (!has_any(held, part)) return;
+        HeldBox own = held_box(part, v.shape);
+        if (held.list) own.list = held.list->within(part);
+        bytes += elements_of(own) * size;
+        parts.push_back(std::move(own));
+    });
     if (bytes == 0) return {};
     char* to = service_->outbox().take(bytes);
     if (to == nullptr)
         return failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})", path_,
                        v.name, team_.rank());
     const RowKernel kernel = pack_kernel(view.type, v.type, order_);
-    for_parts(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
-        Strided from = locate(*v.decomposition, v.order, held.block, view);
+    std::size_t next = 0;
+    for_frames(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
+        if (!has_any(held, part)) return;
+        Strided from = locate(*v.decomposition, v.order, held, view);
         for (int i = 0; i < part.nd; ++i)
-            from.base += (part.low[i] - held.box.low[i]) * from.stride[i];
-        Index stride = strides_of(std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
-        for (int i = 0; i < part.nd; ++i) stride[i] *= size;
-        misfits_[at] += packers_.copy_box(part.nd, part.count, to, stride, from.base, from.stride,
-                                          kernel, fill_[at].data());
+            if (!held.list || !held.list->covers(i))
+                from.base += (part.low[i] - held.box.low[i]) * from.stride[i];
         Parcel::Entry entry;
         entry.variable = variable;
-        entry.held = held_box(part, v.shape);
+        entry.held = std::move(parts[next++]);
         entry.at = service_->outbox().position(to);
-        parcel.entries.push_back(entry);
-        to += part.volume() * size;
+        const Index stride = dense_strides(entry.held, size);
+        misfits_[at] += held.list ? pack_list(held, part, from, to, kernel, size, fill_[at].data())
+                                  : packers_.copy_box(part.nd, part.count, to, stride, from.base,
+                                                      from.stride, kernel, fill_[at].data());
+        to += elements_of(entry.held) * size;
+        parcel.entries.push_back(std::move(entry));
     });
     return {};
 }
@@ -325,7 +369,7 @@ Status File::publish_queued(UnitKind kind) {
                 entry.held = held;
                 entry.at = at;
                 parcel.entries.push_back(entry);
-                at += held.box.volume() * static_cast<std::int64_t>(v.element());
+                at += elements_of(held) * static_cast<std::int64_t>(v.element());
             }
         }
     }

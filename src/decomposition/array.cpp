@@ -14,8 +14,57 @@ Status check_dense(const Decomposition& d, std::int64_t n) {
                    fmt::join(d.dims, " "), d.stored);
 }
 
+namespace {
+
+Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent,
+                    const std::int64_t* byte_stride, ArrayView& view) {
+    const std::vector<std::int64_t> wanted = d.listed_extent();
+    if (rank != static_cast<int>(wanted.size()))
+        return failure(TW_ESHAPE,
+                       "the array has {} dimensions, the list over ({}), whose listed ones are one "
+                       "in memory, has {}",
+                       rank, fmt::join(d.dims, " "), wanted.size());
+    if (extent == nullptr || byte_stride == nullptr)
+        return failure(TW_EARG, "no extents or strides given");
+    const std::span given(extent, wanted.size());
+    if (d.listed->length > 0 && !std::equal(given.begin(), given.end(), wanted.begin()))
+        return failure(TW_ESHAPE, "the array is ({}), this rank's part of ({}) is ({})",
+                       fmt::join(given, ", "), fmt::join(d.dims, " "), fmt::join(wanted, ", "));
+    view.dense = false;
+    std::copy_n(byte_stride, wanted.size(), view.stride.begin());
+    return {};
+}
+
+/// Of the dense array of a list, per dimension in memory.
+Index listed_strides(const Decomposition& d, const ArrayView& array) {
+    if (!array.dense) return array.stride;
+    Index stride = strides_of(d.listed_extent());
+    for (std::int64_t& s : stride) s *= static_cast<std::int64_t>(size_of(array.type));
+    return stride;
+}
+
+Strided locate_listed(const Decomposition& d, std::span<const int> order, const HeldBox& held,
+                      const ArrayView& array) {
+    const Listed& listed = *d.listed;
+    const Index stride = listed_strides(d, array);
+    Strided result;
+    for (std::size_t f = 0; f < order.size(); ++f) {
+        const int m = order[f];
+        if (!listed.covers(m))
+            result.stride[f] =
+                stride[static_cast<std::size_t>(m < listed.first ? m : m - listed.count + 1)];
+    }
+    const auto along = static_cast<std::size_t>(held.list->dims.back());
+    result.stride[along] = stride[static_cast<std::size_t>(listed.first)];
+    result.base = array.data + held.position * result.stride[along];
+    return result;
+}
+
+}  // namespace
+
 Status check_strided(const Decomposition& d, int rank, const std::int64_t* extent,
                      const std::int64_t* byte_stride, ArrayView& view) {
+    if (d.listed) return check_listed(d, rank, extent, byte_stride, view);
     const bool listed = rank == d.nd() + 1;
     if (rank != d.nd() && !listed)
         return failure(TW_ESHAPE, "the array has {} dimensions, its decomposition ({}) has {}",
@@ -55,8 +104,10 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     return {};
 }
 
-Strided locate(const Decomposition& d, std::span<const int> order, int block,
+Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox& held,
                const ArrayView& array) {
+    if (d.listed) return locate_listed(d, order, held, array);
+    const int block = held.block;
     const Box& box = d.blocks[static_cast<std::size_t>(block)];
     const auto size = static_cast<std::int64_t>(size_of(array.type));
     Index stride{};  // per memory dimension, in bytes

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "decomposition/directory.hpp"
 #include "decomposition/overlap.hpp"
 
 namespace thalweg {
@@ -54,9 +55,9 @@ Status check_own(const Decomposition& d) {
     return {};
 }
 
-Status check_alike(Comm& comm, const Decomposition& d) {
-    std::string mine =
-        fmt::format("({}) of shape ({})", fmt::join(d.dims, " "), fmt::join(d.shape, ", "));
+Status check_alike(Comm& comm, const Decomposition& d, const std::string& more = "") {
+    std::string mine = fmt::format("({}) of shape ({}){}", fmt::join(d.dims, " "),
+                                   fmt::join(d.shape, ", "), more);
     std::vector<char> first(mine.begin(), mine.end());
     comm.broadcast(first, 0);
     const std::string theirs(first.begin(), first.end());
@@ -88,6 +89,106 @@ Status make_decomposition(Comm& comm, Decomposition given,
     std::int64_t held = given.held;
     comm.all_reduce({&held, 1}, Reduce::sum);
     given.whole = held == volume(given.shape);
+    made = std::make_shared<const Decomposition>(std::move(given));
+    return {};
+}
+
+namespace {
+
+/// Finds the listed dimensions among the others.
+Status place_listed(const Decomposition& d, const std::vector<std::string>& names, Listed& listed) {
+    if (names.empty()) return failure(TW_EARG, "a list needs at least one listed dimension");
+    const auto at = std::find(d.dims.begin(), d.dims.end(), names.front());
+    const auto left = static_cast<std::size_t>(d.dims.end() - at);
+    if (names.size() > left || !std::equal(names.begin(), names.end(), at))
+        return failure(TW_EARG,
+                       "the listed dimensions ({}) must be neighbours in ({}), in the same order",
+                       fmt::join(names, " "), fmt::join(d.dims, " "));
+    listed.first = static_cast<int>(at - d.dims.begin());
+    listed.count = static_cast<int>(names.size());
+    return {};
+}
+
+std::span<const std::int64_t> listed_shape(const Decomposition& d) {
+    return std::span(d.shape).subspan(static_cast<std::size_t>(d.listed->first),
+                                      static_cast<std::size_t>(d.listed->count));
+}
+
+/// An index in words: the number, and where in the grid it is.
+std::string name_index(const Decomposition& d, std::int64_t index) {
+    const std::span<const std::int64_t> shape = listed_shape(d);
+    if (shape.size() == 1) return fmt::format("index {}", index);
+    std::vector<std::int64_t> at(shape.size());
+    std::int64_t rest = index;
+    for (std::size_t i = shape.size(); i-- > 0; rest /= shape[i]) at[i] = rest % shape[i];
+    return fmt::format("index {} ({})", index, fmt::join(at, ", "));
+}
+
+Status compress_own(const Decomposition& d, std::span<const std::int64_t> indices, IndexList& list,
+                    int rank) {
+    try {
+        const std::span<const std::int64_t> shape = listed_shape(d);
+        std::int64_t twice = -1;
+        Status status =
+            compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice);
+        if (twice >= 0) status.text = fmt::format("{}: {}", name_index(d, twice), status.text);
+        if (!status.ok())
+            status.text = fmt::format("list over ({}): {} (rank {})", fmt::join(d.dims, " "),
+                                      status.text, rank);
+        return status;
+    } catch (const std::bad_alloc&) {
+        return failure(TW_ENOMEM, "no memory for a list of {} indices (rank {})", indices.size(),
+                       rank);
+    }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Decomposition::listed_extent() const {
+    std::vector<std::int64_t> extent;
+    for (int i = 0; i < nd(); ++i) {
+        if (!listed->covers(i)) extent.push_back(shape[static_cast<std::size_t>(i)]);
+        if (i == listed->first) extent.push_back(listed->length);
+    }
+    return extent;
+}
+
+Status make_listed_decomposition(Comm& comm, Decomposition given,
+                                 const std::vector<std::string>& names,
+                                 std::span<const std::int64_t> indices, bool shared,
+                                 std::shared_ptr<const Decomposition>& made) {
+    auto listed = std::make_shared<Listed>();
+    listed->shared = shared;
+    listed->length = static_cast<std::int64_t>(indices.size());
+    Status status = check_own(given);
+    if (status.ok()) status = place_listed(given, names, *listed);
+    if (status = agree(comm, status); !status.ok()) return status;
+    if (status = check_alike(comm, given, fmt::format(", listed ({}){}", fmt::join(names, " "),
+                                                      shared ? ", shared" : ""));
+        !status.ok())
+        return status;
+    given.listed = listed;
+    auto list = std::make_shared<IndexList>();
+    if (status = agree(comm, compress_own(given, indices, *list, comm.rank())); !status.ok())
+        return status;
+    listed->list = list;
+    given.stored = volume(given.listed_extent());
+    const std::int64_t total = volume(listed_shape(given));
+    given.held = list->elements * (volume(given.shape) / total);
+    if (!shared) {
+        Duplicate twice;
+        status = agree(comm, find_duplicate(comm, *list, total, twice));
+        if (!status.ok()) return status;
+        if (twice.global >= 0)
+            return failure(TW_EOVERLAP,
+                           "list over ({}): {} is held by rank {}, at position {}, and by rank {}, "
+                           "at position {}",
+                           fmt::join(given.dims, " "), name_index(given, twice.global),
+                           twice.ranks[0], twice.positions[0], twice.ranks[1], twice.positions[1]);
+        std::int64_t held = given.held;
+        comm.all_reduce({&held, 1}, Reduce::sum);
+        given.whole = held == volume(given.shape);
+    }
     made = std::make_shared<const Decomposition>(std::move(given));
     return {};
 }
@@ -136,6 +237,31 @@ std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const 
     std::sort(result.begin(), result.end(),
               [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
     return result;
+}
+
+std::vector<HeldBox> held_by(const Decomposition& d, std::span<const int> order,
+                             std::span<const std::int64_t> file_shape) {
+    if (!d.listed) return in_file_order(d.blocks, order, file_shape);
+    if (d.held == 0) return {};
+    return {held_list(d.listed->in_order(order, file_shape), file_shape)};
+}
+
+HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape) {
+    HeldBox held;
+    held.box.nd = static_cast<int>(file_shape.size());
+    std::copy(file_shape.begin(), file_shape.end(), held.box.count.begin());
+    // No more of the slowest listed dimension than the list has.
+    const int slowest = list->dims.front();
+    const std::int64_t plane = volume(std::span(list->shape).subspan(1));
+    held.box.low[slowest] = list->list->runs.front().global() / plane;
+    held.box.count[slowest] =
+        (list->list->runs.back().end() - 1) / plane + 1 - held.box.low[slowest];
+    Index last = held.box.low;
+    for (int f = 0; f < held.box.nd; ++f) last[f] += held.box.count[f] - 1;
+    held.first = linear(file_shape, held.box.low);
+    held.last = linear(file_shape, last);
+    held.list = std::move(list);
+    return held;
 }
 
 }  // namespace thalweg

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/comm.hpp"
+#include "decomposition/listed.hpp"
 #include "index/box.hpp"
 #include "index/types.hpp"
 
@@ -17,7 +18,8 @@ namespace thalweg {
 /// What a read does with the halo along a dimension.
 enum class Edge : char { keep, clip, periodic };
 
-/// Boxes of an index space, named dimensions slowest first in memory order.
+/// Boxes of an index space, or a list of its indices; named dimensions slowest first in memory
+/// order.
 struct Decomposition {
     std::vector<std::string> dims;
     std::vector<std::int64_t> shape;
@@ -26,6 +28,7 @@ struct Decomposition {
     std::vector<Box> blocks;            ///< what this rank holds; empty boxes are kept
     std::vector<std::int64_t> offsets;  ///< of each block's memory, in elements, halos included
     std::vector<std::int64_t> bare_offsets;  ///< the same without halos
+    std::shared_ptr<const Listed> listed;    ///< null: boxes
     std::int64_t stored = 0;                 ///< elements in this rank's memory, halos included
     std::int64_t held = 0;                   ///< elements this rank holds
     int serial = 0;                          ///< in its session, the same on every rank
@@ -33,6 +36,8 @@ struct Decomposition {
     bool replicated = false;                 ///< every rank has all of it; rank 0 holds it
 
     int nd() const { return static_cast<int>(shape.size()); }
+    /// Lengths of the one array of a list: the listed dimensions are one in memory.
+    std::vector<std::int64_t> listed_extent() const;
 };
 
 /**
@@ -42,21 +47,39 @@ struct Decomposition {
 Status make_decomposition(Comm& comm, Decomposition given,
                           std::shared_ptr<const Decomposition>& made);
 
+/**
+ * The same for a list of indices over the dimensions named in `listed`, -1 being a hole.
+ * @note Collective over comm; the status is the same on every rank
+ */
+Status make_listed_decomposition(Comm& comm, Decomposition given,
+                                 const std::vector<std::string>& listed,
+                                 std::span<const std::int64_t> indices, bool shared,
+                                 std::shared_ptr<const Decomposition>& made);
+
 /// Every rank has the whole; rank 0 is its holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape);
 
-/// A rank's box in the order of a variable's dimensions.
+/// A rank's box in the order of a variable's dimensions; with a list, what that has of the box.
 struct HeldBox {
     Box box;
     std::int64_t first = 0, last = 0;  ///< row-major positions of its corners in the variable
     int block = 0;                     ///< which block of the decomposition
+    std::shared_ptr<const Listing> list;  ///< null: all of the box
+    std::int64_t position = 0;            ///< of the box's first element in the list
 };
 
 /// The blocks in file order, order[f] being the memory dimension of file dimension f; sorted by
 /// position, empty ones left out.
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
                                    std::span<const std::int64_t> file_shape);
+
+/// What a rank holds of a variable, sorted by position: its blocks, or its list as one box.
+std::vector<HeldBox> held_by(const Decomposition& decomposition, std::span<const int> order,
+                             std::span<const std::int64_t> file_shape);
+
+/// A list as a held box: that of all it may have. Null lists and empty ones have no such box.
+HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape);
 
 /// What a rank's array takes of a variable: a held box, or a part of its halo.
 struct WantedBox : HeldBox {
@@ -99,8 +122,10 @@ Status check_dense(const Decomposition& decomposition, std::int64_t n);
 Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,
                      const std::int64_t* byte_stride, ArrayView& view);
 
-/// Address of a block's first held element, and byte strides in file order.
-Strided locate(const Decomposition& decomposition, std::span<const int> order, int block,
+/// Address of a held box's first held element, and byte strides in file order. Of a list, the
+/// fastest listed dimension of the file has the stride from position to position, and others none:
+/// runs do not go beyond a row.
+Strided locate(const Decomposition& decomposition, std::span<const int> order, const HeldBox& held,
                const ArrayView& array);
 
 }  // namespace thalweg

@@ -42,7 +42,12 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
                                     std::span<const std::int64_t> file_shape, bool with_halo) {
     std::vector<WantedBox> result;
     const auto nd = order.size();
-    for (const HeldBox& held : in_file_order(d.blocks, order, file_shape)) {
+    for (const HeldBox& held : held_by(d, order, file_shape)) {
+        if (held.list) {
+            result.emplace_back();
+            static_cast<HeldBox&>(result.back()) = held;
+            continue;
+        }
         std::vector<std::vector<Segment>> segments(nd);
         for (std::size_t f = 0; f < nd; ++f) {
             const auto m = static_cast<std::size_t>(order[f]);

@@ -120,6 +120,14 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
                            "{}: variable '{}' has dimensions ({}), its decomposition ({}); but for "
                            "the record dimension and the order they must be the same",
                            path, name, dims, fmt::join(decomposition->dims, " "));
+        if (decomposition->listed) {
+            if (decomposition->listed->shared)
+                return failure(TW_EOVERLAP,
+                               "{}: variable '{}': its decomposition is TW_LIST_SHARED, which is "
+                               "for reading alone",
+                               path, name);
+            (void)held_by(*decomposition, v.order, v.shape);  // made where memory may run out
+        }
         v.decomposition = std::move(decomposition);
     } else {
         for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(static_cast<int>(i));

@@ -2,6 +2,9 @@
 #include "exchange/cover.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include "exchange/held_words.hpp"
 
 namespace thalweg {
 
@@ -28,21 +31,16 @@ void subtract(Box box, const Box& hole, std::vector<Box>& to) {
     }
 }
 
-HeldBox positioned(const Box& box, std::span<const std::int64_t> shape) {
-    HeldBox held;
-    held.box = box;
-    Index last = box.low;
-    for (int d = 0; d < box.nd; ++d) last[d] += box.count[d] - 1;
-    held.first = linear(shape, box.low);
-    held.last = linear(shape, last);
-    return held;
-}
-
 }  // namespace
 
 std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::int64_t> shape) {
     std::vector<HeldBox> result;
+    std::map<std::vector<int>, std::vector<std::shared_ptr<const Listing>>> lists;
     for (const HeldBox& given : boxes) {
+        if (given.list) {
+            lists[given.list->dims].push_back(given.list);
+            continue;
+        }
         std::vector<Box> left{given.box};
         for (std::size_t i = 0; i < result.size() && !left.empty(); ++i) {
             if (result[i].last < given.first || result[i].first > given.last) continue;
@@ -56,8 +54,9 @@ std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::
             }
             left = std::move(rest);
         }
-        for (const Box& box : left) result.push_back(positioned(box, shape));
+        for (const Box& box : left) result.push_back(held_box(box, shape));
     }
+    for (const auto& [dims, same] : lists) result.push_back(held_list(unite(same), shape));
     std::sort(result.begin(), result.end(),
               [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
     return result;

@@ -9,108 +9,150 @@
 
 namespace thalweg {
 
+namespace {
+
+/// Boxes of a round: what describes them takes memory, too.
+constexpr std::size_t most_boxes = 65536;
+
+}  // namespace
+
+/// What goes into the file together.
+struct Direct::Round {
+    std::int64_t base, record;
+    std::vector<Chunk> chunks{};
+    std::deque<Box> boxes{};
+    std::int64_t bytes = 0;
+    std::size_t number = 0;  ///< of boxes
+    Status status{};
+
+    void clear() {
+        chunks.clear();
+        boxes.clear();
+        bytes = 0;
+        number = 0;
+    }
+};
+
 Direct::Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
                std::int64_t budget)
     : team_(team), packers_(packers), definitions_(definitions), order_(order), budget_(budget) {
     for (const Variable& v : definitions.variables)
-        held_.push_back(in_file_order(v.decomposition->blocks, v.order, v.shape));
+        held_.push_back(held_by(*v.decomposition, v.order, v.shape));
 }
 
-std::vector<Direct::Part> Direct::cut(const Space& space, std::span<const Action> actions,
-                                      std::span<const ArrayView* const> arrays) const {
-    std::vector<Part> parts;
+/// Calls visit(place, held box, box) for boxes of this rank that fit the buffer.
+template <class Visit>
+void Direct::for_boxes(const Space& space, std::span<const Action> actions,
+                       std::span<const ArrayView* const> arrays, Visit&& visit) const {
     for (std::size_t i = 0; i < space.places.size(); ++i) {
         if (actions[i] != Action::data || arrays[i] == nullptr) continue;
         const Place& p = space.places[i];
-        for (const HeldBox& held : held_[static_cast<std::size_t>(p.variable)]) {
+        const auto cut = [&](const HeldBox& held, const Box& whole) {
             // Halve along the slowest dimension until it fits.
-            std::vector<Box> todo{held.box};
+            std::vector<Box> todo{whole};
             while (!todo.empty()) {
                 Box box = todo.back();
                 todo.pop_back();
-                const std::int64_t bytes = box.volume() * p.element;
-                if (bytes > budget_ && box.volume() > 1) {
+                if (box.volume() * p.element > budget_ && box.volume() > 1) {
                     todo.push_back(halve(box));
                     todo.push_back(box);
                 } else {
-                    parts.push_back({i, held.block, box, held.box, bytes});
+                    visit(i, held, box);
                 }
             }
-        }
+        };
+        for (const HeldBox& held : held_[static_cast<std::size_t>(p.variable)])
+            for_runs(held, held.box, cut);
     }
-    return parts;
+}
+
+bool Direct::fits(const Round& round, std::int64_t bytes) const {
+    return round.number == 0 || (round.bytes + bytes <= budget_ && round.number < most_boxes);
+}
+
+void Direct::pack(Round& round, const Space& space, std::size_t place, const HeldBox& held,
+                  const Box& box, const ArrayView& array, std::span<std::int64_t> misfits) {
+    const Place& p = space.places[place];
+    const std::int64_t bytes = box.volume() * p.element;
+    if (!buffer_ || buffer_->size() < static_cast<std::size_t>(bytes))
+        buffer_ = make_private_memory(static_cast<std::size_t>(std::max(bytes, budget_)));
+    if (!buffer_) {  // the other ranks still wait for a rank that has no memory
+        round.status = failure(TW_ENOMEM, "no memory for {} bytes", std::max(bytes, budget_));
+        return;
+    }
+    Stopwatch watch(pack_seconds_);
+    char* const to = buffer_->data() + round.bytes;
+    const auto variable = static_cast<std::size_t>(p.variable);
+    const Variable& v = definitions_.variables[variable];
+    Strided from = locate(*v.decomposition, v.order, held, array);
+    Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
+    for (int d = 0; d < box.nd; ++d) {
+        from.base += (box.low[d] - held.box.low[d]) * from.stride[d];
+        stride[d] *= p.element;
+    }
+    char fill[8];
+    v.fill_value(fill);
+    if (order_ == Order::big_endian) to_big_endian(v.type, fill);
+    misfits[variable] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
+                                           pack_kernel(array.type, v.type, order_), fill);
+    Chunk chunk;
+    chunk.variable = p.variable;
+    chunk.record = round.record;
+    chunk.elements = box.volume();
+    chunk.offset = round.base + p.offset;
+    chunk.data = to;
+    chunk.bytes = bytes;
+    chunk.box = &round.boxes.emplace_back(box);
+    round.chunks.push_back(chunk);
+}
+
+Status Direct::write(Round& round, Storage& storage) {
+    if (!storage.collective() && !round.status.ok()) return round.status;
+    const Waiting system("the file system");
+    Status written = storage.write(round.chunks);
+    round.clear();
+    if (round.status.ok()) round.status = std::move(written);
+    return round.status;
 }
 
 Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const ArrayView* const> arrays,
                    Storage& storage, std::span<std::int64_t> misfits) {
-    const std::vector<Part> parts = cut(space, actions, arrays);
-    std::vector<std::size_t> rounds{0};  // first part of each round, and the end
-    for (std::size_t i = 0, bytes = 0; i < parts.size(); ++i) {
-        const auto n = static_cast<std::size_t>(parts[i].bytes);
-        if (bytes > 0 && bytes + n > static_cast<std::size_t>(budget_)) {
-            rounds.push_back(i);
-            bytes = 0;
-        }
-        bytes += n;
+    std::int64_t rounds = 0;  // of the rank that has most
+    if (storage.collective()) {
+        Round counted{base, record};
+        for_boxes(space, actions, arrays, [&](std::size_t i, const HeldBox&, const Box& box) {
+            const std::int64_t bytes = box.volume() * space.places[i].element;
+            if (!fits(counted, bytes)) counted.clear();
+            if (counted.number++ == 0) ++rounds;
+            counted.bytes += bytes;
+        });
+        team_.all_reduce({&rounds, 1}, Reduce::max);
     }
-    if (!parts.empty()) rounds.push_back(parts.size());
-    auto number = static_cast<std::int64_t>(rounds.size()) - 1;
-    if (storage.collective()) team_.all_reduce({&number, 1}, Reduce::max);
+    Round round{base, record};
+    for_boxes(space, actions, arrays, [&](std::size_t i, const HeldBox& held, const Box& box) {
+        const std::int64_t bytes = box.volume() * space.places[i].element;
+        if (!fits(round, bytes)) {
+            (void)write(round, storage);
+            --rounds;
+        }
+        if (round.status.ok()) pack(round, space, i, held, box, *arrays[i], misfits);
+        round.bytes += bytes;
+        ++round.number;
+    });
+    if (round.number > 0) {
+        (void)write(round, storage);
+        --rounds;
+    }
+    for (; storage.collective() && rounds > 0; --rounds) (void)write(round, storage);
+    if (storage.collective() || team_.rank() != 0 || !round.status.ok()) return round.status;
+    return write_padding(space, base, record, actions, storage);
+}
 
+/// The padding behind odd-sized variables belongs to no box.
+Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t record,
+                             std::span<const Action> actions, Storage& storage) const {
     Status status;
-    for (std::int64_t r = 0; r < number; ++r) {
-        std::vector<Chunk> chunks;
-        const auto at = static_cast<std::size_t>(r);
-        if (at + 1 < rounds.size()) {
-            Stopwatch watch(pack_seconds_);
-            std::size_t total = 0;
-            for (std::size_t i = rounds[at]; i < rounds[at + 1]; ++i)
-                total += static_cast<std::size_t>(parts[i].bytes);
-            if (!buffer_ || buffer_->size() < total) buffer_ = make_private_memory(total);
-            // The other ranks still wait for a rank that has no memory.
-            if (!buffer_ && status.ok())
-                status = failure(TW_ENOMEM, "no memory for {} bytes", total);
-            char* to = buffer_ ? buffer_->data() : nullptr;
-            for (std::size_t i = rounds[at]; i < rounds[at + 1] && buffer_; ++i) {
-                const Part& part = parts[i];
-                const Place& p = space.places[part.place];
-                const auto variable = static_cast<std::size_t>(p.variable);
-                const Variable& v = definitions_.variables[variable];
-                const ArrayView& array = *arrays[part.place];
-                Strided from = locate(*v.decomposition, v.order, part.block, array);
-                Index stride = strides_of(
-                    std::span(part.box.count.data(), static_cast<std::size_t>(part.box.nd)));
-                for (int d = 0; d < part.box.nd; ++d) {
-                    from.base += (part.box.low[d] - part.whole.low[d]) * from.stride[d];
-                    stride[d] *= p.element;
-                }
-                char fill[8];
-                v.fill_value(fill);
-                if (order_ == Order::big_endian) to_big_endian(v.type, fill);
-                misfits[variable] +=
-                    packers_.copy_box(part.box.nd, part.box.count, to, stride, from.base,
-                                      from.stride, pack_kernel(array.type, v.type, order_), fill);
-                Chunk chunk;
-                chunk.variable = p.variable;
-                chunk.record = record;
-                chunk.elements = part.box.volume();
-                chunk.offset = base + p.offset;
-                chunk.data = to;
-                chunk.bytes = part.bytes;
-                chunk.box = &part.box;
-                chunks.push_back(chunk);
-                to += part.bytes;
-            }
-        }
-        if (!storage.collective() && !status.ok()) break;
-        const Waiting system("the file system");
-        Status written = storage.write(chunks);
-        if (status.ok()) status = std::move(written);
-    }
-    if (storage.collective() || team_.rank() != 0 || !status.ok()) return status;
-
-    // The padding behind odd-sized variables belongs to no box.
     for (std::size_t i = 0; i < space.places.size() && status.ok(); ++i) {
         const Place& p = space.places[i];
         if (actions[i] != Action::data || p.padded == p.bytes) continue;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -31,16 +32,16 @@ public:
     double pack_seconds() const { return pack_seconds_; }
 
 private:
-    /// A box of a place that fits the buffer.
-    struct Part {
-        std::size_t place;
-        int block;
-        Box box;    ///< in file order
-        Box whole;  ///< the held box it was cut from
-        std::int64_t bytes;
-    };
-    std::vector<Part> cut(const Space& space, std::span<const Action> actions,
-                          std::span<const ArrayView* const> arrays) const;
+    struct Round;
+    template <class Visit>
+    void for_boxes(const Space& space, std::span<const Action> actions,
+                   std::span<const ArrayView* const> arrays, Visit&& visit) const;
+    bool fits(const Round& round, std::int64_t bytes) const;
+    void pack(Round& round, const Space& space, std::size_t place, const HeldBox& held,
+              const Box& box, const ArrayView& array, std::span<std::int64_t> misfits);
+    Status write(Round& round, Storage& storage);
+    Status write_padding(const Space& space, std::int64_t base, std::int64_t record,
+                         std::span<const Action> actions, Storage& storage) const;
 
     Team& team_;
     Packers& packers_;

@@ -34,12 +34,12 @@ void for_places(const Space& space, Extent piece, Visit&& visit) {
     }
 }
 
-/// Calls visit(held box, common box) for what `held` (sorted, see in_file_order) has of a row-major
-/// range. The order of the calls depends on nothing but the arguments' values: sender and receiver
-/// rely on it.
+/// Calls visit(held box, common box) for the boxes of `held` (sorted, see held_by) that meet a
+/// row-major range; of a list, for its box. The order of the calls depends on nothing but the
+/// arguments' values.
 template <class List = std::span<const HeldBox>, class Visit>
-void for_parts(std::span<const std::int64_t> shape, ElementRange range, const List& held,
-               Visit&& visit) {
+void for_frames(std::span<const std::int64_t> shape, ElementRange range, const List& held,
+                Visit&& visit) {
     const auto end = std::partition_point(held.begin(), held.end(),
                                           [&](const auto& h) { return h.first < range.end; });
     for (auto h = held.begin(); h != end; ++h) {
@@ -54,8 +54,8 @@ void for_parts(std::span<const std::int64_t> shape, ElementRange range, const Li
 /// The same for elements of a writer's share; `held` and the boxes visited are in the place's own
 /// indices.
 template <class Visit>
-void for_parts(const Share& share, std::size_t place, ElementRange range,
-               std::span<const HeldBox> held, Visit&& visit) {
+void for_frames(const Share& share, std::size_t place, ElementRange range,
+                std::span<const HeldBox> held, Visit&& visit) {
     const ElementRange reach = share.reach(place, range);
     const auto end = std::partition_point(held.begin(), held.end(),
                                           [&](const HeldBox& h) { return h.first < reach.end; });
@@ -68,6 +68,46 @@ void for_parts(const Share& share, std::size_t place, ElementRange range,
                                    visit(*h, common);
                            });
     }
+}
+
+/// Calls visit(held box, part) for what a held box has of one that lies in it: all of it, or, of a
+/// list, run after run as if each were a held box of its own.
+template <class Held, class Visit>
+void for_runs(const Held& held, const Box& common, Visit&& visit) {
+    if (!held.list) {
+        visit(held, common);
+        return;
+    }
+    Held run = held;
+    held.list->for_runs(common, [&](const Box& part, std::int64_t position, const Run&) {
+        for (const int d : held.list->dims) {
+            run.box.low[d] = part.low[d];
+            run.box.count[d] = part.count[d];
+        }
+        run.position = position;
+        visit(static_cast<const Held&>(run), part);
+    });
+}
+
+/// for_frames with lists taken apart: visits (held box, part) for all that is held of a range. The
+/// order of the calls depends on nothing but the arguments' values: sender and receiver rely on it.
+template <class List = std::span<const HeldBox>, class Visit>
+void for_parts(std::span<const std::int64_t> shape, ElementRange range, const List& held,
+               Visit&& visit) {
+    for_frames(shape, range, held,
+               [&](const auto& h, const Box& common) { for_runs(h, common, visit); });
+}
+
+template <class Visit>
+void for_parts(const Share& share, std::size_t place, ElementRange range,
+               std::span<const HeldBox> held, Visit&& visit) {
+    for_frames(share, place, range, held,
+               [&](const HeldBox& h, const Box& common) { for_runs(h, common, visit); });
+}
+
+/// Whether a held box has anything of one that lies in it.
+inline bool has_any(const HeldBox& held, const Box& common) {
+    return !held.list || held.list->meets(common);
 }
 
 /// Cuts extents into pieces of about `piece` bytes at element boundaries, in order.

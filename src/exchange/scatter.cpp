@@ -16,7 +16,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
-#include "exchange/copy.hpp"
+#include "exchange/copy_runs.hpp"
 #include "exchange/scatter_control.hpp"
 
 namespace thalweg {
@@ -45,11 +45,21 @@ Index byte_strides(const Place& place) {
 void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
              const Index& from_stride, const char* fill) {
     const Strided to =
-        locate(*delivery.decomposition, delivery.order, wanted.block, delivery.array);
+        locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
     // The array is memory that the caller gave to be written.
     char* at = const_cast<char*>(to.base);
     for (int d = 0; d < part.nd; ++d)
         at += (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
+    if (wanted.list) {
+        RunSide memory{at, to.stride};
+        for (const int d : wanted.list->dims)
+            memory.base -= (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
+        // Read only: the slot is the other side of a copy to the array.
+        delivery.misfits += copy_to_positions(
+            *wanted.list, part, {const_cast<char*>(from), from_stride}, memory, delivery.kernel,
+            fill);
+        return;
+    }
     delivery.misfits +=
         copy_box(part.nd, part.count, at, to.stride, from, from_stride, delivery.kernel, fill);
 }
@@ -130,8 +140,8 @@ bool Scatter::meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) c
     bool any = false;
     for_places(space_, piece, [&](std::size_t place, ElementRange range) {
         if (!any)
-            for_parts(space_.places[place].shape, range, boxes[place],
-                      [&](const HeldBox&, const Box&) { any = true; });
+            for_frames(space_.places[place].shape, range, boxes[place],
+                       [&](const HeldBox& held, const Box& box) { any |= has_any(held, box); });
     });
     return any;
 }
@@ -195,7 +205,8 @@ void Scatter::take_local(Pass& pass, const Lane& lane, std::int64_t k) {
         for (Delivery* delivery : pass.of_place[place]) {
             char fill[8];
             default_fill(delivery->array.type, fill);
-            for_parts(p.shape, range, delivery->boxes, [&](const WantedBox& wanted, const Box& b) {
+            for_frames(p.shape, range, delivery->boxes, [&](const WantedBox& wanted, const Box& b) {
+                if (!has_any(wanted, b)) return;
                 wait_filled(lane, k);
                 deliver(*delivery, wanted, b, from + linear(p.shape, b.low) * p.element, stride,
                         fill);
@@ -216,7 +227,7 @@ void Scatter::take_incoming(Pass& pass, const Lane& lane, std::int64_t k) {
                 default_fill(delivery->array.type, fill);
                 for (const WantedBox& wanted : delivery->boxes) {
                     Box common;
-                    if (!intersect(part, wanted.box, common)) continue;
+                    if (!intersect(part, wanted.box, common) || !has_any(wanted, common)) continue;
                     wait_filled(lane, k);
                     std::int64_t at = 0;
                     for (int d = 0; d < part.nd; ++d)

@@ -85,6 +85,7 @@ private:
 
     explicit Scatter(Team& team) : team_(team) {}
     Status cover_node(const std::vector<std::vector<WantedBox>>& wanted);
+    std::vector<HeldBox> cover_near(int reader, std::size_t place) const;
     std::set<int> exchange_covers();
     Status make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options);
 

@@ -5,6 +5,7 @@
 
 #include "comm/words.hpp"
 #include "exchange/cover.hpp"
+#include "exchange/held_words.hpp"
 #include "exchange/scatter_control.hpp"
 
 namespace thalweg {
@@ -19,38 +20,22 @@ constexpr std::int64_t largest_piece = std::int64_t(1) << 30;  // MPI counts are
 /// A piece ends up to an element later than it should; slots begin at multiples of 64.
 constexpr std::int64_t slack = 128;
 
-/// Boxes of places as words: place, number of boxes, and of each its lows and counts.
+/// Boxes of places as words: place, number of boxes, and the boxes.
 void append(std::vector<std::int64_t>& words, std::size_t place, std::span<const HeldBox> boxes) {
     words.push_back(static_cast<std::int64_t>(place));
     words.push_back(static_cast<std::int64_t>(boxes.size()));
-    for (const HeldBox& held : boxes) {
-        words.insert(words.end(), held.box.low.begin(), held.box.low.begin() + held.box.nd);
-        words.insert(words.end(), held.box.count.begin(), held.box.count.begin() + held.box.nd);
-    }
+    for (const HeldBox& held : boxes) append_held(words, held);
 }
 
 /// Calls visit(place, box) for all boxes in the words.
 template <class Visit>
 void for_words(std::span<const std::int64_t> words, const Space& space, Visit&& visit) {
-    for (std::size_t i = 0; i < words.size();) {
-        const auto place = static_cast<std::size_t>(words[i]);
-        const std::int64_t n = words[i + 1];
-        i += 2;
-        const std::vector<std::int64_t>& shape = space.places[place].shape;
-        for (std::int64_t b = 0; b < n; ++b) {
-            HeldBox held;
-            held.box.nd = static_cast<int>(shape.size());
-            Index last{};
-            for (int d = 0; d < held.box.nd; ++d) {
-                held.box.low[d] = words[i + static_cast<std::size_t>(d)];
-                held.box.count[d] = words[i + static_cast<std::size_t>(held.box.nd + d)];
-                last[d] = held.box.low[d] + held.box.count[d] - 1;
-            }
-            held.first = linear(shape, held.box.low);
-            held.last = linear(shape, last);
-            visit(place, held);
-            i += static_cast<std::size_t>(2 * held.box.nd);
-        }
+    for (const std::int64_t *at = words.data(), *end = at + words.size(); at != end;) {
+        const auto place = static_cast<std::size_t>(at[0]);
+        const std::int64_t n = at[1];
+        at += 2;
+        for (std::int64_t b = 0; b < n; ++b)
+            visit(place, parse_held(at, space.places[place].shape));
     }
 }
 
@@ -107,6 +92,18 @@ Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
     return status;
 }
 
+/// What of the cover a reader's share meets; of boxes all.
+std::vector<HeldBox> Scatter::cover_near(int reader, std::size_t place) const {
+    const Share share = layout_->share(reader, space_, 0);
+    std::vector<HeldBox> result;
+    for (const HeldBox& held : cover_[place]) {
+        std::vector<Box> frames;
+        if (held.list) add_frames(share, place, held, frames);
+        if (!held.list || !frames.empty()) result.push_back(held_near(held, frames));
+    }
+    return result;
+}
+
 /// A reader must know what other nodes want of its share: told once, to the readers met and to no
 /// one else. Returns the readers that this node meets.
 std::set<int> Scatter::exchange_covers() {
@@ -121,7 +118,7 @@ std::set<int> Scatter::exchange_covers() {
         for (const int reader : met_here) {
             const int rank = readers_[static_cast<std::size_t>(reader)];
             if (topology.node_of[static_cast<std::size_t>(rank)] != topology.node)
-                append(words[rank], p, cover_[p]);
+                append(words[rank], p, cover_near(reader, p));
         }
     }
     std::vector<Packet> packets;

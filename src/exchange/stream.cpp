@@ -14,7 +14,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
-#include "exchange/copy.hpp"
+#include "exchange/copy_runs.hpp"
 #include "exchange/pieces.hpp"
 #include "exchange/stream_control.hpp"
 
@@ -103,8 +103,11 @@ void Stream::pack_place(Pass& pass, const Share& share, std::size_t place, Eleme
     const RowKernel kernel = pack_kernel(array->type, v.type, order_);
     Index file_stride = strides_of(p.shape);
     for (std::size_t d = 0; d < p.shape.size(); ++d) file_stride[d] *= p.element;
-    for_parts(share, place, range, view.own, [&](const HeldBox& held, const Box& part) {
-        Strided from = locate(*view.decomposition, view.order, held.block, *array);
+    const auto place_of = [&](const Box& part) {
+        return to + (p.offset + share.position(place, part.low) * p.element - piece_begin);
+    };
+    const auto pack = [&](const HeldBox& held, const Box& part) {
+        Strided from = locate(*view.decomposition, view.order, held, *array);
         for (int d = 0; d < part.nd; ++d)
             from.base += (part.low[d] - held.box.low[d]) * from.stride[d];
         char* at;
@@ -118,11 +121,26 @@ void Stream::pack_place(Pass& pass, const Share& share, std::size_t place, Eleme
             }
             *used += n;
         } else {
-            at = to + (p.offset + share.position(place, part.low) * p.element - piece_begin);
+            at = place_of(part);
         }
         const std::int64_t misfits = packers_.copy_box(part.nd, part.count, at, stride, from.base,
                                                        from.stride, kernel, fill_[variable].data());
         pass.misfits[variable] += misfits;
+    };
+    for_frames(share, place, range, view.own, [&](const HeldBox& held, const Box& common) {
+        if (!held.list || dense) {
+            for_runs(held, common, pack);
+            return;
+        }
+        const Strided from = locate(*view.decomposition, view.order, held, *array);
+        // Read only: the array is the other side of a copy to the slot.
+        RunSide memory{const_cast<char*>(from.base), from.stride};
+        for (int d = 0; d < common.nd; ++d)
+            if (!held.list->covers(d))
+                memory.base += (common.low[d] - held.box.low[d]) * from.stride[d];
+        pass.misfits[variable] +=
+            copy_to_indices(*held.list, common, {place_of(common), file_stride}, memory, kernel,
+                            fill_[variable].data());
     });
 }
 
@@ -253,8 +271,9 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
         for (const auto& [rank, boxes] : view.remote) {
             const int node = topology.node_of[static_cast<std::size_t>(rank)];
             if (sources.count(node) != 0) continue;
-            for_parts(lane.share, place, range, boxes,
-                      [&](const HeldBox&, const Box&) { sources.insert(node); });
+            for_frames(lane.share, place, range, boxes, [&](const HeldBox& held, const Box& box) {
+                if (sources.count(node) == 0 && has_any(held, box)) sources.insert(node);
+            });
         }
     });
     if (sources.empty()) return;

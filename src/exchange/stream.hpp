@@ -104,7 +104,9 @@ private:
     Stream(Team& team, Packers& packers) : team_(team), packers_(packers) {}
     void describe_variables(const Definitions& definitions);
     std::vector<std::set<int>> find_writers(std::span<const Space> spaces) const;
-    void exchange_boxes(const std::vector<std::set<int>>& met_by_view);
+    std::map<int, std::vector<HeldBox>> find_held(std::span<const Space> spaces, std::size_t view,
+                                                  std::set<int>& met) const;
+    void exchange_boxes(std::span<const Space> spaces, std::vector<std::set<int>>& met_by_view);
     Status make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options);
 
     char* slot(const Lane& lane, std::int64_t piece) const;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "comm/words.hpp"
+#include "exchange/held_words.hpp"
 #include "exchange/stream_control.hpp"
 
 namespace thalweg {
@@ -32,8 +33,8 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
 
     std::set<int> met;
     if (!options.fill_only) {
-        const std::vector<std::set<int>> met_by_view = stream->find_writers(spaces);
-        if (team.topology().nodes > 1) stream->exchange_boxes(met_by_view);
+        std::vector<std::set<int>> met_by_view = stream->find_writers(spaces);
+        if (team.topology().nodes > 1) stream->exchange_boxes(spaces, met_by_view);
         for (const auto& of_view : met_by_view) met.insert(of_view.begin(), of_view.end());
     }
     status = team.agree(stream->make_lanes(arena, met, options));
@@ -51,7 +52,7 @@ void Stream::describe_variables(const Definitions& definitions) {
             views_.push_back({v.decomposition.get(),
                               v.order,
                               v.shape,
-                              in_file_order(v.decomposition->blocks, v.order, v.shape),
+                              held_by(*v.decomposition, v.order, v.shape),
                               {}});
         view_of_.push_back(static_cast<int>(i));
         std::array<char, 8> fill{};
@@ -74,47 +75,62 @@ std::vector<std::set<int>> Stream::find_writers(std::span<const Space> spaces) c
     return met;
 }
 
+/// What the writers that this rank meets must know of it, by view: of lists the runs in their
+/// share. A writer whose share has nothing of the list in it is not met.
+std::map<int, std::vector<HeldBox>> Stream::find_held(std::span<const Space> spaces,
+                                                      std::size_t view,
+                                                      std::set<int>& met) const {
+    std::map<int, std::vector<HeldBox>> result;
+    const std::vector<HeldBox>& own = views_[view].own;
+    const bool lists = !own.empty() && own.front().list;
+    std::set<int> truly;
+    for (const int w : met) {
+        if (!lists) {
+            result[w] = own;
+            continue;
+        }
+        std::vector<Box> frames;
+        for (const Space& space : spaces) {
+            const Share share = layout_->reach(w, space);
+            for (std::size_t p = 0; p < space.places.size(); ++p) {
+                const auto variable = static_cast<std::size_t>(space.places[p].variable);
+                if (view_of_[variable] == static_cast<int>(view))
+                    add_frames(share, p, own.front(), frames);
+            }
+        }
+        if (!frames.empty()) result[w] = {held_near(own.front(), frames)};
+    }
+    for (const auto& [w, held] : result) truly.insert(w);
+    met = std::move(truly);
+    return result;
+}
+
 /// A writer must know which boxes the ranks of other nodes have in its share, to unpack their
 /// messages: told once, to the writers met and to no one else.
-void Stream::exchange_boxes(const std::vector<std::set<int>>& met_by_view) {
+void Stream::exchange_boxes(std::span<const Space> spaces,
+                            std::vector<std::set<int>>& met_by_view) {
     const Topology& topology = team_.topology();
     std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
     for (std::size_t v = 0; v < views_.size(); ++v) {
-        for (int w : met_by_view[v]) {
+        for (const auto& [w, boxes] : find_held(spaces, v, met_by_view[v])) {
             const int rank = writers_[static_cast<std::size_t>(w)];
             if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
             auto& to = words[rank];
             to.push_back(static_cast<std::int64_t>(v));
-            to.push_back(static_cast<std::int64_t>(views_[v].own.size()));
-            for (const HeldBox& held : views_[v].own) {
-                to.insert(to.end(), held.box.low.begin(), held.box.low.begin() + held.box.nd);
-                to.insert(to.end(), held.box.count.begin(), held.box.count.begin() + held.box.nd);
-            }
+            to.push_back(static_cast<std::int64_t>(boxes.size()));
+            for (const HeldBox& held : boxes) append_held(to, held);
         }
     }
     std::vector<Packet> packets;
     for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
     for (const Packet& packet : team_.world().exchange(packets)) {
         const std::vector<std::int64_t> list = to_words(packet.bytes);
-        for (std::size_t i = 0; i < list.size();) {
-            View& view = views_[static_cast<std::size_t>(list[i])];
-            const std::int64_t n = list[i + 1];
-            i += 2;
+        for (const std::int64_t *at = list.data(), *end = at + list.size(); at != end;) {
+            View& view = views_[static_cast<std::size_t>(at[0])];
+            const std::int64_t n = at[1];
+            at += 2;
             auto& boxes = view.remote[packet.rank];
-            for (std::int64_t b = 0; b < n; ++b) {
-                HeldBox held;
-                held.box.nd = static_cast<int>(view.shape.size());
-                Index last{};
-                for (int d = 0; d < held.box.nd; ++d) {
-                    held.box.low[d] = list[i + static_cast<std::size_t>(d)];
-                    held.box.count[d] = list[i + static_cast<std::size_t>(held.box.nd + d)];
-                    last[d] = held.box.low[d] + held.box.count[d] - 1;
-                }
-                held.first = linear(view.shape, held.box.low);
-                held.last = linear(view.shape, last);
-                boxes.push_back(held);
-                i += static_cast<std::size_t>(2 * held.box.nd);
-            }
+            for (std::int64_t b = 0; b < n; ++b) boxes.push_back(parse_held(at, view.shape));
         }
     }
 }

@@ -111,6 +111,9 @@ public:
     /// layout's number owns nothing. The space has to outlive the share.
     virtual Share share(int w, const Space& space, std::int64_t base) const = 0;
 
+    /// What writer w may own of a space, wherever in the file it lies; more is allowed.
+    virtual Share reach(int w, const Space& space) const { return share(w, space, 0); }
+
     /// Adds the writers that own elements of a box of a place, for any base; a superset is allowed.
     virtual void add_writers(const Space& space, std::size_t place, const Box& box,
                              std::set<int>& writers) const = 0;

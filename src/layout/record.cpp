@@ -19,6 +19,14 @@ public:
         return {space, std::vector<Extent>{extent}};
     }
 
+    Share reach(int w, const Space& space) const override {
+        if (w >= writers()) return {space, std::vector<Extent>{}};
+        const std::int64_t most = alignment_ + space.largest_grain();
+        return {space, std::vector<Extent>{
+                           {std::max<std::int64_t>(0, plain_cut(w, space) - most),
+                            std::min(space.bytes, plain_cut(w + 1, space) + most)}}};
+    }
+
     /// A box's rows may lie far apart in the file, with other ranks' writers between them: it is
     /// halved until a part's span meets few. Work: in proportion to the writers met.
     void add_writers(const Space& space, std::size_t place, const Box& whole,
@@ -55,6 +63,7 @@ private:
     }
 
     std::int64_t plain_cut(int w, const Space& space) const {
+        if (w == writers()) return space.bytes;
         const std::int64_t each = space.bytes / writers(), rest = space.bytes % writers();
         return each * w + std::min<std::int64_t>(w, rest);
     }

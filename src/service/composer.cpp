@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "exchange/copy.hpp"
+#include "exchange/copy_runs.hpp"
+#include "exchange/dense.hpp"
 
 namespace thalweg {
 
@@ -120,18 +121,19 @@ void Composer::copy_parts(const Share& share, Extent piece, std::size_t place, E
     Index to_stride = strides_of(p.shape);
     for (std::size_t d = 0; d < p.shape.size(); ++d) to_stride[d] *= p.element;
     const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
-    for_parts(share, place, range, held, [&](const HeldBox& h, const Box& part) {
+    for_frames(share, place, range, held, [&](const HeldBox& h, const Box& part) {
         const Parcel::Entry& entry = *entries_[static_cast<std::size_t>(h.block)];
-        Index stride =
-            strides_of(std::span(h.box.count.data(), static_cast<std::size_t>(h.box.nd)));
-        const char* from = entry.data;
-        for (int d = 0; d < part.nd; ++d) {
-            stride[d] *= p.element;
-            from += (part.low[d] - h.box.low[d]) * stride[d];
+        const Index stride = dense_strides(h, p.element);
+        const char* const from = entry.data + offset_in(h, part, stride);
+        char* const into =
+            to + (p.offset + share.position(place, part.low) * p.element - piece.begin);
+        if (!h.list) {
+            copy_box(part.nd, part.count, into, to_stride, from, stride, kernel, nullptr);
+            return;
         }
-        copy_box(part.nd, part.count,
-                 to + (p.offset + share.position(place, part.low) * p.element - piece.begin),
-                 to_stride, from, stride, kernel, nullptr);
+        // Read only: the parcel is the other side of a copy to the piece.
+        copy_to_indices(*h.list, part, {into, to_stride}, {const_cast<char*>(from), stride}, kernel,
+                        nullptr);
     });
 }
 

@@ -2,8 +2,10 @@
 #include "service/parcel.hpp"
 
 #include <cstring>
+#include <map>
 
 #include "exchange/copy.hpp"
+#include "exchange/dense.hpp"
 #include "exchange/parts.hpp"
 
 namespace thalweg {
@@ -14,17 +16,23 @@ constexpr std::size_t head_words = 11;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-}  // namespace
+/// Lists cut to boxes: variables that share a list share what is cut of it, too.
+class Clips {
+public:
+    std::shared_ptr<const Listing> of(const std::shared_ptr<const Listing>& list, const Box& box) {
+        std::vector<std::int64_t> key;
+        for (const int d : list->dims) key.insert(key.end(), {d, box.low[d], box.count[d]});
+        auto& clip = made_[{list.get(), std::move(key)}];
+        if (!clip) clip = list->within(box);
+        return clip;
+    }
 
-HeldBox held_box(const Box& box, std::span<const std::int64_t> shape) {
-    HeldBox held;
-    held.box = box;
-    Index corner = box.low;
-    held.first = linear(shape, corner);
-    for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
-    held.last = linear(shape, corner);
-    return held;
-}
+private:
+    std::map<std::pair<const Listing*, std::vector<std::int64_t>>, std::shared_ptr<const Listing>>
+        made_;
+};
+
+}  // namespace
 
 std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
     const UnitHead& h = parcel.head;
@@ -41,12 +49,23 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
                                     static_cast<std::int64_t>(parcel.entries.size())};
     words.insert(words.end(), parcel.put.begin(), parcel.put.end());
     words.insert(words.end(), parcel.lacking.begin(), parcel.lacking.end());
+    // A list that several entries have is told once: entries give its number, from 1.
+    std::vector<const Listing*> lists;
     for (const Parcel::Entry& e : parcel.entries) {
         const Box& box = e.held.box;
-        words.insert(words.end(), {e.variable, e.record, box.nd, e.at});
+        std::size_t list = 0;
+        if (e.held.list) {
+            while (list < lists.size() && lists[list] != e.held.list.get()) ++list;
+            if (list == lists.size()) lists.push_back(e.held.list.get());
+            ++list;
+        }
+        words.insert(words.end(),
+                     {e.variable, e.record, box.nd, e.at, static_cast<std::int64_t>(list)});
         words.insert(words.end(), box.low.begin(), box.low.begin() + box.nd);
         words.insert(words.end(), box.count.begin(), box.count.begin() + box.nd);
     }
+    words.push_back(static_cast<std::int64_t>(lists.size()));
+    for (const Listing* listing : lists) append_listing(words, *listing);
     words[0] = static_cast<std::int64_t>(words.size());
     return words;
 }
@@ -68,6 +87,7 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
     p.lacking.assign(at + masks, at + 2 * masks);
     at += 2 * masks;
     p.entries.resize(static_cast<std::size_t>(entries));
+    std::vector<std::int64_t> list_of;
     for (Parcel::Entry& e : p.entries) {
         e.variable = static_cast<int>(at[0]);
         e.record = at[1];
@@ -75,12 +95,22 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
         box.nd = static_cast<int>(at[2]);
         e.at = at[3];
         e.data = base + e.at;
-        at += 4;
+        list_of.push_back(at[4]);
+        at += 5;
         std::copy_n(at, box.nd, box.low.begin());
         std::copy_n(at + box.nd, box.nd, box.count.begin());
         at += 2 * box.nd;
         e.held = held_box(box, variables[static_cast<std::size_t>(e.variable)].shape);
     }
+    std::vector<std::shared_ptr<const Listing>> lists(static_cast<std::size_t>(*at++));
+    for (std::size_t l = 0; l < lists.size(); ++l) {
+        std::size_t first = 0;
+        while (list_of[first] != static_cast<std::int64_t>(l) + 1) ++first;
+        const auto variable = static_cast<std::size_t>(p.entries[first].variable);
+        lists[l] = parse_listing(at, variables[variable].shape);
+    }
+    for (std::size_t i = 0; i < p.entries.size(); ++i)
+        if (list_of[i] > 0) p.entries[i].held.list = lists[static_cast<std::size_t>(list_of[i]) - 1];
     return p;
 }
 
@@ -92,6 +122,7 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     clipped.put = parcel.put;
     clipped.lacking = parcel.lacking;
     std::vector<char> data;
+    Clips clips;
     for (const Parcel::Entry& e : parcel.entries) {
         const Variable& v = variables[static_cast<std::size_t>(e.variable)];
         const Space& space = spaces.of(v.record);
@@ -101,28 +132,29 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
         const Share share = layout.share(writer, space, base);
         const Place& p = share.space().places[place];
         const auto size = p.element;
-        Index from_stride =
-            strides_of(std::span(e.held.box.count.data(), static_cast<std::size_t>(e.held.box.nd)));
-        for (int d = 0; d < e.held.box.nd; ++d) from_stride[d] *= size;
+        const Index from_stride = dense_strides(e.held, size);
         const RowKernel kernel = move_kernel(static_cast<std::size_t>(size));
         for (const Extent& extent : share.extents()) {
             const ElementRange range = elements_in(p, extent);
             if (range.begin >= range.end) continue;
-            for_parts(share, place, range, {&e.held, 1}, [&](const HeldBox& held, const Box& part) {
+            for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, const Box& box) {
+                if (!has_any(held, box)) return;
                 Parcel::Entry entry;
                 entry.variable = e.variable;
                 entry.record = e.record;
-                entry.held = held_box(part, v.shape);
+                entry.held = held_box(box, v.shape);
+                if (held.list) entry.held.list = clips.of(held.list, box);
                 entry.at = rounded(static_cast<std::int64_t>(data.size()));
-                data.resize(static_cast<std::size_t>(entry.at + part.volume() * size));
-                const char* from = e.data;
-                for (int d = 0; d < part.nd; ++d)
-                    from += (part.low[d] - held.box.low[d]) * from_stride[d];
-                Index stride =
-                    strides_of(std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
-                for (int d = 0; d < part.nd; ++d) stride[d] *= size;
-                copy_box(part.nd, part.count, data.data() + entry.at, stride, from, from_stride,
-                         kernel, nullptr);
+                data.resize(static_cast<std::size_t>(entry.at + elements_of(entry.held) * size));
+                const Index stride = dense_strides(entry.held, size);
+                char* const to = data.data() + entry.at;
+                HeldBox into = entry.held;
+                for_runs(held, box, [&](const HeldBox& run, const Box& part) {
+                    copy_box(part.nd, part.count, to + offset_in(into, part, stride), stride,
+                             e.data + offset_in(run, part, from_stride), from_stride, kernel,
+                             nullptr);
+                    if (into.list) into.position += part.count[into.list->dims.back()];
+                });
                 clipped.entries.push_back(std::move(entry));
             });
         }

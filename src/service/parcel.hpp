@@ -1,5 +1,5 @@
-// What one rank gives to one unit of work: boxes of variables in file order, dense, in the byte
-// order of the file. A parcel lies in its rank's region, or comes as a message; both are a
+// What one rank gives to one unit of work: boxes of variables in file order, or what lists have of
+// them, dense, in the byte order of the file. A parcel lies in its rank's region, or comes as a message; both are a
 // descriptor of 64-bit words and the data that it points to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,6 +11,7 @@
 
 #include "decomposition/decomposition.hpp"
 #include "definitions/definitions.hpp"
+#include "exchange/held_words.hpp"
 #include "layout/layout.hpp"
 #include "storage/spaces.hpp"
 
@@ -50,9 +51,6 @@ struct Parcel {
     std::vector<std::int64_t> put, lacking;  ///< a bit a variable: put; held and not put
     std::vector<Entry> entries;
 };
-
-/// A box with its positions in a variable.
-HeldBox held_box(const Box& box, std::span<const std::int64_t> shape);
 
 /// The descriptor of a parcel.
 std::vector<std::int64_t> describe_parcel(const Parcel& parcel);

@@ -46,17 +46,6 @@ Status check_request(tw_session session, const char* path, const char* settings,
     return check_path(session, path);
 }
 
-Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
-    std::vector<char> first;
-    for (const Edge edge : edges) first.push_back(static_cast<char>(edge));
-    const std::vector<char> mine = first;
-    team.world().broadcast(first, 0);
-    Status status;
-    if (first != mine)
-        status = failure(TW_EMISMATCH, "the edges on rank {} are not those on rank 0", team.rank());
-    return agree(team.world(), status);
-}
-
 std::unique_ptr<tw_file_impl> new_handle(tw_session session, const char* path) {
     auto handle = std::make_unique<tw_file_impl>();
     handle->session = session;
@@ -245,80 +234,6 @@ int tw_print_summary(tw_session session) {
             std::fflush(stdout);
         }
         return Status{};
-    });
-}
-
-int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
-                 const int64_t* start_, const int64_t* count, tw_decomposition* decomposition) {
-    return tw_decompose_halo(session, dims, nblocks, shape, start_, count, nullptr, nullptr,
-                             decomposition);
-}
-
-int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
-                      const int64_t* start_, const int64_t* count, const int64_t* halo_low,
-                      const int64_t* halo_high, tw_decomposition* decomposition) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
-    return guarded(session, [&]() -> Status {
-        Decomposition d;
-        d.dims = split_names(text_or_empty(dims));
-        d.serial = ++session->declared;
-        const std::size_t nd = d.dims.size();
-        Status status;
-        if (decomposition == nullptr)
-            status = failure(TW_EARG, "no place for the decomposition's handle");
-        else if (nblocks < 0)
-            status = failure(TW_EARG, "{} blocks in a decomposition", nblocks);
-        else if (nd > static_cast<std::size_t>(max_dims))
-            status = failure(TW_EARG, "a decomposition of {} dimensions; at most {} are possible",
-                             nd, max_dims);
-        else if (nd > 0 &&
-                 (shape == nullptr || (nblocks > 0 && (start_ == nullptr || count == nullptr))))
-            status = failure(TW_EARG, "shape, start or count is missing");
-        status = agree(session->team->world(), status);
-        if (!status.ok()) return status;
-        *decomposition = nullptr;
-        d.shape.assign(shape, shape + nd);
-        d.halo_low.assign(nd, 0);
-        d.halo_high.assign(nd, 0);
-        if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
-        if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
-        for (int b = 0; b < nblocks; ++b) {
-            Box box;
-            box.nd = static_cast<int>(nd);
-            const auto at = static_cast<std::size_t>(b) * nd;
-            std::copy_n(start_ + at, nd, box.low.begin());
-            std::copy_n(count + at, nd, box.count.begin());
-            d.blocks.push_back(box);
-        }
-        auto handle = std::make_unique<tw_decomposition_impl>();
-        handle->session = session;
-        status = make_decomposition(session->team->world(), std::move(d), handle->decomposition);
-        if (!status.ok()) return status;
-        *decomposition = handle.get();
-        session->decompositions.push_back(std::move(handle));
-        return {};
-    });
-}
-
-int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
-    if (decomposition == nullptr) return TW_EHANDLE;
-    tw_session session = decomposition->session;
-    return guarded(session, [&]() -> Status {
-        auto d = std::make_shared<Decomposition>(*decomposition->decomposition);
-        Status status;
-        if (edges == nullptr) status = failure(TW_EARG, "no edges given");
-        d->edges.clear();
-        for (int i = 0; i < d->nd() && status.ok(); ++i) {
-            if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
-                status = failure(TW_EARG, "dimension '{}': there is no edge {}",
-                                 d->dims[static_cast<std::size_t>(i)], edges[i]);
-            d->edges.push_back(static_cast<Edge>(edges[i]));
-        }
-        if (status = agree(session->team->world(), status); !status.ok()) return status;
-        if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
-        d->serial = ++session->declared;  // plans of reads go by it
-        decomposition->decomposition = std::move(d);
-        return {};
     });
 }
 

@@ -51,7 +51,13 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::unique_ptr<thalweg::Memory> memory;
     std::unique_ptr<thalweg::Background> threads;
     std::unique_ptr<thalweg::Packers> packer_threads;
+    /// A decomposition that was made, by its content.
+    struct Known {
+        std::uint64_t hash;
+        std::shared_ptr<const thalweg::Decomposition> decomposition;
+    };
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
+    std::vector<Known> known;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
     std::vector<thalweg::FileFigures> finished;

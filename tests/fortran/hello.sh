@@ -30,3 +30,14 @@ for ranks in 1 3; do
     grep -q '276.00  275.00' c.txt
     test "$(wc -l <c.txt)" -eq $ranks
 done
+
+# Lists of indices.
+"${launch[@]}" 1 "${c/hello_c/columns_c}"
+mv columns.nc reference.nc
+for ranks in 1 3 7; do
+    for program in "${c/hello_c/columns_c}" "${fortran/hello_f90/columns_f90}"; do
+        "${launch[@]}" $ranks "$program"
+        cmp reference.nc columns.nc
+        rm columns.nc
+    done
+done

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomposition/directory.hpp"
+
+#include <algorithm>
+#include <new>
+#include <queue>
+
+#include "decomposition/varint.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// Runs that a rank sends in a round, if they are spread evenly.
+constexpr std::int64_t runs_of_round = std::int64_t(1) << 18;
+
+/// What one rank holds of a range, run after run.
+class Holder {
+public:
+    Holder(const Packet& packet, std::int64_t begin)
+        : end(begin),
+          rank_(packet.rank),
+          at_(packet.bytes.data()),
+          stop_(packet.bytes.data() + packet.bytes.size()) {}
+    bool next() {
+        if (at_ == stop_) return false;
+        get_run(at_, end, global, length_);
+        return true;
+    }
+    int rank() const { return rank_; }
+
+    std::int64_t global = 0, end;
+
+private:
+    int rank_;
+    std::int64_t length_ = 0;
+    const char* at_;
+    const char* stop_;
+};
+
+/// The first index of a range from `begin` on that two of the packets hold.
+void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
+    std::vector<Holder> holders;
+    for (const Packet& p : packets) holders.emplace_back(p, begin);
+    const auto later = [](const Holder* a, const Holder* b) { return a->global > b->global; };
+    std::priority_queue<Holder*, std::vector<Holder*>, decltype(later)> next(later);
+    for (Holder& h : holders)
+        if (h.next()) next.push(&h);
+    std::int64_t reached = -1;
+    int rank = -1;
+    while (!next.empty()) {
+        Holder* h = next.top();
+        next.pop();
+        // As long as it is ahead of the others, it goes on by itself.
+        do {
+            if (h->global < reached) {
+                found = {h->global, {std::min(rank, h->rank()), std::max(rank, h->rank())}, {}};
+                return;
+            }
+            reached = h->end;
+            rank = h->rank();
+            if (!h->next()) {
+                h = nullptr;
+                break;
+            }
+        } while (next.empty() || h->global <= next.top()->global);
+        if (h != nullptr) next.push(h);
+    }
+}
+
+std::int64_t part_of(std::int64_t n, std::int64_t i, std::int64_t parts) {
+    return n / parts * i + n % parts * i / parts;
+}
+
+/// What this rank holds of a round's part of every rank's range.
+std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::int64_t ranks,
+                               std::int64_t rounds, std::int64_t round) {
+    std::vector<Packet> packets;
+    for (std::int64_t r = 0; r < ranks; ++r) {
+        const std::int64_t cell = r * rounds + round;
+        const std::int64_t begin = part_of(total, cell, ranks * rounds);
+        const std::int64_t end = part_of(total, cell + 1, ranks * rounds);
+        auto run = std::partition_point(list.runs.begin(), list.runs.end(),
+                                        [&](const Run& x) { return x.end() <= begin; });
+        std::int64_t reached = begin;
+        std::vector<char> bytes;
+        for (; run != list.runs.end() && run->global() < end; ++run) {
+            const std::int64_t low = std::max(begin, run->global());
+            put_run(bytes, reached, low, std::min(end, run->end()) - low);
+        }
+        if (!bytes.empty()) packets.push_back({static_cast<int>(r), std::move(bytes)});
+    }
+    return packets;
+}
+
+}  // namespace
+
+Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Duplicate& found) {
+    const std::int64_t ranks = comm.size();
+    auto rounds = static_cast<std::int64_t>(list.runs.size()) / runs_of_round + 1;
+    comm.all_reduce({&rounds, 1}, Reduce::max);
+    Status status;
+    found = {};
+    for (std::int64_t round = 0; round < rounds; ++round) {
+        // Who has no memory goes on with nothing: the others wait for it.
+        std::vector<Packet> packets;
+        try {
+            packets = packets_of(list, total, ranks, rounds, round);
+        } catch (const std::bad_alloc&) {
+            packets.clear();
+            status = failure(TW_ENOMEM, "no memory to compare the lists of the ranks");
+        }
+        const std::vector<Packet> received = comm.exchange(packets);
+        try {
+            if (found.global < 0)
+                merge(received, part_of(total, comm.rank() * rounds + round, ranks * rounds),
+                      found);
+        } catch (const std::bad_alloc&) {
+            status = failure(TW_ENOMEM, "no memory to compare the lists of the ranks");
+        }
+    }
+    std::int64_t finder = found.global < 0 ? ranks : comm.rank();
+    comm.all_reduce({&finder, 1}, Reduce::min);
+    if (finder == ranks) return status;
+    comm.broadcast(&found, sizeof found, static_cast<int>(finder));
+    for (int i = 0; i < 2; ++i)
+        found.positions[i] =
+            comm.rank() == found.ranks[i] ? find_position(list, found.global) : -1;
+    comm.all_reduce(found.positions, Reduce::max);
+    return status;
+}
+
+}  // namespace thalweg

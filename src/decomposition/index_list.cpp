@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomposition/index_list.hpp"
+
+#include <algorithm>
+
+#include "decomposition/varint.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// Calls visit(global, position, length) for the runs of a list in the order of memory.
+template <class Visit>
+void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Visit&& visit) {
+    const auto n = static_cast<std::int64_t>(indices.size());
+    for (std::int64_t i = 0; i < n;) {
+        const std::int64_t first = indices[static_cast<std::size_t>(i)];
+        if (first < 0) {
+            ++i;
+            continue;
+        }
+        std::int64_t most = std::min(n - i, Run::longest), length = 1;
+        if (most > 1 && indices[static_cast<std::size_t>(i + 1)] == first + 1) {
+            most = std::min(most, row - first % row);
+            while (length < most && indices[static_cast<std::size_t>(i + length)] == first + length)
+                ++length;
+        }
+        visit(first, i, length);
+        i += length;
+    }
+}
+
+/// Single elements, so that each can be found where some occur more than once.
+void make_single(std::vector<Run>& runs, std::int64_t elements) {
+    std::vector<Run> singles;
+    singles.reserve(static_cast<std::size_t>(elements));
+    for (const Run& r : runs)
+        for (std::int64_t i = 0; i < r.length(); ++i)
+            singles.emplace_back(r.global() + i, r.position() + i, 1);
+    runs = std::move(singles);
+    std::sort(runs.begin(), runs.end());
+}
+
+}  // namespace
+
+Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
+                bool shared, IndexList& list, std::int64_t& twice) {
+    if (static_cast<std::int64_t>(indices.size()) >= Run::most_positions)
+        return failure(TW_EARG, "a list of {} indices; fewer than {} are possible", indices.size(),
+                       Run::most_positions);
+    for (std::size_t i = 0; i < indices.size(); ++i)
+        if (indices[i] < -1 || indices[i] >= total)
+            return failure(TW_EBOUNDS,
+                           "position {} of the list has index {}; indices are at least 0 (-1: a "
+                           "hole) and below {}",
+                           i, indices[i], total);
+    std::size_t number = 0;
+    for_memory_runs(indices, row, [&](std::int64_t, std::int64_t, std::int64_t) { ++number; });
+    list.runs.reserve(number);
+    for_memory_runs(indices, row,
+                    [&](std::int64_t global, std::int64_t position, std::int64_t length) {
+                        list.runs.emplace_back(global, position, length);
+                        list.elements += length;
+                    });
+    if (!std::is_sorted(list.runs.begin(), list.runs.end()))
+        std::sort(list.runs.begin(), list.runs.end());
+    for (std::size_t i = 1; i < list.runs.size(); ++i) {
+        const Run &a = list.runs[i - 1], &b = list.runs[i];
+        if (a.end() <= b.global()) continue;
+        if (!shared) {
+            twice = b.global();
+            return failure(TW_EOVERLAP, "it is in the list twice, at positions {} and {}",
+                           a.position() + (twice - a.global()), b.position());
+        }
+        make_single(list.runs, list.elements);
+        break;
+    }
+    return {};
+}
+
+std::int64_t find_position(const IndexList& list, std::int64_t global) {
+    const auto run = std::partition_point(list.runs.begin(), list.runs.end(),
+                                          [&](const Run& r) { return r.end() <= global; });
+    if (run == list.runs.end() || run->global() > global) return -1;
+    return run->position() + (global - run->global());
+}
+
+void sort_runs(std::vector<Run>& runs, std::int64_t row) {
+    std::sort(runs.begin(), runs.end());
+    std::size_t kept = 0;
+    for (const Run& r : runs) {
+        if (kept > 0) {
+            const Run last = runs[kept - 1];
+            if (last.end() == r.global() && last.position() + last.length() == r.position() &&
+                r.global() % row != 0 && last.length() + r.length() <= Run::longest) {
+                runs[kept - 1] =
+                    Run(last.global(), last.position(), last.length() + r.length());
+                continue;
+            }
+        }
+        runs[kept++] = r;
+    }
+    runs.resize(kept);
+}
+
+std::span<const Run> Listing::near(const Box& box) const {
+    std::int64_t first = 0, last = 0;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const int d = dims[i];
+        first = first * shape[i] + box.low[d];
+        last = last * shape[i] + box.low[d] + box.count[d] - 1;
+    }
+    const auto begin = std::partition_point(list->runs.begin(), list->runs.end(),
+                                            [&](const Run& r) { return r.end() <= first; });
+    const auto end = std::partition_point(begin, list->runs.end(),
+                                          [&](const Run& r) { return r.global() <= last; });
+    return {begin, end};
+}
+
+bool Listing::meets(const Box& box) const {
+    if (dims.size() == 1) return !near(box).empty();
+    bool any = false;
+    for_runs(box, [&](const Box&, std::int64_t, const Run&) { any = true; });
+    return any;
+}
+
+std::shared_ptr<const Listing> Listing::within(const Box& box) const {
+    auto clipped = std::make_shared<IndexList>();
+    for_runs(box, [&](const Box& part, std::int64_t, const Run&) {
+        std::int64_t global = 0;
+        for (std::size_t i = 0; i < dims.size(); ++i)
+            global = global * shape[i] + part.low[dims[i]];
+        const std::int64_t length = part.count[dims.back()];
+        clipped->runs.emplace_back(global, clipped->elements, length);
+        clipped->elements += length;
+    });
+    auto result = std::make_shared<Listing>(*this);
+    result->list = std::move(clipped);
+    return result;
+}
+
+std::shared_ptr<const Listing> Listing::touching(std::span<const Box> boxes) const {
+    std::vector<bool> met(list->runs.size());
+    for (const Box& box : boxes)
+        for_runs(box, [&](const Box&, std::int64_t, const Run& run) {
+            met[static_cast<std::size_t>(&run - list->runs.data())] = true;
+        });
+    auto chosen = std::make_shared<IndexList>();
+    for (std::size_t i = 0; i < met.size(); ++i) {
+        if (!met[i]) continue;
+        chosen->runs.push_back(list->runs[i]);
+        chosen->elements += list->runs[i].length();
+    }
+    auto result = std::make_shared<Listing>(*this);
+    result->list = std::move(chosen);
+    return result;
+}
+
+Index Listing::dense_shape(const Box& box) const {
+    Index lengths = box.count;
+    for (const int d : dims) lengths[d] = 1;
+    lengths[dims.back()] = list->elements;
+    return lengths;
+}
+
+std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listing>> listings) {
+    std::vector<Run> all;
+    for (const auto& l : listings) all.insert(all.end(), l->list->runs.begin(), l->list->runs.end());
+    std::sort(all.begin(), all.end());
+    auto united = std::make_shared<IndexList>();
+    std::int64_t reached = 0;  // end of what is there
+    const std::int64_t row = listings.front()->shape.back();
+    for (const Run& r : all) {
+        const std::int64_t begin = std::max(reached, r.global());
+        if (begin >= r.end()) continue;
+        const std::int64_t length = r.end() - begin;
+        reached = r.end();
+        if (!united->runs.empty()) {
+            Run& last = united->runs.back();
+            if (last.end() == begin && begin % row != 0 &&
+                last.length() + length <= Run::longest) {
+                last = Run(last.global(), last.position(), last.length() + length);
+                united->elements += length;
+                continue;
+            }
+        }
+        united->runs.emplace_back(begin, united->elements, length);
+        united->elements += length;
+    }
+    auto result = std::make_shared<Listing>(*listings.front());
+    result->list = std::move(united);
+    return result;
+}
+
+void append_runs(std::vector<std::int64_t>& words, std::span<const Run> runs) {
+    std::vector<char> bytes;
+    std::int64_t end = 0;
+    for (const Run& r : runs) put_run(bytes, end, r.global(), r.length());
+    const std::size_t n = (bytes.size() + 7) / 8;
+    bytes.resize(8 * n);
+    words.push_back(static_cast<std::int64_t>(runs.size()));
+    words.push_back(static_cast<std::int64_t>(n));
+    const std::size_t at = words.size();
+    words.resize(at + n);
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(words.data() + at));
+}
+
+const std::int64_t* parse_runs(const std::int64_t* words, IndexList& list) {
+    const std::int64_t number = words[0], n = words[1];
+    list.runs.reserve(static_cast<std::size_t>(number));
+    const char* at = reinterpret_cast<const char*>(words + 2);
+    std::int64_t end = 0, global = 0, length = 0;
+    for (std::int64_t i = 0; i < number; ++i) {
+        get_run(at, end, global, length);
+        list.runs.emplace_back(global, list.elements, length);
+        list.elements += length;
+    }
+    return words + 2 + n;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomposition/listed.hpp"
+
+#include <algorithm>
+
+namespace thalweg {
+
+namespace {
+
+/// The list with its indices counted in another order of the listed dimensions.
+std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vector<int>& turned,
+                                         const std::vector<std::int64_t>& shape, bool shared) {
+    // Strides of the new order, in the dimensions of the old one.
+    Index stride{};
+    std::vector<std::int64_t> old_shape(shape.size());
+    std::int64_t n = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        stride[static_cast<std::size_t>(turned[i])] = n;
+        old_shape[static_cast<std::size_t>(turned[i])] = shape[i];
+        n *= shape[i];
+    }
+    auto result = std::make_shared<IndexList>();
+    result->elements = list.elements;
+    result->runs.reserve(static_cast<std::size_t>(list.elements));
+    for (const Run& r : list.runs)
+        for (std::int64_t i = 0; i < r.length(); ++i) {
+            std::int64_t rest = r.global() + i, global = 0;
+            for (std::size_t d = shape.size(); d-- > 0;) {
+                global += rest % old_shape[d] * stride[d];
+                rest /= old_shape[d];
+            }
+            result->runs.emplace_back(global, r.position() + i, 1);
+        }
+    // Runs that share elements could not be found by bisection.
+    if (shared)
+        std::sort(result->runs.begin(), result->runs.end());
+    else
+        sort_runs(result->runs, shape.back());
+    return result;
+}
+
+}  // namespace
+
+std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
+                                                std::span<const std::int64_t> file_shape) const {
+    std::vector<int> key(order.begin(), order.end());
+    if (const auto known = made_.find(key); known != made_.end()) return known->second;
+    auto listing = std::make_shared<Listing>();
+    std::vector<int> turned;  // the listed dimensions as the file has them, counted from 0
+    for (std::size_t f = 0; f < order.size(); ++f) {
+        if (!covers(order[f])) continue;
+        listing->dims.push_back(static_cast<int>(f));
+        listing->shape.push_back(file_shape[f]);
+        turned.push_back(order[f] - first);
+    }
+    bool same = true;
+    for (int i = 0; i < count; ++i) same &= turned[static_cast<std::size_t>(i)] == i;
+    listing->list = same ? list : reorder(*list, turned, listing->shape, shared);
+    made_[key] = listing;
+    return listing;
+}
+
+}  // namespace thalweg

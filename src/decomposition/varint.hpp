@@ -1,0 +1,41 @@
+// Small numbers in few bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace thalweg {
+
+inline void put_varint(std::vector<char>& to, std::uint64_t value) {
+    for (; value >= 128; value >>= 7) to.push_back(static_cast<char>(value | 128));
+    to.push_back(static_cast<char>(value));
+}
+
+inline std::uint64_t get_varint(const char*& at) {
+    std::uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+        const auto byte = static_cast<unsigned char>(*at++);
+        value |= static_cast<std::uint64_t>(byte & 127) << shift;
+        if (byte < 128) return value;
+    }
+}
+
+/// A run behind one that ends at `end`: the gap between them, and the length unless it is 1.
+inline void put_run(std::vector<char>& to, std::int64_t& end, std::int64_t global,
+                    std::int64_t length) {
+    const auto gap = static_cast<std::uint64_t>(global - end);
+    put_varint(to, gap << 1 | (length > 1 ? 1 : 0));
+    if (length > 1) put_varint(to, static_cast<std::uint64_t>(length));
+    end = global + length;
+}
+
+inline void get_run(const char*& at, std::int64_t& end, std::int64_t& global,
+                    std::int64_t& length) {
+    const std::uint64_t word = get_varint(at);
+    global = end + static_cast<std::int64_t>(word >> 1);
+    length = (word & 1) != 0 ? static_cast<std::int64_t>(get_varint(at)) : 1;
+    end = global + length;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,181 @@
+// Compressing lists of indices, and finding what they have of a box.
+// SPDX-License-Identifier: Apache-2.0
+#include "decomposition/index_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "decomposition/listed.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+IndexList compressed(const Numbers& indices, std::int64_t total, std::int64_t row) {
+    IndexList list;
+    std::int64_t twice = -1;
+    EXPECT_EQ(compress(indices, total, row, false, list, twice).text, "");
+    return list;
+}
+
+/// A list over the first two dimensions of (4, 5, 3).
+Listing grid_listing(const Numbers& indices) {
+    return {std::make_shared<IndexList>(compressed(indices, 20, 5)), {0, 1}, {4, 5}};
+}
+
+Box box_of(const Numbers& low, const Numbers& count) {
+    Box box;
+    box.nd = static_cast<int>(low.size());
+    std::copy(low.begin(), low.end(), box.low.begin());
+    std::copy(count.begin(), count.end(), box.count.begin());
+    return box;
+}
+
+/// (index, position) of all elements.
+std::vector<std::pair<std::int64_t, std::int64_t>> elements_of(const IndexList& list) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> result;
+    for (const Run& r : list.runs)
+        for (std::int64_t i = 0; i < r.length(); ++i)
+            result.emplace_back(r.global() + i, r.position() + i);
+    return result;
+}
+
+TEST(IndexList, ABlockIsOneRun) {
+    Numbers indices(1000);
+    std::iota(indices.begin(), indices.end(), 500);
+    const IndexList list = compressed(indices, 5000, 5000);
+    ASSERT_EQ(list.runs.size(), 1u);
+    EXPECT_EQ(list.runs[0].global(), 500);
+    EXPECT_EQ(list.runs[0].position(), 0);
+    EXPECT_EQ(list.runs[0].length(), 1000);
+}
+
+TEST(IndexList, RunsEndWithTheirRow) {
+    const IndexList list = compressed({3, 4, 5, 6, 9, 10}, 20, 5);
+    ASSERT_EQ(list.runs.size(), 4u);
+    EXPECT_EQ(list.runs[0].length(), 2);
+    EXPECT_EQ(list.runs[1].global(), 5);
+    EXPECT_EQ(list.runs[2].global(), 9);
+    EXPECT_EQ(list.runs[3].global(), 10);
+}
+
+TEST(IndexList, HolesAreLeftOut) {
+    const IndexList list = compressed({-1, 7, 8, -1, 2, -1}, 10, 10);
+    EXPECT_EQ(list.elements, 3);
+    EXPECT_EQ(elements_of(list), (std::vector<std::pair<std::int64_t, std::int64_t>>{
+                                     {2, 4}, {7, 1}, {8, 2}}));
+}
+
+TEST(IndexList, EveryElementKeepsItsPlace) {
+    std::mt19937 random(7);
+    for (int k = 0; k < 50; ++k) {
+        Numbers indices(static_cast<std::size_t>(1 + random() % 300));
+        std::iota(indices.begin(), indices.end(), 0);
+        std::shuffle(indices.begin(), indices.end(), random);
+        indices.resize(1 + random() % indices.size());
+        for (const auto& [index, position] : elements_of(compressed(indices, 300, 1 + k)))
+            EXPECT_EQ(indices[static_cast<std::size_t>(position)], index);
+    }
+}
+
+TEST(IndexList, AnIndexOutsideIsNamed) {
+    IndexList list;
+    std::int64_t twice = -1;
+    Status status = compress(Numbers{1, 2, 10}, 10, 10, false, list, twice);
+    EXPECT_EQ(status.code, TW_EBOUNDS);
+    EXPECT_NE(status.text.find("position 2"), std::string::npos);
+    EXPECT_NE(status.text.find("index 10"), std::string::npos);
+    EXPECT_EQ(compress(Numbers{-2}, 10, 10, true, list, twice).code, TW_EBOUNDS);
+}
+
+TEST(IndexList, AnIndexThatComesTwiceIsFound) {
+    IndexList list;
+    std::int64_t twice = -1;
+    const Status status = compress(Numbers{4, 5, 6, 0, 6, 1}, 10, 10, false, list, twice);
+    EXPECT_EQ(status.code, TW_EOVERLAP);
+    EXPECT_EQ(twice, 6);
+    EXPECT_NE(status.text.find("positions 2 and 4"), std::string::npos) << status.text;
+}
+
+TEST(IndexList, SharedListsHaveEveryPosition) {
+    IndexList list;
+    std::int64_t twice = -1;
+    ASSERT_TRUE(compress(Numbers{4, 5, 6, 0, 5, 6, 5}, 10, 10, true, list, twice).ok());
+    EXPECT_EQ(list.elements, 7);
+    const Listing listing{std::make_shared<IndexList>(list), {0}, {10}};
+    Numbers positions;
+    listing.for_runs(box_of({5}, {1}), [&](const Box&, std::int64_t position, const Run&) {
+        positions.push_back(position);
+    });
+    EXPECT_EQ(positions, (Numbers{1, 4, 6}));
+}
+
+TEST(Listing, HasOfABoxWhatLiesInIt) {
+    const Listing listing = grid_listing({19, 3, 4, 5, 6, 12});
+    Numbers found;
+    listing.for_runs(box_of({0, 1, 2}, {3, 3, 1}),
+                     [&](const Box& part, std::int64_t position, const Run&) {
+                         EXPECT_EQ(part.low[2], 2);
+                         for (std::int64_t i = 0; i < part.count[1]; ++i) {
+                             found.push_back(part.low[0] * 5 + part.low[1] + i);
+                             found.push_back(position + i);
+                         }
+                     });
+    EXPECT_EQ(found, (Numbers{3, 1, 6, 4, 12, 5}));
+    EXPECT_TRUE(listing.meets(box_of({3, 4, 0}, {1, 1, 1})));
+    EXPECT_FALSE(listing.meets(box_of({1, 2, 0}, {1, 3, 1})));
+}
+
+TEST(Listing, CutToABoxIsDense) {
+    const Listing listing = grid_listing({19, 3, 4, 5, 6, 12});
+    const auto cut = listing.within(box_of({0, 1, 0}, {3, 3, 3}));
+    EXPECT_EQ(elements_of(*cut->list), (std::vector<std::pair<std::int64_t, std::int64_t>>{
+                                           {3, 0}, {6, 1}, {12, 2}}));
+    const Index dense = cut->dense_shape(box_of({0, 1, 0}, {3, 3, 3}));
+    EXPECT_EQ(dense[0], 1);
+    EXPECT_EQ(dense[1], 3);
+    EXPECT_EQ(dense[2], 3);
+}
+
+TEST(Listing, UnitesEachElementOnce) {
+    const auto a = std::make_shared<const Listing>(grid_listing({3, 4, 5, 12}));
+    const auto b = std::make_shared<const Listing>(grid_listing({4, 19, 11, 12, 13}));
+    const std::shared_ptr<const Listing> both[] = {a, b};
+    Numbers indices;
+    for (const auto& [index, position] : elements_of(*unite(both)->list)) indices.push_back(index);
+    EXPECT_EQ(indices, (Numbers{3, 4, 5, 11, 12, 13, 19}));
+}
+
+TEST(Listing, FollowsTheOrderOfTheFile) {
+    Listed listed;
+    listed.first = 0;
+    listed.count = 2;
+    listed.list = std::make_shared<IndexList>(compressed({3, 4, 9, 14}, 20, 5));
+    const int order[] = {1, 2, 0};  // of (y, x, z) the file has (x, z, y)
+    const std::int64_t shape[] = {5, 3, 4};
+    const auto listing = listed.in_order(order, shape);
+    EXPECT_EQ(listing->dims, (std::vector<int>{0, 2}));
+    // (y, x): (0, 3), (0, 4), (1, 4), (2, 4) become x * 4 + y.
+    EXPECT_EQ(elements_of(*listing->list), (std::vector<std::pair<std::int64_t, std::int64_t>>{
+                                               {12, 0}, {16, 1}, {17, 2}, {18, 3}}));
+    EXPECT_EQ(listed.in_order(order, shape), listing);
+}
+
+TEST(Runs, TravelInFewBytes) {
+    Numbers indices;
+    for (std::int64_t i = 0; i < 1000; ++i) indices.push_back(i * 3);
+    const IndexList list = compressed(indices, 5000, 5000);
+    std::vector<std::int64_t> words;
+    append_runs(words, list.runs);
+    EXPECT_LE(words.size(), 130u);
+    IndexList back;
+    EXPECT_EQ(parse_runs(words.data(), back), words.data() + words.size());
+    EXPECT_EQ(elements_of(back), elements_of(list));
+}
+
+}  // namespace
