@@ -169,7 +169,8 @@ std::int64_t File::stage_list(const Variable& v, const ArrayView& view, char* to
     std::int64_t misfits = 0;
     for (const HeldBox& held : held_by(d, v.order, v.shape))
         for_runs(held, held.box, [&](const HeldBox& run, const Box& part) {
-            const Strided from = locate(d, v.order, run, view), into = locate(d, v.order, run, copy);
+            const Strided from = locate(d, v.order, run, view),
+                          into = locate(d, v.order, run, copy);
             misfits += copy_box(part.nd, part.count, const_cast<char*>(into.base), into.stride,
                                 from.base, from.stride, kernel, fill);
         });

@@ -56,8 +56,8 @@ Status check_own(const Decomposition& d) {
 }
 
 Status check_alike(Comm& comm, const Decomposition& d, const std::string& more = "") {
-    std::string mine = fmt::format("({}) of shape ({}){}", fmt::join(d.dims, " "),
-                                   fmt::join(d.shape, ", "), more);
+    std::string mine =
+        fmt::format("({}) of shape ({}){}", fmt::join(d.dims, " "), fmt::join(d.shape, ", "), more);
     std::vector<char> first(mine.begin(), mine.end());
     comm.broadcast(first, 0);
     const std::string theirs(first.begin(), first.end());
@@ -163,8 +163,9 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
     Status status = check_own(given);
     if (status.ok()) status = place_listed(given, names, *listed);
     if (status = agree(comm, status); !status.ok()) return status;
-    if (status = check_alike(comm, given, fmt::format(", listed ({}){}", fmt::join(names, " "),
-                                                      shared ? ", shared" : ""));
+    if (status = check_alike(
+            comm, given,
+            fmt::format(", listed ({}){}", fmt::join(names, " "), shared ? ", shared" : ""));
         !status.ok())
         return status;
     given.listed = listed;

@@ -63,8 +63,8 @@ std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string
 /// A rank's box in the order of a variable's dimensions; with a list, what that has of the box.
 struct HeldBox {
     Box box;
-    std::int64_t first = 0, last = 0;  ///< row-major positions of its corners in the variable
-    int block = 0;                     ///< which block of the decomposition
+    std::int64_t first = 0, last = 0;     ///< row-major positions of its corners in the variable
+    int block = 0;                        ///< which block of the decomposition
     std::shared_ptr<const Listing> list;  ///< null: all of the box
     std::int64_t position = 0;            ///< of the box's first element in the list
 };

@@ -124,8 +124,7 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Dup
     if (finder == ranks) return status;
     comm.broadcast(&found, sizeof found, static_cast<int>(finder));
     for (int i = 0; i < 2; ++i)
-        found.positions[i] =
-            comm.rank() == found.ranks[i] ? find_position(list, found.global) : -1;
+        found.positions[i] = comm.rank() == found.ranks[i] ? find_position(list, found.global) : -1;
     comm.all_reduce(found.positions, Reduce::max);
     return status;
 }

@@ -93,8 +93,7 @@ void sort_runs(std::vector<Run>& runs, std::int64_t row) {
             const Run last = runs[kept - 1];
             if (last.end() == r.global() && last.position() + last.length() == r.position() &&
                 r.global() % row != 0 && last.length() + r.length() <= Run::longest) {
-                runs[kept - 1] =
-                    Run(last.global(), last.position(), last.length() + r.length());
+                runs[kept - 1] = Run(last.global(), last.position(), last.length() + r.length());
                 continue;
             }
         }
@@ -165,7 +164,8 @@ Index Listing::dense_shape(const Box& box) const {
 
 std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listing>> listings) {
     std::vector<Run> all;
-    for (const auto& l : listings) all.insert(all.end(), l->list->runs.begin(), l->list->runs.end());
+    for (const auto& l : listings)
+        all.insert(all.end(), l->list->runs.begin(), l->list->runs.end());
     std::sort(all.begin(), all.end());
     auto united = std::make_shared<IndexList>();
     std::int64_t reached = 0;  // end of what is there
@@ -177,8 +177,7 @@ std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listi
         reached = r.end();
         if (!united->runs.empty()) {
             Run& last = united->runs.back();
-            if (last.end() == begin && begin % row != 0 &&
-                last.length() + length <= Run::longest) {
+            if (last.end() == begin && begin % row != 0 && last.length() + length <= Run::longest) {
                 last = Run(last.global(), last.position(), last.length() + length);
                 united->elements += length;
                 continue;

@@ -78,9 +78,9 @@ struct Listing {
     /// The runs that may meet a box of the variable.
     std::span<const Run> near(const Box& box) const;
 
-    /// Calls visit(part, position, run) for what the list has of a box of the variable, in ascending
-    /// order of the indices: a box within one row, where in the list its first element is, and the
-    /// run that it is of.
+    /// Calls visit(part, position, run) for what the list has of a box of the variable, in
+    /// ascending order of the indices: a box within one row, where in the list its first element
+    /// is, and the run that it is of.
     template <class Visit>
     void for_runs(const Box& box, Visit&& visit) const {
         Box part = box;

@@ -90,9 +90,9 @@ std::int64_t copy(const Listing& listing, const Box& box, const RunSide& by_inde
                                   to_indices ? unit_position : unit_index, length * behind, fill);
             } else {
                 count[0] = length;
-                misfits += copy_box(inner, count, to, to_indices ? index_stride : position_stride,
-                                    from, to_indices ? position_stride : index_stride, kernel,
-                                    fill);
+                misfits +=
+                    copy_box(inner, count, to, to_indices ? index_stride : position_stride, from,
+                             to_indices ? position_stride : index_stride, kernel, fill);
             }
         });
     });

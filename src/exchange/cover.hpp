@@ -9,8 +9,9 @@
 namespace thalweg {
 
 /// Boxes that share no element and together are all the given ones, sorted by position. Halos and
-/// replicated variables make boxes overlap; what several ranks want, their node needs once. So do lists of the same dimensions; what lists and boxes have in common, or
-/// lists of different dimensions, is there more than once.
+/// replicated variables make boxes overlap; what several ranks want, their node needs once. So do
+/// lists of the same dimensions; what lists and boxes have in common, or lists of different
+/// dimensions, is there more than once.
 std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::int64_t> shape);
 
 }  // namespace thalweg

@@ -44,8 +44,7 @@ Index byte_strides(const Place& place) {
 /// Copies `part` of the box `wanted`, whose elements lie from `from` on, to its place in the array.
 void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
              const Index& from_stride, const char* fill) {
-    const Strided to =
-        locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
+    const Strided to = locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
     // The array is memory that the caller gave to be written.
     char* at = const_cast<char*>(to.base);
     for (int d = 0; d < part.nd; ++d)
@@ -55,9 +54,9 @@ void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const
         for (const int d : wanted.list->dims)
             memory.base -= (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
         // Read only: the slot is the other side of a copy to the array.
-        delivery.misfits += copy_to_positions(
-            *wanted.list, part, {const_cast<char*>(from), from_stride}, memory, delivery.kernel,
-            fill);
+        delivery.misfits +=
+            copy_to_positions(*wanted.list, part, {const_cast<char*>(from), from_stride}, memory,
+                              delivery.kernel, fill);
         return;
     }
     delivery.misfits +=

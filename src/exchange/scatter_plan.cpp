@@ -65,7 +65,9 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space space,
 Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
     std::vector<std::int64_t> words;
     for (std::size_t p = 0; p < wanted.size(); ++p) {
-        const std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
+        std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
+        for (HeldBox& held : boxes)  // an index that is wanted twice is told once
+            if (held.list) held.list = unite({&held.list, 1});
         append(words, p, boxes);
     }
     const auto all = team_.node().gather(to_bytes(words), 0);

@@ -78,8 +78,7 @@ std::vector<std::set<int>> Stream::find_writers(std::span<const Space> spaces) c
 /// What the writers that this rank meets must know of it, by view: of lists the runs in their
 /// share. A writer whose share has nothing of the list in it is not met.
 std::map<int, std::vector<HeldBox>> Stream::find_held(std::span<const Space> spaces,
-                                                      std::size_t view,
-                                                      std::set<int>& met) const {
+                                                      std::size_t view, std::set<int>& met) const {
     std::map<int, std::vector<HeldBox>> result;
     const std::vector<HeldBox>& own = views_[view].own;
     const bool lists = !own.empty() && own.front().list;

@@ -22,9 +22,9 @@ public:
     Share reach(int w, const Space& space) const override {
         if (w >= writers()) return {space, std::vector<Extent>{}};
         const std::int64_t most = alignment_ + space.largest_grain();
-        return {space, std::vector<Extent>{
-                           {std::max<std::int64_t>(0, plain_cut(w, space) - most),
-                            std::min(space.bytes, plain_cut(w + 1, space) + most)}}};
+        return {space,
+                std::vector<Extent>{{std::max<std::int64_t>(0, plain_cut(w, space) - most),
+                                     std::min(space.bytes, plain_cut(w + 1, space) + most)}}};
     }
 
     /// A box's rows may lie far apart in the file, with other ranks' writers between them: it is

@@ -246,14 +246,13 @@ private:
     /// @return false without the memory for it
     bool pack(const Parcel& parcel, std::vector<Packet>& packets) const try {
         const Topology& topology = team_.topology();
-        Parcel with_data = parcel;
-        for (Parcel::Entry& e : with_data.entries) e.data = outbox_->base() + e.at;
+        const Parcel packed = with_data(parcel, outbox_->base());
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];
             if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
             Packet packet;
             packet.rank = rank;
-            if (append_clipped(with_data, *layout_, static_cast<int>(w), spaces_, step_,
+            if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_,
                                plan_.definitions->variables, packet.bytes))
                 packets.push_back(std::move(packet));
         }

@@ -110,7 +110,21 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
         lists[l] = parse_listing(at, variables[variable].shape);
     }
     for (std::size_t i = 0; i < p.entries.size(); ++i)
-        if (list_of[i] > 0) p.entries[i].held.list = lists[static_cast<std::size_t>(list_of[i]) - 1];
+        if (list_of[i] > 0)
+            p.entries[i].held.list = lists[static_cast<std::size_t>(list_of[i]) - 1];
+    return p;
+}
+
+Parcel with_data(const Parcel& parcel, const char* base) {
+    Parcel p = parcel;
+    std::map<const Listing*, std::shared_ptr<const Listing>> dense;
+    for (Parcel::Entry& e : p.entries) {
+        e.data = base + e.at;
+        if (!e.held.list) continue;
+        auto& list = dense[e.held.list.get()];
+        if (!list) list = e.held.list->within(e.held.box);
+        e.held.list = list;
+    }
     return p;
 }
 

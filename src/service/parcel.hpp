@@ -1,6 +1,6 @@
 // What one rank gives to one unit of work: boxes of variables in file order, or what lists have of
-// them, dense, in the byte order of the file. A parcel lies in its rank's region, or comes as a message; both are a
-// descriptor of 64-bit words and the data that it points to.
+// them, dense, in the byte order of the file. A parcel lies in its rank's region, or comes as a
+// message; both are a descriptor of 64-bit words and the data that it points to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -57,6 +57,9 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel);
 /// The reverse; the data lie behind `base`. `variables` give the shapes.
 Parcel parse_parcel(const std::int64_t* words, const char* base,
                     std::span<const Variable> variables);
+
+/// The same of a parcel that has not been described: lists at the positions of the data.
+Parcel with_data(const Parcel& parcel, const char* base);
 
 /// The kind that a descriptor tells.
 inline UnitKind kind_of(const std::int64_t* words) { return static_cast<UnitKind>(words[2]); }

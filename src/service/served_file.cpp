@@ -130,11 +130,10 @@ public:
         if (!outbox_->publish(parcel, keep)) return false;
         if (is_mark(parcel.head.kind)) ++marks_;
         if (!alone_) return true;
-        Parcel with_data = parcel;
-        for (Parcel::Entry& e : with_data.entries) e.data = outbox_->base() + e.at;
+        const Parcel packed = with_data(parcel, outbox_->base());
         for (std::size_t w = 0; w < port_.crew().servers.size(); ++w) {
             std::vector<char> message;
-            append_clipped(with_data, *layout_, static_cast<int>(w), spaces_, step_,
+            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_,
                            plan_.definitions->variables, message);
             port_.transport().send(port_.crew().servers[w], MessageKind::parcels, plan_.serial,
                                    std::move(message));

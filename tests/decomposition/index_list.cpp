@@ -67,8 +67,8 @@ TEST(IndexList, RunsEndWithTheirRow) {
 TEST(IndexList, HolesAreLeftOut) {
     const IndexList list = compressed({-1, 7, 8, -1, 2, -1}, 10, 10);
     EXPECT_EQ(list.elements, 3);
-    EXPECT_EQ(elements_of(list), (std::vector<std::pair<std::int64_t, std::int64_t>>{
-                                     {2, 4}, {7, 1}, {8, 2}}));
+    EXPECT_EQ(elements_of(list),
+              (std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 4}, {7, 1}, {8, 2}}));
 }
 
 TEST(IndexList, EveryElementKeepsItsPlace) {
@@ -134,8 +134,8 @@ TEST(Listing, HasOfABoxWhatLiesInIt) {
 TEST(Listing, CutToABoxIsDense) {
     const Listing listing = grid_listing({19, 3, 4, 5, 6, 12});
     const auto cut = listing.within(box_of({0, 1, 0}, {3, 3, 3}));
-    EXPECT_EQ(elements_of(*cut->list), (std::vector<std::pair<std::int64_t, std::int64_t>>{
-                                           {3, 0}, {6, 1}, {12, 2}}));
+    EXPECT_EQ(elements_of(*cut->list),
+              (std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 0}, {6, 1}, {12, 2}}));
     const Index dense = cut->dense_shape(box_of({0, 1, 0}, {3, 3, 3}));
     EXPECT_EQ(dense[0], 1);
     EXPECT_EQ(dense[1], 3);

@@ -1,6 +1,6 @@
 // Lists of global indices: random grids, orders in memory and file, partitions of every kind, holes
-// and elements that nobody holds, over all methods, drivers and services, on any number of ranks and
-// nodes; read back by other lists, with indices that several ranks want.
+// and elements that nobody holds, over all methods, drivers and services, on any number of ranks
+// and nodes; read back by other lists, with indices that several ranks want.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -109,8 +109,8 @@ std::string describe(const Map& map) {
 }
 
 struct Case {
-    Numbers grid;                   // lengths of the dimensions a, b, ...
-    std::vector<std::size_t> memory;  // their order in memory
+    Numbers grid;                                 // lengths of the dimensions a, b, ...
+    std::vector<std::size_t> memory;              // their order in memory
     std::vector<std::vector<std::size_t>> files;  // and in the file, of each variable
     std::vector<int> records;                     // whether it has them
     std::vector<int> types;
@@ -141,17 +141,18 @@ Case make_case(Random& random, const std::string& method) {
     }
     c.steps = static_cast<int>(random.between(1, 3));
     const auto add = [&](const std::string& text) { c.settings += text + "; "; };
-    add("method=" + (method.empty() ? pick<std::string>(random, {"auto", "serial", "direct", "slabs",
-                                                                 "rows", "columns", "tiles",
-                                                                 "record", "record"})
-                                    : method));
+    add("method=" + (method.empty()
+                         ? pick<std::string>(random, {"auto", "serial", "direct", "slabs", "rows",
+                                                      "columns", "tiles", "record", "record"})
+                         : method));
     const std::string format = pick<std::string>(random, {"cdf2", "cdf5", "cdf5", "netcdf4"});
     add("format=" + format);
     if (format != "netcdf4")
         add("storage=" + pick<std::string>(random, {"posix", "posix", "posix", "pnetcdf"}));
     else if (random.percent(50))
         add("deflate=1");
-    if (random.percent(50)) add("pnetcdf_mode=" + pick<std::string>(random, {"blocking", "nonblocking"}));
+    if (random.percent(50))
+        add("pnetcdf_mode=" + pick<std::string>(random, {"blocking", "nonblocking"}));
     if (random.percent(60)) add("writers=" + pick<std::string>(random, {"1", "2", "3", "1/node"}));
     if (random.percent(30)) add("piece=" + pick<std::string>(random, {"4096", "64KiB"}));
     if (random.percent(30)) add("alignment=" + pick<std::string>(random, {"1", "512"}));
@@ -191,7 +192,8 @@ public:
         if (check::state.rank == 0) compare();
         MPI_Barrier(check::state.comm);
         if (reads_ && check::everywhere(check::state.failures == 0)) {
-            if (const tw_decomposition d = decompose(wanted_, TW_LIST_SHARED); d != nullptr) read(d);
+            if (const tw_decomposition d = decompose(wanted_, TW_LIST_SHARED); d != nullptr)
+                read(d);
         }
     }
 
@@ -276,8 +278,7 @@ private:
                               static_cast<tw_type>(c_.types[v]), names.c_str(), d),
                    "tw_def_var");
         }
-        const Numbers extent =
-            map_.extent(shape_, static_cast<std::size_t>(check::state.rank));
+        const Numbers extent = map_.extent(shape_, static_cast<std::size_t>(check::state.rank));
         const auto n = volume(extent);
         for (int s = 0; s < c_.steps; ++s) {
             std::vector<std::vector<double>> arrays(c_.files.size());
@@ -290,10 +291,11 @@ private:
                 });
                 const std::string name = "v" + std::to_string(v);
                 if (strided_)
-                    expect(tw_put_strided(file, name.c_str(), TW_DOUBLE, array.data(),
-                                          static_cast<int>(extent.size()), extent.data(),
-                                          strides(extent).data(), deferred_ ? TW_DEFERRED : TW_COPY),
-                           "tw_put_strided");
+                    expect(
+                        tw_put_strided(file, name.c_str(), TW_DOUBLE, array.data(),
+                                       static_cast<int>(extent.size()), extent.data(),
+                                       strides(extent).data(), deferred_ ? TW_DEFERRED : TW_COPY),
+                        "tw_put_strided");
                 else if (deferred_)
                     expect(tw_put_deferred(file, name.c_str(), TW_DOUBLE, array.data(), n),
                            "tw_put_deferred");
@@ -329,8 +331,8 @@ private:
                 check::fail(__FILE__, __LINE__, "nc_get_var_double");
             Numbers file_shape;
             for (const std::size_t d : c_.files[v]) file_shape.push_back(c_.grid[d]);
-            const double fills[] = {0, 0, 0, NC_FILL_SHORT, NC_FILL_INT, NC_FILL_FLOAT,
-                                    NC_FILL_DOUBLE};
+            const double fills[] = {
+                0, 0, 0, NC_FILL_SHORT, NC_FILL_INT, NC_FILL_FLOAT, NC_FILL_DOUBLE};
             for (std::int64_t i = 0; i < each * records; ++i) {
                 const Numbers at_file = unflatten(i % each, file_shape);
                 Numbers at(shape_.size());
@@ -345,10 +347,10 @@ private:
                     any ? value(v, static_cast<int>(i / each), at) : fills[c_.types[v]];
                 ++check::state.checks;
                 if (got[static_cast<std::size_t>(i)] == expected) continue;
-                check::fail(__FILE__, __LINE__,
-                            check::text("v%zu: element %lld is %g, not %g", v,
-                                        static_cast<long long>(i), got[static_cast<std::size_t>(i)],
-                                        expected));
+                check::fail(
+                    __FILE__, __LINE__,
+                    check::text("v%zu: element %lld is %g, not %g", v, static_cast<long long>(i),
+                                got[static_cast<std::size_t>(i)], expected));
                 break;
             }
         }
@@ -367,8 +369,7 @@ private:
         for (const Numbers& list : map_.lists)
             for (const std::int64_t g : list)
                 if (g >= 0) in_list[static_cast<std::size_t>(g)] = 1;
-        const Numbers extent =
-            wanted_.extent(shape_, static_cast<std::size_t>(check::state.rank));
+        const Numbers extent = wanted_.extent(shape_, static_cast<std::size_t>(check::state.rank));
         const auto n = volume(extent);
         std::vector<std::vector<double>> arrays(c_.files.size());
         const int record = c_.steps - 1;
@@ -381,9 +382,9 @@ private:
                                       strides(extent).data(), deferred_ ? TW_DEFERRED : TW_COPY),
                        "tw_get_strided");
             else if (deferred_)
-                expect(tw_get_deferred(file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(),
-                                       n),
-                       "tw_get_deferred");
+                expect(
+                    tw_get_deferred(file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(), n),
+                    "tw_get_deferred");
             else
                 expect(tw_get(file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(), n),
                        "tw_get");
@@ -397,8 +398,8 @@ private:
                     const Numbers inside(
                         at.begin() + static_cast<std::ptrdiff_t>(map_.first),
                         at.begin() + static_cast<std::ptrdiff_t>(map_.first + map_.count));
-                    const double fills[] = {0, 0, 0, NC_FILL_SHORT, NC_FILL_INT, NC_FILL_FLOAT,
-                                            NC_FILL_DOUBLE};
+                    const double fills[] = {
+                        0, 0, 0, NC_FILL_SHORT, NC_FILL_INT, NC_FILL_FLOAT, NC_FILL_DOUBLE};
                     expected = in_list[static_cast<std::size_t>(flatten(inside, listed))] != 0
                                    ? value(v, c_.records[v] != 0 ? record : 0, at)
                                    : fills[c_.types[v]];
@@ -469,8 +470,7 @@ int main(int argc, char** argv) {
                 Run(session,
                     only.empty() ? mix(seed, static_cast<std::uint64_t>(done))
                                  : std::strtoull(only.c_str(), nullptr, 10),
-                    folder + "/file.nc",
-                    text("--method", ""))
+                    folder + "/file.nc", text("--method", ""))
                     .all();
             }
         }
