@@ -57,7 +57,13 @@ contains
     logical, intent(in), optional :: shared
     integer(c_int), intent(out), optional :: ierr
     type(tw_decomposition) :: d
-    d = list_int64(io, dims, int(shape, int64), listed, int(indices, int64), shared, ierr)
+    integer(int64), allocatable :: from_0(:)
+    integer(int64) :: i
+    allocate (from_0(size(indices, kind=int64)))
+    do i = 1, size(from_0, kind=int64)
+      from_0(i) = int(indices(i), int64) - 1
+    end do
+    d = list_from_0(io, dims, int(shape, int64), listed, from_0, shared, ierr)
   end function list_int32
 
   function list_int64(io, dims, shape, listed, indices, shared, ierr) result(d)
@@ -67,8 +73,24 @@ contains
     logical, intent(in), optional :: shared
     integer(c_int), intent(out), optional :: ierr
     type(tw_decomposition) :: d
-    integer(int64), allocatable :: from_0(:), lengths(:)
-    integer(int64) :: n, i
+    integer(int64), allocatable :: from_0(:)
+    integer(int64) :: i
+    allocate (from_0(size(indices, kind=int64)))
+    do i = 1, size(from_0, kind=int64)
+      from_0(i) = indices(i) - 1
+    end do
+    d = list_from_0(io, dims, shape, listed, from_0, shared, ierr)
+  end function list_int64
+
+  function list_from_0(io, dims, shape, listed, indices, shared, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims, listed
+    integer(int64), intent(in) :: shape(:), indices(:)
+    logical, intent(in), optional :: shared
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    integer(int64), allocatable :: lengths(:)
+    integer(int64) :: n
     integer(c_int) :: status, flags
     logical :: fits
 
@@ -84,11 +106,7 @@ contains
       n = size(indices, kind=int64)
       lengths = shape(size(shape):1:-1)
     end if
-    allocate (from_0(size(indices, kind=int64)))
-    do i = 1, size(indices, kind=int64)
-      from_0(i) = indices(i) - 1
-    end do
-    status = c_decompose_list(io%handle, reversed(dims), lengths, reversed(listed), n, from_0, &
+    status = c_decompose_list(io%handle, reversed(dims), lengths, reversed(listed), n, indices, &
       flags, d%handle)
     if (fits) then
       call check(status, io%handle, c_text('tw_decompose_list'), ierr)
@@ -97,6 +115,6 @@ contains
       call check(TW_ESHAPE, c_null_ptr, c_text('tw_decompose_list: shape has not one value for &
         &each name of "'//dims//'"'), ierr)
     end if
-  end function list_int64
+  end function list_from_0
 
 end module thalweg_lists

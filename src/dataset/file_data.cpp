@@ -167,13 +167,15 @@ std::int64_t File::stage_list(const Variable& v, const ArrayView& view, char* to
     copy.data = to;
     copy.type = v.type;
     std::int64_t misfits = 0;
-    for (const HeldBox& held : held_by(d, v.order, v.shape))
-        for_runs(held, held.box, [&](const HeldBox& run, const Box& part) {
-            const Strided from = locate(d, v.order, run, view),
-                          into = locate(d, v.order, run, copy);
-            misfits += copy_box(part.nd, part.count, const_cast<char*>(into.base), into.stride,
-                                from.base, from.stride, kernel, fill);
+    for (const HeldBox& held : held_by(d, v.order, v.shape)) {
+        const Strided from = locate(d, v.order, held, view), into = locate(d, v.order, held, copy);
+        const int along = held.list->dims.back();
+        held.list->for_runs(held.box, [&](const Box& part, std::int64_t position, const Run&) {
+            misfits += copy_box(
+                part.nd, part.count, const_cast<char*>(into.base) + position * into.stride[along],
+                into.stride, from.base + position * from.stride[along], from.stride, kernel, fill);
         });
+    }
     return misfits;
 }
 

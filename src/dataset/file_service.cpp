@@ -8,7 +8,7 @@
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
-#include "exchange/copy.hpp"
+#include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
 #include "storage/chunk_grid.hpp"
 
@@ -36,18 +36,10 @@ std::int64_t description(const Listing& listing) {
 /// @param from  position 0 of the list, at the box's low corner
 std::int64_t pack_list(const HeldBox& held, const Box& box, const Strided& from, char* to,
                        RowKernel kernel, std::int64_t size, const char* fill) {
-    HeldBox into = held;
-    into.box = box;
-    into.list = held.list->within(box);
-    const Index stride = dense_strides(into, size);
-    std::int64_t misfits = 0;
-    held.list->for_runs(box, [&](const Box& part, std::int64_t position, const Run&) {
-        const int along = held.list->dims.back();
-        misfits += copy_box(part.nd, part.count, to + into.position * stride[along], stride,
-                            from.base + position * from.stride[along], from.stride, kernel, fill);
-        into.position += part.count[along];
-    });
-    return misfits;
+    Index stride{};
+    dense_strides(box.nd, dense_shape(held, box), size, stride);
+    return copy_runs(*held.list, box, {RunOrder::dense, to, stride},
+                     {RunOrder::positions, from.base, from.stride}, kernel, fill);
 }
 
 }  // namespace

@@ -102,6 +102,11 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     if (dims.empty())
         return failure(TW_ESHAPE, "it has no dimensions, the decomposition has ({})",
                        fmt::join(d.dims, " "));
+    try {
+        if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
+    } catch (const std::bad_alloc&) {
+        return failure(TW_ENOMEM, "no memory for a list in the order of the file");
+    }
     return {};
 }
 

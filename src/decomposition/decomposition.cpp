@@ -128,6 +128,13 @@ Status compress_own(const Decomposition& d, std::span<const std::int64_t> indice
                     int rank) {
     try {
         const std::span<const std::int64_t> shape = listed_shape(d);
+        std::int64_t stored = 1;
+        for (const std::int64_t length : d.listed_extent())
+            if (__builtin_mul_overflow(stored, length, &stored))
+                return failure(TW_ESHAPE,
+                               "list over ({}): an array of ({}) has more elements than 64 bits "
+                               "can count (rank {})",
+                               fmt::join(d.dims, " "), fmt::join(d.listed_extent(), ", "), rank);
         std::int64_t twice = -1;
         Status status =
             compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice);

@@ -38,6 +38,24 @@ private:
     const char* stop_;
 };
 
+/// Whether some index of a range is in two packets: where its bits take less memory than the
+/// packets do, they tell at once. Else it may be so.
+bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int64_t end) {
+    std::size_t bytes = 0;
+    for (const Packet& p : packets) bytes += p.bytes.size();
+    if (static_cast<std::size_t>((end - begin) / 8) > bytes) return !packets.empty();
+    std::vector<std::uint64_t> bits(static_cast<std::size_t>((end - begin) / 64 + 1), 0);
+    for (const Packet& p : packets)
+        for (Holder h(p, begin); h.next();)
+            for (std::int64_t i = h.global - begin; i < h.end - begin; ++i) {
+                std::uint64_t& word = bits[static_cast<std::size_t>(i / 64)];
+                const std::uint64_t bit = std::uint64_t(1) << (i % 64);
+                if ((word & bit) != 0) return true;
+                word |= bit;
+            }
+    return false;
+}
+
 /// The first index of a range from `begin` on that two of the packets hold.
 void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
     std::vector<Holder> holders;
@@ -112,9 +130,10 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Dup
         }
         const std::vector<Packet> received = comm.exchange(packets);
         try {
-            if (found.global < 0)
-                merge(received, part_of(total, comm.rank() * rounds + round, ranks * rounds),
-                      found);
+            const std::int64_t cell = comm.rank() * rounds + round;
+            const std::int64_t begin = part_of(total, cell, ranks * rounds);
+            const std::int64_t end = part_of(total, cell + 1, ranks * rounds);
+            if (found.global < 0 && may_repeat(received, begin, end)) merge(received, begin, found);
         } catch (const std::bad_alloc&) {
             status = failure(TW_ENOMEM, "no memory to compare the lists of the ranks");
         }

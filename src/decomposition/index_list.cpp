@@ -30,6 +30,42 @@ void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Vi
     }
 }
 
+/// Sorts in place: first into buckets by index, by swaps, then each bucket. Near-linear for indices
+/// that are spread about evenly.
+void sort_in_place(std::vector<Run>& runs) {
+    if (std::is_sorted(runs.begin(), runs.end())) return;
+    const auto [least, most] =
+        std::minmax_element(runs.begin(), runs.end(),
+                            [](const Run& a, const Run& b) { return a.global() < b.global(); });
+    const auto low = static_cast<std::uint64_t>(least->global());
+    const std::uint64_t span = static_cast<std::uint64_t>(most->global()) - low + 1;
+    int shift = 0;  // buckets of about 128 runs
+    while ((span >> shift) > runs.size() / 128) ++shift;
+    const auto bucket_of = [&](const Run& r) {
+        return static_cast<std::size_t>((static_cast<std::uint64_t>(r.global()) - low) >> shift);
+    };
+    std::vector<std::size_t> end((span >> shift) + 1, 0);
+    for (const Run& r : runs) ++end[bucket_of(r)];
+    std::vector<std::size_t> next(end.size(), 0);
+    for (std::size_t b = 1; b < end.size(); ++b) {
+        next[b] = end[b - 1];
+        end[b] += end[b - 1];
+    }
+    for (std::size_t b = 0; b < end.size(); ++b)
+        while (next[b] != end[b]) {
+            const std::size_t home = bucket_of(runs[next[b]]);
+            if (home == b)
+                ++next[b];
+            else
+                std::swap(runs[next[b]], runs[next[home]++]);
+        }
+    auto begin = runs.begin();
+    for (const std::size_t e : end) {
+        std::sort(begin, runs.begin() + static_cast<std::ptrdiff_t>(e));
+        begin = runs.begin() + static_cast<std::ptrdiff_t>(e);
+    }
+}
+
 /// Single elements, so that each can be found where some occur more than once.
 void make_single(std::vector<Run>& runs, std::int64_t elements) {
     std::vector<Run> singles;
@@ -38,7 +74,7 @@ void make_single(std::vector<Run>& runs, std::int64_t elements) {
         for (std::int64_t i = 0; i < r.length(); ++i)
             singles.emplace_back(r.global() + i, r.position() + i, 1);
     runs = std::move(singles);
-    std::sort(runs.begin(), runs.end());
+    sort_in_place(runs);
 }
 
 }  // namespace
@@ -62,8 +98,7 @@ Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::
                         list.runs.emplace_back(global, position, length);
                         list.elements += length;
                     });
-    if (!std::is_sorted(list.runs.begin(), list.runs.end()))
-        std::sort(list.runs.begin(), list.runs.end());
+    sort_in_place(list.runs);
     for (std::size_t i = 1; i < list.runs.size(); ++i) {
         const Run &a = list.runs[i - 1], &b = list.runs[i];
         if (a.end() <= b.global()) continue;
@@ -86,7 +121,7 @@ std::int64_t find_position(const IndexList& list, std::int64_t global) {
 }
 
 void sort_runs(std::vector<Run>& runs, std::int64_t row) {
-    std::sort(runs.begin(), runs.end());
+    sort_in_place(runs);
     std::size_t kept = 0;
     for (const Run& r : runs) {
         if (kept > 0) {
@@ -114,6 +149,12 @@ std::span<const Run> Listing::near(const Box& box) const {
     const auto end = std::partition_point(begin, list->runs.end(),
                                           [&](const Run& r) { return r.global() <= last; });
     return {begin, end};
+}
+
+std::int64_t Listing::count(const Box& box) const {
+    std::int64_t n = 0;
+    for_runs(box, [&](const Box& part, std::int64_t, const Run&) { n += part.count[dims.back()]; });
+    return n;
 }
 
 bool Listing::meets(const Box& box) const {
@@ -166,7 +207,7 @@ std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listi
     std::vector<Run> all;
     for (const auto& l : listings)
         all.insert(all.end(), l->list->runs.begin(), l->list->runs.end());
-    std::sort(all.begin(), all.end());
+    sort_in_place(all);
     auto united = std::make_shared<IndexList>();
     std::int64_t reached = 0;  // end of what is there
     const std::int64_t row = listings.front()->shape.back();

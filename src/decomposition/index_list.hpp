@@ -113,6 +113,9 @@ struct Listing {
         }
     }
 
+    /// Positions of the list that lie in a box.
+    std::int64_t count(const Box& box) const;
+
     /// Whether the list has anything of a box.
     bool meets(const Box& box) const;
 

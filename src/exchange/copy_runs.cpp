@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/copy_runs.hpp"
 
+#include <algorithm>
+
 namespace thalweg {
 
 namespace {
@@ -9,32 +11,31 @@ namespace {
 /// runs, those behind it inside.
 struct Walk {
     int outer = 0;
-    std::int64_t count[max_dims], index_stride[max_dims], position_stride[max_dims];
+    std::int64_t count[max_dims], to_stride[max_dims], from_stride[max_dims];
 
-    Walk(const Listing& listing, const Box& box, const RunSide& by_index,
-         const RunSide& by_position) {
+    Walk(const Listing& listing, const Box& box, const Index& to, const Index& from) {
         for (int d = 0; d < listing.dims.back(); ++d) {
             if (listing.covers(d) || box.count[d] == 1) continue;
             count[outer] = box.count[d];
-            index_stride[outer] = by_index.stride[d];
-            position_stride[outer++] = by_position.stride[d];
+            to_stride[outer] = to[d];
+            from_stride[outer++] = from[d];
         }
     }
 
-    /// Calls visit(offset by index, offset by position) for all of the outer dimensions.
+    /// Calls visit(offset of the one side, of the other) for all of the outer dimensions.
     template <class Visit>
     void run(Visit&& visit) const {
         Index at{};
-        std::int64_t by_index = 0, by_position = 0;
+        std::int64_t to = 0, from = 0;
         for (;;) {
-            visit(by_index, by_position);
+            visit(to, from);
             int d = outer - 1;
             for (; d >= 0; --d) {
-                by_index += index_stride[d];
-                by_position += position_stride[d];
+                to += to_stride[d];
+                from += from_stride[d];
                 if (++at[d] < count[d]) break;
-                by_index -= count[d] * index_stride[d];
-                by_position -= count[d] * position_stride[d];
+                to -= count[d] * to_stride[d];
+                from -= count[d] * from_stride[d];
                 at[d] = 0;
             }
             if (d < 0) return;
@@ -42,73 +43,114 @@ struct Walk {
     }
 };
 
-template <bool to_indices>
-std::int64_t copy(const Listing& listing, const Box& box, const RunSide& by_index,
-                  const RunSide& by_position, RowKernel kernel, const char* fill) {
-    const int fastest = listing.dims.back();
-    const std::int64_t index_step = by_index.stride[fastest];
-    const std::int64_t position_step = by_position.stride[fastest];
-    // The run's own dimension and those behind it.
-    const int inner = box.nd - fastest;
-    Index index_stride{}, position_stride{}, count{};
-    for (int i = 0; i < inner; ++i) {
-        count[i] = box.count[fastest + i];
-        index_stride[i] = by_index.stride[fastest + i];
-        position_stride[i] = by_position.stride[fastest + i];
+/// Calls visit(runs) for what a list of one dimension has of a box: the runs themselves, but for
+/// the first and the last one, which may reach beyond it.
+template <class Visit>
+void for_whole_runs(const Listing& listing, const Box& box, Visit&& visit) {
+    const int d = listing.dims.back();
+    const std::int64_t low = box.low[d], high = low + box.count[d];
+    std::span<const Run> runs = listing.near(box);
+    const auto clipped = [&](const Run& r) {
+        const std::int64_t begin = std::max(low, r.global()), end = std::min(high, r.end());
+        const Run run(begin, r.position() + (begin - r.global()), end - begin);
+        visit(std::span(&run, 1));
+    };
+    if (runs.empty()) return;
+    if (runs.front().global() < low) {
+        clipped(runs.front());
+        runs = runs.subspan(1);
     }
-    // What lies dense on both sides behind the run continues it.
-    std::int64_t behind = 1, unit_index = index_step, unit_position = position_step;
+    const bool beyond = !runs.empty() && runs.back().end() > high;
+    if (const auto whole = runs.first(runs.size() - (beyond ? 1 : 0)); !whole.empty()) visit(whole);
+    if (beyond) clipped(runs.back());
+}
+
+/// The row of a run: what lies dense behind it on both sides continues it.
+struct Row {
+    std::int64_t behind = 1;  ///< elements a position
+    std::ptrdiff_t to_unit, from_unit;
     bool joined = true;
-    for (int i = inner - 1; i > 0; --i) {
-        if (count[i] == 1) continue;
-        if (behind == 1) {
-            unit_index = index_stride[i];
-            unit_position = position_stride[i];
-        } else {
-            joined &= index_stride[i] == behind * unit_index &&
-                      position_stride[i] == behind * unit_position;
-        }
-        behind *= count[i];
-    }
-    if (behind > 1)
-        joined &= index_step == behind * unit_index && position_step == behind * unit_position;
-    std::int64_t misfits = 0;
-    const Walk walk(listing, box, by_index, by_position);
-    walk.run([&](std::int64_t index_offset, std::int64_t position_offset) {
-        char* const index_base = by_index.base + index_offset;
-        char* const position_base = by_position.base + position_offset;
-        listing.for_runs(box, [&](const Box& part, std::int64_t position, const Run&) {
-            std::int64_t at = 0;
-            for (const int d : listing.dims) at += (part.low[d] - box.low[d]) * by_index.stride[d];
-            char* const i = index_base + at;
-            char* const p = position_base + position * position_step;
-            char* const to = to_indices ? i : p;
-            const char* const from = to_indices ? p : i;
-            const std::int64_t length = part.count[fastest];
-            if (joined) {
-                misfits += kernel(to, to_indices ? unit_index : unit_position, from,
-                                  to_indices ? unit_position : unit_index, length * behind, fill);
+
+    Row(int inner, const Index& count, const Index& to, const Index& from)
+        : to_unit(to[0]), from_unit(from[0]) {
+        for (int i = inner - 1; i > 0; --i) {
+            if (count[i] == 1) continue;
+            if (behind == 1) {
+                to_unit = to[i];
+                from_unit = from[i];
             } else {
-                count[0] = length;
-                misfits +=
-                    copy_box(inner, count, to, to_indices ? index_stride : position_stride, from,
-                             to_indices ? position_stride : index_stride, kernel, fill);
+                joined &= to[i] == behind * to_unit && from[i] == behind * from_unit;
             }
-        });
-    });
-    return misfits;
+            behind *= count[i];
+        }
+        joined &= to[0] == behind * to_unit && from[0] == behind * from_unit;
+    }
+};
+
+/// Bytes from a side's base to the first element of a part of a run.
+std::int64_t offset_of(const Listing& listing, const Box& box, const Box& part,
+                       std::int64_t position, std::int64_t done, RunOrder order,
+                       const Index& stride) {
+    const std::int64_t step = stride[listing.dims.back()];
+    if (order == RunOrder::positions) return position * step;
+    if (order == RunOrder::dense) return done * step;
+    std::int64_t offset = 0;
+    for (const int d : listing.dims) offset += (part.low[d] - box.low[d]) * stride[d];
+    return offset;
 }
 
 }  // namespace
 
-std::int64_t copy_to_indices(const Listing& listing, const Box& box, const RunSide& by_index,
-                             const RunSide& by_position, RowKernel kernel, const char* fill) {
-    return copy<true>(listing, box, by_index, by_position, kernel, fill);
-}
-
-std::int64_t copy_to_positions(const Listing& listing, const Box& box, const RunSide& by_index,
-                               const RunSide& by_position, RowKernel kernel, const char* fill) {
-    return copy<false>(listing, box, by_index, by_position, kernel, fill);
+std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<char>& to,
+                       const RunSide<const char>& from, RowKernel kernel, const char* fill) {
+    const int fastest = listing.dims.back();
+    const std::int64_t to_step = to.stride[fastest], from_step = from.stride[fastest];
+    // The run's own dimension and those behind it.
+    const int inner = box.nd - fastest;
+    Index to_stride{}, from_stride{}, count{};
+    for (int i = 0; i < inner; ++i) {
+        count[i] = box.count[fastest + i];
+        to_stride[i] = to.stride[fastest + i];
+        from_stride[i] = from.stride[fastest + i];
+    }
+    const Row row(inner, count, to_stride, from_stride);
+    const RunsKernel move = row.behind == 1 && listing.dims.size() == 1
+                                ? runs_kernel(kernel, to.order, from.order)
+                                : nullptr;
+    // A runs kernel counts from index 0, and from the first dense element of its own runs.
+    const auto origin = [&](RunOrder order, std::int64_t done) {
+        return order == RunOrder::indices ? -box.low[fastest] : order == RunOrder::dense ? done : 0;
+    };
+    std::int64_t misfits = 0;
+    const Walk walk(listing, box, to.stride, from.stride);
+    walk.run([&](std::int64_t to_offset, std::int64_t from_offset) {
+        char* const to_base = to.base + to_offset;
+        const char* const from_base = from.base + from_offset;
+        std::int64_t done = 0;  // elements of the list
+        if (move != nullptr) {
+            for_whole_runs(listing, box, [&](std::span<const Run> runs) {
+                done += move(to_base + origin(to.order, done) * to_step, to_step,
+                             from_base + origin(from.order, done) * from_step, from_step, runs);
+            });
+            return;
+        }
+        listing.for_runs(box, [&](const Box& part, std::int64_t position, const Run&) {
+            const std::int64_t length = part.count[fastest];
+            char* const into =
+                to_base + offset_of(listing, box, part, position, done, to.order, to.stride);
+            const char* const out_of =
+                from_base + offset_of(listing, box, part, position, done, from.order, from.stride);
+            done += length;
+            if (row.joined) {
+                misfits +=
+                    kernel(into, row.to_unit, out_of, row.from_unit, length * row.behind, fill);
+                return;
+            }
+            count[0] = length;
+            misfits += copy_box(inner, count, into, to_stride, out_of, from_stride, kernel, fill);
+        });
+    });
+    return misfits;
 }
 
 }  // namespace thalweg

@@ -8,22 +8,20 @@
 namespace thalweg {
 
 /// One side of a copy. Along the fastest listed dimension its stride is that from index to index,
-/// or from position to position of the list; other listed dimensions have none by position.
+/// from position to position of the list, or from one dense element to the next; along other listed
+/// dimensions only an array in the order of indices has one.
+template <class Byte>
 struct RunSide {
-    char* base = nullptr;  ///< of the box's first element, or of position 0
-    Index stride{};
+    RunOrder order;
+    Byte* base;  ///< of the box's first element; or of position 0 or dense element 0 in its corner
+    Index stride;
 };
 
 /**
- * Copies what a list has of a box between an array in the order of indices and one in the order of
- * positions.
- * @param by_index     its base is the address of the first element of the box
- * @param by_position  its base is the address of position 0, at the box's low corner otherwise
+ * Copies what a list has of a box from one array to another.
  * @return number of values that did not fit (see RowKernel)
  */
-std::int64_t copy_to_indices(const Listing& listing, const Box& box, const RunSide& by_index,
-                             const RunSide& by_position, RowKernel kernel, const char* fill);
-std::int64_t copy_to_positions(const Listing& listing, const Box& box, const RunSide& by_index,
-                               const RunSide& by_position, RowKernel kernel, const char* fill);
+std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<char>& to,
+                       const RunSide<const char>& from, RowKernel kernel, const char* fill);
 
 }  // namespace thalweg

@@ -24,6 +24,26 @@ inline Index dense_strides(const HeldBox& held, std::int64_t element) {
     return stride;
 }
 
+/// Lengths of the array in which what is held of a part of its box lies dense.
+inline Index dense_shape(const HeldBox& held, const Box& part) {
+    Index lengths = part.count;
+    if (!held.list) return lengths;
+    for (const int d : held.list->dims) lengths[d] = 1;
+    lengths[held.list->dims.back()] = held.list->count(part);
+    return lengths;
+}
+
+/// Row-major byte strides of lengths; returns the bytes of all.
+inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t element,
+                                  Index& stride) {
+    std::int64_t n = element;
+    for (int d = nd - 1; d >= 0; --d) {
+        stride[d] = n;
+        n *= lengths[d];
+    }
+    return n;
+}
+
 /// Byte of a part's first element. Of a list, the part is one of a run that begins at
 /// held.position.
 inline std::int64_t offset_in(const HeldBox& held, const Box& part, const Index& stride) {

@@ -192,6 +192,49 @@ std::int64_t move_row(char* to, std::ptrdiff_t to_stride, const char* from,
     return 0;
 }
 
+/// Runs ahead whose memory is asked for: single elements of a shuffled list lie anywhere.
+constexpr std::ptrdiff_t ahead = 16;
+
+template <RunOrder order>
+inline std::int64_t place_of(const Run& run, std::int64_t done) {
+    if constexpr (order == RunOrder::indices) return run.global();
+    if constexpr (order == RunOrder::positions) return run.position();
+    return done;
+}
+
+template <class Word, bool swap, RunOrder to_order, RunOrder from_order>
+std::int64_t move_runs(char* to, std::ptrdiff_t to_step, const char* from, std::ptrdiff_t from_step,
+                       std::span<const Run> runs) {
+    std::int64_t done = 0;
+    const Run* const last = runs.data() + runs.size();
+    for (const Run* run = runs.data(); run != last; ++run) {
+        if (last - run > ahead) {
+            if constexpr (from_order == RunOrder::positions)
+                __builtin_prefetch(from + run[ahead].position() * from_step, 0);
+            if constexpr (to_order == RunOrder::positions)
+                __builtin_prefetch(to + run[ahead].position() * to_step, 1);
+        }
+        char* const into = to + place_of<to_order>(*run, done) * to_step;
+        const char* const out_of = from + place_of<from_order>(*run, done) * from_step;
+        if (run->length() == 1)
+            store<Word, swap>(into, load<Word, false>(out_of));
+        else
+            move_row<Word, swap>(into, to_step, out_of, from_step, run->length(), nullptr);
+        done += run->length();
+    }
+    return done;
+}
+
+template <class Word, bool swap>
+RunsKernel move_runs_of(RunOrder to, RunOrder from) {
+    using enum RunOrder;
+    if (to == indices && from == positions) return move_runs<Word, swap, indices, positions>;
+    if (to == positions && from == indices) return move_runs<Word, swap, positions, indices>;
+    if (to == dense && from == positions) return move_runs<Word, swap, dense, positions>;
+    if (to == indices && from == dense) return move_runs<Word, swap, indices, dense>;
+    return nullptr;
+}
+
 template <bool swap>
 RowKernel move_kernel_of(std::size_t size) {
     switch (size) {
@@ -247,6 +290,24 @@ RowKernel unpack_kernel(tw_type file, tw_type memory, Order order) {
     if (memory == file) return pack_kernel(memory, file, order);
     return must_swap(order) ? convert_kernel<true, false>(file, memory)
                             : convert_kernel<false, false>(file, memory);
+}
+
+RunsKernel runs_kernel(RowKernel kernel, RunOrder to, RunOrder from) {
+    RunsKernel found = nullptr;
+    const auto try_move = [&](auto word, auto swap) {
+        using Word = decltype(word);
+        constexpr bool swaps = decltype(swap)::value;
+        if (kernel == RowKernel(move_row<Word, swaps>)) found = move_runs_of<Word, swaps>(to, from);
+    };
+    const auto try_swap = [&](auto swap) {
+        try_move(std::uint8_t{}, swap);
+        try_move(std::uint16_t{}, swap);
+        try_move(std::uint32_t{}, swap);
+        try_move(std::uint64_t{}, swap);
+    };
+    try_swap(std::false_type{});
+    try_swap(std::true_type{});
+    return found;
 }
 
 RowKernel move_kernel(std::size_t size) { return move_kernel_of<false>(size); }

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "decomposition/index_list.hpp"
 #include "index/types.hpp"
 
 namespace thalweg {
@@ -26,5 +28,21 @@ RowKernel unpack_kernel(tw_type file, tw_type memory, Order order);
 
 /// Moves values of 1, 2, 4 or 8 bytes as they are.
 RowKernel move_kernel(std::size_t size);
+
+/// How an array has the elements of runs: in the order of indices, of positions in the list, or
+/// dense, run after run.
+enum class RunOrder { indices, positions, dense };
+
+/**
+ * Moves what runs have from one array to another.
+ * @param to, from  addresses of index 0, of position 0, or of the first dense element
+ * @return number of elements
+ */
+using RunsKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_step, const char* from,
+                                    std::ptrdiff_t from_step, std::span<const Run> runs);
+
+/// The same move as a row kernel's for many short rows; null if that converts, or for orders that
+/// no exchange has.
+RunsKernel runs_kernel(RowKernel kernel, RunOrder to, RunOrder from);
 
 }  // namespace thalweg

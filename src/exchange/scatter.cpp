@@ -41,26 +41,29 @@ Index byte_strides(const Place& place) {
     return stride;
 }
 
+/// Where position 0 of a list goes; of boxes, each has its own place.
+Strided origin_of(const Delivery& delivery) {
+    if (delivery.boxes.empty() || !delivery.boxes.front().list) return {};
+    return locate(*delivery.decomposition, delivery.order, delivery.boxes.front(), delivery.array);
+}
+
 /// Copies `part` of the box `wanted`, whose elements lie from `from` on, to its place in the array.
-void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
-             const Index& from_stride, const char* fill) {
-    const Strided to = locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
+/// @param origin  see origin_of()
+void deliver(Delivery& delivery, const Strided& origin, const WantedBox& wanted, const Box& part,
+             const char* from, const Index& from_stride, const char* fill) {
+    const Strided to =
+        wanted.list ? origin
+                    : locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
     // The array is memory that the caller gave to be written.
     char* at = const_cast<char*>(to.base);
     for (int d = 0; d < part.nd; ++d)
-        at += (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
-    if (wanted.list) {
-        RunSide memory{at, to.stride};
-        for (const int d : wanted.list->dims)
-            memory.base -= (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
-        // Read only: the slot is the other side of a copy to the array.
-        delivery.misfits +=
-            copy_to_positions(*wanted.list, part, {const_cast<char*>(from), from_stride}, memory,
-                              delivery.kernel, fill);
-        return;
-    }
+        if (!wanted.list || !wanted.list->covers(d))
+            at += (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
     delivery.misfits +=
-        copy_box(part.nd, part.count, at, to.stride, from, from_stride, delivery.kernel, fill);
+        wanted.list ? copy_runs(*wanted.list, part, {RunOrder::positions, at, to.stride},
+                                {RunOrder::indices, from, from_stride}, delivery.kernel, fill)
+                    : copy_box(part.nd, part.count, at, to.stride, from, from_stride,
+                               delivery.kernel, fill);
 }
 
 /// Sleeps until the word counts beyond k.
@@ -204,11 +207,12 @@ void Scatter::take_local(Pass& pass, const Lane& lane, std::int64_t k) {
         for (Delivery* delivery : pass.of_place[place]) {
             char fill[8];
             default_fill(delivery->array.type, fill);
+            const Strided origin = origin_of(*delivery);
             for_frames(p.shape, range, delivery->boxes, [&](const WantedBox& wanted, const Box& b) {
                 if (!has_any(wanted, b)) return;
                 wait_filled(lane, k);
-                deliver(*delivery, wanted, b, from + linear(p.shape, b.low) * p.element, stride,
-                        fill);
+                deliver(*delivery, origin, wanted, b, from + linear(p.shape, b.low) * p.element,
+                        stride, fill);
             });
         }
     });
@@ -218,10 +222,14 @@ void Scatter::take_incoming(Pass& pass, const Lane& lane, std::int64_t k) {
     const char* from = slot(lane, k);
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
+        std::vector<Strided> origins;
+        for (const Delivery* delivery : pass.of_place[place])
+            origins.push_back(origin_of(*delivery));
         for_parts(p.shape, range, cover_[place], [&](const HeldBox&, const Box& part) {
             Index stride{};
             const std::int64_t bytes = dense_strides(part, p.element, stride);
-            for (Delivery* delivery : pass.of_place[place]) {
+            for (std::size_t i = 0; i < origins.size(); ++i) {
+                Delivery* const delivery = pass.of_place[place][i];
                 char fill[8];
                 default_fill(delivery->array.type, fill);
                 for (const WantedBox& wanted : delivery->boxes) {
@@ -231,7 +239,7 @@ void Scatter::take_incoming(Pass& pass, const Lane& lane, std::int64_t k) {
                     std::int64_t at = 0;
                     for (int d = 0; d < part.nd; ++d)
                         at += (common.low[d] - part.low[d]) * stride[d];
-                    deliver(*delivery, wanted, common, from + at, stride, fill);
+                    deliver(*delivery, origins[i], wanted, common, from + at, stride, fill);
                 }
             }
             from += bytes;

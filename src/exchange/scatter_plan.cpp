@@ -64,15 +64,20 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space space,
 /// What the ranks of this node want together, known to all of them.
 Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
     std::vector<std::int64_t> words;
-    for (std::size_t p = 0; p < wanted.size(); ++p) {
-        std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
-        for (HeldBox& held : boxes)  // an index that is wanted twice is told once
-            if (held.list) held.list = unite({&held.list, 1});
-        append(words, p, boxes);
+    Status status;
+    try {
+        for (std::size_t p = 0; p < wanted.size(); ++p) {
+            std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
+            for (HeldBox& held : boxes)  // an index that is wanted twice is told once
+                if (held.list) held.list = unite({&held.list, 1});
+            append(words, p, boxes);
+        }
+    } catch (const std::bad_alloc&) {  // takes part with nothing
+        words.clear();
+        status = failure(TW_ENOMEM, "no memory to plan what a rank reads");
     }
     const auto all = team_.node().gather(to_bytes(words), 0);
     std::vector<char> together;
-    Status status;
     if (team_.topology().node_rank == 0) {
         try {
             std::vector<std::vector<HeldBox>> boxes(space_.places.size());

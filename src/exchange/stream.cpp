@@ -15,6 +15,7 @@
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
 #include "exchange/copy_runs.hpp"
+#include "exchange/dense.hpp"
 #include "exchange/pieces.hpp"
 #include "exchange/stream_control.hpp"
 
@@ -103,44 +104,26 @@ void Stream::pack_place(Pass& pass, const Share& share, std::size_t place, Eleme
     const RowKernel kernel = pack_kernel(array->type, v.type, order_);
     Index file_stride = strides_of(p.shape);
     for (std::size_t d = 0; d < p.shape.size(); ++d) file_stride[d] *= p.element;
-    const auto place_of = [&](const Box& part) {
-        return to + (p.offset + share.position(place, part.low) * p.element - piece_begin);
-    };
-    const auto pack = [&](const HeldBox& held, const Box& part) {
+    for_frames(share, place, range, view.own, [&](const HeldBox& held, const Box& part) {
         Strided from = locate(*view.decomposition, view.order, held, *array);
         for (int d = 0; d < part.nd; ++d)
-            from.base += (part.low[d] - held.box.low[d]) * from.stride[d];
+            if (!held.list || !held.list->covers(d))
+                from.base += (part.low[d] - held.box.low[d]) * from.stride[d];
         char* at;
         Index stride = file_stride;
         if (dense) {
             at = to + *used;
-            std::int64_t n = p.element;
-            for (int d = part.nd - 1; d >= 0; --d) {
-                stride[d] = n;
-                n *= part.count[d];
-            }
-            *used += n;
+            *used += dense_strides(part.nd, dense_shape(held, part), p.element, stride);
         } else {
-            at = place_of(part);
+            at = to + (p.offset + share.position(place, part.low) * p.element - piece_begin);
         }
-        const std::int64_t misfits = packers_.copy_box(part.nd, part.count, at, stride, from.base,
-                                                       from.stride, kernel, fill_[variable].data());
-        pass.misfits[variable] += misfits;
-    };
-    for_frames(share, place, range, view.own, [&](const HeldBox& held, const Box& common) {
-        if (!held.list || dense) {
-            for_runs(held, common, pack);
-            return;
-        }
-        const Strided from = locate(*view.decomposition, view.order, held, *array);
-        // Read only: the array is the other side of a copy to the slot.
-        RunSide memory{const_cast<char*>(from.base), from.stride};
-        for (int d = 0; d < common.nd; ++d)
-            if (!held.list->covers(d))
-                memory.base += (common.low[d] - held.box.low[d]) * from.stride[d];
+        const char* const fill = fill_[variable].data();
         pass.misfits[variable] +=
-            copy_to_indices(*held.list, common, {place_of(common), file_stride}, memory, kernel,
-                            fill_[variable].data());
+            held.list ? copy_runs(*held.list, part,
+                                  {dense ? RunOrder::dense : RunOrder::indices, at, stride},
+                                  {RunOrder::positions, from.base, from.stride}, kernel, fill)
+                      : packers_.copy_box(part.nd, part.count, at, stride, from.base, from.stride,
+                                          kernel, fill);
     });
 }
 
@@ -166,8 +149,10 @@ std::int64_t Stream::bytes_in(Pass& pass, const Share& share, Extent piece) cons
         const Place& p = pass.space.places[place];
         const View& view =
             views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(p.variable)])];
-        for_parts(share, place, range, view.own,
-                  [&](const HeldBox&, const Box& part) { bytes += part.volume() * p.element; });
+        for_frames(share, place, range, view.own, [&](const HeldBox& held, const Box& part) {
+            Index stride{};
+            bytes += dense_strides(part.nd, dense_shape(held, part), p.element, stride);
+        });
     });
     return bytes;
 }
@@ -241,19 +226,21 @@ void Stream::unpack(Pass& pass, const Share& share, int node, std::span<const ch
             Index file_stride = strides_of(p.shape);
             for (std::size_t d = 0; d < p.shape.size(); ++d) file_stride[d] *= p.element;
             const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
-            for_parts(share, place, range, boxes->second, [&](const HeldBox&, const Box& part) {
-                Index stride{};
-                std::int64_t n = p.element;
-                for (int d = part.nd - 1; d >= 0; --d) {
-                    stride[d] = n;
-                    n *= part.count[d];
-                }
-                copy_box(
-                    part.nd, part.count,
-                    to + (p.offset + share.position(place, part.low) * p.element - piece.begin),
-                    file_stride, from, stride, kernel, nullptr);
-                from += n;
-            });
+            for_frames(
+                share, place, range, boxes->second, [&](const HeldBox& held, const Box& part) {
+                    Index stride{};
+                    const std::int64_t n =
+                        dense_strides(part.nd, dense_shape(held, part), p.element, stride);
+                    char* const into =
+                        to + (p.offset + share.position(place, part.low) * p.element - piece.begin);
+                    if (held.list)
+                        copy_runs(*held.list, part, {RunOrder::indices, into, file_stride},
+                                  {RunOrder::dense, from, stride}, kernel, nullptr);
+                    else
+                        copy_box(part.nd, part.count, into, file_stride, from, stride, kernel,
+                                 nullptr);
+                    from += n;
+                });
         });
         at += static_cast<std::size_t>(rounded(section.bytes));
     }

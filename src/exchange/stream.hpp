@@ -106,7 +106,9 @@ private:
     std::vector<std::set<int>> find_writers(std::span<const Space> spaces) const;
     std::map<int, std::vector<HeldBox>> find_held(std::span<const Space> spaces, std::size_t view,
                                                   std::set<int>& met) const;
-    void exchange_boxes(std::span<const Space> spaces, std::vector<std::set<int>>& met_by_view);
+    std::vector<Packet> tell_boxes(std::span<const Space> spaces,
+                                   std::vector<std::set<int>>& met_by_view) const;
+    Status exchange_boxes(std::span<const Space> spaces, std::vector<std::set<int>>& met_by_view);
     Status make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options);
 
     char* slot(const Lane& lane, std::int64_t piece) const;

@@ -34,7 +34,10 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
     std::set<int> met;
     if (!options.fill_only) {
         std::vector<std::set<int>> met_by_view = stream->find_writers(spaces);
-        if (team.topology().nodes > 1) stream->exchange_boxes(spaces, met_by_view);
+        if (team.topology().nodes > 1) {
+            status = team.agree(stream->exchange_boxes(spaces, met_by_view));
+            if (!status.ok()) return nullptr;
+        }
         for (const auto& of_view : met_by_view) met.insert(of_view.begin(), of_view.end());
     }
     status = team.agree(stream->make_lanes(arena, met, options));
@@ -104,10 +107,9 @@ std::map<int, std::vector<HeldBox>> Stream::find_held(std::span<const Space> spa
     return result;
 }
 
-/// A writer must know which boxes the ranks of other nodes have in its share, to unpack their
-/// messages: told once, to the writers met and to no one else.
-void Stream::exchange_boxes(std::span<const Space> spaces,
-                            std::vector<std::set<int>>& met_by_view) {
+/// What the writers of other nodes must know of this rank's boxes.
+std::vector<Packet> Stream::tell_boxes(std::span<const Space> spaces,
+                                       std::vector<std::set<int>>& met_by_view) const {
     const Topology& topology = team_.topology();
     std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
     for (std::size_t v = 0; v < views_.size(); ++v) {
@@ -122,16 +124,38 @@ void Stream::exchange_boxes(std::span<const Space> spaces,
     }
     std::vector<Packet> packets;
     for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
-    for (const Packet& packet : team_.world().exchange(packets)) {
-        const std::vector<std::int64_t> list = to_words(packet.bytes);
-        for (const std::int64_t *at = list.data(), *end = at + list.size(); at != end;) {
-            View& view = views_[static_cast<std::size_t>(at[0])];
-            const std::int64_t n = at[1];
-            at += 2;
-            auto& boxes = view.remote[packet.rank];
-            for (std::int64_t b = 0; b < n; ++b) boxes.push_back(parse_held(at, view.shape));
+    return packets;
+}
+
+/// A writer must know which boxes the ranks of other nodes have in its share, to unpack their
+/// messages: told once, to the writers met and to no one else.
+Status Stream::exchange_boxes(std::span<const Space> spaces,
+                              std::vector<std::set<int>>& met_by_view) {
+    // A rank without the memory takes part with nothing.
+    std::vector<Packet> packets;
+    Status status;
+    const auto guarded = [&](auto&& work) {
+        try {
+            work();
+        } catch (const std::bad_alloc&) {
+            status = failure(TW_ENOMEM, "no memory to plan what goes to other nodes");
         }
-    }
+    };
+    guarded([&] { packets = tell_boxes(spaces, met_by_view); });
+    const std::vector<Packet> received = team_.world().exchange(packets);
+    guarded([&] {
+        for (const Packet& packet : received) {
+            const std::vector<std::int64_t> list = to_words(packet.bytes);
+            for (const std::int64_t *at = list.data(), *end = at + list.size(); at != end;) {
+                View& view = views_[static_cast<std::size_t>(at[0])];
+                const std::int64_t n = at[1];
+                at += 2;
+                auto& boxes = view.remote[packet.rank];
+                for (std::int64_t b = 0; b < n; ++b) boxes.push_back(parse_held(at, view.shape));
+            }
+        }
+    });
+    return status;
 }
 
 Status Stream::make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options) {

@@ -131,9 +131,8 @@ void Composer::copy_parts(const Share& share, Extent piece, std::size_t place, E
             copy_box(part.nd, part.count, into, to_stride, from, stride, kernel, nullptr);
             return;
         }
-        // Read only: the parcel is the other side of a copy to the piece.
-        copy_to_indices(*h.list, part, {into, to_stride}, {const_cast<char*>(from), stride}, kernel,
-                        nullptr);
+        copy_runs(*h.list, part, {RunOrder::indices, into, to_stride},
+                  {RunOrder::positions, from, stride}, kernel, nullptr);
     });
 }
 

@@ -200,7 +200,9 @@ protected:
     }
     std::ptrdiff_t at(int block, const std::vector<std::int64_t>& file_index) const {
         const int order[] = {1, 0};
-        const Strided s = locate(*d_, order, block, array_);
+        HeldBox held;
+        held.block = block;
+        const Strided s = locate(*d_, order, held, array_);
         std::ptrdiff_t offset = s.base - memory_;
         for (std::size_t f = 0; f < 2; ++f) offset += file_index[f] * s.stride[f];
         return offset;

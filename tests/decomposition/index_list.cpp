@@ -109,7 +109,7 @@ TEST(IndexList, SharedListsHaveEveryPosition) {
     EXPECT_EQ(list.elements, 7);
     const Listing listing{std::make_shared<IndexList>(list), {0}, {10}};
     Numbers positions;
-    listing.for_runs(box_of({5}, {1}), [&](const Box&, std::int64_t position, const Run&) {
+    listing.for_runs(box_of({5}, {1}), [&](const Box&, std::int64_t position, const auto&) {
         positions.push_back(position);
     });
     EXPECT_EQ(positions, (Numbers{1, 4, 6}));
@@ -119,7 +119,7 @@ TEST(Listing, HasOfABoxWhatLiesInIt) {
     const Listing listing = grid_listing({19, 3, 4, 5, 6, 12});
     Numbers found;
     listing.for_runs(box_of({0, 1, 2}, {3, 3, 1}),
-                     [&](const Box& part, std::int64_t position, const Run&) {
+                     [&](const Box& part, std::int64_t position, const auto&) {
                          EXPECT_EQ(part.low[2], 2);
                          for (std::int64_t i = 0; i < part.count[1]; ++i) {
                              found.push_back(part.low[0] * 5 + part.low[1] + i);

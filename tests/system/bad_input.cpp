@@ -19,6 +19,7 @@ struct Test {
 };
 
 const std::vector<Test> tests{{"decompositions", decompositions},
+                              {"lists", lists},
                               {"settings", settings},
                               {"paths", paths},
                               {"in_use", in_use},

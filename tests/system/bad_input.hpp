@@ -226,6 +226,7 @@ inline int put(tw_file file, const char* name, const std::vector<float>& values)
 
 // One a kind of mistake; see the table in bad_input.cpp.
 void decompositions();
+void lists();
 void settings();
 void paths();
 void in_use();

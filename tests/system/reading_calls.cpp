@@ -172,6 +172,22 @@ void different_calls() {
     OK(tw_close(&file));
 }
 
+/// What is declared again is known; what halos are filled with is a handle's own.
+void declared_again() {
+    tw_file file = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    const tw_decomposition kept = decompose(1, 1), round = decompose(1, 1);
+    CHECK(kept != round);
+    const int periodic = TW_HALO_PERIODIC;
+    OK(tw_fill_halo(round, &periodic));
+    float untouched[4] = {-1, -1, -1, -1}, filled[4] = {-1, -1, -1, -1};
+    OK(tw_get(file, "T", kept, 0, TW_FLOAT, untouched, 4));
+    OK(tw_get(file, "T", round, 0, TW_FLOAT, filled, 4));
+    CHECK(untouched[0] == -1 && untouched[3] == -1 && untouched[1] == filled[1]);
+    CHECK(filled[0] != -1 && filled[3] != -1);
+    OK(tw_close(&file));
+}
+
 /// One place wanted several times, in one read, by different decompositions and types.
 void several_of_one() {
     tw_file file = nullptr;
@@ -248,6 +264,7 @@ int main(int argc, char** argv) {
         while_written(format);
         wrong_arguments();
         different_calls();
+        declared_again();
         several_of_one();
         foreign_types();
         OK(tw_finalize(&session));

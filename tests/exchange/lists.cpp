@@ -1,0 +1,180 @@
+// What lists have of ranges and boxes: each element once, in the same order for whoever has the
+// same list; copies in all directions against a copy of each element. SPDX-License-Identifier:
+// Apache-2.0
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "exchange/copy_runs.hpp"
+#include "exchange/dense.hpp"
+#include "exchange/held_words.hpp"
+#include "exchange/parts.hpp"
+#include "system/random.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// A list over some neighbouring dimensions of a grid, in an order of the file.
+struct Sample {
+    Numbers file_shape, listed_shape;
+    std::vector<int> order;
+    Numbers indices;
+    HeldBox held;
+    std::set<std::int64_t> elements;  ///< positions in the file
+
+    explicit Sample(Random& random) {
+        const auto nd = static_cast<int>(random.between(1, 4));
+        Numbers shape;
+        for (int d = 0; d < nd; ++d) {
+            shape.push_back(random.between(1, 7));
+            order.push_back(d);
+        }
+        random.shuffle(order);
+        for (const int m : order) file_shape.push_back(shape[static_cast<std::size_t>(m)]);
+        Listed listed;
+        listed.first = static_cast<int>(random.below(nd));
+        listed.count = static_cast<int>(random.between(1, nd - listed.first));
+        listed_shape.assign(shape.begin() + listed.first,
+                            shape.begin() + listed.first + listed.count);
+        for (std::int64_t i = 0; i < volume(listed_shape); ++i)
+            if (random.percent(60)) indices.push_back(i);
+        if (indices.empty()) indices.push_back(0);
+        if (random.percent(50)) random.shuffle(indices);
+        auto list = std::make_shared<IndexList>();
+        std::int64_t twice = -1;
+        EXPECT_TRUE(
+            compress(indices, volume(listed_shape), listed_shape.back(), false, *list, twice).ok());
+        listed.list = list;
+        held = held_list(listed.in_order(order, file_shape), file_shape);
+        const std::set<std::int64_t> in_list(indices.begin(), indices.end());
+        for (std::int64_t i = 0; i < volume(file_shape); ++i) {
+            const Index at = place(i);
+            std::int64_t index = 0;
+            for (int m = listed.first; m < listed.first + listed.count; ++m)
+                for (std::size_t f = 0; f < order.size(); ++f)
+                    if (order[f] == m) index = index * shape[static_cast<std::size_t>(m)] + at[f];
+            if (in_list.count(index) != 0) elements.insert(i);
+        }
+    }
+
+    Index place(std::int64_t i) const {
+        Index at{};
+        for (std::size_t f = file_shape.size(); f-- > 0; i /= file_shape[f])
+            at[f] = i % file_shape[f];
+        return at;
+    }
+
+    template <class Visit>
+    void for_elements(const Box& part, Visit&& visit) const {
+        for (std::int64_t i = 0; i < volume(file_shape); ++i) {
+            const Index at = place(i);
+            bool inside = true;
+            for (int d = 0; d < part.nd; ++d)
+                inside &= at[d] >= part.low[d] && at[d] < part.low[d] + part.count[d];
+            if (inside) visit(i);
+        }
+    }
+};
+
+TEST(Lists, PartsOfARangeAreItsElementsOnce) {
+    Random random(3);
+    for (int k = 0; k < 300; ++k) {
+        const Sample s(random);
+        const std::int64_t n = volume(s.file_shape);
+        const std::int64_t cut = random.between(0, n);
+        std::multiset<std::int64_t> seen;
+        for (const ElementRange range : {ElementRange{0, cut}, ElementRange{cut, n}})
+            for_parts(s.file_shape, range, std::span(&s.held, 1),
+                      [&](const HeldBox&, const Box& part) {
+                          s.for_elements(part, [&](std::int64_t i) {
+                              seen.insert(i);
+                              EXPECT_GE(i, range.begin);
+                              EXPECT_LT(i, range.end);
+                          });
+                      });
+        EXPECT_EQ(std::set<std::int64_t>(seen.begin(), seen.end()), s.elements);
+        EXPECT_EQ(seen.size(), s.elements.size());
+    }
+}
+
+TEST(Lists, WhoIsToldOfAShareFindsTheSameParts) {
+    Random random(4);
+    for (int k = 0; k < 300; ++k) {
+        const Sample s(random);
+        Space space;
+        Place p;
+        p.shape = s.file_shape;
+        p.bytes = p.padded = volume(s.file_shape);
+        space.places.push_back(p);
+        space.bytes = p.bytes;
+        const std::int64_t a = random.below(p.bytes), b = random.between(a + 1, p.bytes);
+        const Share share(space, {{a, b}});
+        std::vector<Box> frames;
+        add_frames(share, 0, s.held, frames);
+        if (frames.empty()) continue;
+        std::vector<std::int64_t> words;
+        append_held(words, held_near(s.held, frames));
+        const std::int64_t* at = words.data();
+        const HeldBox told = parse_held(at, s.file_shape);
+        EXPECT_EQ(at, words.data() + words.size());
+        const auto parts = [&](const HeldBox& held) {
+            Numbers numbers;
+            for_parts(share, 0, {a, b}, {&held, 1}, [&](const HeldBox&, const Box& part) {
+                for (int d = 0; d < part.nd; ++d)
+                    numbers.insert(numbers.end(), {part.low[d], part.count[d]});
+            });
+            return numbers;
+        };
+        EXPECT_EQ(parts(told), parts(s.held));
+    }
+}
+
+TEST(Lists, CopiesGoWhereEachElementBelongs) {
+    Random random(5);
+    for (int k = 0; k < 300; ++k) {
+        const Sample s(random);
+        const auto nd = static_cast<std::size_t>(s.held.box.nd);
+        const std::size_t size = std::size_t(1) << random.below(4);
+        const auto element = static_cast<std::int64_t>(size);
+        const RowKernel kernel = move_kernel(size);
+        const auto all = static_cast<std::size_t>(volume(s.file_shape));
+        // By index: the whole grid. By position: dense, the inner dimensions first or last.
+        std::vector<char> grid(all * size), back(all * size, 9);
+        for (char& c : grid) c = static_cast<char>(random.below(100));
+        Index grid_stride = strides_of(s.file_shape);
+        for (std::int64_t& x : grid_stride) x *= element;
+        const Index lengths = s.held.list->dense_shape(s.held.box);
+        Index stride{};
+        std::int64_t n = element;
+        for (std::size_t i = 0; i < nd; ++i) {
+            const std::size_t d = random.percent(50) && nd == 1 ? i : nd - 1 - i;
+            stride[d] = n;
+            n *= lengths[d];
+        }
+        std::vector<char> memory(static_cast<std::size_t>(n), 0), dense(memory.size(), 0);
+        const std::int64_t low = linear(s.file_shape, s.held.box.low) * element;
+        copy_runs(*s.held.list, s.held.box, {RunOrder::positions, memory.data(), stride},
+                  {RunOrder::indices, grid.data() + low, grid_stride}, kernel, nullptr);
+        copy_runs(*s.held.list, s.held.box, {RunOrder::indices, back.data() + low, grid_stride},
+                  {RunOrder::positions, memory.data(), stride}, kernel, nullptr);
+        for (std::size_t i = 0; i < all; ++i)
+            for (std::size_t b = 0; b < size; ++b)
+                EXPECT_EQ(back[i * size + b], s.elements.count(static_cast<std::int64_t>(i)) != 0
+                                                  ? grid[i * size + b]
+                                                  : 9);
+        // Dense, and out of it.
+        copy_runs(*s.held.list, s.held.box,
+                  {RunOrder::dense, dense.data(), dense_strides(s.held, element)},
+                  {RunOrder::positions, memory.data(), stride}, kernel, nullptr);
+        std::vector<char> third(back.size(), 9);
+        copy_runs(*s.held.list, s.held.box, {RunOrder::indices, third.data() + low, grid_stride},
+                  {RunOrder::dense, dense.data(), dense_strides(s.held, element)}, kernel, nullptr);
+        EXPECT_EQ(third, back);
+    }
+}
+
+}  // namespace

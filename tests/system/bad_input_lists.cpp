@@ -1,0 +1,115 @@
+// Bad input: lists of indices.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "bad_input.hpp"
+
+namespace bad_input {
+
+void lists() {
+    Session s;
+    tw_decomposition d = nullptr;
+    const std::int64_t p = ranks();
+    const bool bad = rank() == last_rank();
+    const Numbers shape{4, 2 * p, 5};  // z y x
+    const auto list = [&](const Numbers& own, int flags = TW_LIST_UNIQUE) {
+        return tw_decompose_list(s, "z y x", shape.data(), "y x",
+                                 static_cast<std::int64_t>(own.size()), own.data(), flags, &d);
+    };
+    const Numbers good{10 * rank(), 10 * rank() + 7, -1};
+    {  // indices outside the shape, on one rank
+        for (const std::int64_t index : {10 * p, std::int64_t{-2}, huge, -huge}) {
+            Numbers own = good;
+            if (bad) own.insert(own.begin() + 1, index);
+            ALL(s, CODES(TW_EBOUNDS),
+                WORDS(rank_word(last_rank()), "position 1", std::to_string(index),
+                      std::to_string(10 * p)),
+                list(own));
+            CHECK(d == nullptr);
+        }
+    }
+    {  // an index twice, on one rank and on two
+        Numbers own = good;
+        if (bad) own.push_back(good[1]);
+        ALL(s, CODES(TW_EOVERLAP),
+            WORDS(rank_word(last_rank()), "positions 1 and 3", std::to_string(10 * (p - 1) + 7),
+                  std::to_string(2 * (p - 1) + 1) + ", 2"),
+            list(own));
+        own = good;
+        if (bad) own.insert(own.begin(), 7);
+        if (p > 1)
+            ALL(s, CODES(TW_EOVERLAP),
+                WORDS("index 7 (1, 2)", "rank 0, at position 1",
+                      "rank " + std::to_string(last_rank()) + ", at position 0"),
+                list(own));
+    }
+    {  // names, pointers and flags
+        const auto named = [&](const char* dims, const char* listed) {
+            return tw_decompose_list(s, dims, shape.data(), listed, 3, good.data(), 0, &d);
+        };
+        ALL(s, CODES(TW_EARG), WORDS("z x"), named("z y x", "z x"));
+        ALL(s, CODES(TW_EARG), WORDS("x y"), named("z y x", "x y"));
+        ALL(s, CODES(TW_EARG), WORDS("q"), named("z y x", "q"));
+        ALL(s, CODES(TW_EARG), Words{}, named("z y x", ""));
+        ALL(s, CODES(TW_EARG), Words{}, named("z y x", nullptr));
+        ALL(s, CODES(TW_EARG), Words{}, named("", "x"));
+        ALL(s, CODES(TW_EEXISTS), WORDS("y"), named("y y x", "x"));
+        ALL(s, CODES(TW_EARG), WORDS("7"), list(good, 7));
+        ALL(s, CODES(TW_EARG), Words{},
+            tw_decompose_list(s, "z y x", shape.data(), "y x", 3, bad ? nullptr : good.data(), 0,
+                              &d));
+        ALL(s, CODES(TW_EARG), WORDS("-5"),
+            tw_decompose_list(s, "z y x", shape.data(), "y x", bad ? -5 : 3, good.data(), 0, &d));
+        ALL(s, CODES(TW_EARG), Words{},
+            tw_decompose_list(s, "z y x", bad ? nullptr : shape.data(), "y x", 3, good.data(), 0,
+                              &d));
+        ALL(s, CODES(TW_EARG), Words{},
+            tw_decompose_list(s, "z y x", shape.data(), "y x", 3, good.data(), 0,
+                              bad ? nullptr : &d));
+        const Numbers wide{std::int64_t{1} << 31, std::int64_t{1} << 40};
+        ALL(s, CODES(TW_ESHAPE), Words{},
+            tw_decompose_list(s, "z x", wide.data(), "x", 0, nullptr, 0, &d));
+        if (p > 1) {
+            ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank())),
+                named("z y x", bad ? "x" : "y x"));
+            ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank()), "shared"),
+                list(good, bad ? TW_LIST_SHARED : TW_LIST_UNIQUE));
+        }
+        HERE(s, CODES(TW_EHANDLE), Words{},
+             tw_decompose_list(nullptr, "x", shape.data(), "x", 0, nullptr, 0, &d));
+    }
+    // What is declared again is the same; what is shared cannot be written.
+    OK_ALL(s, list(good));
+    const tw_decomposition first = d;
+    OK_ALL(s, list(good));
+    CHECK(first != d);
+    tw_decomposition shared = nullptr;
+    OK_ALL(s, list(Numbers{3, 3, -1}, TW_LIST_SHARED));
+    std::swap(shared, d);
+    const int edges[] = {TW_HALO_CLIP, TW_HALO_CLIP, TW_HALO_CLIP};
+    ALL(s, CODES(TW_EARG), WORDS("halo"), tw_fill_halo(first, edges));
+    tw_file f = nullptr;
+    OK_ALL(s, tw_create(s, (folder + "/lists.nc").c_str(), nullptr, &f));
+    HERE(s, CODES(TW_EOVERLAP), WORDS("v", "TW_LIST_SHARED"),
+         tw_def_var(f, "v", TW_INT, "z y x", shared));
+    HERE(s, CODES(TW_ESHAPE), WORDS("v", "z y x"), tw_def_var(f, "v", TW_INT, "z y", first));
+    OK_ALL(s, tw_def_var(f, "v", TW_INT, "z y x", first));
+    OK_ALL(s, tw_enddef(f));
+    // Arrays of another size or form: 3 positions, 4 levels.
+    std::vector<int> array(40, 1);
+    const Numbers extent{4, 3, 1}, wrong{3, 4}, stride{12, 4, 4};
+    const int codes[] = {
+        tw_put(f, "v", TW_INT, array.data(), 11),
+        tw_put_strided(f, "v", TW_INT, array.data(), 3, extent.data(), stride.data(), TW_DEFERRED),
+        tw_put_strided(f, "v", TW_INT, array.data(), 2, wrong.data(), stride.data(), TW_DEFERRED)};
+    for (const int code : codes) {
+        ++check::state.checks;
+        if (code != TW_ESHAPE)
+            check::fail(__FILE__, __LINE__,
+                        check::text("an array of another form gave %s", tw_strerror(code)));
+    }
+    OK_ALL(s, tw_put_strided(f, "v", TW_INT, array.data(), 2, extent.data(), stride.data(),
+                             TW_DEFERRED));
+    OK_ALL(s, tw_close(&f));
+}
+
+}  // namespace bad_input
