@@ -195,6 +195,9 @@ std::int64_t move_row(char* to, std::ptrdiff_t to_stride, const char* from,
 /// Runs ahead whose memory is asked for: single elements of a shuffled list lie anywhere.
 constexpr std::ptrdiff_t ahead = 16;
 
+/// Where the call of a row's kernel costs more than its loop gains.
+constexpr std::int64_t short_run = 16;
+
 template <RunOrder order>
 inline std::int64_t place_of(const Run& run, std::int64_t done) {
     if constexpr (order == RunOrder::indices) return run.global();
@@ -216,11 +219,13 @@ std::int64_t move_runs(char* to, std::ptrdiff_t to_step, const char* from, std::
         }
         char* const into = to + place_of<to_order>(*run, done) * to_step;
         const char* const out_of = from + place_of<from_order>(*run, done) * from_step;
-        if (run->length() == 1)
-            store<Word, swap>(into, load<Word, false>(out_of));
+        const std::int64_t n = run->length();
+        if (n < short_run)
+            for (std::int64_t i = 0; i < n; ++i)
+                store<Word, swap>(into + i * to_step, load<Word, false>(out_of + i * from_step));
         else
-            move_row<Word, swap>(into, to_step, out_of, from_step, run->length(), nullptr);
-        done += run->length();
+            move_row<Word, swap>(into, to_step, out_of, from_step, n, nullptr);
+        done += n;
     }
     return done;
 }
