@@ -8,6 +8,9 @@
 #include <fstream>
 
 #include "ground.hpp"
+#include "irregular/command_line.hpp"
+#include "irregular/measure.hpp"
+#include "irregular/report.hpp"
 #include "machine.hpp"
 #include "options.hpp"
 #include "overlap_report.hpp"
@@ -95,14 +98,31 @@ int run_reading(const Meeting& meeting, int argc, char** argv) {
     return good ? 0 : exit_wrong;
 }
 
+int run_irregular(const Meeting& meeting, int argc, char** argv) {
+    irregular::IrregularOptions options;
+    std::string text;
+    if (irregular::parse_options(argc - 1, argv + 1, options, text) == Parsed::done) {
+        if (meeting.rank() == 0) fmt::print("{}", text);
+        return 0;
+    }
+    check_json_file(meeting, options.base.json);
+    const auto machine = describe_machine(meeting, options.base.dir);
+    const irregular::Measurement measurement = irregular::measure(meeting, options);
+    const std::string command = command_line(argc, argv, meeting.ranks());
+    tell(meeting, options.base, irregular::report_json(machine, options, measurement, command),
+         irregular::report_table);
+    return measurement.good ? 0 : exit_wrong;
+}
+
 int run(int argc, char** argv) {
     const Meeting meeting(MPI_COMM_WORLD);
     const bool speaks = meeting.rank() == 0;
+    const std::string first = argc > 1 ? argv[1] : "";
     try {
-        const bool overlap = argc > 1 && std::strcmp(argv[1], "overlap") == 0;
-        const bool reading = argc > 1 && std::strcmp(argv[1], "read") == 0;
-        if (reading) return run_reading(meeting, argc, argv);
-        return overlap ? run_overlap(meeting, argc, argv) : run_methods(meeting, argc, argv);
+        if (first == "read") return run_reading(meeting, argc, argv);
+        if (first == "overlap") return run_overlap(meeting, argc, argv);
+        if (first == "irregular") return run_irregular(meeting, argc, argv);
+        return run_methods(meeting, argc, argv);
     } catch (const UsageError& e) {
         if (speaks) fmt::print(stderr, "thalweg-bench: {}\n", e.what());
         return exit_usage;

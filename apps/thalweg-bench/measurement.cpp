@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -112,6 +113,17 @@ std::int64_t Meeting::max_node_sum(std::int64_t value) const {
     return max(value);
 }
 
+std::string Meeting::first_text(std::string text) const {
+    int speaker = text.empty() ? ranks_ : rank_;
+    MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm_);
+    if (speaker == ranks_) return {};
+    int length = static_cast<int>(text.size());
+    MPI_Bcast(&length, 1, MPI_INT, speaker, comm_);
+    text.resize(static_cast<std::size_t>(length));
+    MPI_Bcast(text.data(), length, MPI_CHAR, speaker, comm_);
+    return text;
+}
+
 void trim_memory() { malloc_trim(0); }
 
 bool reset_peak() {
@@ -141,6 +153,15 @@ Memory memory_now(bool with_shares) {
     for (std::string line; std::getline(rollup, line);)
         if (starts_with(line, "Pss_Shmem:")) m.shared_share = kilobytes(line);
     return m;
+}
+
+Growth growth(const Memory& before, const Memory& open, const Memory& after) {
+    const std::int64_t code = std::max<std::int64_t>(0, after.code - before.code);
+    const std::int64_t peak = std::max<std::int64_t>(0, after.peak - code - before.resident);
+    const std::int64_t others =  // of the shared pages, what counts for other ranks
+        (open.shared - before.shared) - (open.shared_share - before.shared_share);
+    const std::int64_t fair = peak - (open.resident > 0 ? std::max<std::int64_t>(0, others) : 0);
+    return {peak, std::max<std::int64_t>(0, fair)};
 }
 
 }  // namespace thalweg::bench

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 
 namespace thalweg::bench {
 
@@ -48,6 +49,8 @@ public:
     std::int64_t sum(std::int64_t value) const;
     /// The largest of the nodes' sums.
     std::int64_t max_node_sum(std::int64_t value) const;
+    /// On every rank the text of the first rank that has any; else "".
+    std::string first_text(std::string text) const;
 
 private:
     MPI_Comm comm_;
@@ -76,6 +79,14 @@ bool reset_peak();
 
 /// `with_shares`: the last field, too, which takes some milliseconds.
 Memory memory_now(bool with_shares);
+
+/// How far memory rose between `before` and its peak, without program code. `open`: in between,
+/// with shares, while the shared memory is in use; or nothing.
+struct Growth {
+    std::int64_t whole = 0;  ///< shared pages counted whole
+    std::int64_t fair = 0;   ///< shared pages divided by their users
+};
+Growth growth(const Memory& before, const Memory& open, const Memory& after);
 
 /// A file's fsync and fdatasync calls of this process so far; see fsync_count.cpp.
 struct Fsyncs {

@@ -20,14 +20,7 @@ std::string listing() {
 
 }  // namespace
 
-void add_common_options(CLI::App& app, Options& options) {
-    app.add_option("-r,--repetitions", options.repetitions, "Measured repetitions")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 100000));
-    app.add_option("--warmup", options.warmup, "Repetitions before them that are not measured")
-        ->capture_default_str()
-        ->check(CLI::Range(0, 1000));
-
+void add_workload_options(CLI::App& app, Options& options) {
     app.add_option("--grid", options.grid,
                    "Process grid, e.g. 8x2 (latitude x level), or 1d (default: near square)")
         ->group("Workload");
@@ -44,6 +37,15 @@ void add_common_options(CLI::App& app, Options& options) {
                    "Number of variables of the main group")
         ->check(CLI::Range(1, 100000))
         ->group("Workload");
+}
+
+void add_measuring_options(CLI::App& app, Options& options) {
+    app.add_option("-r,--repetitions", options.repetitions, "Measured repetitions")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 100000));
+    app.add_option("--warmup", options.warmup, "Repetitions before them that are not measured")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1000));
 
     app.add_option("-d,--dir", options.dir, "Folder of the files written")
         ->capture_default_str()
@@ -121,8 +123,11 @@ Parsed parse(CLI::App& app, int argc, char** argv, std::string& text) {
 Parsed parse_options(int argc, char** argv, Options& options, std::string& text) {
     CLI::App app{"Measures how fast distributed fields reach one netCDF file, method by method."};
     app.name("thalweg-bench");
-    app.footer("\n\"thalweg-bench overlap\" is another measurement: output behind computing.\n\n" +
-               listing());
+    app.footer(
+        "\n\"thalweg-bench overlap\", \"read\" and \"irregular\" are other measurements: output "
+        "behind "
+        "computing, reading, unstructured models.\n\n" +
+        listing());
     app.get_formatter()->column_width(34);
 
     bool list = false;
@@ -135,7 +140,8 @@ Parsed parse_options(int argc, char** argv, Options& options, std::string& text)
     app.add_option("-s,--steps", options.steps,
                    "Output steps a repetition (default: as many as move 200 MB)")
         ->check(CLI::Range(1, 1000000));
-    add_common_options(app, options);
+    add_workload_options(app, options);
+    add_measuring_options(app, options);
 
     app.add_flag("--keep", options.keep, "Keep each method's last file, as WORKLOAD-METHOD.nc")
         ->group("Files");

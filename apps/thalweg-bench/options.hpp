@@ -59,8 +59,11 @@ struct Options {
     bool table = true;
 };
 
-/// Adds what every measurement takes: the workload's size, files, settings, how to measure.
-void add_common_options(CLI::App& app, Options& options);
+/// Adds what sizes a workload.
+void add_workload_options(CLI::App& app, Options& options);
+
+/// Adds what every measurement takes: files, settings, how to measure.
+void add_measuring_options(CLI::App& app, Options& options);
 
 enum class Parsed { run, done };
 

@@ -106,7 +106,8 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
         ->transform(CLI::AsSizeValue(true));
     app.add_flag("--print-ranks", options.print_ranks, "Tell how many ranks have to run")
         ->group("Output");
-    add_common_options(app, base);
+    add_workload_options(app, base);
+    add_measuring_options(app, base);
 
     if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
     // Without output, with copies alone, with output in the call: what the others are measured by.

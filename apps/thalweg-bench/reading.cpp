@@ -143,7 +143,8 @@ Parsed parse_read_options(int argc, char** argv, Options& options, std::string& 
         ->capture_default_str();
     app.add_option("-m,--methods", options.methods, "Methods, separated by commas (default: all)")
         ->delimiter(',');
-    add_common_options(app, options);
+    add_workload_options(app, options);
+    add_measuring_options(app, options);
     app.remove_option(app.get_option("--format"));
     app.add_option("--format", options.format, "Of the file")
         ->capture_default_str()

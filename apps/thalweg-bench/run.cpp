@@ -198,16 +198,10 @@ private:
     }
 
     void add_memory(Result& result, const Memory& before, const Memory& open) const {
-        const Memory after = memory_now(false);
-        const std::int64_t code = std::max<std::int64_t>(0, after.code - before.code);
-        const std::int64_t peak = std::max<std::int64_t>(0, after.peak - code - before.resident);
-        const std::int64_t others =  // of the shared pages, what counts for other ranks
-            (open.shared - before.shared) - (open.shared_share - before.shared_share);
-        const std::int64_t fair = std::max<std::int64_t>(
-            0, peak - (open.resident > 0 ? std::max<std::int64_t>(0, others) : 0));
-        result.peak_rss_bytes = meeting_.max(peak);
-        result.peak_bytes = meeting_.max(fair);
-        result.peak_node_bytes = meeting_.max_node_sum(fair);
+        const Growth grown = growth(before, open, memory_now(false));
+        result.peak_rss_bytes = meeting_.max(grown.whole);
+        result.peak_bytes = meeting_.max(grown.fair);
+        result.peak_node_bytes = meeting_.max_node_sum(grown.fair);
     }
 
     void make_durable(const std::string& path) const {

@@ -231,15 +231,7 @@ std::string check_values(const Meeting& meeting, const Problem& problem, FileKin
         wrong = kind == FileKind::classic ? check_classic_file(problem, path, steps)
                                           : check_netcdf4_file(problem, path, steps);
     }
-    // Every rank gets the text of the first rank that found something.
-    int finder = wrong.empty() ? meeting.ranks() : meeting.rank();
-    MPI_Allreduce(MPI_IN_PLACE, &finder, 1, MPI_INT, MPI_MIN, meeting.comm());
-    if (finder == meeting.ranks()) return {};
-    int length = static_cast<int>(wrong.size());
-    MPI_Bcast(&length, 1, MPI_INT, finder, meeting.comm());
-    wrong.resize(length);
-    MPI_Bcast(wrong.data(), length, MPI_CHAR, finder, meeting.comm());
-    return wrong;
+    return meeting.first_text(wrong);
 }
 
 std::uint64_t hash_file(const Meeting& meeting, const std::string& path) {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "irregular/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "irregular/methods.hpp"
+#include "workload.hpp"
+
+namespace thalweg::bench::irregular {
+
+Parsed parse_options(int argc, char** argv, IrregularOptions& options, std::string& text) {
+    CLI::App app{
+        "Measures how fast the elements of unstructured models, which lie scattered in the file, "
+        "reach it: index lists of real models (--map) or made like theirs (--maps)."};
+    app.name("thalweg-bench irregular");
+    app.get_formatter()->column_width(34);
+    Options& base = options.base;
+    std::string footer = "\nMethods:\n";
+    for (const MethodInfo& m : methods()) footer += fmt_line(m.name, m.text);
+    app.footer(footer);
+
+    app.add_option("-m,--methods", base.methods,
+                   "Methods, separated by commas; a library's one with settings of its own is "
+                   "NAME:setting=value:... (default: all)")
+        ->delimiter(',');
+    app.add_option("--map", options.files,
+                   "A file of maps in the E3SM-IO benchmark's format (may be repeated)")
+        ->group("Maps");
+    app.add_option("--decompositions", options.chosen,
+                   "Which of its decompositions, e.g. 1,3 (default: all)")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1000))
+        ->group("Maps");
+    app.add_option("--maps", options.generated,
+                   "Maps to make: f (atmosphere), g (ocean), i (land) (default: all, unless there "
+                   "is --map)")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"f", "g", "i"}))
+        ->group("Maps");
+    app.add_option("--elements", options.elements, "Elements of a variable in the maps made")
+        ->capture_default_str()
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 36))
+        ->group("Maps");
+    app.add_option("--seed", options.seed, "Of the maps made")
+        ->capture_default_str()
+        ->group("Maps");
+    app.add_option("--variables", options.variables,
+                   "Variables of a file (default: 8, or 3 of more than a million elements)")
+        ->check(CLI::Range(1, 100000));
+    app.add_option("-s,--steps", base.steps,
+                   "Output steps a repetition (default: as many as move 100 MB, at most 16)")
+        ->check(CLI::Range(1, 1000000));
+    app.add_option("--patience", options.patience,
+                   "A method whose first run takes more seconds is not repeated: that run counts")
+        ->capture_default_str()
+        ->check(CLI::Range(0.0, 1e6))
+        ->group("Measurement");
+    add_measuring_options(app, base);
+    if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
+    if (options.files.empty() && options.generated.empty()) options.generated = {"f", "g", "i"};
+    if (base.methods.empty())
+        for (const MethodInfo& m : methods()) base.methods.push_back(m.name);
+    return Parsed::run;
+}
+
+}  // namespace thalweg::bench::irregular

@@ -1,0 +1,170 @@
+// Maps of any size like those of E3SM: made by every rank for itself, from the indices alone.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+
+#include "irregular/map.hpp"
+#include "options.hpp"
+
+namespace thalweg::bench::irregular {
+namespace {
+
+struct Part {
+    int rank;
+    int ranks;
+    std::int64_t begin(std::int64_t n) const { return n * rank / ranks; }
+    std::int64_t end(std::int64_t n) const { return n * (rank + 1) / ranks; }
+};
+
+/// A permutation of [0, n) that needs no memory: a Feistel network over the next power of four,
+/// applied until the result is below n.
+class Permutation {
+public:
+    Permutation(std::int64_t n, std::uint64_t seed)
+        : n_(static_cast<std::uint64_t>(n)), seed_(seed) {
+        while ((std::uint64_t{1} << (2 * half_)) < n_) ++half_;
+    }
+    std::int64_t operator()(std::int64_t i) const {
+        std::uint64_t x = static_cast<std::uint64_t>(i);
+        do {
+            x = round(x);
+        } while (x >= n_);
+        return static_cast<std::int64_t>(x);
+    }
+
+private:
+    std::uint64_t round(std::uint64_t x) const {
+        const std::uint64_t mask = (std::uint64_t{1} << half_) - 1;
+        std::uint64_t left = x >> half_, right = x & mask;
+        for (std::uint64_t key = seed_ + 1; key < seed_ + 5; ++key) {
+            std::uint64_t mixed = (right + key) * 0x9E3779B97F4A7C15u;
+            mixed ^= mixed >> 29;
+            mixed *= 0xC2B2AE3D27D4EB4Fu;
+            const std::uint64_t next = left ^ ((mixed >> 32) & mask);
+            left = right;
+            right = next;
+        }
+        return left << half_ | right;
+    }
+
+    std::uint64_t n_, seed_;
+    unsigned half_ = 0;
+};
+
+/// An atmosphere on a cubed sphere: columns x 72 levels, file (lev, ncol). Chunks of some 16
+/// columns, chosen from all over the sphere so that each has day and night, are dealt out to the
+/// ranks; in memory an array is (chunk, lev, column), so that no two elements follow one another in
+/// the file but by chance.
+List atmosphere(std::int64_t elements, std::uint64_t seed, Part part) {
+    constexpr std::int64_t levels = 72;
+    const std::int64_t columns = std::max<std::int64_t>(1, elements / levels);
+    const std::int64_t chunks = (columns + 15) / 16;
+    // Neighbouring chunks often go to one rank: here two by two.
+    const Permutation dealt((chunks + 1) / 2, seed);
+    List list{{{"lev", levels}, {"ncol", columns}}, 0, 2};
+    for (std::int64_t c = part.begin(chunks + chunks % 2); c < part.end(chunks + chunks % 2); ++c) {
+        const std::int64_t chunk = dealt(c / 2) * 2 + c % 2;
+        for (std::int64_t level = 0; chunk < chunks && level < levels; ++level)
+            for (std::int64_t column = chunk; column < columns; column += chunks)
+                list.indices.push_back(level * columns + column);
+    }
+    return list;
+}
+
+/// Where a Hilbert curve through a square of 2^order cells a side is after d cells.
+std::array<std::int64_t, 2> hilbert(int order, std::int64_t d) {
+    std::int64_t x = 0, y = 0;
+    for (std::int64_t s = 1; s < std::int64_t{1} << order; s *= 2, d /= 4) {
+        const std::int64_t rx = 1 & (d / 2), ry = 1 & (d ^ rx);
+        if (ry == 0) {
+            if (rx == 1) {
+                x = s - 1 - x;
+                y = s - 1 - y;
+            }
+            std::swap(x, y);
+        }
+        x += s * rx;
+        y += s * ry;
+    }
+    return {x, y};
+}
+
+/// An ocean: cells x 100 levels, file (nCells, nVertLevels). The ranks divide the cells along a
+/// Hilbert curve; the file numbers them in another order, strips of 4 neighbours after one another.
+List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
+    constexpr std::int64_t levels = 100, strip = 4;
+    const std::int64_t cells = std::max<std::int64_t>(1, elements / levels / strip) * strip;
+    const auto width = std::max<std::int64_t>(
+        strip, static_cast<std::int64_t>(std::sqrt(static_cast<double>(cells))) / strip * strip);
+    const std::int64_t height = (cells + width - 1) / width;
+    int order = 0;
+    while (std::int64_t{1} << order < std::max(width, height)) ++order;
+    const Permutation numbered(cells / strip, seed);
+    List list{{{"nCells", cells}, {"nVertLevels", levels}}, 0, 2};
+    std::int64_t passed = 0;
+    for (std::int64_t d = 0; passed < part.end(cells); ++d) {
+        const auto [x, y] = hilbert(order, d);
+        const std::int64_t cell = y * width + x;
+        if (x >= width || cell >= cells) continue;
+        if (passed++ < part.begin(cells)) continue;
+        const std::int64_t index = numbered(cell / strip) * strip + cell % strip;
+        for (std::int64_t level = 0; level < levels; ++level)
+            list.indices.push_back(index * levels + level);
+    }
+    return list;
+}
+
+/// Land on a grid of latitudes and longitudes, file (lat, lon). Clumps of 16 points go to the ranks
+/// in turn; what is ocean of them is a hole.
+List land(std::int64_t elements, std::uint64_t seed, Part part) {
+    const auto nlat = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements) / 2)));
+    const std::int64_t nlon = std::max<std::int64_t>(1, elements / nlat);
+    constexpr double turn = 2 * std::numbers::pi;
+    const double shift = static_cast<double>(seed % 97);
+    const auto is_land = [&](std::int64_t lat, std::int64_t lon) {
+        const double y = static_cast<double>(lat) / static_cast<double>(nlat);
+        const double x = static_cast<double>(lon) / static_cast<double>(nlon);
+        return std::sin(turn * (2 * x + y) + shift) + std::sin(turn * (5 * y - 3 * x)) +
+                   0.6 * std::sin(turn * (23 * x + 17 * y)) + 0.4 * std::sin(turn * 61 * x) >
+               0.7;
+    };
+    constexpr std::int64_t clump = 16;
+    List list{{{"lat", nlat}, {"lon", nlon}}, 0, 2};
+    for (std::int64_t at = part.rank * clump; at < nlat * nlon; at += part.ranks * clump)
+        for (std::int64_t i = at; i < std::min(at + clump, nlat * nlon); ++i)
+            list.indices.push_back(is_land(i / nlon, i % nlon) ? i : -1);
+    return list;
+}
+
+struct Generator {
+    std::string_view name;
+    const char* text;
+    List (*make)(std::int64_t elements, std::uint64_t seed, Part part);
+};
+
+constexpr std::array generators = {
+    Generator{"f", "an atmosphere's columns, spread over the ranks in chunks", atmosphere},
+    Generator{"g", "an ocean's cells, divided along a curve", ocean},
+    Generator{"i", "land points in clumps, the ocean left out", land},
+};
+
+}  // namespace
+
+IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
+                      std::uint64_t seed) {
+    for (const Generator& g : generators) {
+        if (g.name != kind) continue;
+        IndexMap map{kind, g.text, g.make(elements, seed, {meeting.rank(), meeting.ranks()})};
+        complete(meeting, map);
+        return map;
+    }
+    throw UsageError("--maps " + kind + ": there are f, g and i");
+}
+
+}  // namespace thalweg::bench::irregular

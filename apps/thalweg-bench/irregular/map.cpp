@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "irregular/map.hpp"
+
+#include <algorithm>
+
+namespace thalweg::bench::irregular {
+namespace {
+
+using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+/// The list over all dimensions but one, which this rank's elements fill; `key` is an element's
+/// index over the others. Nothing if they do not fill it.
+template <class Key>
+std::optional<std::vector<std::int64_t>> leave_out(const List& flattened, std::int64_t length,
+                                                   Key key) {
+    Pairs keys;  // and where they come first in memory
+    keys.reserve(flattened.indices.size());
+    flattened.for_each([&](std::int64_t at, std::int64_t index) {
+        keys.push_back({key(index), at});
+    });
+    if (static_cast<std::int64_t>(keys.size()) % length != 0) return {};
+    std::sort(keys.begin(), keys.end());
+    Pairs by_place;
+    for (std::size_t i = 0; i < keys.size(); i += static_cast<std::size_t>(length)) {
+        // Indices are unique, so a key that comes `length` times comes with all of the dimension.
+        const std::size_t last = i + static_cast<std::size_t>(length) - 1;
+        if (keys[i].first != keys[last].first) return {};
+        if (last + 1 < keys.size() && keys[last + 1].first == keys[i].first) return {};
+        by_place.push_back({keys[i].second, keys[i].first});
+    }
+    std::sort(by_place.begin(), by_place.end());
+    std::vector<std::int64_t> indices;
+    for (const auto& [at, index] : by_place) indices.push_back(index);
+    return indices;
+}
+
+std::optional<List> factor(const Meeting& meeting, const List& flattened) {
+    const std::vector<Dim>& dims = flattened.dims;
+    if (dims.size() < 2) return {};
+    const std::int64_t first = dims.front().length, last = dims.back().length;
+    const std::int64_t rest = flattened.listed() / first;
+    for (const bool leave_first : {true, false}) {
+        const std::int64_t length = leave_first ? first : last;
+        if (length == 1) continue;
+        auto indices = leave_out(flattened, length, [&](std::int64_t index) {
+            return leave_first ? index % rest : index / last;
+        });
+        if (meeting.max(std::int64_t{indices ? 0 : 1}) == 1) continue;
+        return List{dims, leave_first ? std::size_t{1} : 0, dims.size() - 1, std::move(*indices)};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::int64_t List::product(std::size_t from, std::size_t to) const {
+    std::int64_t n = 1;
+    for (std::size_t d = from; d < to; ++d) n *= dims[d].length;
+    return n;
+}
+
+std::string List::join(std::size_t from, std::size_t to) const {
+    std::string text;
+    for (std::size_t d = from; d < to; ++d) text += (text.empty() ? "" : " ") + dims[d].name;
+    return text;
+}
+
+Pairs in_file_order(const List& list) {
+    Pairs elements;
+    elements.reserve(static_cast<std::size_t>(list.local_elements()));
+    list.for_each([&](std::int64_t at, std::int64_t index) { elements.push_back({index, at}); });
+    std::sort(elements.begin(), elements.end());
+    return elements;
+}
+
+void complete(const Meeting& meeting, IndexMap& map) {
+    map.factored = factor(meeting, map.flattened);
+    std::int64_t pieces = 0, next = -1;
+    const Pairs elements = in_file_order(map.flattened);
+    for (const auto& [index, at] : elements) {
+        pieces += index != next ? 1 : 0;
+        next = index + 1;
+    }
+    map.held = meeting.sum(static_cast<std::int64_t>(elements.size()));
+    map.pieces = meeting.sum(pieces);
+}
+
+}  // namespace thalweg::bench::irregular

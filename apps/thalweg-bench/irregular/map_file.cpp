@@ -1,0 +1,196 @@
+// Maps of the E3SM-IO benchmark's format, a classic netCDF file: for decomposition k the elements
+// of each rank as runs (Dk.nreqs, Dk.offsets, Dk.lengths; those from Dk.fill_starts on only fill),
+// and, if recorded, one by one in the order of the memory (Dk.raw_nreqs, Dk.raw_offsets).
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <pnetcdf.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <stdexcept>
+
+#include "irregular/map.hpp"
+#include "options.hpp"
+#include "pnetcdf_file.hpp"
+
+namespace thalweg::bench::irregular {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// Opened by one rank for itself.
+class MapFile {
+public:
+    explicit MapFile(const std::string& path) : bytes_(std::filesystem::file_size(path)) {
+        check_ncmpi(ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file_),
+                    "ncmpi_open");
+    }
+    ~MapFile() { ncmpi_close(file_); }
+    MapFile(const MapFile&) = delete;
+    MapFile& operator=(const MapFile&) = delete;
+
+    std::int64_t dimension(const std::string& name) const {
+        int id = 0;
+        MPI_Offset length = 0;
+        check_ncmpi(ncmpi_inq_dimid(file_, name.c_str(), &id), "dimension " + name);
+        check_ncmpi(ncmpi_inq_dimlen(file_, id, &length), "dimension " + name);
+        return length;
+    }
+
+    Numbers attribute(const std::string& name) const {
+        MPI_Offset n = 0;
+        check_ncmpi(ncmpi_inq_attlen(file_, NC_GLOBAL, name.c_str(), &n), "attribute " + name);
+        if (n > 100) throw std::runtime_error("attribute " + name + " is too long");
+        std::vector<long long> values(static_cast<std::size_t>(n));
+        check_ncmpi(ncmpi_get_att_longlong(file_, NC_GLOBAL, name.c_str(), values.data()),
+                    "attribute " + name);
+        return {values.begin(), values.end()};
+    }
+
+    bool has(const std::string& name) const {
+        int id = 0;
+        return ncmpi_inq_varid(file_, name.c_str(), &id) == NC_NOERR;
+    }
+
+    /// Elements [start, start + count) of a variable of one dimension.
+    Numbers numbers(const std::string& name, std::int64_t start, std::int64_t count) const {
+        int id = 0, ndims = 0, dim = 0;
+        check_ncmpi(ncmpi_inq_varid(file_, name.c_str(), &id), "variable " + name);
+        check_ncmpi(ncmpi_inq_varndims(file_, id, &ndims), "variable " + name);
+        if (ndims != 1) throw std::runtime_error(name + " has not one dimension");
+        MPI_Offset length = 0;
+        check_ncmpi(ncmpi_inq_vardimid(file_, id, &dim), "variable " + name);
+        check_ncmpi(ncmpi_inq_dimlen(file_, dim, &length), "variable " + name);
+        if (start < 0 || count < 0 || count > length - start ||
+            static_cast<std::uintmax_t>(count) > bytes_)
+            throw std::runtime_error(
+                fmt::format("{} has no {} elements from {} on", name, count, start));
+        std::vector<long long> values(static_cast<std::size_t>(count));
+        const MPI_Offset from = start, n = count;
+        check_ncmpi(ncmpi_get_vara_longlong_all(file_, id, &from, &n, values.data()),
+                    "variable " + name);
+        return {values.begin(), values.end()};
+    }
+
+private:
+    std::uintmax_t bytes_;
+    int file_ = -1;
+};
+
+std::int64_t sum(const Numbers& values, std::int64_t n) {
+    return std::accumulate(values.begin(), values.begin() + n, std::int64_t{0});
+}
+
+/// The elements of one list by its runs.
+Numbers from_runs(const MapFile& file, const std::string& d, std::int64_t list,
+                  const Numbers& nreqs, std::int64_t elements) {
+    const std::int64_t at = sum(nreqs, list);
+    std::int64_t runs = nreqs[static_cast<std::size_t>(list)];
+    if (file.has(d + ".fill_starts"))
+        runs = std::min(runs, file.numbers(d + ".fill_starts", list, 1)[0]);
+    const Numbers offsets = file.numbers(d + ".offsets", at, runs);
+    const Numbers lengths = file.numbers(d + ".lengths", at, runs);
+    Numbers indices;
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+        if (offsets[i] < 0 || lengths[i] < 0 || offsets[i] > elements - lengths[i])
+            throw std::runtime_error(fmt::format("{}: run of {} elements from {} on is outside", d,
+                                                 lengths[i], offsets[i]));
+        for (std::int64_t j = 0; j < lengths[i]; ++j) indices.push_back(offsets[i] + j);
+    }
+    return indices;
+}
+
+/// The elements of one list in the order of the memory; raw offsets may count from 1, where 0 is a
+/// hole, and then add up to more than the runs do. Nothing if there are none that fit the runs.
+Numbers in_memory_order(const MapFile& file, const std::string& d, std::int64_t list,
+                        const Numbers& raw_nreqs, const Numbers& runs) {
+    Numbers raw = file.numbers(d + ".raw_offsets", sum(raw_nreqs, list),
+                               raw_nreqs[static_cast<std::size_t>(list)]);
+    const auto sorted = [](Numbers values, std::int64_t smallest) {
+        std::erase_if(values, [&](std::int64_t v) { return v < smallest; });
+        std::sort(values.begin(), values.end());
+        return values;
+    };
+    const Numbers held = sorted(runs, 0);
+    if (sorted(raw, 0) == held) return raw;
+    for (std::int64_t& v : raw) --v;
+    return sorted(raw, 0) == held ? raw : Numbers();
+}
+
+struct Read {
+    IndexMap map;
+    std::string wrong;
+    bool raw = true;  ///< the lists are in the order of the memory
+};
+
+Read read_map(const Meeting& meeting, const std::string& path, int k) {
+    Read read;
+    try {
+        const MapFile file(path);
+        const std::string d = "D" + std::to_string(k);
+        const std::int64_t lists = file.dimension("decomp_nprocs");
+        std::int64_t elements = 1;
+        for (const std::int64_t n : file.attribute(d + ".dims")) {
+            if (n < 1 || elements > (std::int64_t{1} << 40) / n)
+                throw std::runtime_error(d + ".dims: not a shape");
+            elements *= n;
+            read.map.flattened.dims.push_back(
+                {fmt::format("dim{}", read.map.flattened.dims.size() + 1), n});
+        }
+        read.map.name = std::filesystem::path(path).stem().string() + "-" + d;
+        read.map.flattened.count = read.map.flattened.dims.size();
+        const Numbers nreqs = file.numbers(d + ".nreqs", 0, lists);
+        read.raw = file.has(d + ".raw_offsets");
+        const Numbers raw_nreqs = read.raw ? file.numbers(d + ".raw_nreqs", 0, lists) : Numbers();
+        Numbers& indices = read.map.flattened.indices;
+        for (std::int64_t list = meeting.rank(); list < lists; list += meeting.ranks()) {
+            Numbers own = from_runs(file, d, list, nreqs, elements);
+            if (read.raw) {
+                const Numbers raw = in_memory_order(file, d, list, raw_nreqs, own);
+                read.raw = !raw.empty() || own.empty();
+                if (!raw.empty()) own = raw;
+            }
+            indices.insert(indices.end(), own.begin(), own.end());
+        }
+        read.map.text = fmt::format("decomposition {} of {}", k,
+                                    std::filesystem::path(path).filename().string());
+        if (lists != meeting.ranks())
+            read.map.text +=
+                fmt::format(", its {} lists dealt out to {} ranks", lists, meeting.ranks());
+    } catch (const std::exception& e) {
+        read.wrong = e.what();
+    }
+    return read;
+}
+
+}  // namespace
+
+std::vector<IndexMap> read_maps(const Meeting& meeting, const std::string& path,
+                                const std::vector<int>& chosen) {
+    std::vector<int> numbers = chosen;
+    std::string wrong;
+    try {
+        const MapFile file(path);
+        const std::int64_t all = file.dimension("num_decomp");
+        for (int k = 1; chosen.empty() && k <= all; ++k) numbers.push_back(k);
+    } catch (const std::exception& e) {
+        wrong = e.what();
+    }
+    wrong = meeting.first_text(wrong);
+    if (!wrong.empty()) throw UsageError("--map " + path + ": " + wrong);
+    std::vector<IndexMap> maps;
+    for (const int k : numbers) {
+        Read read = read_map(meeting, path, k);
+        wrong = meeting.first_text(read.wrong);
+        if (!wrong.empty()) throw UsageError("--map " + path + ": " + wrong);
+        if (meeting.max(std::int64_t{read.raw ? 0 : 1}) == 1)
+            read.map.text += ", each rank's elements in the order of the runs";
+        complete(meeting, read.map);
+        maps.push_back(std::move(read.map));
+    }
+    return maps;
+}
+
+}  // namespace thalweg::bench::irregular

@@ -1,0 +1,114 @@
+// Ways to write the variables of an index map.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "irregular/command_line.hpp"
+#include "irregular/map.hpp"
+#include "problem.hpp"
+
+namespace thalweg::bench::irregular {
+
+/// How a rank's share is described: a contiguous block of as large an array; the elements of the
+/// map with whole dimensions left out of the list; all of them in the list.
+enum class Share { box, shortest, flattened };
+
+/// This rank's block of a map's array, whose listed dimensions are cut into a near-square grid.
+Part box_of(const IndexMap& map, int rank, int ranks);
+
+/// A rank's arrays of all variables, dense, as `share` describes them. From step to step the
+/// variables take turns in having them.
+class Fields {
+public:
+    Fields(const IndexMap& map, Share share, int variables, int rank, int ranks);
+
+    std::int64_t elements() const { return elements_; }  ///< of one variable
+    /// The number that field_value() makes a variable's values of in a step.
+    std::uint32_t field(int variable, int step) const {
+        return static_cast<std::uint32_t>((variable + step) % variables_);
+    }
+    const float* values(int variable, int step) const {
+        return values_.data() + field(variable, step) * elements_;
+    }
+    const std::vector<float>& all() const { return values_; }
+
+private:
+    int variables_;
+    std::int64_t elements_;
+    std::vector<float> values_;
+};
+
+struct Context {
+    const Meeting& meeting;
+    const IndexMap& map;
+    const Options& options;
+    const Fields& fields;
+    int variables;
+    Share share;
+    std::string settings;  ///< of the method, the library's
+};
+
+/// What describing a share cost on this rank.
+struct SetUp {
+    double seconds = 0;
+    std::int64_t bytes = 0;  ///< by which memory rose at its peak
+    Memory before;
+};
+
+/// A way to write: what a model would keep from file to file. Failures are exceptions.
+/// @note All functions are collective.
+class Writer {
+public:
+    virtual ~Writer() = default;
+    virtual void open(const std::string& path) = 0;
+    virtual void step(int step) = 0;
+    virtual void close() = 0;
+    /// JSON text of the method's own about the file closed last, or "".
+    virtual std::string details() { return {}; }
+
+    const SetUp& set_up() const { return set_up_; }
+
+protected:
+    /// Times and weighs what describes this rank's share.
+    template <class F>
+    void measure_set_up(const Meeting& meeting, F describe) {
+        trim_memory();
+        reset_peak();
+        set_up_.before = memory_now(true);
+        const double start = meeting.start();
+        describe();
+        set_up_.seconds = now() - start;
+        set_up_.bytes = growth(set_up_.before, {}, memory_now(false)).whole;
+    }
+
+private:
+    SetUp set_up_;
+};
+
+struct MethodInfo {
+    std::string name;
+    std::string text;
+    bool library;
+    bool format;  ///< writes a netCDF file
+    Share share;
+    std::string settings;  ///< "name=value; ..."
+    std::unique_ptr<Writer> (*make)(const Context&);
+};
+
+const std::vector<MethodInfo>& methods();
+
+/// A method, or the library's "NAME:setting=value:...". Throws UsageError.
+MethodInfo find_method(const std::string& name);
+
+std::unique_ptr<Writer> make_raw(const Context&);
+std::unique_ptr<Writer> make_library(const Context&);
+std::unique_ptr<Writer> make_varn(const Context&);
+std::unique_ptr<Writer> make_varn_nonblocking(const Context&);
+
+}  // namespace thalweg::bench::irregular
