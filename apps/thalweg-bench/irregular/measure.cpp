@@ -31,8 +31,7 @@ int steps_of(const IndexMap& map, const IrregularOptions& options) {
 
 std::string words(const IndexMap& map, Share share) {
     if (share == Share::box) return "block";
-    const List& list = share == Share::flattened ? map.flattened : map.shortest();
-    return "list of " + list.listed_names();
+    return "list of " + list_of(map, share).listed_names();
 }
 
 /// One map: its methods and their files.
@@ -116,7 +115,7 @@ private:
         const Context context{
             meeting_,          map_,           options_.base,    fields(row.info.share),
             result_.variables, row.info.share, row.info.settings};
-        const List& list = row.info.share == Share::flattened ? map_.flattened : map_.shortest();
+        const List& list = list_of(map_, row.info.share);
         const std::int64_t list_bytes =
             meeting_.sum(static_cast<std::int64_t>(list.indices.size() * sizeof(std::int64_t)));
         list_bytes_[&row] = row.info.library && row.info.share != Share::box ? list_bytes : 0;

@@ -73,7 +73,13 @@ private:
             check(tw_decompose(session_, dims.c_str(), 1, shape.data(), box.start.data(),
                                box.count.data(), &decomposition_),
                   "tw_decompose");
+            return;
         }
+        const List& list = list_of(map, context_.share);
+        check(tw_decompose_list(session_, dims.c_str(), shape.data(), list.listed_names().c_str(),
+                                static_cast<std::int64_t>(list.indices.size()), list.indices.data(),
+                                TW_LIST_UNIQUE, &decomposition_),
+              "tw_decompose_list");
     }
 
     void check(int status, const char* what) const {

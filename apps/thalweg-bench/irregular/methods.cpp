@@ -26,11 +26,11 @@ void for_each(const std::vector<Dim>& dims, const Part& part, F f) {
     }
 }
 
+}  // namespace
+
 const List& list_of(const IndexMap& map, Share share) {
     return share == Share::flattened ? map.flattened : map.shortest();
 }
-
-}  // namespace
 
 Part box_of(const IndexMap& map, int rank, int ranks) {
     const List& list = map.shortest();
@@ -73,6 +73,12 @@ const std::vector<MethodInfo>& methods() {
          false, Share::shortest, "", make_raw},
         {"box", "Thalweg: an array of the same shape, a contiguous block a rank", true, true,
          Share::box, "method=record; storage=posix", make_library},
+        {"thalweg", "Thalweg: an index list, dimensions that are whole left out of it", true, true,
+         Share::shortest, "method=record; storage=posix", make_library},
+        {"thalweg-flattened", "the same with all dimensions listed", true, true, Share::flattened,
+         "method=record; storage=posix", make_library},
+        {"thalweg-direct", "Thalweg: every rank writes its own pieces", true, true, Share::shortest,
+         "method=direct; storage=posix", make_library},
         {"pnetcdf-varn", "plain PnetCDF: put_varn_all of the contiguous pieces, once a variable",
          false, true, Share::shortest, "", make_varn},
         {"pnetcdf-varn-nonblocking",

@@ -19,6 +19,9 @@ namespace thalweg::bench::irregular {
 /// map with whole dimensions left out of the list; all of them in the list.
 enum class Share { box, shortest, flattened };
 
+/// The list of a share that is no box.
+const List& list_of(const IndexMap& map, Share share);
+
 /// This rank's block of a map's array, whose listed dimensions are cut into a near-square grid.
 Part box_of(const IndexMap& map, int rank, int ranks);
 
