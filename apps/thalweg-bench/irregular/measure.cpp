@@ -127,6 +127,7 @@ private:
             if (!attempt(runner, [&] { runner.writer = row.info.make(context); })) return;
             const SetUp& set_up = runner.writer->set_up();
             row.set_up_seconds.push_back(meeting_.max(set_up.seconds));
+            row.set_up_cpu.push_back(meeting_.sum(set_up.cpu_seconds));
             row.set_up_bytes.push_back(meeting_.max(set_up.bytes));
             const std::int64_t all = meeting_.sum(set_up.bytes);
             if (list_bytes_[&row] > 0)

@@ -22,6 +22,7 @@ struct Row {
     std::string error;  ///< why it could not be measured
     std::vector<Sample> samples;
     std::vector<double> set_up_seconds;      ///< slowest rank
+    std::vector<double> set_up_cpu;          ///< seconds of all ranks
     std::vector<std::int64_t> set_up_bytes;  ///< largest rank
     std::vector<double> set_up_to_list;      ///< bytes of all ranks / bytes of their lists
     double kept_to_list = 0;                 ///< likewise, kept once the file is defined

@@ -60,6 +60,7 @@ struct Context {
 /// What describing a share cost on this rank.
 struct SetUp {
     double seconds = 0;
+    double cpu_seconds = 0;
     std::int64_t bytes = 0;  ///< by which memory rose at its peak
     Memory before;
 };
@@ -85,8 +86,10 @@ protected:
         reset_peak();
         set_up_.before = memory_now(true);
         const double start = meeting.start();
+        const double cpu_start = cpu_seconds();
         describe();
         set_up_.seconds = now() - start;
+        set_up_.cpu_seconds = cpu_seconds() - cpu_start;
         set_up_.bytes = growth(set_up_.before, {}, memory_now(false)).whole;
     }
 
