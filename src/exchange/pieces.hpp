@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
@@ -11,6 +12,18 @@
 #include "storage/storage.hpp"
 
 namespace thalweg {
+
+/// Repeats an element over n bytes, copying what is there already in blocks that stay in cache.
+inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t size) {
+    constexpr std::int64_t block = 4096;  // a multiple of every element's size
+    std::int64_t done = std::min(size, n);
+    std::memcpy(to, element, static_cast<std::size_t>(done));
+    while (done < n) {
+        const std::int64_t step = std::min({done, block, n - done});
+        std::memcpy(to + done, to, static_cast<std::size_t>(step));
+        done += step;
+    }
+}
 
 /// Puts fill values where a piece is not covered by data: padding always, elements where
 /// whole(place index) is false.
@@ -26,9 +39,7 @@ void prefill_piece(const Space& space, Extent piece, char* to, std::span<const F
         const std::int64_t begin = std::max(piece.begin, from);
         const std::int64_t end = std::min(piece.end, p.offset + p.padded);
         const char* fill = fills[static_cast<std::size_t>(p.variable)].data();
-        for (std::int64_t b = begin; b < end; b += p.element)
-            std::memcpy(to + (b - piece.begin), fill,
-                        static_cast<std::size_t>(std::min(p.element, end - b)));
+        if (begin < end) repeat(to + (begin - piece.begin), end - begin, fill, p.element);
     }
 }
 
