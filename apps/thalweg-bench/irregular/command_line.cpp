@@ -48,7 +48,7 @@ Parsed parse_options(int argc, char** argv, IrregularOptions& options, std::stri
                    "Variables of a file (default: 8, or 3 of more than a million elements)")
         ->check(CLI::Range(1, 100000));
     app.add_option("-s,--steps", base.steps,
-                   "Output steps a repetition (default: as many as move 100 MB, at most 16)")
+                   "Output steps a repetition (default: as many as move 100 MB, at most 4)")
         ->check(CLI::Range(1, 1000000));
     app.add_option("--patience", options.patience,
                    "A method whose first run takes more seconds is not repeated: that run counts")

@@ -26,7 +26,7 @@ int variables_of(const IndexMap& map, const IrregularOptions& options) {
 int steps_of(const IndexMap& map, const IrregularOptions& options) {
     if (options.base.steps > 0) return options.base.steps;
     const std::int64_t step = map.elements() * 4 * variables_of(map, options);
-    return static_cast<int>(std::clamp<std::int64_t>(100'000'000 / step, 1, 16));
+    return static_cast<int>(std::clamp<std::int64_t>(100'000'000 / step, 1, 4));
 }
 
 std::string words(const IndexMap& map, Share share) {
