@@ -43,12 +43,38 @@ struct Walk {
     }
 };
 
-/// Calls visit(runs) for what a list of one dimension has of a box: the runs themselves, but for
-/// the first and the last one, which may reach beyond it.
+/// Whether what a box has of the listed dimensions is one range of indices, and these are equally
+/// far apart in both arrays.
+bool is_one_range(const Listing& listing, const Box& box, const Index* by_index) {
+    const auto last = static_cast<int>(listing.dims.size()) - 1;
+    const auto dim = [&](int i) { return listing.dims[static_cast<std::size_t>(i)]; };
+    const auto length = [&](int i) { return listing.shape[static_cast<std::size_t>(i)]; };
+    int cut = last;  // the dimensions behind are whole, those before it have one index
+    while (cut > 0 && box.count[dim(cut)] == length(cut)) --cut;
+    for (int i = 0; i < cut; ++i)
+        if (box.count[dim(i)] != 1) return false;
+    if (by_index == nullptr) return true;
+    for (int i = box.count[dim(cut)] == 1 ? cut + 1 : cut; i < last; ++i)
+        if ((*by_index)[dim(i)] != length(i + 1) * (*by_index)[dim(i + 1)]) return false;
+    return true;
+}
+
+/// The least index of a box, flattened over the listed dimensions.
+std::int64_t first_index(const Listing& listing, const Box& box) {
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < listing.dims.size(); ++i)
+        first = first * listing.shape[i] + box.low[listing.dims[i]];
+    return first;
+}
+
+/// Calls visit(runs) for what a list has of a box that is one range of indices: the runs
+/// themselves, but for the first and the last one, which may reach beyond it.
 template <class Visit>
 void for_whole_runs(const Listing& listing, const Box& box, Visit&& visit) {
-    const int d = listing.dims.back();
-    const std::int64_t low = box.low[d], high = low + box.count[d];
+    const std::int64_t low = first_index(listing, box);
+    std::int64_t high = 1;
+    for (const int d : listing.dims) high *= box.count[d];
+    high += low;
     std::span<const Run> runs = listing.near(box);
     const auto clipped = [&](const Run& r) {
         const std::int64_t begin = std::max(low, r.global()), end = std::min(high, r.end());
@@ -114,12 +140,16 @@ std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<cha
         from_stride[i] = from.stride[fastest + i];
     }
     const Row row(inner, count, to_stride, from_stride);
-    const RunsKernel move = row.behind == 1 && listing.dims.size() == 1
+    const Index* const by_index = to.order == RunOrder::indices     ? &to.stride
+                                  : from.order == RunOrder::indices ? &from.stride
+                                                                    : nullptr;
+    const RunsKernel move = row.behind == 1 && is_one_range(listing, box, by_index)
                                 ? runs_kernel(kernel, to.order, from.order)
                                 : nullptr;
+    const std::int64_t first = first_index(listing, box);
     // A runs kernel counts from index 0, and from the first dense element of its own runs.
     const auto origin = [&](RunOrder order, std::int64_t done) {
-        return order == RunOrder::indices ? -box.low[fastest] : order == RunOrder::dense ? done : 0;
+        return order == RunOrder::indices ? -first : order == RunOrder::dense ? done : 0;
     };
     std::int64_t misfits = 0;
     const Walk walk(listing, box, to.stride, from.stride);
