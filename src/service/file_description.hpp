@@ -3,8 +3,8 @@
 #pragma once
 
 #include "comm/segment.hpp"
-#include "service/service.hpp"
 #include "comm/wire.hpp"
+#include "service/service.hpp"
 
 namespace thalweg {
 
