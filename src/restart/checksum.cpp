@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "exchange/parts.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -92,8 +94,11 @@ Checksum sum_held(const Variable& v, const ArrayView& array) {
     const RowSum row = row_sum(v.element());
     const Index steps = strides_of(v.shape);
     Checksum sum = 0;
-    for (const HeldBox& held : in_file_order(d.blocks, v.order, v.shape))
-        sum += sum_box(held.box, held.first, locate(d, v.order, held.block, array), steps, row);
+    for (const HeldBox& held : held_by(d, v.order, v.shape))
+        for_runs(held, held.box, [&](const HeldBox& run, const Box& part) {
+            sum += sum_box(part, linear(v.shape, part.low), locate(d, v.order, run, array), steps,
+                           row);
+        });
     return sum;
 }
 
