@@ -2,6 +2,8 @@
 #include "decomposition/index_list.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "decomposition/varint.hpp"
 
@@ -30,40 +32,46 @@ void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Vi
     }
 }
 
-/// Sorts in place: first into buckets by index, by swaps, then each bucket. Near-linear for indices
-/// that are spread about evenly.
-void sort_in_place(std::vector<Run>& runs) {
-    if (std::is_sorted(runs.begin(), runs.end())) return;
-    const auto [least, most] =
-        std::minmax_element(runs.begin(), runs.end(),
-                            [](const Run& a, const Run& b) { return a.global() < b.global(); });
-    const auto low = static_cast<std::uint64_t>(least->global());
-    const std::uint64_t span = static_cast<std::uint64_t>(most->global()) - low + 1;
-    int shift = 0;  // buckets of about 128 runs
-    while ((span >> shift) > runs.size() / 128) ++shift;
+/// Sorts runs whose indices differ from `low` in their last `bits` bits alone: by swaps into
+/// buckets of the first bits of these, then each bucket. Few buckets, so that all stay in cache.
+void sort_by_bits(std::span<Run> runs, std::int64_t low, int bits) {
+    constexpr int digit = 6;
+    if (runs.size() <= 64 || bits == 0) {
+        std::sort(runs.begin(), runs.end());
+        return;
+    }
+    const int rest = std::max(0, bits - digit);
     const auto bucket_of = [&](const Run& r) {
-        return static_cast<std::size_t>((static_cast<std::uint64_t>(r.global()) - low) >> shift);
+        return static_cast<std::size_t>((r.global() - low) >> rest) & ((1u << digit) - 1);
     };
-    std::vector<std::size_t> end((span >> shift) + 1, 0);
+    std::array<std::size_t, std::size_t(1) << digit> next{}, end{};
     for (const Run& r : runs) ++end[bucket_of(r)];
-    std::vector<std::size_t> next(end.size(), 0);
     for (std::size_t b = 1; b < end.size(); ++b) {
         next[b] = end[b - 1];
         end[b] += end[b - 1];
     }
     for (std::size_t b = 0; b < end.size(); ++b)
-        while (next[b] != end[b]) {
-            const std::size_t home = bucket_of(runs[next[b]]);
-            if (home == b)
-                ++next[b];
-            else
-                std::swap(runs[next[b]], runs[next[home]++]);
+        for (; next[b] != end[b]; ++next[b]) {
+            Run run = runs[next[b]];
+            for (std::size_t home = bucket_of(run); home != b; home = bucket_of(run))
+                std::swap(run, runs[next[home]++]);
+            runs[next[b]] = run;
         }
-    auto begin = runs.begin();
+    std::size_t begin = 0;
     for (const std::size_t e : end) {
-        std::sort(begin, runs.begin() + static_cast<std::ptrdiff_t>(e));
-        begin = runs.begin() + static_cast<std::ptrdiff_t>(e);
+        sort_by_bits(runs.subspan(begin, e - begin), low, rest);
+        begin = e;
     }
+}
+
+/// Sorts in place, in linear time.
+void sort_in_place(std::span<Run> runs) {
+    if (std::is_sorted(runs.begin(), runs.end())) return;
+    const auto [least, most] =
+        std::minmax_element(runs.begin(), runs.end(),
+                            [](const Run& a, const Run& b) { return a.global() < b.global(); });
+    const auto span = static_cast<std::uint64_t>(most->global() - least->global());
+    sort_by_bits(runs, least->global(), std::bit_width(span));
 }
 
 /// Single elements, so that each can be found where some occur more than once.
