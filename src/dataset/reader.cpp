@@ -126,13 +126,6 @@ Status Reader::check(const Wish& wish, Request& request) const {
                            source_->records());
         request.record = v.record ? wish.record : 0;
         if (Status status = match(wish, v, request); !status.ok()) return status;
-        // A list counts in the whole variable.
-        if (request.decomposition->listed && v.elements() > 0 &&
-            source_->parts(request.variable, static_cast<int>(readers_.size())).size() > 1)
-            return failure(
-                TW_EUNSUPPORTED,
-                "it is read in several parts (tiles, or large bands of chunks), of which "
-                "lists of indices cannot be read");
         ArrayView& view = request.view;
         view.data = static_cast<const char*>(wish.data);
         view.type = type;

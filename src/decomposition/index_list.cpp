@@ -187,6 +187,22 @@ std::shared_ptr<const Listing> Listing::within(const Box& box) const {
     return result;
 }
 
+std::shared_ptr<const Listing> Listing::part(const Box& box) const {
+    auto result = std::make_shared<Listing>();
+    result->dims = dims;
+    for (const int d : dims) result->shape.push_back(box.count[d]);
+    auto cut = std::make_shared<IndexList>();
+    for_runs(box, [&](const Box& part, std::int64_t position, const Run&) {
+        std::int64_t global = 0;
+        for (const int d : dims) global = global * box.count[d] + part.low[d] - box.low[d];
+        const std::int64_t length = part.count[dims.back()];
+        cut->runs.emplace_back(global, position, length);
+        cut->elements += length;
+    });
+    result->list = std::move(cut);
+    return result;
+}
+
 std::shared_ptr<const Listing> Listing::touching(std::span<const Box> boxes) const {
     std::vector<bool> met(list->runs.size());
     for (const Box& box : boxes)

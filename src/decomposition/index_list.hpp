@@ -122,6 +122,9 @@ struct Listing {
     /// What the list has of a box, at positions 0, 1, ... in ascending order of the indices.
     std::shared_ptr<const Listing> within(const Box& box) const;
 
+    /// What the list has of a box, in the box's own indices, at its positions of the list.
+    std::shared_ptr<const Listing> part(const Box& box) const;
+
     /// The runs that meet some of the boxes, whole.
     std::shared_ptr<const Listing> touching(std::span<const Box> boxes) const;
 

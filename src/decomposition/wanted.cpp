@@ -82,12 +82,35 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
     return result;
 }
 
+namespace {
+
+/// A list has all of the dimensions that it does not list.
+void add_listed(const WantedBox& whole, const Box& part, std::vector<WantedBox>& result) {
+    const Listing& list = *whole.list;
+    bool all = true;
+    for (std::size_t i = 0; i < list.dims.size(); ++i)
+        all &= part.count[list.dims[i]] == list.shape[i];
+    std::shared_ptr<const Listing> cut = all ? whole.list : list.part(part);
+    if (cut->list->runs.empty()) return;
+    WantedBox wanted;
+    static_cast<HeldBox&>(wanted) =
+        held_list(std::move(cut), std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
+    wanted.at = part.low;
+    result.push_back(std::move(wanted));
+}
+
+}  // namespace
+
 std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box& part) {
     const std::span shape(part.count.data(), static_cast<std::size_t>(part.nd));
     std::vector<WantedBox> result;
     for (const WantedBox& box : boxes) {
         WantedBox wanted = box;
         if (!intersect(box.box, part, wanted.box)) continue;
+        if (box.list) {
+            add_listed(box, part, result);
+            continue;
+        }
         Index last{};
         for (int d = 0; d < part.nd; ++d) {
             wanted.at[d] += wanted.box.low[d] - box.box.low[d];

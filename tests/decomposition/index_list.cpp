@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "decomposition/decomposition.hpp"
 #include "decomposition/listed.hpp"
 
 using namespace thalweg;
@@ -140,6 +141,45 @@ TEST(Listing, CutToABoxIsDense) {
     EXPECT_EQ(dense[0], 1);
     EXPECT_EQ(dense[1], 3);
     EXPECT_EQ(dense[2], 3);
+}
+
+TEST(Listing, APartHasItsOwnIndicesAndTheListsPositions) {
+    Numbers indices(20);
+    std::iota(indices.begin(), indices.end(), 0);
+    std::shuffle(indices.begin(), indices.end(), std::mt19937(3));
+    const Listing listing = grid_listing(indices);
+    const auto part = listing.part(box_of({1, 2, 1}, {2, 3, 2}));
+    EXPECT_EQ(part->dims, listing.dims);
+    EXPECT_EQ(part->shape, (Numbers{2, 3}));
+    EXPECT_EQ(part->list->elements, 6);
+    std::int64_t expected = 0;
+    for (const auto& [index, position] : elements_of(*part->list)) {
+        EXPECT_EQ(index, expected++);
+        EXPECT_EQ(indices[static_cast<std::size_t>(position)], (index / 3 + 1) * 5 + index % 3 + 2);
+    }
+}
+
+TEST(Listing, IsWantedOfAPartAsOfTheWhole) {
+    const Numbers indices{19, 7, 6, 12, 13, 0};
+    const auto listing = std::make_shared<const Listing>(grid_listing(indices));
+    const Numbers shape{4, 5, 3};
+    WantedBox whole;
+    static_cast<HeldBox&>(whole) = held_list(listing, shape);
+
+    const auto wanted = wanted_within({&whole, 1}, box_of({1, 1, 1}, {2, 4, 2}));
+    ASSERT_EQ(wanted.size(), 1u);
+    EXPECT_EQ(wanted[0].at[2], 1);
+    EXPECT_EQ(wanted[0].box.count[2], 2);
+    // (1, 1), (1, 2), (2, 2) and (2, 3), from (1, 1) on.
+    EXPECT_EQ(elements_of(*wanted[0].list->list),
+              (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 2}, {1, 1}, {5, 3}, {6, 4}}));
+
+    const auto levels = wanted_within({&whole, 1}, box_of({0, 0, 2}, {4, 5, 1}));
+    ASSERT_EQ(levels.size(), 1u);
+    EXPECT_EQ(levels[0].list, listing);
+    EXPECT_EQ(levels[0].at[2], 2);
+
+    EXPECT_TRUE(wanted_within({&whole, 1}, box_of({3, 0, 0}, {1, 4, 3})).empty());
 }
 
 TEST(Listing, UnitesEachElementOnce) {
