@@ -230,6 +230,11 @@ private:
         tw_decomposition decomposition = nullptr;
         std::vector<int> order;  // of the memory: dimensions of the variable
         std::vector<std::int64_t> start, count;
+        std::vector<std::int64_t> list;  // if it is held by a list: over the memory's dimension
+        std::size_t listed = 0;
+        std::int64_t index(std::size_t m, std::int64_t i) const {
+            return !list.empty() && m == listed ? list[static_cast<std::size_t>(i)] : start[m] + i;
+        }
     };
 
     void expect(int status, const char* call) {
@@ -242,7 +247,8 @@ private:
         return case_.dims[static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d)])];
     }
 
-    /// Cut along one dimension, in any order in memory; or the whole on every rank.
+    /// Cut along one dimension, into boxes or lists of indices, in any order in memory; or the
+    /// whole on every rank.
     Held hold(const Var& v) {
         Held h;
         h.order.resize(v.dims.size());
@@ -262,11 +268,29 @@ private:
             h.count.push_back((cut ? n * (rank_ + 1) / size_ : n) - begin);
             names += dim_name(v.dims[static_cast<std::size_t>(d)]) + " ";
         }
-        if (!whole)
+        if (!whole && random_.percent(30))
+            hold_list(h, names, shape, static_cast<std::size_t>(along));
+        else if (!whole)
             expect(tw_decompose(session_, names.c_str(), 1, shape.data(), h.start.data(),
                                 h.count.data(), &h.decomposition),
                    "tw_decompose");
         return h;
+    }
+
+    /// The same part, as a list in an order of its own.
+    void hold_list(Held& h, const std::string& names, const std::vector<std::int64_t>& shape,
+                   std::size_t along) {
+        h.listed = along;
+        h.list.resize(static_cast<std::size_t>(h.count[along]));
+        std::iota(h.list.begin(), h.list.end(), h.start[along]);
+        Random own(mix(seed_, static_cast<std::uint64_t>(rank_)));
+        own.shuffle(h.list);
+        std::string listed = names;
+        for (std::size_t d = 0; d < along; ++d) listed.erase(0, listed.find(' ') + 1);
+        listed.resize(listed.find(' '));
+        expect(tw_decompose_list(session_, names.c_str(), shape.data(), listed.c_str(),
+                                 h.count[along], h.list.data(), TW_LIST_UNIQUE, &h.decomposition),
+               "tw_decompose_list");
     }
 
     void define() {
@@ -315,7 +339,7 @@ private:
         for (std::int64_t i = 0; i < n; ++i) {
             std::int64_t rest = i;
             for (std::size_t m = h.order.size(); m-- > 0;) {
-                index[static_cast<std::size_t>(h.order[m])] = h.start[m] + rest % h.count[m];
+                index[static_cast<std::size_t>(h.order[m])] = h.index(m, rest % h.count[m]);
                 rest /= h.count[m];
             }
             std::int64_t element = 0;

@@ -1,5 +1,5 @@
 // Restarts: random arrays of random bits, written by some ranks and read by others, in other
-// decompositions, with halos, by any method and service.
+// decompositions (boxes with halos, lists of indices), by any method, service and format.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -86,6 +86,8 @@ struct Array {
     std::vector<Numbers> start, count;
     Numbers low, high;
     std::vector<int> edges;
+    std::size_t first_listed = 0, listed = 0;  // memory dimensions of the list: none for boxes
+    Numbers list;
     bool strided = false, bare = false;
     std::vector<char> bytes;
     Numbers extent, stride;
@@ -199,6 +201,10 @@ private:
             shape.push_back(file_shape[static_cast<std::size_t>(d)]);
             names += dim_name(v.dims[static_cast<std::size_t>(d)]) + " ";
         }
+        if (random.percent(35)) {
+            hold_list(v, random, shape, names, a);
+            return;
+        }
         using Box = std::pair<Numbers, Numbers>;
         std::vector<Box> boxes{{Numbers(nd, 0), shape}};
         for (std::int64_t cuts = random.below(3 * size_); cuts > 0; --cuts) {
@@ -232,6 +238,41 @@ private:
                                  a.high.data(), &a.decomposition),
                "tw_decompose_halo");
         for (int& edge : a.edges) edge = static_cast<int>(random.below(3));
+    }
+
+    /// Indices in any order, some in nobody's list, with holes.
+    void hold_list(const Variable& v, Random& random, const Numbers& shape,
+                   const std::string& names, Array& a) {
+        const auto nd = static_cast<std::int64_t>(shape.size());
+        a.first_listed = static_cast<std::size_t>(random.below(nd));
+        a.listed = static_cast<std::size_t>(
+            random.between(1, nd - static_cast<std::int64_t>(a.first_listed)));
+        std::string listed;
+        std::int64_t n = 1;
+        for (std::size_t d = a.first_listed; d < a.first_listed + a.listed; ++d) {
+            listed += dim_name(v.dims[static_cast<std::size_t>(a.order[d])]) + " ";
+            n *= shape[d];
+        }
+        Numbers all(static_cast<std::size_t>(n));
+        std::iota(all.begin(), all.end(), 0);
+        if (random.percent(50)) random.shuffle(all);
+        const bool left_out = random.percent(40), holes = random.percent(40);
+        for (const std::int64_t index : all) {
+            const std::int64_t owner = random.below(size_);
+            const bool lost = left_out && random.percent(20);
+            if (owner == rank_ && !lost) a.list.push_back(index);
+            if (owner == rank_ && holes && index % 5 == 0) a.list.push_back(-1);
+        }
+        Numbers extent = shape;
+        const auto at = extent.begin() + static_cast<std::ptrdiff_t>(a.first_listed);
+        extent.erase(at + 1, at + static_cast<std::ptrdiff_t>(a.listed));
+        extent[a.first_listed] = static_cast<std::int64_t>(a.list.size());
+        a.start.emplace_back(extent.size(), 0);
+        a.count.push_back(extent);
+        expect(tw_decompose_list(session_, names.c_str(), shape.data(), listed.c_str(),
+                                 static_cast<std::int64_t>(a.list.size()), a.list.data(),
+                                 TW_LIST_UNIQUE, &a.decomposition),
+               "tw_decompose_list");
     }
 
     /// Makes the array and registers it.
@@ -277,7 +318,7 @@ private:
         register_it();
         if (own.percent(20)) register_it();
         // What halos become is asked for afterwards: it counts for what is registered already.
-        if (a.decomposition != nullptr)
+        if (a.decomposition != nullptr && a.listed == 0)
             expect(tw_fill_halo(a.decomposition, a.edges.data()), "tw_fill_halo");
     }
 
@@ -288,9 +329,9 @@ private:
         const Variable& v = model_.variables[i];
         Array& a = arrays_[i];
         const Numbers shape = model_.shape(v);
-        const std::size_t nd = shape.size();
         std::int64_t begin = 0;
         for (std::size_t b = 0; b < a.count.size(); ++b) {
+            const std::size_t nd = a.count[b].size();
             Numbers extent(nd), stride(nd), at(nd, 0);
             std::int64_t n = type_size(v.type);
             for (std::size_t d = nd; d-- > 0;) {
@@ -313,6 +354,10 @@ private:
     template <class Visit>
     void visit_element(Array& a, const Numbers& shape, std::size_t b, std::int64_t begin,
                        const Numbers& at, const Numbers& stride, Visit& visit) {
+        if (a.listed > 0) {
+            visit_listed(a, shape, at, stride, visit);
+            return;
+        }
         Numbers index(at.size());
         std::int64_t byte = begin;
         bool own = true;
@@ -328,6 +373,27 @@ private:
             index[f] = (index[f] % shape[f] + shape[f]) % shape[f];
         }
         visit(a.bytes.data() + byte, position(shape, index), own);
+    }
+
+    template <class Visit>
+    void visit_listed(Array& a, const Numbers& shape, const Numbers& at, const Numbers& stride,
+                      Visit& visit) {
+        std::int64_t rest = a.list[static_cast<std::size_t>(at[a.first_listed])], byte = 0;
+        if (rest < 0) return;  // a hole
+        for (std::size_t d = 0; d < at.size(); ++d) byte += at[d] * stride[d];
+        Numbers index(shape.size());
+        for (std::size_t d = shape.size(); d-- > 0;) {
+            const auto f = static_cast<std::size_t>(a.order[d]);
+            if (d < a.first_listed) {
+                index[f] = at[d];
+            } else if (d >= a.first_listed + a.listed) {
+                index[f] = at[d - a.listed + 1];
+            } else {
+                index[f] = rest % shape[f];
+                rest /= shape[f];
+            }
+        }
+        visit(a.bytes.data() + byte, position(shape, index), true);
     }
 
     /// What has been read is what is in the file; the rest of the array is as it was.
@@ -399,6 +465,17 @@ void look(Model& model, const std::string& path, std::uint64_t seed, const std::
     nc_close(id);
 }
 
+/// Of tw_restart_new, for writing.
+std::string choose_restart_settings(Random& random, const std::string& session_settings) {
+    std::string settings = random.percent(10) ? "" : "durable=no; ";
+    if (session_settings.find("pnetcdf") != std::string::npos || random.percent(65))
+        return settings;
+    settings += "format=netcdf4; ";
+    if (random.percent(30)) settings += "deflate=1; ";
+    if (random.percent(20)) settings += "chunks=d0=2,d1=3; ";
+    return settings;
+}
+
 std::string choose_settings(Random& random, int servers) {
     const std::vector<std::string> nodes{"0", "0", "1", "2", "3"};
     const std::vector<std::string> methods{"auto", "record",  "slabs", "direct",
@@ -420,15 +497,16 @@ void round_trip(std::uint64_t seed, int servers, const std::string& path) {
     Random random(mix(seed, 77));  // the same choices on every rank
     Model model = make_model(random);
     const std::string settings = choose_settings(random, servers);
-    const std::string durable = random.percent(10) ? "" : "durable=no";
+    const std::string of_restart = choose_restart_settings(random, settings);
     const std::string title =
-        check::text("seed %llu, %s", static_cast<unsigned long long>(seed), settings.c_str());
+        check::text("seed %llu, %s; %s", static_cast<unsigned long long>(seed), settings.c_str(),
+                    of_restart.c_str());
     check::step("%s: write", title.c_str());
     Random writing(mix(seed, 78)), reading(mix(seed, 79));
     {
         Run run(model, MPI_COMM_WORLD, settings, title);
         if (run.is_model()) {
-            run.begin(writing, durable);
+            run.begin(writing, of_restart);
             run.fill_arrays(seed + 1);  // an older generation, which the next one replaces
             if (random.percent(30)) run.write(path);
             run.fill_arrays(seed);
