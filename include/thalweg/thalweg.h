@@ -551,7 +551,8 @@ enum tw_restart_flags {
  * @param n              number of elements at data, halos included; checked
  * @param flags          TW_REQUIRED or TW_OPTIONAL
  * @return TW_OK, TW_EARG, TW_EEXISTS (registered with another type or other dimensions),
- *         TW_ENOTFOUND (an unknown dimension), TW_ESHAPE, TW_ETYPE, TW_EHANDLE
+ *         TW_ENOTFOUND (an unknown dimension), TW_ESHAPE, TW_ETYPE, TW_EHANDLE, TW_EOVERLAP
+ *         (a decomposition that is TW_LIST_SHARED)
  * Local.
  */
 int tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
