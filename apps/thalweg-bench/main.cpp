@@ -14,6 +14,7 @@
 #include "machine.hpp"
 #include "options.hpp"
 #include "overlap_report.hpp"
+#include "prefetch.hpp"
 #include "reading.hpp"
 #include "report.hpp"
 #include "run.hpp"
@@ -82,19 +83,34 @@ int run_overlap(const Meeting& meeting, int argc, char** argv) {
 }
 
 int run_reading(const Meeting& meeting, int argc, char** argv) {
-    Options options;
+    ReadOptions options;
     std::string text;
     if (parse_read_options(argc - 1, argv + 1, options, text) == Parsed::done) {
         if (meeting.rank() == 0) fmt::print("{}", text);
         return 0;
     }
-    Problem problem(options, meeting.rank(), meeting.ranks());
-    check_json_file(meeting, options.json);
-    const auto machine = describe_machine(meeting, options.dir);
+    check_json_file(meeting, options.base.json);
+    const auto machine = describe_machine(meeting, options.base.dir);
     bool good = true;
-    const auto report = measure_reading(meeting, problem, options, machine,
-                                        command_line(argc, argv, meeting.ranks()), good);
-    tell(meeting, options, report, reading_table);
+    const auto report =
+        measure_reading(meeting, options, machine, command_line(argc, argv, meeting.ranks()), good);
+    tell(meeting, options.base, report, reading_table);
+    return good ? 0 : exit_wrong;
+}
+
+int run_prefetch(const Meeting& meeting, int argc, char** argv) {
+    PrefetchOptions options;
+    std::string text;
+    if (parse_prefetch_options(argc - 1, argv + 1, options, text) == Parsed::done) {
+        if (meeting.rank() == 0) fmt::print("{}", text);
+        return 0;
+    }
+    check_json_file(meeting, options.base.json);
+    const auto machine = describe_machine(meeting, options.base.dir);
+    bool good = true;
+    const auto report = measure_prefetch(meeting, options, machine,
+                                         command_line(argc, argv, meeting.ranks()), good);
+    tell(meeting, options.base, report, prefetch_table);
     return good ? 0 : exit_wrong;
 }
 
@@ -120,6 +136,7 @@ int run(int argc, char** argv) {
     const std::string first = argc > 1 ? argv[1] : "";
     try {
         if (first == "read") return run_reading(meeting, argc, argv);
+        if (first == "prefetch") return run_prefetch(meeting, argc, argv);
         if (first == "overlap") return run_overlap(meeting, argc, argv);
         if (first == "irregular") return run_irregular(meeting, argc, argv);
         return run_methods(meeting, argc, argv);

@@ -45,7 +45,7 @@ public:
                     : ncmpi_put_vara_double_all(file_.id(), file_.variable(i), start_.data(),
                                                 count_.data(), static_cast<const double*>(data));
             check_ncmpi(status, "ncmpi_put_vara_all " + v.name);
-            throttle_.wrote(g.local_bytes());
+            throttle_.moved(g.local_bytes());
             ++report_.writes;
         }
     }

@@ -60,7 +60,7 @@ public:
         throttle_.begin();
         check_ncmpi(ncmpi_wait_all(file_.id(), n, requests_.data(), statuses_.data()),
                     "ncmpi_wait_all");
-        throttle_.wrote(step_bytes_);
+        throttle_.moved(step_bytes_);
         for (int i = 0; i < n; ++i)
             check_ncmpi(statuses_[i], "ncmpi_wait_all " + p.variables()[i].name);
         ++report_.writes;

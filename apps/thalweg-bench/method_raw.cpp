@@ -53,7 +53,7 @@ public:
                                              static_cast<off_t>(step * bytes + at));
             if (written < 0 && errno == EINTR) continue;
             if (written <= 0) fail("pwrite");
-            throttle_.wrote(written);
+            throttle_.moved(written);
             ++report_.writes;
             at += written;
             from = (from + written) % p.memory_bytes();

@@ -2,11 +2,9 @@
 #include "reading.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -38,43 +36,6 @@ const ReadMethodInfo& find_read_method(const std::string& name) {
         names += (names.empty() ? "" : ", ") + std::string(m.name);
     }
     throw UsageError("unknown method \"" + name + "\"; there are " + names);
-}
-
-/// Memory for a rank's fields, touched, in huge pages where there are some.
-class Fields {
-public:
-    explicit Fields(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
-        void* p = std::aligned_alloc(page, (bytes_ + page - 1) / page * page);
-        if (p == nullptr) throw std::bad_alloc();
-        madvise(p, bytes_, MADV_HUGEPAGE);
-        memory_.reset(static_cast<std::byte*>(p));
-        clear();
-    }
-    std::byte* data() const { return memory_.get(); }
-    void clear() { std::memset(memory_.get(), 0xff, bytes_); }
-
-private:
-    struct Free {
-        void operator()(std::byte* p) const { std::free(p); }
-    };
-    static constexpr std::size_t page = std::size_t(2) << 20;
-    std::size_t bytes_;
-    std::unique_ptr<std::byte, Free> memory_;
-};
-
-/// Whether the arrays hold what was written.
-std::string compare(const Meeting& meeting, const Problem& problem, const Arrays& arrays) {
-    std::int64_t first = -1;
-    for (std::size_t i = 0; i < problem.variables().size() && first < 0; ++i) {
-        const Variable& v = problem.variables()[i];
-        const auto bytes = static_cast<std::size_t>(problem.group(v).local_bytes());
-        if (bytes > 0 && std::memcmp(arrays.of(v), problem.values(v, 0), bytes) != 0)
-            first = static_cast<std::int64_t>(i);
-    }
-    first = meeting.max(first);
-    return first < 0 ? ""
-                     : "variable " + problem.variables()[static_cast<std::size_t>(first)].name +
-                           " is wrong";
 }
 
 void run_once(const Meeting& meeting, const std::string& path, ReadRow& row, bool measured) {
@@ -130,9 +91,63 @@ Json result(const ReadRow& row, const std::vector<ReadRow>& rows, const Problem&
     return r;
 }
 
+/// All methods on the ranks of a meeting.
+Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
+    std::vector<ReadRow> rows;
+    for (const std::string& name : options.methods)
+        rows.push_back({&find_read_method(name), nullptr, {}, {}, {}, ""});
+    Problem problem(options, meeting.rank(), meeting.ranks());
+    const Ground ground(meeting, options.dir);
+    ground.prewarm(2 * problem.step_bytes());
+    problem.fill();
+    const Context context{meeting.comm(), problem, options, 1};
+
+    // The file: one record, as the library writes it. Afterwards it is in the page cache.
+    const std::string path = ground.prefix() + "-restart";
+    {
+        const char* way = options.format == "netcdf4" ? "record-netcdf4" : "record";
+        const auto writer = find_method(way).make(context);
+        writer->open(path);
+        writer->step(0);
+        writer->close();
+    }
+    Fields fields(problem.memory_bytes());
+    const Arrays arrays{problem, fields.data()};
+    for (ReadRow& row : rows) row.method = row.info->make(context, arrays);
+    for (int i = -options.warmup; i < options.repetitions; ++i) {
+        for (ReadRow& row : rows) {
+            const bool verifies = row.info->fills && options.verify != Verify::none &&
+                                  (i == 0 || options.verify == Verify::all);
+            if (verifies) fields.clear();
+            run_once(meeting, path, row, i >= 0);
+            if (verifies && row.wrong.empty()) row.wrong = compare(meeting, arrays, 0);
+        }
+    }
+    ground.remove(path);
+
+    Json results = Json::array();
+    for (const ReadRow& row : rows) {
+        results.push_back(result(row, rows, problem));
+        good &= row.wrong.empty();
+    }
+    return results;
+}
+
+/// How the time grows with the ranks: as a multiple of that on the first number of them.
+void add_growth(Json& report) {
+    if (!report.contains("results")) return;  // a rank that had no part
+    for (Json& r : report["results"])
+        for (const Json& first : report["results"]) {
+            if (first.at("method") != r.at("method")) continue;
+            r["growth"] = r.at("seconds").get<double>() / first.at("seconds").get<double>();
+            break;
+        }
+}
+
 }  // namespace
 
-Parsed parse_read_options(int argc, char** argv, Options& options, std::string& text) {
+Parsed parse_read_options(int argc, char** argv, ReadOptions& all, std::string& text) {
+    Options& options = all.base;
     CLI::App app{"Measures how fast a restart file reaches the arrays of a model's ranks."};
     app.name("thalweg-bench read");
     std::string methods = "\nMethods:\n";
@@ -143,6 +158,11 @@ Parsed parse_read_options(int argc, char** argv, Options& options, std::string& 
         ->capture_default_str();
     app.add_option("-m,--methods", options.methods, "Methods, separated by commas (default: all)")
         ->delimiter(',');
+    app.add_option("--sweep", all.ranks,
+                   "Numbers of ranks, separated by commas, each measured by itself; the others "
+                   "sleep (default: all that run)")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1000000));
     add_workload_options(app, options);
     add_measuring_options(app, options);
     app.remove_option(app.get_option("--format"));
@@ -166,68 +186,56 @@ Parsed parse_read_options(int argc, char** argv, Options& options, std::string& 
     return Parsed::run;
 }
 
-Json measure_reading(const Meeting& meeting, Problem& problem, const Options& options,
-                     const Json& machine, const std::string& command, bool& good) {
-    std::vector<ReadRow> rows;
-    for (const std::string& name : options.methods)
-        rows.push_back({&find_read_method(name), nullptr, {}, {}, {}, ""});
-    check_folder(meeting, options.dir, 2.1 * static_cast<double>(problem.step_bytes()));
-    const Ground ground(meeting, options.dir);
-    ground.prewarm(2 * problem.step_bytes());
-    problem.fill();
-    const Context context{meeting.comm(), problem, options, 1};
-
-    // The file: one record, as the library writes it. Afterwards it is in the page cache.
-    const std::string path = ground.prefix() + "-restart";
-    {
-        const char* way = options.format == "netcdf4" ? "record-netcdf4" : "record";
-        const auto writer = find_method(way).make(context);
-        writer->open(path);
-        writer->step(0);
-        writer->close();
+Json measure_reading(const Meeting& world, const ReadOptions& options, const Json& machine,
+                     const std::string& command, bool& good) {
+    std::vector<int> counts = options.ranks;
+    if (counts.empty()) counts.push_back(world.ranks());
+    std::int64_t bytes = 0;
+    for (const int ranks : counts) {  // what is wrong has to be so for all ranks
+        if (ranks > world.ranks())
+            throw UsageError(
+                fmt::format("{} ranks are running, --sweep needs {}", world.ranks(), ranks));
+        bytes = Problem(options.base, 0, ranks).step_bytes();
     }
-    Fields fields(std::max<std::int64_t>(problem.memory_bytes(), 1));
-    const Arrays arrays{problem, fields.data()};
-    for (ReadRow& row : rows) row.method = row.info->make(context, arrays);
-    for (int i = -options.warmup; i < options.repetitions; ++i) {
-        for (ReadRow& row : rows) {
-            const bool verifies = row.info->fills && options.verify != Verify::none &&
-                                  (i == 0 || options.verify == Verify::all);
-            if (verifies) fields.clear();
-            run_once(meeting, path, row, i >= 0);
-            if (verifies && row.wrong.empty()) row.wrong = compare(meeting, problem, arrays);
-        }
-    }
-    ground.remove(path);
-
+    for (const std::string& name : options.base.methods) find_read_method(name);
+    check_folder(world, options.base.dir, 2.1 * static_cast<double>(bytes));
     Json report;
     report["measurement"] = "read";
     report["date"] = date_now();
     report["command"] = command;
     report["machine"] = machine;
-    for (const ReadRow& row : rows) {
-        report["results"].push_back(result(row, rows, problem));
-        good &= row.wrong.empty();
+    for (const int ranks : counts) {
+        MPI_Comm comm = MPI_COMM_NULL;
+        MPI_Comm_split(world.comm(), world.rank() < ranks ? 0 : MPI_UNDEFINED, world.rank(), &comm);
+        if (comm != MPI_COMM_NULL) {
+            const Meeting meeting(comm);
+            for (const Json& row : measure_on(meeting, options.base, good))
+                report["results"].push_back(row);
+            MPI_Comm_free(&comm);
+        }
+        world.wait(20000);
     }
+    add_growth(report);
     return report;
 }
 
 std::string reading_table(const Json& report) {
-    std::vector<std::vector<std::string>> rows{
-        {"method", "seconds", "min", "max", "MB/s", "to raw", "to peer", "open", "CPU", ""}};
+    std::vector<std::vector<std::string>> rows{{"ranks", "method", "seconds", "min", "max", "MB/s",
+                                                "to raw", "to peer", "growth", "open", "CPU", ""}};
     for (const Json& r : report.at("results")) {
         const auto number = [&](const char* key) { return r.at(key).get<double>(); };
-        rows.push_back({r.at("method"), fmt::format("{:.4f}", number("seconds")),
-                        fmt::format("{:.4f}", number("seconds_min")),
-                        fmt::format("{:.4f}", number("seconds_max")),
-                        fmt::format("{:.0f}", number("bytes") / number("seconds") / 1e6),
-                        fmt::format("{:.2f}", number("ratio_to_raw")),
-                        fmt::format("{:.2f}", r.contains("ratio_to_netcdf4")
-                                                  ? number("ratio_to_netcdf4")
-                                                  : r.value("ratio_to_pnetcdf", 0.0)),
-                        fmt::format("{:.4f}", number("open_seconds")),
-                        fmt::format("{:.3f}", number("cpu_seconds")),
-                        r.contains("wrong") ? r.at("wrong").get<std::string>() : ""});
+        rows.push_back(
+            {fmt::format("{}", r.at("ranks").get<int>()), r.at("method"),
+             fmt::format("{:.4f}", number("seconds")), fmt::format("{:.4f}", number("seconds_min")),
+             fmt::format("{:.4f}", number("seconds_max")),
+             fmt::format("{:.0f}", number("bytes") / number("seconds") / 1e6),
+             fmt::format("{:.2f}", number("ratio_to_raw")),
+             fmt::format("{:.2f}", r.contains("ratio_to_netcdf4")
+                                       ? number("ratio_to_netcdf4")
+                                       : r.value("ratio_to_pnetcdf", 0.0)),
+             fmt::format("{:.2f}", number("growth")), fmt::format("{:.4f}", number("open_seconds")),
+             fmt::format("{:.3f}", number("cpu_seconds")),
+             r.contains("wrong") ? r.at("wrong").get<std::string>() : ""});
     }
     return format_table(rows);
 }

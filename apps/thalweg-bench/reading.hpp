@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fields.hpp"
 #include "options.hpp"
 #include "problem.hpp"
 #include "run.hpp"
@@ -23,16 +24,6 @@ public:
     virtual void close() = 0;
 };
 
-/// Where a rank's fields go: laid out as the problem's own.
-struct Arrays {
-    const Problem& problem;
-    std::byte* memory;
-
-    void* of(const Variable& v) const {
-        return memory + (static_cast<const std::byte*>(problem.values(v, 0)) - problem.memory());
-    }
-};
-
 /// The files that a way can read.
 enum class Reads { all, classic, netcdf4 };
 
@@ -46,12 +37,16 @@ struct ReadMethodInfo {
 
 const std::vector<ReadMethodInfo>& read_methods();
 
+struct ReadOptions {
+    Options base;
+    std::vector<int> ranks;  ///< numbers of ranks, each measured by itself; empty: all
+};
+
 /// "thalweg-bench read ...". Throws UsageError.
-Parsed parse_read_options(int argc, char** argv, Options& options, std::string& text);
+Parsed parse_read_options(int argc, char** argv, ReadOptions& options, std::string& text);
 
 /// Measures and reports; rows with "ratio_to_raw". @note Collective
-nlohmann::ordered_json measure_reading(const Meeting& meeting, Problem& problem,
-                                       const Options& options,
+nlohmann::ordered_json measure_reading(const Meeting& world, const ReadOptions& options,
                                        const nlohmann::ordered_json& machine,
                                        const std::string& command, bool& good);
 

@@ -3,17 +3,15 @@
 #include <fcntl.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
-#include <pnetcdf.h>
 #include <sys/stat.h>
-#include <thalweg/thalweg.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "copy_block.hpp"
+#include "input.hpp"
 #include "netcdf_c.hpp"
-#include "pnetcdf_file.hpp"
 #include "reading.hpp"
 
 namespace thalweg::bench {
@@ -70,100 +68,33 @@ private:
 class LibraryRead : public ReadMethod {
 public:
     LibraryRead(const Context& context, const Arrays& arrays, bool together)
-        : context_(context), arrays_(arrays), together_(together) {
-        check(tw_init(context.comm, context.options.settings.c_str(), &session_), "tw_init");
-        for (const Group& g : context.problem.groups()) {
-            tw_decomposition decomposition = nullptr;
-            std::vector<std::int64_t> shape, start, count;
-            std::string names;
-            for (const int d : g.memory_axis) {
-                shape.push_back(g.shape[static_cast<std::size_t>(d)]);
-                start.push_back(g.part.start[static_cast<std::size_t>(d)]);
-                count.push_back(g.part.count[static_cast<std::size_t>(d)]);
-            }
-            for (const std::string& name : g.spec->memory_order) names += name + " ";
-            if (!g.replicated)
-                check(tw_decompose(session_, names.c_str(), 1, shape.data(), start.data(),
-                                   count.data(), &decomposition),
-                      "tw_decompose");
-            decompositions_.push_back(decomposition);
-        }
-    }
-    ~LibraryRead() override { tw_finalize(&session_); }
+        : input_(context, context.options.settings), arrays_(arrays), together_(together) {}
 
-    void open(const std::string& path) override {
-        check(tw_open(session_, path.c_str(), nullptr, &file_), "tw_open");
-    }
-
+    void open(const std::string& path) override { input_.open(path); }
     void read() override {
-        const auto get = together_ ? tw_get_deferred : tw_get;
-        for (const Variable& v : context_.problem.variables()) {
-            const Group& g = context_.problem.group(v);
-            check(get(file_, v.name.c_str(), decompositions_[static_cast<std::size_t>(v.group)], 0,
-                      g.spec->type == Element::f4 ? TW_FLOAT : TW_DOUBLE, arrays_.of(v),
-                      g.part.elements()),
-                  "tw_get");
-        }
-        if (together_) check(tw_read(file_), "tw_read");
+        if (!together_) return input_.get(0, arrays_);
+        input_.ask(0, arrays_);
+        input_.read();
     }
-
-    void close() override { check(tw_close(&file_), "tw_close"); }
+    void close() override { input_.close(); }
 
 private:
-    void check(int status, const char* what) const {
-        if (status != TW_OK)
-            throw std::runtime_error(std::string(what) + ": " + tw_error_message(session_));
-    }
-
-    Context context_;
+    LibraryInput input_;
     Arrays arrays_;
     bool together_;
-    tw_session session_ = nullptr;
-    std::vector<tw_decomposition> decompositions_;
-    tw_file file_ = nullptr;
 };
 
-/// Every rank its block, one collective call a variable, then the indices are brought into the
-/// order of the memory.
 class PnetcdfRead : public ReadMethod {
 public:
-    PnetcdfRead(const Context& context, const Arrays& arrays)
-        : context_(context),
-          arrays_(arrays),
-          scratch_(static_cast<std::size_t>(context.problem.largest_part_bytes())) {}
+    PnetcdfRead(const Context& context, const Arrays& arrays) : input_(context), arrays_(arrays) {}
 
-    void open(const std::string& path) override {
-        check_ncmpi(ncmpi_open(context_.comm, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file_),
-                    "ncmpi_open");
-    }
-
-    void read() override {
-        for (const Variable& v : context_.problem.variables()) {
-            const Group& g = context_.problem.group(v);
-            int id = 0;
-            check_ncmpi(ncmpi_inq_varid(file_, v.name.c_str(), &id), "ncmpi_inq_varid");
-            std::vector<MPI_Offset> start{0}, count{1};
-            start.insert(start.end(), g.part.start.begin(), g.part.start.end());
-            count.insert(count.end(), g.part.count.begin(), g.part.count.end());
-            if (g.part.elements() == 0) count[0] = 0;
-            void* to = g.same_order ? arrays_.of(v) : scratch_.data();
-            check_ncmpi(g.spec->type == Element::f4
-                            ? ncmpi_get_vara_float_all(file_, id, start.data(), count.data(),
-                                                       static_cast<float*>(to))
-                            : ncmpi_get_vara_double_all(file_, id, start.data(), count.data(),
-                                                        static_cast<double*>(to)),
-                        "ncmpi_get_vara_all " + v.name);
-            if (!g.same_order) from_file_order(g, g.part, to, arrays_.of(v));
-        }
-    }
-
-    void close() override { check_ncmpi(ncmpi_close(file_), "ncmpi_close"); }
+    void open(const std::string& path) override { input_.open(path); }
+    void read() override { input_.read(0, arrays_); }
+    void close() override { input_.close(); }
 
 private:
-    Context context_;
+    PnetcdfInput input_;
     Arrays arrays_;
-    std::vector<std::byte> scratch_;
-    int file_ = -1;
 };
 
 /// The same through netCDF-C and HDF5.

@@ -31,7 +31,8 @@ module thalweg
   use thalweg_lists, only: tw_decompose_list
   use thalweg_reading, only: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, &
     tw_inq_var, tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, &
-    tw_get_deferred, tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
+    tw_get_deferred, tw_read, tw_prefetch, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, &
+    TW_HALO_PERIODIC
   use thalweg_restart, only: tw_restart, tw_restart_new, tw_restart_free, tw_restart_def_dim, &
     tw_restart_add, tw_restart_put_att, tw_restart_write, tw_restart_read, tw_restart_found, &
     tw_restart_inq_att, tw_restart_get_att, tw_restart_get_att_text, TW_REQUIRED, TW_OPTIONAL
@@ -53,7 +54,7 @@ module thalweg
     tw_close, tw_recover, tw_inq_dim, tw_get
   public :: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
     tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, tw_get_deferred, &
-    tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
+    tw_read, tw_prefetch, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
   public :: tw_restart_new, tw_restart_free, tw_restart_def_dim, tw_restart_add, &
     tw_restart_put_att, tw_restart_write, tw_restart_read, tw_restart_found, tw_restart_inq_att, &
     tw_restart_get_att, tw_restart_get_att_text, TW_REQUIRED, TW_OPTIONAL

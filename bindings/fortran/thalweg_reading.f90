@@ -11,7 +11,7 @@ module thalweg_reading
 
   public :: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
     tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, tw_get_deferred, &
-    tw_read, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
+    tw_read, tw_prefetch, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
 
   !> What a read does with the halo along a dimension: leaves it; fills it as far as the shape
   !> reaches; fills it, the first index coming behind the last.
@@ -128,6 +128,11 @@ module thalweg_reading
       type(c_ptr), value :: file
     end function c_read
 
+    integer(c_int) function c_prefetch(file) bind(C, name='tw_prefetch')
+      import
+      type(c_ptr), value :: file
+    end function c_prefetch
+
     integer(c_int) function c_fill_halo(decomposition, edges) bind(C, name='tw_fill_halo')
       import
       type(c_ptr), value :: decomposition
@@ -157,6 +162,14 @@ contains
     integer(c_int), intent(out), optional :: ierr
     call check(c_read(file%handle), file%session, c_text('tw_read'), ierr)
   end subroutine tw_read
+
+  !> Begins to read behind the caller what tw_get_deferred has asked for so far; the next tw_read
+  !> fills the arrays. Errors: TW_EMISMATCH, TW_ENOMEM. Collective.
+  subroutine tw_prefetch(file, ierr)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_prefetch(file%handle), file%session, c_text('tw_prefetch'), ierr)
+  end subroutine tw_prefetch
 
   !> call tw_inq(file [, ndims] [, nvars] [, natts] [, records] [, format] [, ierr]): how many
   !> dimensions, variables, global attributes and records a file has, and its format ('cdf1',

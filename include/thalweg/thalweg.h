@@ -408,8 +408,9 @@ int tw_recover(const char* path, char* text, int64_t length);
  * replace them (tw_set_record); what is put of fixed-size variables replaces what is there; and
  * attributes that the file lacks, or has otherwise, are set by tw_close. The file keeps its name;
  * it is written in place. See docs/appending.md.
- * @param settings  NULL or "name=value; ..." for this file alone: mode; readers, piece; with
- *                  mode=append all that concerns who writes, and when
+ * @param settings  NULL or "name=value; ..." for this file alone: mode; readers, piece,
+ *                  read_ahead, staging, bandwidth; with mode=append all that concerns who
+ *                  writes, and when
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's words; also: a tile is missing),
  *         TW_EFORMAT (no netCDF file, one whose header contradicts itself, or tiles that do not
  *         belong together). With mode=append also TW_EUNSUPPORTED (netCDF-4, tiles), TW_EINUSE
@@ -507,6 +508,13 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
  *  many variables. Afterwards nothing is asked for, whether it failed or not. Errors as of tw_get.
  *  @note Collective */
 int tw_read(tw_file file);
+
+/** Begins to read behind the caller, on threads of the readers, what tw_get_deferred has asked for
+ *  so far; the arrays are filled by the next tw_read. Bounded by the setting `staging`: what goes
+ *  beyond it is read by tw_read, which also reports failures of reading.
+ *  @return TW_OK, TW_EMISMATCH (the ranks asked for different things), TW_ENOMEM
+ *  @note Collective */
+int tw_prefetch(tw_file file);
 
 /* ---- restarts ------------------------------------------------------------------------------ */
 

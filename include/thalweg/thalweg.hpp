@@ -262,6 +262,8 @@ public:
     }
     /// tw_read @note Collective
     void read() { check(tw_read(file_)); }
+    /// tw_prefetch @note Collective
+    void prefetch() { check(tw_prefetch(file_)); }
 
     tw_file handle() const noexcept { return file_; }
 

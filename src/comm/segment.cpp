@@ -105,4 +105,27 @@ Segment::~Segment() {
     if (owner_ || !own_) munmap(data_, size_);
 }
 
+Status share_segments(Comm& node, std::size_t bytes, bool touch,
+                      std::vector<std::unique_ptr<Segment>>& segments) {
+    Status status;
+    std::unique_ptr<Segment> own;
+    if (bytes > 0) own = Segment::make(bytes, touch, status);
+    SegmentName name;
+    if (own) name = own->name();
+    std::vector<char> all;
+    for (const auto& one : node.gather({reinterpret_cast<const char*>(&name), sizeof name}, 0))
+        all.insert(all.end(), one.begin(), one.end());
+    node.broadcast(all, 0);
+    segments.clear();
+    for (std::size_t at = 0; at < all.size(); at += sizeof name) {
+        std::memcpy(&name, all.data() + at, sizeof name);
+        if (static_cast<int>(segments.size()) == node.rank())
+            segments.push_back(std::move(own));
+        else
+            segments.push_back(status.ok() && name.bytes > 0 ? Segment::map(name, status)
+                                                             : nullptr);
+    }
+    return status;
+}
+
 }  // namespace thalweg

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "comm/comm.hpp"
 
@@ -37,5 +39,11 @@ private:
     bool own_ = false;   ///< of this process, which has it mapped already
     SegmentName name_;
 };
+
+/// A segment of each rank of a node, mapped by all of them: by place in the node, null where a rank
+/// gives 0 bytes. @return this rank's own status; the caller lets the ranks agree
+/// @note Collective over the node
+Status share_segments(Comm& node, std::size_t bytes, bool touch,
+                      std::vector<std::unique_ptr<Segment>>& segments);
 
 }  // namespace thalweg

@@ -23,6 +23,7 @@ namespace thalweg {
 struct FileOptions {
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
     std::string readers = "auto";
+    bool read_ahead = false;
     std::string tiles = "auto";                         ///< auto or MxN
     bool tile_files = false;                            ///< with method tiles: a file each
     std::int64_t writer_first = 0, writer_stride = -1;  ///< -1: spread evenly
@@ -37,7 +38,7 @@ struct FileOptions {
     std::string service = "inline";  ///< inline, background or servers
     std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`
     bool queue_inline = false;       ///< who finds the queue full writes
-    std::int64_t bandwidth = 0;      ///< bytes a second of all writers together; 0: no limit
+    std::int64_t bandwidth = 0;      ///< bytes a second of all writers, or readers; 0: no limit
     PackingWishes packing;           ///< of all variables
 };
 

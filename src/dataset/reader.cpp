@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 
+#include "comm/clock.hpp"
 #include "layout/writers.hpp"
 #include "storage/file_system.hpp"
 
@@ -18,7 +19,17 @@ namespace {
 /// Plans that are kept: as many kinds of variables, or of records, as a restart has.
 constexpr std::size_t most_plans = 16;
 
+/// Bytes of a rank that a model may find in a cache after a read.
+constexpr std::int64_t in_cache = std::int64_t(8) << 20;
+
 bool has_halo(const ArrayView& view) { return view.dense || view.with_halo; }
+
+void add(ReadFigures& figures, const StreamCounts& counts) {
+    figures.unpack += counts.pack + counts.move;
+    figures.wait += counts.wait;
+    figures.messages += counts.messages;
+    figures.message_bytes += counts.message_bytes;
+}
 
 }  // namespace
 
@@ -37,6 +48,7 @@ bool Reader::on_parallel_disks() const {
 }
 
 Status Reader::open() {
+    Stopwatch watch(figures_.open);
     Status status;
     arena_ = arena_source_.arena(status);
     if (!status.ok()) return status;
@@ -47,9 +59,38 @@ Status Reader::open() {
     wish.as_possible = true;
     status = pick_writers(team_.topology(), wish, readers_);
     if (!status.ok()) return status;
-    const bool reader = std::find(readers_.begin(), readers_.end(), team_.rank()) != readers_.end();
-    source_ = open_source(team_.world(), path_, reader, status);
-    return status;
+    source_ = open_source(team_.world(), path_, reads(), status);
+    if (!status.ok()) return status;
+    source_->limit(static_cast<double>(options_.bandwidth) / static_cast<double>(readers_.size()));
+    figures_.format = source_->format();
+    figures_.readers = static_cast<int>(readers_.size());
+    return options_.read_ahead ? make_shelf() : status;
+}
+
+bool Reader::reads() const {
+    return std::find(readers_.begin(), readers_.end(), team_.rank()) != readers_.end();
+}
+
+/// Memory for what is read ahead, and the thread that reads.
+Status Reader::make_shelf() {
+    if (!shelf_.memory.empty() || !source_->reads_behind()) return {};
+    const auto bytes = static_cast<std::size_t>(Shelf::data_at + options_.staging);
+    Status status = share_segments(team_.node(), reads() ? bytes : 0, false, segments_);
+    if (status.ok() && reads()) {
+        const auto me = static_cast<std::size_t>(team_.topology().node_rank);
+        ahead_ = std::make_unique<ReadAhead>(*source_, segments_[me]->data() + Shelf::data_at,
+                                             options_.staging);
+        status = ahead_->start();
+    }
+    if (status = team_.agree(status); !status.ok()) {
+        ahead_.reset();
+        segments_.clear();
+        return status;
+    }
+    shelf_.ahead = ahead_.get();
+    for (const auto& segment : segments_)
+        shelf_.memory.push_back(segment ? segment->data() : nullptr);
+    return {};
 }
 
 Status Reader::find(const std::string& name, int& variable) const {
@@ -158,24 +199,106 @@ Status Reader::get_deferred(const Wish& wish) {
     return {};
 }
 
+/// What was prefetched together is read together.
 Status Reader::read() {
     if (!broken_.ok()) return broken_;
     const std::vector<Request> requests = std::exchange(deferred_, {});
-    return perform(Call::read, requests, {});
+    std::vector<std::size_t> ends = std::exchange(prefetched_, {});
+    ends.push_back(requests.size());
+    Status result;
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+        Status status = perform(Call::read, std::span(requests).subspan(begin, end - begin), {});
+        begin = end;
+        if (result.ok()) result = status;
+        if (!status.ok() && status.code != TW_ERANGE) break;
+    }
+    return result;
+}
+
+Status Reader::prefetch() {
+    if (!broken_.ok()) return broken_;
+    const std::size_t begin = prefetched_.empty() ? 0 : prefetched_.back();
+    const auto requests = std::span<const Request>(deferred_).subspan(begin);
+    Status status = agree_on(Call::prefetch, requests, {});
+    if (!status.ok() || requests.empty()) return status;
+    if (status = make_shelf(); !status.ok()) return status;
+    const Selection selection = select(requests);
+    const Scatter* scatter = plan_for(requests, selection, status);
+    if (scatter == nullptr) return status;
+    prefetched_.push_back(deferred_.size());
+    expect(selection.sources, *scatter, true, false);
+    return {};
+}
+
+/// Has it read ahead, as far as there is room and memory.
+void Reader::expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
+                    bool spare) try {
+    if (!ahead_) return;
+    const std::int64_t first = ahead_->expect(sources, asked, spare);
+    scatter.read_ahead(ahead_->expected(), first, *ahead_);
+} catch (const std::bad_alloc&) {  // then it is read when it is wanted
+}
+
+/// The same of a later record; nothing if there is none.
+std::vector<PlaceSource> Reader::later(std::span<const PlaceSource> sources, int records) const {
+    std::vector<PlaceSource> result(sources.begin(), sources.end());
+    bool any = false;
+    for (PlaceSource& s : result) {
+        if (!variable(s.variable).record) continue;
+        any = true;
+        s.record += records;
+        if (s.record >= source_->records() || !source_->check(s.variable, s.record).ok()) return {};
+    }
+    if (!any) result.clear();
+    return result;
+}
+
+/// After a read: the next record of the same is likely to be read next. Where nothing else is, the
+/// one behind it follows, so that the file system has work while the next one is taken.
+void Reader::look_ahead(const Selection& selection, const Scatter& scatter, bool good) try {
+    ahead_->release();
+    std::vector<PlaceSource> next[2];
+    if (options_.read_ahead && good)
+        for (int i : {0, 1}) next[i] = later(selection.sources, i + 1);
+    ahead_->forget(selection.sources, next);
+    for (int i : {0, 1}) {
+        if (next[i].empty() || (i == 1 && ahead_->expects_others(selection.sources))) return;
+        expect(next[i], scatter, false, i == 1);
+    }
+} catch (const std::bad_alloc&) {  // then it is not ahead
 }
 
 Status Reader::sync() {
     if (!broken_.ok()) return broken_;
     if (Status status = agree_on(Call::sync, {}, {}); !status.ok()) return status;
+    const ReadAhead::Pause pause(ahead_.get());
     return source_->refresh(team_.world());
 }
 
 Status Reader::close() {
     Status status;
     if (broken_.ok() && source_) status = agree_on(Call::close, {}, {});
+    figures_ = figures();
+    ahead_.reset();
+    segments_.clear();
     plans_.clear();
     source_.reset();
     return status;
+}
+
+ReadFigures Reader::figures() {
+    ReadFigures f = figures_;
+    f.path = path_;
+    if (!source_) return f;
+    for (const Plan& plan : plans_) add(f, plan.scatter->counts());
+    const ReadAhead::Pause pause(ahead_.get());
+    f.calls = source_->counts().calls;
+    f.bytes = source_->counts().bytes;
+    f.file = source_->counts().seconds;
+    if (ahead_) f.ahead = ahead_->counts().taken;
+    if (ahead_) f.unused = ahead_->counts().unused;
+    return f;
 }
 
 std::string Reader::describe(const Request& r) const {
@@ -214,10 +337,11 @@ Status Reader::agree_on(Call call, std::span<const Request> requests, const Stat
 }
 
 Status Reader::mismatch(Call call, std::span<const Request> requests, bool closes) {
-    const char* name = call == Call::get    ? "tw_get"
-                       : call == Call::read ? "tw_read"
-                       : call == Call::sync ? "tw_sync"
-                                            : "tw_close";
+    const char* name = call == Call::get        ? "tw_get"
+                       : call == Call::read     ? "tw_read"
+                       : call == Call::sync     ? "tw_sync"
+                       : call == Call::prefetch ? "tw_prefetch"
+                                                : "tw_close";
     std::string here = fmt::format("{} of {}", name, path_);
     for (const Request& r : requests) here += ", " + describe(r);
     std::vector<char> first(here.begin(), here.end());
@@ -313,7 +437,10 @@ Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s,
     auto scatter =
         Scatter::make(team_, *arena_, s.space, std::move(boxes), readers_, options, status);
     if (!scatter) return nullptr;
-    if (plans_.size() == most_plans) plans_.pop_back();
+    if (plans_.size() == most_plans) {
+        add(figures_, plans_.back().scatter->counts());
+        plans_.pop_back();
+    }
     plans_.insert(plans_.begin(), Plan{std::move(key), std::move(scatter)});
     return plans_.front().scatter.get();
 }
@@ -321,12 +448,18 @@ Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s,
 Status Reader::perform(Call call, std::span<const Request> requests, const Status& mine) {
     if (Status status = agree_on(call, requests, mine); !status.ok() || requests.empty())
         return status;
+    Stopwatch watch(figures_.read);
+    ++figures_.reads;
     const Selection selection = select(requests);
+    std::int64_t bytes = 0;
+    for (const Request& r : requests)
+        bytes += r.decomposition->held * static_cast<std::int64_t>(size_of(r.view.type));
+    const bool streams = bytes > in_cache;
     std::vector<Delivery> deliveries;
     std::vector<std::size_t> request_of;
     for (std::size_t i = 0; i < requests.size(); ++i) {
         const Request& r = requests[i];
-        const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
+        const Variable& v = variable(r.variable);
         const auto all = wanted(r, has_halo(r.view));
         for (std::size_t k = 0; k < selection.places[i].count; ++k) {
             Delivery d;
@@ -336,7 +469,8 @@ Status Reader::perform(Call call, std::span<const Request> requests, const Statu
             d.decomposition = r.decomposition.get();
             d.order = r.order;
             d.array = r.view;
-            d.kernel = unpack_kernel(v.type, r.view.type, source_->order(r.variable));
+            d.kernel = unpack_kernel(v.type, r.view.type, source_->order(r.variable),
+                                     streams && !r.decomposition->listed);
             deliveries.push_back(std::move(d));
             request_of.push_back(i);
         }
@@ -344,7 +478,8 @@ Status Reader::perform(Call call, std::span<const Request> requests, const Statu
     Status status;
     Scatter* scatter = plan_for(requests, selection, status);
     if (scatter == nullptr) return status;
-    status = scatter->run(selection.sources, deliveries, *source_);
+    status = scatter->run(selection.sources, deliveries, *source_,
+                          shelf_.memory.empty() ? nullptr : &shelf_);
     std::vector<std::int64_t> misfits(requests.size(), 0);
     for (std::size_t i = 0; i < deliveries.size(); ++i)
         misfits[request_of[i]] += deliveries[i].misfits;
@@ -353,7 +488,9 @@ Status Reader::perform(Call call, std::span<const Request> requests, const Statu
             status = with_place(failure(TW_ERANGE, "{} values do not fit type {}", misfits[i],
                                         name_of(requests[i].view.type)),
                                 requests[i].variable);
-    return team_.agree(status);
+    status = team_.agree(status);
+    if (ahead_) look_ahead(selection, *scatter, status.ok() || status.code == TW_ERANGE);
+    return status;
 }
 
 }  // namespace thalweg

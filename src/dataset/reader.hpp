@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/segment.hpp"
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
 #include "exchange/scatter.hpp"
@@ -34,6 +35,8 @@ public:
 
     /// Of an open file.
     const Source& contents() const { return *source_; }
+    /// This rank's figures so far.
+    ReadFigures figures();
     /// TW_ENOTFOUND, or the variable's number.
     Status find(const std::string& name, int& variable) const;
 
@@ -42,12 +45,13 @@ public:
     Status get(const Wish& wish);
     Status get_deferred(const Wish& wish);  ///< local
     Status read();
+    Status prefetch();
     Status sync();
     Status close();
 
 private:
     bool on_parallel_disks() const;
-    enum class Call { get = 8, read, sync, close };  ///< other numbers than those of File
+    enum class Call { get = 8, read, sync, close, prefetch };  ///< other numbers than those of File
     struct Request {
         int variable = 0;
         std::int64_t record = 0;
@@ -77,11 +81,20 @@ private:
     Status agree_on(Call call, std::span<const Request> requests, const Status& mine);
     Status mismatch(Call call, std::span<const Request> requests, bool closes);
     Status perform(Call call, std::span<const Request> requests, const Status& mine);
+    const Variable& variable(int number) const {
+        return source_->definitions().variables[static_cast<std::size_t>(number)];
+    }
+    bool reads() const;
     Selection select(std::span<const Request> requests) const;
     /// The boxes of the variable that a request fills.
     std::vector<WantedBox> wanted(const Request& request, bool with_halo) const;
     Scatter* plan_for(std::span<const Request> requests, const Selection& selection,
                       Status& status);
+    Status make_shelf();
+    std::vector<PlaceSource> later(std::span<const PlaceSource> sources, int records) const;
+    void expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
+                bool spare);
+    void look_ahead(const Selection& selection, const Scatter& scatter, bool good);
 
     Team& team_;
     ArenaSource& arena_source_;
@@ -92,8 +105,14 @@ private:
     std::unique_ptr<Source> source_;
     Memory* arena_ = nullptr;
     std::vector<Request> deferred_;
-    std::vector<Plan> plans_;  ///< the latest first
-    Status broken_;            ///< a rank closed while others did not: none waits any more
+    std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which calls of
+                                           ///< prefetch came
+    std::vector<Plan> plans_;              ///< the latest first
+    std::vector<std::unique_ptr<Segment>> segments_;  ///< of the node's readers, for the shelf
+    Shelf shelf_;
+    std::unique_ptr<ReadAhead> ahead_;  ///< on readers, if anything is read ahead
+    Status broken_;                     ///< a rank closed while others did not: none waits any more
+    ReadFigures figures_;
 };
 
 }  // namespace thalweg

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/kernels.hpp"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -240,6 +245,58 @@ RunsKernel move_runs_of(RunOrder to, RunOrder from) {
     return nullptr;
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+/// Rows past the caches, 32 bytes at a time. @param to  at a multiple of the word
+template <class Word, bool swap>
+__attribute__((target("avx2"))) void stream_dense(char* __restrict to, const char* __restrict from,
+                                                  std::int64_t n) {
+    constexpr auto size = static_cast<std::int64_t>(sizeof(Word));
+    constexpr std::int64_t at_once = 32 / size;
+    const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % 32) / size;
+    const std::int64_t before = past == 0 ? 0 : at_once - past;
+    move_dense_avx2<Word, swap>(to, from, before);
+    alignas(32) std::array<char, 32> reversed;
+    for (std::size_t i = 0; i < reversed.size(); ++i)
+        reversed[i] = static_cast<char>(swap ? (i % 16) ^ (sizeof(Word) - 1) : i % 16);
+    const __m256i order = _mm256_load_si256(reinterpret_cast<const __m256i*>(reversed.data()));
+    std::int64_t i = before;
+    for (; i + at_once <= n; i += at_once) {
+        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i * size));
+        _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i * size),
+                            _mm256_shuffle_epi8(v, order));
+    }
+    move_dense_avx2<Word, swap>(to + i * size, from + i * size, n - i);
+}
+#endif
+
+/// Shorter rows gain nothing.
+constexpr std::int64_t shortest_stream = 256;
+
+template <class Word, bool swap>
+std::int64_t stream_row(char* to, std::ptrdiff_t to_stride, const char* from,
+                        std::ptrdiff_t from_stride, std::int64_t n, const char* fill) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Word));
+    if (to_stride == size && from_stride == size && n * size >= shortest_stream &&
+        reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) == 0 &&
+        __builtin_cpu_supports("avx2")) {
+        stream_dense<Word, swap>(to, from, n);
+        return 0;
+    }
+#endif
+    return move_row<Word, swap>(to, to_stride, from, from_stride, n, fill);
+}
+
+template <bool swap>
+RowKernel stream_kernel_of(std::size_t size) {
+    switch (size) {
+        case 1: return stream_row<std::uint8_t, false>;
+        case 2: return stream_row<std::uint16_t, swap>;
+        case 4: return stream_row<std::uint32_t, swap>;
+        default: return stream_row<std::uint64_t, swap>;
+    }
+}
+
 template <bool swap>
 RowKernel move_kernel_of(std::size_t size) {
     switch (size) {
@@ -291,7 +348,10 @@ RowKernel pack_kernel(tw_type memory, tw_type file, Order order) {
                             : convert_kernel<false, false>(memory, file);
 }
 
-RowKernel unpack_kernel(tw_type file, tw_type memory, Order order) {
+RowKernel unpack_kernel(tw_type file, tw_type memory, Order order, bool streams) {
+    if (memory == file && streams)
+        return must_swap(order) ? stream_kernel_of<true>(size_of(file))
+                                : stream_kernel_of<false>(size_of(file));
     if (memory == file) return pack_kernel(memory, file, order);
     return must_swap(order) ? convert_kernel<true, false>(file, memory)
                             : convert_kernel<false, false>(file, memory);
@@ -313,6 +373,12 @@ RunsKernel runs_kernel(RowKernel kernel, RunOrder to, RunOrder from) {
     try_swap(std::false_type{});
     try_swap(std::true_type{});
     return found;
+}
+
+void end_streams() {
+#if defined(__x86_64__) && defined(__GNUC__)
+    _mm_sfence();
+#endif
 }
 
 RowKernel move_kernel(std::size_t size) { return move_kernel_of<false>(size); }

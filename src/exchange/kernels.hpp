@@ -24,7 +24,10 @@ using RowKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_stride, const cha
 RowKernel pack_kernel(tw_type memory, tw_type file, Order order);
 
 /// The reverse: file values in the given order to memory.
-RowKernel unpack_kernel(tw_type file, tw_type memory, Order order);
+/// @param streams  whether more goes to memory than caches hold: long rows go past them. Before
+///                 other threads may see it, end_streams() is called
+RowKernel unpack_kernel(tw_type file, tw_type memory, Order order, bool streams = false);
+void end_streams();
 
 /// Moves values of 1, 2, 4 or 8 bytes as they are.
 RowKernel move_kernel(std::size_t size);

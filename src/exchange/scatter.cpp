@@ -1,14 +1,14 @@
 // Running a read.
 //
 // All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) reads its piece k as a
-// reader and starts to send other nodes their parts, (2) receives the parts of the pieces k that
-// it receives for its node, (3) finishes its sends, (4) takes what it wants of every piece k. R
-// being the number of slots, (1) and (2) wait until all ranks of the node have taken the pieces
-// k - R. Nobody can wait forever: consider the smallest position m at which some rank stands. All
-// pieces before m are taken, so (1) waits for nobody; (2) waits for sends that their readers, at m
-// or later, start in (1); (3) waits for receivers, at m or later, to come to (2); (4) waits for (1)
-// and (2) of ranks at m or later. Sends complete before a rank sleeps, as MPI may need its help.
-// SPDX-License-Identifier: Apache-2.0
+// reader, unless it was read ahead, and starts to send other nodes their parts, (2) receives the
+// parts of the pieces k that it receives for its node, (3) finishes its sends, (4) takes what it
+// wants of every piece k. R being the number of slots, (1) and (2) wait until all ranks of the node
+// have taken the pieces k - R. Nobody can wait forever: consider the smallest position m at which
+// some rank stands. All pieces before m are taken, so (1) waits for nobody; (2) waits for sends
+// that their readers, at m or later, start in (1); (3) waits for receivers, at m or later, to come
+// to (2); (4) waits for (1) and (2) of ranks at m or later. Sends complete before a rank sleeps, as
+// MPI may need its help. SPDX-License-Identifier: Apache-2.0
 #include "exchange/scatter.hpp"
 
 #include <algorithm>
@@ -90,7 +90,10 @@ struct Scatter::Pass {
     std::span<Delivery> deliveries;
     std::vector<std::vector<Delivery*>> of_place;
     Source& source;
+    const Shelf* shelf;
     Status status;
+    std::int64_t kept = 0;                    ///< own pieces from the first on that were read ahead
+    std::unique_ptr<ReadAhead::Pause> pause;  ///< while this rank reads itself
 };
 
 void Scatter::prepare(Team& team, Memory& arena) {
@@ -103,6 +106,60 @@ Scatter::Control& Scatter::control(int place) const {
 
 char* Scatter::slot(const Lane& lane, std::int64_t k) const {
     return lane.memory + static_cast<std::size_t>(k % slots_) * capacity_;
+}
+
+/// Where a piece lies that is there.
+const char* Scatter::filled_piece(const Pass& pass, const Lane& lane, std::int64_t k) const {
+    if (!lane.local || control(lane.owner).kept.load(std::memory_order_relaxed) <= k)
+        return slot(lane, k);
+    const std::int64_t* table = pass.shelf->table(lane.owner);
+    return reinterpret_cast<const char*>(table) + Shelf::data_at + table[k];
+}
+
+PieceCursor Scatter::pieces_of(int reader) const {
+    return {space_, layout_->share(reader, space_, 0).extents(), piece_};
+}
+
+/// What is read of a piece to `to`.
+std::vector<ReadRange> Scatter::ranges_of(Extent piece, std::span<const PlaceSource> sources,
+                                          char* to) const {
+    std::vector<ReadRange> ranges;
+    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        const PlaceSource& source = sources[place];
+        ranges.push_back({source.variable, source.record, &source.part, range.begin,
+                          range.end - range.begin,
+                          to + (p.offset + range.begin * p.element - piece.begin)});
+    });
+    return ranges;
+}
+
+void Scatter::read_ahead(std::span<const PlaceSource> sources, std::int64_t first,
+                         ReadAhead& ahead) const {
+    if (own_ < 0) return;
+    PieceCursor cursor = pieces_of(lanes_[static_cast<std::size_t>(own_)].reader);
+    Extent piece;
+    for (std::int64_t k = 0; k < Shelf::most && cursor.next(piece); ++k)
+        if (k >= first &&
+            !ahead.add(piece.size(), [&](char* to) { return ranges_of(piece, sources, to); }))
+            return;
+}
+
+/// Puts the own piece of position k on the table, if it was read ahead as were all before it.
+bool Scatter::take_kept(Pass& pass, Extent piece, std::int64_t k, bool wait) {
+    const Lane& lane = lanes_[static_cast<std::size_t>(own_)];
+    ReadAhead* ahead = pass.shelf == nullptr || k >= Shelf::most ? nullptr : pass.shelf->ahead;
+    if (ahead == nullptr || pass.kept != k) return false;
+    std::int64_t at = -1;
+    try {
+        at = ahead->take(ranges_of(piece, pass.sources, lane.memory), lane.memory, wait);
+    } catch (const std::bad_alloc&) {  // then it is read
+    }
+    if (at < 0) return false;
+    pass.shelf->table(lane.owner)[k] = at;
+    ++pass.kept;
+    control(lane.owner).kept.store(static_cast<std::uint32_t>(k + 1), std::memory_order_relaxed);
+    return true;
 }
 
 /// Until the slots of position k are free.
@@ -125,16 +182,9 @@ void Scatter::wait_filled(const Lane& lane, std::int64_t k) {
 
 void Scatter::read_piece(Pass& pass, const Lane& lane, std::int64_t k) {
     if (!pass.status.ok()) return;
-    char* to = slot(lane, k);
-    std::vector<ReadRange> ranges;
-    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
-        const Place& p = space_.places[place];
-        const PlaceSource& source = pass.sources[place];
-        ranges.push_back({source.variable, source.record, &source.part, range.begin,
-                          range.end - range.begin,
-                          to + (p.offset + range.begin * p.element - lane.piece.begin)});
-    });
-    pass.status = pass.source.read(ranges);
+    if (pass.shelf != nullptr && !pass.pause)
+        pass.pause = std::make_unique<ReadAhead::Pause>(pass.shelf->ahead);
+    pass.status = pass.source.read(ranges_of(lane.piece, pass.sources, slot(lane, k)));
 }
 
 /// Whether any of the boxes, given by place, lies in a piece.
@@ -149,14 +199,15 @@ bool Scatter::meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) c
 }
 
 /// What another node wants of a piece: dense parts, in the order of for_places and for_parts.
-void Scatter::pack_parts(const Lane& lane, std::int64_t k, std::size_t node,
+void Scatter::pack_parts(const Pass& pass, const Lane& lane, std::int64_t k, std::size_t node,
                          std::vector<char>& message) const {
     message.clear();
+    const char* piece = filled_piece(pass, lane, k);
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
         const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
         const Index from_stride = byte_strides(p);
-        const char* from = slot(lane, k) + p.offset - lane.piece.begin;
+        const char* from = piece + p.offset - lane.piece.begin;
         for_parts(p.shape, range, remote_[node][place], [&](const HeldBox&, const Box& part) {
             Index stride{};
             const std::int64_t bytes = dense_strides(part, p.element, stride);
@@ -178,7 +229,7 @@ void Scatter::send_parts(Pass& pass, const Lane& lane, std::int64_t k) {
         std::vector<char>& message = outgoing_[node];
         try {
             Stopwatch watch(counts_.pack);
-            pack_parts(lane, k, node, message);
+            pack_parts(pass, lane, k, node, message);
         } catch (const std::bad_alloc&) {  // the others wait for a message, whatever is in it
             message.clear();
             pass.status = failure(TW_ENOMEM, "no memory for a message of what was read");
@@ -200,19 +251,23 @@ void Scatter::receive_parts(const Lane& lane, std::int64_t k) {
 }
 
 void Scatter::take_local(Pass& pass, const Lane& lane, std::int64_t k) {
+    const char* piece = nullptr;  // known when it is there
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
         const Index stride = byte_strides(p);
-        const char* from = slot(lane, k) + p.offset - lane.piece.begin;
+        const std::int64_t begin = p.offset - lane.piece.begin;
         for (Delivery* delivery : pass.of_place[place]) {
             char fill[8];
             default_fill(delivery->array.type, fill);
             const Strided origin = origin_of(*delivery);
             for_frames(p.shape, range, delivery->boxes, [&](const WantedBox& wanted, const Box& b) {
                 if (!has_any(wanted, b)) return;
-                wait_filled(lane, k);
-                deliver(*delivery, origin, wanted, b, from + linear(p.shape, b.low) * p.element,
-                        stride, fill);
+                if (piece == nullptr) {
+                    wait_filled(lane, k);
+                    piece = filled_piece(pass, lane, k);
+                }
+                deliver(*delivery, origin, wanted, b,
+                        piece + begin + linear(p.shape, b.low) * p.element, stride, fill);
             });
         }
     });
@@ -257,13 +312,18 @@ void Scatter::take(Pass& pass, const Lane& lane, std::int64_t k) {
 }
 
 Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries,
-                    Source& source) {
-    Pass pass{sources, deliveries, {}, source, {}};
+                    Source& source, const Shelf* shelf) {
+    Pass pass{sources, deliveries, {}, source, shelf, {}, 0, nullptr};
     pass.of_place.resize(space_.places.size());
     for (Delivery& d : deliveries) pass.of_place[d.place].push_back(&d);
     const int me = team_.topology().node_rank;
-    for (Lane& lane : lanes_)
-        lane.cursor = PieceCursor(space_, layout_->share(lane.reader, space_, 0).extents(), piece_);
+    for (Lane& lane : lanes_) lane.cursor = pieces_of(lane.reader);
+    if (own_ >= 0) {  // the others need not wait for what is there already
+        PieceCursor cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
+        Extent piece;
+        while (cursor.next(piece) && take_kept(pass, piece, pass.kept, false)) continue;
+        if (pass.kept > 0) count_to(control(me).read, pass.kept - 1);
+    }
     const std::size_t first = own_ < 0 ? 0 : static_cast<std::size_t>(own_);
     for (std::int64_t k = 0;; ++k) {
         bool any = false, receives = false;
@@ -274,13 +334,16 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
         }
         if (!any) break;
         const bool reads = own_ >= 0 && lanes_[static_cast<std::size_t>(own_)].piece.size() > 0;
-        if (reads || receives) wait_taken(k);
-        if (reads) {
+        if (reads && k >= pass.kept) {
             const Lane& lane = lanes_[static_cast<std::size_t>(own_)];
-            read_piece(pass, lane, k);
+            if (!take_kept(pass, lane.piece, k, true)) {
+                wait_taken(k);
+                read_piece(pass, lane, k);
+            }
             count_to(control(me).read, k);
-            if (!remote_.empty()) send_parts(pass, lane, k);
         }
+        if (receives) wait_taken(k);
+        if (reads && !remote_.empty()) send_parts(pass, lanes_[static_cast<std::size_t>(own_)], k);
         if (receives) {
             for (const Lane& lane : lanes_)
                 if (!lane.local && lane.owner == me) receive_parts(lane, k);
@@ -306,6 +369,7 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
         for (const Lane* lane : later) take(pass, *lane, k);
         count_to(control(me).taken, k);
     }
+    end_streams();
     return pass.status;
 }
 

@@ -5,6 +5,9 @@
 // they want straight from there. To another node goes one message with what its ranks want of the
 // piece, each element once; it lands in a slot of that node, from where they take it.
 //
+// Pieces that were read ahead lie ready in memory of their reader's that its node shares, and are
+// taken from there: as many as there are from the beginning of the stream.
+//
 // Buffers: file -> slot (shared, file order and byte order) -> kernel -> [model array]
 //      or: file -> slot -> message -> slot of the other node -> kernel -> [model array]
 // SPDX-License-Identifier: Apache-2.0
@@ -17,6 +20,7 @@
 #include "comm/team.hpp"
 #include "exchange/parts.hpp"
 #include "exchange/stream.hpp"
+#include "storage/read_ahead.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg {
@@ -32,11 +36,18 @@ struct Delivery {
     std::int64_t misfits = 0;  ///< counts values that do not fit the array's type
 };
 
-/// The variable, record and part (see Source) of a place.
-struct PlaceSource {
-    int variable = 0;
-    std::int64_t record = 0;
-    SourcePart part;
+/// Where what was read ahead lies: memory of each reader of the node, seen by all its ranks. A
+/// table at its beginning tells where the pieces of a pass are in the rest.
+struct Shelf {
+    static constexpr std::int64_t most = 4096;  ///< pieces in the table
+    static constexpr std::int64_t data_at = most * static_cast<std::int64_t>(sizeof(std::int64_t));
+
+    ReadAhead* ahead = nullptr;  ///< on a reader
+    std::vector<char*> memory;   ///< by place in the node
+
+    std::int64_t* table(int place) const {
+        return reinterpret_cast<std::int64_t*>(memory[static_cast<std::size_t>(place)]);
+    }
 };
 
 class Scatter {
@@ -61,11 +72,17 @@ public:
     /**
      * Reads all places.
      * @param sources  of each place
+     * @param shelf    null: nothing was read ahead
      * @return this rank's own failure; the caller lets the ranks agree
      * @note Collective
      */
-    Status run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries,
-               Source& source);
+    Status run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries, Source& source,
+               const Shelf* shelf);
+
+    /// Adds this reader's pieces of such a pass, from the `first` on, to what is read ahead, as
+    /// many as there is room for. The sources have to outlive them.
+    void read_ahead(std::span<const PlaceSource> sources, std::int64_t first,
+                    ReadAhead& ahead) const;
 
     const StreamCounts& counts() const { return counts_; }
 
@@ -91,10 +108,15 @@ private:
 
     Control& control(int place) const;
     char* slot(const Lane& lane, std::int64_t k) const;
+    const char* filled_piece(const Pass& pass, const Lane& lane, std::int64_t k) const;
+    PieceCursor pieces_of(int reader) const;
+    std::vector<ReadRange> ranges_of(Extent piece, std::span<const PlaceSource> sources,
+                                     char* to) const;
+    bool take_kept(Pass& pass, Extent piece, std::int64_t k, bool wait);
     void wait_taken(std::int64_t k);
     void wait_filled(const Lane& lane, std::int64_t k);
     void read_piece(Pass& pass, const Lane& lane, std::int64_t k);
-    void pack_parts(const Lane& lane, std::int64_t k, std::size_t node,
+    void pack_parts(const Pass& pass, const Lane& lane, std::int64_t k, std::size_t node,
                     std::vector<char>& message) const;
     void send_parts(Pass& pass, const Lane& lane, std::int64_t k);
     void receive_parts(const Lane& lane, std::int64_t k);

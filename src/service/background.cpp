@@ -2,15 +2,13 @@
 #include "service/background.hpp"
 
 #include <mpi.h>
-#include <pthread.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <csignal>
 #include <new>
-#include <system_error>
 
 #include "comm/clock.hpp"
+#include "comm/thread.hpp"
 #include "comm/words.hpp"
 
 namespace thalweg {
@@ -45,20 +43,8 @@ Status Background::add(std::shared_ptr<Desk> desk) {
     const std::lock_guard lock(lock_);
     desks_.push_back(std::move(desk));
     if (thread_.joinable()) return {};
-    // Signals are the model's, but for those that a thread raises itself.
-    sigset_t all, before;
-    sigfillset(&all);
-    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    Status status;
-    try {
-        thread_ = std::thread([this] { run(); });
-        pthread_setname_np(thread_.native_handle(), "thalweg");
-    } catch (const std::system_error& e) {
-        status = failure(TW_ENOMEM, "cannot start a thread that writes: {}", e.what());
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return status;
+    return start_thread(
+        thread_, [this] { run(); }, "writes");
 }
 
 void Background::remove(const std::shared_ptr<Desk>& desk) {

@@ -27,6 +27,7 @@ Status close_file(tw_file_impl& file) {
         file.file.reset();
     } else if (file.reader) {
         status = file.reader->close();
+        file.session->finished_inputs.push_back(file.reader->figures());
         file.reader.reset();
     }
     file.closed = true;

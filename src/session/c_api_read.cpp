@@ -208,4 +208,8 @@ int tw_read(tw_file file) {
     return with_reader(file, [](Reader& r) { return r.read(); });
 }
 
+int tw_prefetch(tw_file file) {
+    return with_reader(file, [](Reader& r) { return r.prefetch(); });
+}
+
 }  // extern "C"

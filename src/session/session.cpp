@@ -52,6 +52,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.tiles = s.text("tiles");
     o.tile_files = s.flag("tile_files");
     o.readers = s.text("readers");
+    o.read_ahead = s.flag("read_ahead");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
     o.buffer = s.number("buffer");
@@ -72,8 +73,11 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
 
 const std::string& tw_session_impl::summarize() {
     std::vector<FileFigures> figures = finished;
-    for (const auto& f : files)
+    std::vector<ReadFigures> inputs = finished_inputs;
+    for (const auto& f : files) {
         if (f->file) figures.push_back(f->file->figures());
-    summary = thalweg::summarize(team->world(), figures);
+        if (f->reader) inputs.push_back(f->reader->figures());
+    }
+    summary = thalweg::summarize(team->world(), figures, inputs);
     return summary;
 }

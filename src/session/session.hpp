@@ -40,7 +40,7 @@ struct tw_session_impl : thalweg::ArenaSource {
     thalweg::Packers& packers() override;
     thalweg::Port* port() override { return servers ? &servers->port() : nullptr; }
     thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
-    /// Figures of all files written so far. @note Collective
+    /// Figures of all files so far. @note Collective
     const std::string& summarize();
 
     thalweg::Settings settings;
@@ -61,6 +61,7 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
     std::vector<thalweg::FileFigures> finished;
+    std::vector<thalweg::ReadFigures> finished_inputs;
     int created = 0;   ///< files so far
     int declared = 0;  ///< decompositions so far
     int role = TW_MODEL;

@@ -75,6 +75,10 @@ const std::vector<SettingRow>& setting_table() {
          "with method=tiles: a file each, NAME.0000 and so on, which thalweg combine joins", true},
         {"readers", "auto", "auto, a number, or a number per node as in 2/node",
          "ranks that read; auto is all ranks on local file systems, else 4/node", true},
+        {"read_ahead", "no", flags,
+         "whether after a read the same of the next record is read behind the model; takes memory "
+         "of 'staging'",
+         true},
         {"alignment", "auto", auto_sizes,
          "ends of writers' ranges are multiples of it; auto is the file system's block size", true},
         {"buffer", "8MiB", sizes, "exchange buffers, a rank", false},
@@ -82,8 +86,8 @@ const std::vector<SettingRow>& setting_table() {
         {"threads", "auto", auto_integers,
          "threads of a rank that copy what is put; auto is OMP_NUM_THREADS, else 1", false},
         {"staging", "256MiB", sizes,
-         "most memory for copies of put data, a rank and file; a step that needs more makes tw_put "
-         "collective",
+         "most memory for copies of put data, or for what is read ahead, a rank and file; a step "
+         "that needs more makes tw_put collective",
          true},
         {"service", "inline", "auto|inline|background|servers",
          "when the work is done: in the call, on a thread behind it, or on ranks set aside; auto "
@@ -105,7 +109,8 @@ const std::vector<SettingRow>& setting_table() {
          "itself",
          true},
         {"bandwidth", "0", rates,
-         "holds the writers of a file to this many bytes a second together; 0: as fast as they can",
+         "holds the writers or readers of a file to this many bytes a second together; 0: as fast "
+         "as they can",
          true},
         {"watchdog", "0", integers,
          "seconds after which a call that has not returned prints where its rank stands; 0: never",

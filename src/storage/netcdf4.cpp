@@ -247,7 +247,7 @@ private:
             return status;
         ++counts_.calls;
         counts_.bytes += bytes;
-        throttle_.wrote(bytes);
+        throttle_.moved(bytes);
         return {};
     }
 

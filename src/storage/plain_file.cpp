@@ -87,7 +87,7 @@ Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t byt
     }
     ++counts_.calls;
     counts_.bytes += bytes;
-    throttle_.wrote(bytes);
+    throttle_.moved(bytes);
     return {};
 }
 

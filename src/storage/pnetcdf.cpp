@@ -243,7 +243,7 @@ private:
         }
         const int code = ncmpi_wait_all(ncid_, NC_REQ_ALL, nullptr, nullptr);
         ++counts_.calls;
-        throttle_.wrote(bytes);
+        throttle_.moved(bytes);
         if (status.ok()) status = pnetcdf_status(code, path_, "cannot write");
         return status;
     }
@@ -284,7 +284,7 @@ private:
             ncid_, id, start.data(), count.data(), own.empty() ? nullptr : own.front().data,
             own.empty() ? 0 : own.front().elements, mpi_type(v.type));
         ++counts_.calls;
-        if (!own.empty()) throttle_.wrote(bytes_of(own.front()));
+        if (!own.empty()) throttle_.moved(bytes_of(own.front()));
         return pnetcdf_status(code, path_, v.name);
     }
 

@@ -104,7 +104,7 @@ public:
             throttle_.begin();
             ++counts_.calls;
             counts_.bytes += c.bytes;
-            throttle_.wrote(c.bytes);
+            throttle_.moved(c.bytes);
         }
         return {};
     }

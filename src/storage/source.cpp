@@ -32,6 +32,7 @@ public:
 
     const char* format() const override { return name_of(header_.format); }
     Order order(int) const override { return Order::big_endian; }
+    bool reads_behind() const override { return true; }
     bool byte_of_any_sign() const override { return header_.format != Format::cdf5; }
     const ClassicHeader* classic_header() const override { return &header_; }
 
@@ -99,7 +100,9 @@ public:
             }
             ++counts_.calls;
             counts_.bytes += end - begin;
+            throttle_.begin();
             Status status = read_fully(fd_, path_, to, end - begin, begin);
+            throttle_.moved(end - begin);
             if (status.ok()) continue;
             status.text +=
                 fmt::format(" (variable '{}')",

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
+#include "storage/throttle.hpp"
 
 namespace thalweg {
 
@@ -20,6 +22,13 @@ struct SourcePart {
     /// One reader should have the bytes between two multiples of it; 0: those of an element.
     std::int64_t grain = 0;
     int file = 0;  ///< of those of the source
+
+    friend bool operator==(const SourcePart& a, const SourcePart& b) {
+        const auto n = static_cast<std::size_t>(a.box.nd);
+        return a.box.nd == b.box.nd && a.grain == b.grain && a.file == b.file &&
+               std::equal(a.box.low.begin(), a.box.low.begin() + n, b.box.low.begin()) &&
+               std::equal(a.box.count.begin(), a.box.count.begin() + n, b.box.count.begin());
+    }
 };
 
 /// A row-major range of elements of one part, and where they are to go, in the byte order that the
@@ -34,6 +43,15 @@ struct ReadRange {
 };
 
 struct ClassicHeader;
+
+/// A variable, its record if it has some, and a part.
+struct PlaceSource {
+    int variable = 0;
+    std::int64_t record = 0;
+    SourcePart part{};
+
+    bool operator==(const PlaceSource&) const = default;
+};
 
 struct ReadCounts {
     std::int64_t calls = 0;
@@ -81,10 +99,15 @@ public:
     virtual Status check(int variable, std::int64_t record) const = 0;
 
     /// Reads ranges that are sorted by position and part, neighbours in the file and in memory at
-    /// once. Local; called by readers only.
+    /// once. Local; called by readers only, on one thread at a time.
     virtual Status read(std::span<const ReadRange> ranges) = 0;
-    /// Frees what read() has kept, and closes the file until the next one. Local.
+    /// Frees what read() has kept, and closes the file until the next one. Local; not while a
+    /// thread reads.
     virtual void forget() {}
+    /// Whether a thread may read while the rank asks for anything else but refresh().
+    virtual bool reads_behind() const { return false; }
+    /// Holds this reader to so many bytes a second; 0: no limit. Only sources that read behind do.
+    void limit(double rate) { throttle_ = Throttle(rate); }
 
     const ReadCounts& counts() const { return counts_; }
 
@@ -92,6 +115,7 @@ protected:
     Definitions definitions_;
     std::int64_t records_ = 0;
     ReadCounts counts_;
+    Throttle throttle_;
 };
 
 /**

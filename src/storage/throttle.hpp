@@ -1,5 +1,5 @@
-// Holds a writer to so many bytes a second, by sleeping: a slow disk on a fast machine, or a share
-// of a file system that others need too.
+// Holds a writer, or a reader, to so many bytes a second, by sleeping: a slow disk on a fast
+// machine, or a share of a file system that others need too.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,20 +10,20 @@
 
 namespace thalweg {
 
-/// A bucket that refills at the writer's rate. Time spent writing counts; time spent on other
+/// A bucket that refills at the rate. Time spent writing (reading) counts; time spent on other
 /// things does not, but for a short burst, which also makes up for sleeps that last too long.
 class Throttle {
 public:
     Throttle() = default;
     explicit Throttle(double bytes_per_second) : rate_(bytes_per_second) {}
 
-    /// Call before a write.
+    /// Call before a write or read.
     void begin() {
         if (rate_ > 0) free_ = std::max(free_, now() - burst);
     }
 
-    /// Call after it: sleeps until that many bytes may have been written.
-    void wrote(std::int64_t bytes) {
+    /// Call after it: sleeps until that many bytes may have been moved.
+    void moved(std::int64_t bytes) {
         if (rate_ <= 0) return;
         free_ += static_cast<double>(bytes) / rate_;
         for (double left; (left = free_ - now()) > 0;) sleep_seconds(left);

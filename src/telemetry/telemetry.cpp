@@ -28,10 +28,37 @@ namespace {
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
+using nlohmann::ordered_json;
+
+ordered_json input_row(Comm& comm, const ReadFigures& f) {
+    std::int64_t slowest[] = {nanoseconds(f.open), nanoseconds(f.read), nanoseconds(f.file),
+                              nanoseconds(f.unpack), nanoseconds(f.wait)};
+    std::int64_t sums[] = {f.bytes, f.calls, f.ahead, f.unused, f.messages, f.message_bytes};
+    comm.all_reduce(slowest, Reduce::max);
+    comm.all_reduce(sums, Reduce::sum);
+    ordered_json row;
+    row["path"] = f.path;
+    row["format"] = f.format;
+    row["readers"] = f.readers;
+    row["reads"] = f.reads;
+    row["bytes"] = sums[0];
+    row["calls"] = sums[1];
+    row["ahead_bytes"] = sums[2];
+    row["unused_bytes"] = sums[3];
+    row["messages"] = sums[4];
+    row["message_bytes"] = sums[5];
+    row["seconds"] = {{"open", seconds(slowest[0])},
+                      {"read", seconds(slowest[1])},
+                      {"file", seconds(slowest[2])},
+                      {"unpack", seconds(slowest[3])},
+                      {"wait", seconds(slowest[4])}};
+    return row;
+}
+
 }  // namespace
 
-std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
-    using nlohmann::ordered_json;
+std::string summarize(Comm& comm, const std::vector<FileFigures>& files,
+                      const std::vector<ReadFigures>& inputs) {
     ordered_json result;
     std::int64_t peak = peak_memory();
     comm.all_reduce({&peak, 1}, Reduce::max);
@@ -80,8 +107,18 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files) {
                           {"close", seconds(slowest[6])}, {"step", seconds(slowest[7])}};
         result["files"].push_back(row);
     }
+    result["inputs"] = ordered_json::array();
+    for (const ReadFigures& f : inputs) result["inputs"].push_back(input_row(comm, f));
     return result.dump(2);
 }
+
+namespace {
+
+std::string short_path(const std::string& path) {
+    return path.size() > 24 ? "..." + path.substr(path.size() - 21) : path;
+}
+
+}  // namespace
 
 std::string summary_table(const std::string& json) {
     const auto summary = nlohmann::json::parse(json);
@@ -91,8 +128,7 @@ std::string summary_table(const std::string& json) {
                     "wait s", "write s", "close s", "MB/s");
     for (const auto& f : summary["files"]) {
         const auto& s = f["seconds"];
-        std::string path = f["path"];
-        if (path.size() > 24) path = "..." + path.substr(path.size() - 21);
+        const std::string path = short_path(f["path"]);
         const double mb = f["bytes"].get<double>() / 1e6;
         const double time =
             s["put"].get<double>() + s["step"].get<double>() + s["close"].get<double>();
@@ -109,6 +145,14 @@ std::string summary_table(const std::string& json) {
                 "s\n",
                 f["service"].get<std::string>(), f["queue_bytes"].get<double>() / 1e6,
                 f["queue_waits"].get<std::int64_t>(), f["queue_wait_seconds"].get<double>());
+    }
+    for (const auto& f : summary["inputs"]) {
+        const auto& s = f["seconds"];
+        text += fmt::format(
+            "{:<24} read {} times, {:.1f} MB in {:.4f} s, {:.1f} MB of it before they were asked "
+            "for\n",
+            short_path(f["path"]), f["reads"].get<std::int64_t>(), f["bytes"].get<double>() / 1e6,
+            s["read"].get<double>(), f["ahead_bytes"].get<double>() / 1e6);
     }
     text +=
         fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",

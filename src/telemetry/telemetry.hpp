@@ -36,12 +36,32 @@ struct FileFigures {
     std::int64_t buffer_bytes = 0;   ///< exchange buffers of the node, this rank's share
 };
 
+/// One rank's figures of one file that is read.
+struct ReadFigures {
+    std::string path, format;
+    int readers = 0;
+    std::int64_t reads = 0;  ///< calls that read
+    // seconds
+    double open = 0;
+    double read = 0;          ///< in these calls
+    double file = 0;          ///< in the file system, behind the model, too
+    double unpack = 0;        ///< in copying to arrays and messages
+    double wait = 0;          ///< until others had read or taken
+    std::int64_t bytes = 0;   ///< read by this rank
+    std::int64_t calls = 0;   ///< of the file system
+    std::int64_t ahead = 0;   ///< bytes that had been read when they were asked for
+    std::int64_t unused = 0;  ///< bytes that were read, and not asked for
+    std::int64_t messages = 0;
+    std::int64_t message_bytes = 0;
+};
+
 /// Peak resident memory of this process in bytes (VmHWM).
 std::int64_t peak_memory();
 
 /// The figures of all files over all ranks, as JSON: seconds are the slowest rank's, bytes and
 /// counts are sums, peaks are the largest rank's. The same text on every rank. @note Collective
-std::string summarize(Comm& comm, const std::vector<FileFigures>& files);
+std::string summarize(Comm& comm, const std::vector<FileFigures>& files,
+                      const std::vector<ReadFigures>& inputs = {});
 
 /// The JSON summary as a table for people.
 std::string summary_table(const std::string& json);

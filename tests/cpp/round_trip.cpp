@@ -153,6 +153,7 @@ void run(int rank, int size) {
         std::vector<double> t(static_cast<std::size_t>(rows * (lon + 3)));
         std::vector<float> again(t.size());
         file.get_deferred<double>("T", round, 1, t);
+        file.prefetch();
         file.get_deferred<float>("T", round, 2, again);
         file.read();
         for (std::int64_t y = 0; y < rows; ++y)

@@ -189,4 +189,25 @@ TEST(Kernels, MoveKeepsBytes) {
     }
 }
 
+TEST(Kernels, StreamsWriteWhatMovesDo) {
+    for (const tw_type type : numbers) {
+        const auto size = static_cast<std::ptrdiff_t>(size_of(type));
+        std::vector<char> from(5000);
+        for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(i * 37 + i / 251);
+        for (const Order order : {Order::big_endian, Order::native})
+            for (const std::int64_t n : {1, 31, 64, 100, 257, 500})
+                for (std::size_t at = 0; at < 40; ++at)
+                    for (const std::ptrdiff_t stride : {size, 2 * size}) {
+                        std::vector<char> moved(9000, 1), streamed(9000, 1);
+                        char fill[8] = {};
+                        unpack_kernel(type, type, order)(moved.data() + at, stride,
+                                                         from.data() + at % 7, size, n, fill);
+                        unpack_kernel(type, type, order, true)(streamed.data() + at, stride,
+                                                               from.data() + at % 7, size, n, fill);
+                        end_streams();
+                        ASSERT_EQ(moved, streamed) << type << " " << n << " at " << at;
+                    }
+    }
+}
+
 }  // namespace

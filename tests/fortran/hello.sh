@@ -29,6 +29,11 @@ for ranks in 1 3; do
     cmp c.txt f90.txt
     grep -q '276.00  275.00' c.txt
     test "$(wc -l <c.txt)" -eq $ranks
+    "${launch[@]}" $ranks "${c/hello_c/forcing_c}" | sort >c.txt
+    "${launch[@]}" $ranks "${fortran/hello_f90/forcing_f90}" | sort >f90.txt
+    cmp c.txt f90.txt
+    grep -q 'rank 0, step 3:   276.00' c.txt
+    test "$(wc -l <c.txt)" -eq $((3 * ranks))
 done
 
 # Lists of indices.

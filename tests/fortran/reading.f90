@@ -92,6 +92,7 @@ contains
     a = -7
     file = tw_open(io, 'reading.nc')
     call tw_get_deferred(file, 'a', a, round, record=2)
+    call tw_prefetch(file)
     call tw_get_deferred(file, 'b', b, bare)
     call tw_read(file)
     call tw_close(file)

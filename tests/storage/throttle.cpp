@@ -16,7 +16,7 @@ double seconds_of(Throttle throttle, int pieces, std::int64_t bytes, double each
     for (int i = 0; i < pieces; ++i) {
         throttle.begin();
         if (each > 0) sleep_seconds(each);
-        throttle.wrote(bytes);
+        throttle.moved(bytes);
     }
     return now() - begin;
 }
@@ -45,7 +45,7 @@ TEST(Throttle, TimeSpentWritingCounts) {
 TEST(Throttle, IdleTimeIsNotSavedUp) {
     Throttle throttle(10e6);
     throttle.begin();
-    throttle.wrote(100);
+    throttle.moved(100);
     sleep_seconds(0.2);
     EXPECT_GE(seconds_of(throttle, 1, 1'000'000), 0.089);
 }

@@ -224,7 +224,9 @@ private:
         const std::vector<std::string> pieces{"auto", "auto", "64", "300", "4KiB"};
         const std::vector<std::string> readers{"auto", "auto", "1", "2", "1/node", "2/node"};
         return "log=off; node_size=" + random.pick(nodes) + "; piece=" + random.pick(pieces) +
-               "; readers=" + random.pick(readers) + (random.percent(30) ? "; buffer=64KiB" : "");
+               "; readers=" + random.pick(readers) + (random.percent(30) ? "; buffer=64KiB" : "") +
+               (random.percent(30) ? "; read_ahead=yes" : "") +
+               (random.percent(50) ? "; staging=2KiB" : "");
     }
 
     void expect(int status, const char* call) {
@@ -526,6 +528,7 @@ private:
             for (Get& get : gets) {
                 status = issue(get, deferred);
                 if (deferred) expect(status, "tw_get_deferred");
+                if (deferred && random.percent(30)) expect(tw_prefetch(file_), "tw_prefetch");
             }
             if (deferred) status = tw_read(file_);
             CHECK_TEXT(status == (all_fit ? TW_OK : TW_ERANGE), "seed %llu: %d: %s",

@@ -65,6 +65,40 @@ TEST(Summary, HasAllFields) {
     EXPECT_EQ(json["files"][1]["write_bytes_mean"], 0);
 }
 
+TEST(Summary, TellsOfInputs) {
+    ReadFigures f;
+    f.path = "forcing.nc";
+    f.format = "cdf5";
+    f.readers = 4;
+    f.reads = 3;
+    f.bytes = 6'000'000'000;
+    f.calls = 5;
+    f.ahead = 4'000'000'000;
+    f.unused = 7;
+    f.messages = 11;
+    f.message_bytes = 13;
+    f.open = 0.5;
+    f.read = 1.5;
+    f.file = 2.5;
+    f.unpack = 3.5;
+    f.wait = 4.5;
+    const std::string text = summarize(*make_serial_comm(), {}, {f});
+    const auto json = nlohmann::json::parse(text);
+    ASSERT_EQ(json["inputs"].size(), 1U);
+    const auto& row = json["inputs"][0];
+    EXPECT_EQ(row["path"], "forcing.nc");
+    EXPECT_EQ(row["format"], "cdf5");
+    const std::pair<const char*, std::int64_t> counts[] = {
+        {"readers", 4},           {"reads", 3},        {"bytes", f.bytes}, {"calls", 5},
+        {"ahead_bytes", f.ahead}, {"unused_bytes", 7}, {"messages", 11},   {"message_bytes", 13}};
+    for (const auto& [name, value] : counts) EXPECT_EQ(row[name], value) << name;
+    const std::pair<const char*, double> seconds[] = {
+        {"open", 0.5}, {"read", 1.5}, {"file", 2.5}, {"unpack", 3.5}, {"wait", 4.5}};
+    for (const auto& [name, value] : seconds)
+        EXPECT_DOUBLE_EQ(row["seconds"][name].get<double>(), value) << name;
+    EXPECT_NE(summary_table(text).find("forcing.nc"), std::string::npos);
+}
+
 TEST(Summary, WithoutFiles) {
     const std::string json = summarize(*make_serial_comm(), {});
     EXPECT_TRUE(nlohmann::json::parse(json)["files"].empty());

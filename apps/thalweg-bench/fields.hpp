@@ -1,0 +1,44 @@
+// Where what is read goes: arrays of the ranks of a model.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "measurement.hpp"
+#include "problem.hpp"
+
+namespace thalweg::bench {
+
+/// A rank's fields in some memory, laid out as the problem's own.
+struct Arrays {
+    const Problem& problem;
+    std::byte* memory;
+
+    void* of(const Variable& v) const {
+        return memory + (static_cast<const std::byte*>(problem.values(v, 0)) - problem.memory());
+    }
+};
+
+/// Memory for a rank's fields, touched, in huge pages where there are some.
+class Fields {
+public:
+    explicit Fields(std::int64_t bytes);
+    std::byte* data() const { return memory_.get(); }
+    void clear();
+
+private:
+    struct Free {
+        void operator()(std::byte* p) const;
+    };
+    std::size_t bytes_;
+    std::unique_ptr<std::byte, Free> memory_;
+};
+
+/// What is wrong if the arrays do not hold what was written in a step; else nothing. @note
+/// Collective
+std::string compare(const Meeting& meeting, const Arrays& arrays, int step);
+
+}  // namespace thalweg::bench

@@ -1,0 +1,59 @@
+// Ways to read the records of a file into the arrays of a model's ranks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <thalweg/thalweg.h>
+
+#include <string>
+#include <vector>
+
+#include "fields.hpp"
+#include "method.hpp"
+
+namespace thalweg::bench {
+
+/// By the library, in a session of its own. @note All functions are collective, but ask().
+class LibraryInput {
+public:
+    LibraryInput(const Context& context, const std::string& settings);
+    ~LibraryInput() { tw_finalize(&session_); }
+    LibraryInput(const LibraryInput&) = delete;
+    LibraryInput& operator=(const LibraryInput&) = delete;
+
+    void open(const std::string& path);
+    /// All variables by tw_get_deferred.
+    void ask(int record, const Arrays& arrays) { get_all(tw_get_deferred, record, arrays); }
+    /// One tw_get a variable.
+    void get(int record, const Arrays& arrays) { get_all(tw_get, record, arrays); }
+    void read() { check(tw_read(file_), "tw_read"); }
+    void prefetch() { check(tw_prefetch(file_), "tw_prefetch"); }
+    void close() { check(tw_close(&file_), "tw_close"); }
+
+private:
+    void get_all(decltype(tw_get)* call, int record, const Arrays& arrays);
+    void check(int status, const char* what) const;
+
+    const Problem& problem_;
+    tw_session session_ = nullptr;
+    std::vector<tw_decomposition> decompositions_;
+    tw_file file_ = nullptr;
+};
+
+/// Every rank its block, one collective call of PnetCDF a variable, then the indices are brought
+/// into the order of the memory. @note All functions are collective.
+class PnetcdfInput {
+public:
+    explicit PnetcdfInput(const Context& context);
+
+    void open(const std::string& path);
+    void read(int record, const Arrays& arrays);
+    void close();
+
+private:
+    Context context_;
+    Throttle throttle_;
+    std::vector<std::byte> scratch_;
+    int file_ = -1;
+};
+
+}  // namespace thalweg::bench
