@@ -91,7 +91,9 @@ void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool g
                 "nc_def_var_endian");
     if (length.empty()) return;
     const bool free = !v.record && !grows;
-    if (free && random.percent(20)) {
+    std::int64_t bytes = type_size(v.type);
+    for (const std::int64_t n : length) bytes *= n;
+    if (free && bytes < 65536 && random.percent(20)) {  // HDF5 keeps no more in its header
         require(nc_def_var_chunking(id, var, NC_COMPACT, nullptr), "nc_def_var_chunking");
         return;
     }
