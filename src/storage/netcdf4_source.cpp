@@ -128,6 +128,8 @@ public:
     Status read(std::span<const ReadRange> ranges) override {
         Stopwatch watch(counts_.seconds);
         const Waiting system("the file system");
+        const std::int64_t before = counts_.bytes;
+        throttle_.begin();
         Status status;
         try {
             for (std::size_t i = 0; i < ranges.size() && status.ok(); ++i) {
@@ -140,6 +142,7 @@ public:
         } catch (const std::bad_alloc&) {
             status = failure(TW_ENOMEM, "{}: no memory to unpack chunks", path_);
         }
+        throttle_.moved(counts_.bytes - before);
         return status;
     }
 

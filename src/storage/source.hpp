@@ -106,7 +106,7 @@ public:
     virtual void forget() {}
     /// Whether a thread may read while the rank asks for anything else but refresh().
     virtual bool reads_behind() const { return false; }
-    /// Holds this reader to so many bytes a second; 0: no limit. Only sources that read behind do.
+    /// Holds this reader to so many bytes a second; 0: no limit.
     void limit(double rate) { throttle_ = Throttle(rate); }
 
     const ReadCounts& counts() const { return counts_; }

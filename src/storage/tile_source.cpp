@@ -102,7 +102,9 @@ public:
             open_ = t;
             Source& tile = at(t);
             const ReadCounts before = tile.counts();
+            throttle_.begin();
             Status status = tile.read(own);
+            throttle_.moved(tile.counts().bytes - before.bytes);
             counts_.calls += tile.counts().calls - before.calls;
             counts_.bytes += tile.counts().bytes - before.bytes;
             counts_.seconds += tile.counts().seconds - before.seconds;

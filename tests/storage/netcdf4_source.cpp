@@ -15,6 +15,7 @@
 #include <numeric>
 #include <random>
 
+#include "comm/clock.hpp"
 #include "storage/filters.hpp"
 #include "storage/hdf5_view.hpp"
 #include "storage/source.hpp"
@@ -135,6 +136,15 @@ TEST_F(Netcdf4Source, ReadsUnfilteredPiecesOfAChunkWithoutTheRest) {
     ASSERT_TRUE(open().ok());
     expect_values(700);
     EXPECT_EQ(source_->counts().bytes, 200 * 300 * 2);
+}
+
+TEST_F(Netcdf4Source, IsHeldToARate) {
+    write(200, 300, {}, [](int, int) {});
+    ASSERT_TRUE(open().ok());
+    source_->limit(1e6);
+    const double begin = now();
+    expect_values(6000);
+    EXPECT_GE(now() - begin, 0.100);  // 0.12 s' worth, less a burst
 }
 
 TEST_F(Netcdf4Source, ReadsFiltersThatItDoesNotKnowByHdf5) {
