@@ -106,6 +106,7 @@ program restarts
   call tw_restart_free(other, status)
   call expect_status(status, TW_EHANDLE, 'what is free already')
   call tw_finalize(io)
+  deallocate (t, other_t, text)  ! so that leak checkers do not find them
   call finish()
 
 contains
