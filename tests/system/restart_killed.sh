@@ -20,5 +20,5 @@ for run in "9000:service=inline; node_size=2" "23000:service=background" \
         cat "$folder.log" >&2
         exit 1
     fi
-    "$program" --look "$folder/restart.nc"
+    "${@:1:$#-1}" 1 "$program" --look "$folder/restart.nc"
 done
