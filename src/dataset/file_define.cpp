@@ -40,6 +40,11 @@ Status File::usable() const {
     return {};
 }
 
+Status File::keep(Status status) {
+    if (!status.ok() && failed_.ok()) failed_ = status;
+    return status;
+}
+
 Status File::usable_for(const char* what) const {
     if (Status status = usable(); !status.ok()) return status;
     if (state_ != State::defining)
