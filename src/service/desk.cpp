@@ -257,8 +257,10 @@ bool Desk::work_units() {
 void Desk::tell_stuck() const {
     constexpr auto order = std::memory_order_acquire;
     for (const Source& lacking : sources_) {
-        if (!lacking.region || lacking.has()) continue;
+        if (!lacking.region) continue;
+        // First how far it had come: a unit that it published before would be seen behind this.
         const std::uint32_t there = Region::of(*lacking.region).meetings.load(order);
+        if (lacking.has()) continue;
         for (const Source& s : sources_) {
             if (!s.region || !s.has()) continue;
             Region& region = Region::of(*s.region);

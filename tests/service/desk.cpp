@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
+#include "comm/clock.hpp"
 #include "service/outbox.hpp"
 #include "service/setup.hpp"
 
@@ -20,7 +24,8 @@ struct Office {
     std::unique_ptr<Desk> desk;
     int reports = 0;
 
-    explicit Office(int n, bool others = false) {
+    /// @param first  bytes of the first rank's queue
+    explicit Office(int n, bool others = false, std::int64_t first = 1 << 16) {
         plan.add("v", TW_INT, {8}, true);
         plan.add("f", TW_INT, {4}, false);
         plan.lay_out();
@@ -31,8 +36,8 @@ struct Office {
                                       options);
         for (int r = 0; r < n; ++r) {
             Status status;
-            auto memory = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(1 << 16)),
-                                        true, status);
+            const std::int64_t bytes = Outbox::capacity_for(r == 0 ? first : 1 << 16);
+            auto memory = Segment::make(static_cast<std::size_t>(bytes), true, status);
             auto same = Segment::map(memory->name(), status);
             ranks.push_back(std::make_unique<Outbox>(std::move(memory), 1, doorbell, *comm));
             desk->add_region(std::move(same));
@@ -49,14 +54,16 @@ struct Office {
         while (desk->work()) {
         }
     }
-    void publish(int rank, Sent sent) {
+    /// @return false if the rank is told that it is stuck
+    bool publish(int rank, Sent sent) {
         Outbox& outbox = *ranks[static_cast<std::size_t>(rank)];
         for (std::size_t i = 0; i < sent.parcel.entries.size(); ++i) {
             char* to = outbox.take(static_cast<std::int64_t>(sent.data[i]->size()));
+            if (to == nullptr) return false;
             std::memcpy(to, sent.data[i]->data(), sent.data[i]->size());
             sent.parcel.entries[i].at = outbox.position(to);
         }
-        outbox.publish(sent.parcel);
+        return outbox.publish(sent.parcel);
     }
     /// A unit in which a rank puts its part of a variable, or none.
     Sent unit(UnitKind kind, int rank, int of, int variable) {
@@ -261,6 +268,30 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     EXPECT_EQ(
         mixed.desk->failure().text,
         "x.nc: the ranks are in different calls: tw_put_box on rank 0, tw_end_step on rank 1");
+}
+
+// Of ranks that publish the same units and meet, the first waits for room and the last is slow.
+TEST(Desk, ARankThatWaitsForRoomIsNotStuck) {
+    Office o(3, false, 512);
+    std::atomic<bool> stuck{false};
+    std::atomic<int> there{0}, running{3};
+    std::vector<std::thread> ranks;
+    for (int r = 0; r < 3; ++r)
+        ranks.emplace_back([&, r] {
+            for (int meeting = 1; meeting <= 300 && !stuck; ++meeting) {
+                for (int unit = 0; unit < 3; ++unit) {
+                    if (r == 2) sleep_seconds(100e-6);
+                    if (!o.publish(r, o.unit(UnitKind::step, r, 3, 0))) stuck = true;
+                }
+                o.ranks[static_cast<std::size_t>(r)]->meet();
+                ++there;
+                while (there < 3 * meeting && !stuck) std::this_thread::yield();
+            }
+            --running;
+        });
+    while (running > 0) o.desk->work();
+    for (std::thread& t : ranks) t.join();
+    EXPECT_FALSE(stuck);
 }
 
 TEST(Desk, RetiredDoesNothing) {
