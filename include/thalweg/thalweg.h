@@ -408,8 +408,8 @@ int tw_recover(const char* path, char* text, int64_t length);
  * replace them (tw_set_record); what is put of fixed-size variables replaces what is there; and
  * attributes that the file lacks, or has otherwise, are set by tw_close. The file keeps its name;
  * it is written in place. See docs/appending.md.
- * @param settings  NULL or "name=value; ..." for this file alone: mode; readers, piece,
- *                  read_ahead, staging, bandwidth; with mode=append all that concerns who
+ * @param settings  NULL or "name=value; ..." for this file alone: mode; readers, straight,
+ *                  piece, read_ahead, staging, bandwidth; with mode=append all that concerns who
  *                  writes, and when
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's words; also: a tile is missing),
  *         TW_EFORMAT (no netCDF file, one whose header contradicts itself, or tiles that do not

@@ -30,6 +30,7 @@ struct FileOptions {
     std::int64_t stripe_count = -1, stripe_size = -1;   ///< -1: the folder's
     std::int64_t alignment = -1;                        ///< -1: the file system's
     std::int64_t piece = 0;
+    std::int64_t straight = -1;  ///< bytes of a run from which on each rank reads its own
     std::int64_t buffer = 0;   ///< bytes a rank
     std::int64_t staging = 0;  ///< bytes a rank
     std::int64_t header_pad = 0;

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "comm/clock.hpp"
+#include "exchange/straight.hpp"
 #include "layout/writers.hpp"
 #include "storage/file_system.hpp"
 
@@ -21,6 +22,15 @@ constexpr std::size_t most_plans = 16;
 
 /// Bytes of a rank that a model may find in a cache after a read.
 constexpr std::int64_t in_cache = std::int64_t(8) << 20;
+
+/// Bytes of a run from which on ranks read their own: what Linux reads ahead in a file.
+constexpr std::int64_t shortest_run = std::int64_t(128) << 10;
+
+/// With halos some elements are wanted by several ranks; one in so many may be.
+constexpr std::int64_t most_twice = 4;
+
+/// What is read straight at a time stays in the second level of cache.
+constexpr std::int64_t straight_piece = std::int64_t(512) << 10;
 
 bool has_halo(const ArrayView& view) { return view.dense || view.with_halo; }
 
@@ -224,7 +234,7 @@ Status Reader::prefetch() {
     if (!status.ok() || requests.empty()) return status;
     if (status = make_shelf(); !status.ok()) return status;
     const Selection selection = select(requests);
-    const Scatter* scatter = plan_for(requests, selection, status);
+    const Scatter* scatter = scatter_of(plan_for(requests, selection), requests, selection, status);
     if (scatter == nullptr) return status;
     prefetched_.push_back(deferred_.size());
     expect(selection.sources, *scatter, true, false);
@@ -291,7 +301,8 @@ ReadFigures Reader::figures() {
     ReadFigures f = figures_;
     f.path = path_;
     if (!source_) return f;
-    for (const Plan& plan : plans_) add(f, plan.scatter->counts());
+    for (const Plan& plan : plans_)
+        if (plan.scatter) add(f, plan.scatter->counts());
     const ReadAhead::Pause pause(ahead_.get());
     f.calls = source_->counts().calls;
     f.bytes = source_->counts().bytes;
@@ -399,7 +410,7 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
 }
 
 /// The same plan serves all reads of the same shapes, decompositions and orders.
-Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s, Status& status) {
+Reader::Plan& Reader::plan_for(std::span<const Request> requests, const Selection& s) {
     std::vector<std::int64_t> key;
     for (const Place& p : s.space.places) {
         const Box& box = s.sources[static_cast<std::size_t>(p.variable)].part.box;
@@ -418,8 +429,19 @@ Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s,
                                     [&](const Plan& plan) { return plan.key == key; });
     if (known != plans_.end()) {
         std::rotate(plans_.begin(), known, known + 1);
-        return plans_.front().scatter.get();
+        return plans_.front();
     }
+    if (plans_.size() == most_plans) {
+        if (plans_.back().scatter) add(figures_, plans_.back().scatter->counts());
+        plans_.pop_back();
+    }
+    return *plans_.insert(plans_.begin(), Plan{std::move(key), {}, nullptr});
+}
+
+/// The exchange of a plan; made when it is first needed. @note Collective
+Scatter* Reader::scatter_of(Plan& plan, std::span<const Request> requests, const Selection& s,
+                            Status& status) {
+    if (plan.scatter) return plan.scatter.get();
     std::vector<std::vector<WantedBox>> boxes(s.space.places.size());
     if (team_.topology().nodes > 1)
         for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -434,15 +456,49 @@ Scatter* Reader::plan_for(std::span<const Request> requests, const Selection& s,
     StreamOptions options;
     options.budget = options_.buffer * members;
     options.piece = std::max<std::int64_t>(0, options_.piece);
-    auto scatter =
+    plan.scatter =
         Scatter::make(team_, *arena_, s.space, std::move(boxes), readers_, options, status);
-    if (!scatter) return nullptr;
-    if (plans_.size() == most_plans) {
-        add(figures_, plans_.back().scatter->counts());
-        plans_.pop_back();
+    return plan.scatter.get();
+}
+
+/// Whether each rank had better read what it wants itself: all ranks may read, what they want is in
+/// long runs, and little of it is wanted by several. @note Collective
+bool Reader::long_runs(const Space& space, std::span<const Delivery> deliveries) const {
+    if (static_cast<int>(readers_.size()) < team_.size()) return false;
+    const RunCounts mine = count_runs(space, deliveries);
+    std::int64_t all[] = {mine.bytes, mine.runs, mine.against};
+    team_.all_reduce(all, Reduce::sum);
+    const std::int64_t shortest = options_.straight < 0 ? shortest_run : options_.straight;
+    return all[2] == 0 && all[0] / std::max<std::int64_t>(all[1], 1) >= shortest &&
+           all[0] - space.bytes <= space.bytes / most_twice;
+}
+
+/// @return this rank's own failure
+Status Reader::take_straight(const Selection& selection, std::span<Delivery> deliveries) try {
+    if (buffer_.empty()) {
+        const std::int64_t piece = options_.piece > 0 ? options_.piece : straight_piece;
+        buffer_.resize(
+            static_cast<std::size_t>(std::clamp<std::int64_t>(piece, 8, options_.buffer)));
     }
-    plans_.insert(plans_.begin(), Plan{std::move(key), std::move(scatter)});
-    return plans_.front().scatter.get();
+    StreamCounts counts;
+    const Status status =
+        read_straight(selection.space, selection.sources, deliveries, *source_, buffer_, counts);
+    add(figures_, counts);
+    return status;
+} catch (const std::bad_alloc&) {
+    return failure(TW_ENOMEM, "{}: no memory to read (rank {})", path_, team_.rank());
+}
+
+/// @return this rank's own failure
+Status Reader::take(Plan& plan, std::span<const Request> requests, const Selection& selection,
+                    std::span<Delivery> deliveries) {
+    const bool nothing_ahead = shelf_.memory.empty();
+    if (nothing_ahead && !plan.straight) plan.straight = long_runs(selection.space, deliveries);
+    if (nothing_ahead && *plan.straight) return take_straight(selection, deliveries);
+    Status status;
+    Scatter* const scatter = scatter_of(plan, requests, selection, status);
+    if (scatter == nullptr) return status;
+    return scatter->run(selection.sources, deliveries, *source_, nothing_ahead ? nullptr : &shelf_);
 }
 
 Status Reader::perform(Call call, std::span<const Request> requests, const Status& mine) {
@@ -475,11 +531,8 @@ Status Reader::perform(Call call, std::span<const Request> requests, const Statu
             request_of.push_back(i);
         }
     }
-    Status status;
-    Scatter* scatter = plan_for(requests, selection, status);
-    if (scatter == nullptr) return status;
-    status = scatter->run(selection.sources, deliveries, *source_,
-                          shelf_.memory.empty() ? nullptr : &shelf_);
+    Plan& plan = plan_for(requests, selection);
+    Status status = take(plan, requests, selection, deliveries);
     std::vector<std::int64_t> misfits(requests.size(), 0);
     for (std::size_t i = 0; i < deliveries.size(); ++i)
         misfits[request_of[i]] += deliveries[i].misfits;
@@ -489,7 +542,8 @@ Status Reader::perform(Call call, std::span<const Request> requests, const Statu
                                         name_of(requests[i].view.type)),
                                 requests[i].variable);
     status = team_.agree(status);
-    if (ahead_) look_ahead(selection, *scatter, status.ok() || status.code == TW_ERANGE);
+    if (ahead_ && plan.scatter)
+        look_ahead(selection, *plan.scatter, status.ok() || status.code == TW_ERANGE);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,8 @@ private:
     };
     struct Plan {
         std::vector<std::int64_t> key;
-        std::unique_ptr<Scatter> scatter;
+        std::optional<bool> straight;      ///< whether it is read so, once that is known
+        std::unique_ptr<Scatter> scatter;  ///< null until there is a use for it
     };
 
     Status check(const Wish& wish, Request& request) const;
@@ -88,8 +90,13 @@ private:
     Selection select(std::span<const Request> requests) const;
     /// The boxes of the variable that a request fills.
     std::vector<WantedBox> wanted(const Request& request, bool with_halo) const;
-    Scatter* plan_for(std::span<const Request> requests, const Selection& selection,
-                      Status& status);
+    Plan& plan_for(std::span<const Request> requests, const Selection& selection);
+    Scatter* scatter_of(Plan& plan, std::span<const Request> requests, const Selection& selection,
+                        Status& status);
+    bool long_runs(const Space& space, std::span<const Delivery> deliveries) const;
+    Status take_straight(const Selection& selection, std::span<Delivery> deliveries);
+    Status take(Plan& plan, std::span<const Request> requests, const Selection& selection,
+                std::span<Delivery> deliveries);
     Status make_shelf();
     std::vector<PlaceSource> later(std::span<const PlaceSource> sources, int records) const;
     void expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
@@ -108,6 +115,7 @@ private:
     std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which calls of
                                            ///< prefetch came
     std::vector<Plan> plans_;              ///< the latest first
+    std::vector<char> buffer_;             ///< of what is read straight
     std::vector<std::unique_ptr<Segment>> segments_;  ///< of the node's readers, for the shelf
     Shelf shelf_;
     std::unique_ptr<ReadAhead> ahead_;  ///< on readers, if anything is read ahead

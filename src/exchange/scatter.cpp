@@ -35,37 +35,6 @@ std::int64_t dense_strides(const Box& box, std::int64_t element, Index& stride) 
     return n;
 }
 
-Index byte_strides(const Place& place) {
-    Index stride = strides_of(place.shape);
-    for (std::size_t d = 0; d < place.shape.size(); ++d) stride[d] *= place.element;
-    return stride;
-}
-
-/// Where position 0 of a list goes; of boxes, each has its own place.
-Strided origin_of(const Delivery& delivery) {
-    if (delivery.boxes.empty() || !delivery.boxes.front().list) return {};
-    return locate(*delivery.decomposition, delivery.order, delivery.boxes.front(), delivery.array);
-}
-
-/// Copies `part` of the box `wanted`, whose elements lie from `from` on, to its place in the array.
-/// @param origin  see origin_of()
-void deliver(Delivery& delivery, const Strided& origin, const WantedBox& wanted, const Box& part,
-             const char* from, const Index& from_stride, const char* fill) {
-    const Strided to =
-        wanted.list ? origin
-                    : locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
-    // The array is memory that the caller gave to be written.
-    char* at = const_cast<char*>(to.base);
-    for (int d = 0; d < part.nd; ++d)
-        if (!wanted.list || !wanted.list->covers(d))
-            at += (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
-    delivery.misfits +=
-        wanted.list ? copy_runs(*wanted.list, part, {RunOrder::positions, at, to.stride},
-                                {RunOrder::indices, from, from_stride}, delivery.kernel, fill)
-                    : copy_box(part.nd, part.count, at, to.stride, from, from_stride,
-                               delivery.kernel, fill);
-}
-
 /// Sleeps until the word counts beyond k.
 void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Comm& comm) {
     std::uint32_t value = word.load(std::memory_order_acquire);

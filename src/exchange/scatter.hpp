@@ -18,23 +18,13 @@
 #include <vector>
 
 #include "comm/team.hpp"
+#include "exchange/delivery.hpp"
 #include "exchange/parts.hpp"
 #include "exchange/stream.hpp"
 #include "storage/read_ahead.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg {
-
-/// What this rank wants of one place, and where it is to go.
-struct Delivery {
-    std::size_t place = 0;
-    const Decomposition* decomposition = nullptr;
-    std::span<const int> order;
-    ArrayView array;
-    std::vector<WantedBox> boxes;
-    RowKernel kernel = nullptr;
-    std::int64_t misfits = 0;  ///< counts values that do not fit the array's type
-};
 
 /// Where what was read ahead lies: memory of each reader of the node, seen by all its ranks. A
 /// table at its beginning tells where the pieces of a pass are in the rest.

@@ -55,6 +55,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.read_ahead = s.flag("read_ahead");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
+    o.straight = s.number("straight");
     o.buffer = s.number("buffer");
     o.staging = s.number("staging");
     o.header_pad = s.number("header_pad");

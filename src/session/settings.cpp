@@ -75,6 +75,10 @@ const std::vector<SettingRow>& setting_table() {
          "with method=tiles: a file each, NAME.0000 and so on, which thalweg combine joins", true},
         {"readers", "auto", "auto, a number, or a number per node as in 2/node",
          "ranks that read; auto is all ranks on local file systems, else 4/node", true},
+        {"straight", "auto", auto_sizes,
+         "where all ranks read, and want runs of at least so many bytes on average, each reads its "
+         "own; auto is 128 KiB",
+         true},
         {"read_ahead", "no", flags,
          "whether after a read the same of the next record is read behind the model; takes memory "
          "of 'staging'",

@@ -225,8 +225,10 @@ private:
         const std::vector<std::string> nodes{"0", "0", "1", "2", "3"};
         const std::vector<std::string> pieces{"auto", "auto", "64", "300", "4KiB"};
         const std::vector<std::string> readers{"auto", "auto", "1", "2", "1/node", "2/node"};
+        const std::vector<std::string> straight{"auto", "1", "1", "200"};
         return "log=off; node_size=" + random.pick(nodes) + "; piece=" + random.pick(pieces) +
-               "; readers=" + random.pick(readers) + (random.percent(30) ? "; buffer=64KiB" : "") +
+               "; readers=" + random.pick(readers) + "; straight=" + random.pick(straight) +
+               (random.percent(30) ? "; buffer=64KiB" : "") +
                (random.percent(30) ? "; read_ahead=yes" : "") +
                (random.percent(50) ? "; staging=2KiB" : "");
     }

@@ -252,6 +252,28 @@ void foreign_types() {
 
 }  // namespace
 
+/// With long runs nothing is exchanged; where not all ranks read, it is.
+void straight() {
+    const std::int64_t shape = 2 * ranks(), start = shape - 2 * rank() - 2, count = 2;
+    tw_decomposition turned = nullptr;
+    OK(tw_decompose(session, "x", 1, &shape, &start, &count, &turned));
+    for (const auto& [settings, exchanges] :
+         {std::pair("straight=8", false), std::pair("straight=9", true),
+          std::pair("straight=8; readers=1", true)}) {
+        tw_file file = nullptr;
+        OK(tw_open(session, path.c_str(), settings, &file));
+        float got[2] = {};
+        OK(tw_get(file, "T", turned, 1, TW_FLOAT, got, 2));
+        CHECK(got[0] == value(1, start) && got[1] == value(1, start + 1));
+        const char* json = nullptr;
+        OK(tw_summary(session, &json));
+        const std::string all = json;
+        const bool any = all.find("\"messages\": 0,", all.rfind("\"path\"")) == std::string::npos;
+        CHECK_TEXT(any == (exchanges && ranks() > 2), "%s: %s", settings, json);
+        OK(tw_close(&file));
+    }
+}
+
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 30);
     const std::string folder = check::make_folder("reading_calls");
@@ -267,6 +289,7 @@ int main(int argc, char** argv) {
         declared_again();
         several_of_one();
         foreign_types();
+        if (std::string(settings).find("node_size") != std::string::npos) straight();
         OK(tw_finalize(&session));
     }
     if (rank() == 0) {

@@ -1,0 +1,38 @@
+// From what was read of a place to the array of the rank that wants it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "decomposition/decomposition.hpp"
+#include "exchange/kernels.hpp"
+#include "layout/layout.hpp"
+
+namespace thalweg {
+
+/// What this rank wants of one place, and where it is to go.
+struct Delivery {
+    std::size_t place = 0;
+    const Decomposition* decomposition = nullptr;
+    std::span<const int> order;
+    ArrayView array;
+    std::vector<WantedBox> boxes;
+    RowKernel kernel = nullptr;
+    std::int64_t misfits = 0;  ///< counts values that do not fit the array's type
+};
+
+/// Where position 0 of a list goes; of boxes, each has its own place.
+Strided origin_of(const Delivery& delivery);
+
+/// Copies `part` of the box `wanted`, whose elements lie from `from` on, to its place in the array.
+/// @param origin  see origin_of()
+/// @param fill    for values that do not fit the array's type
+void deliver(Delivery& delivery, const Strided& origin, const WantedBox& wanted, const Box& part,
+             const char* from, const Index& from_stride, const char* fill);
+
+/// Strides in bytes of a place's elements, one behind another in the order of the file.
+Index byte_strides(const Place& place);
+
+}  // namespace thalweg
