@@ -246,26 +246,30 @@ RunsKernel move_runs_of(RunOrder to, RunOrder from) {
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/// Rows past the caches, 32 bytes at a time. @param to  at a multiple of the word
+/// Rows past the caches, by whole lines of them: a line that is stored in both ways is waited for.
+/// @param to  at a multiple of the word
 template <class Word, bool swap>
 __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const char* __restrict from,
                                                   std::int64_t n) {
+    constexpr std::int64_t line = 64;
     constexpr auto size = static_cast<std::int64_t>(sizeof(Word));
-    constexpr std::int64_t at_once = 32 / size;
-    const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % 32) / size;
-    const std::int64_t before = past == 0 ? 0 : at_once - past;
+    const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % line);
+    const std::int64_t before = past == 0 ? 0 : (line - past) / size;
     move_dense_avx2<Word, swap>(to, from, before);
     alignas(32) std::array<char, 32> reversed;
     for (std::size_t i = 0; i < reversed.size(); ++i)
         reversed[i] = static_cast<char>(swap ? (i % 16) ^ (sizeof(Word) - 1) : i % 16);
     const __m256i order = _mm256_load_si256(reinterpret_cast<const __m256i*>(reversed.data()));
-    std::int64_t i = before;
-    for (; i + at_once <= n; i += at_once) {
-        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i * size));
-        _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i * size),
-                            _mm256_shuffle_epi8(v, order));
+    std::int64_t at = before * size;
+    for (; at + line <= n * size; at += line) {
+        for (const std::int64_t half : {0, 32}) {
+            const __m256i v =
+                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at + half));
+            _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at + half),
+                                _mm256_shuffle_epi8(v, order));
+        }
     }
-    move_dense_avx2<Word, swap>(to + i * size, from + i * size, n - i);
+    move_dense_avx2<Word, swap>(to + at, from + at, n - at / size);
 }
 #endif
 
