@@ -11,7 +11,7 @@
 #include <string.h>
 #include <thalweg/thalweg.h>
 
-/* The derived types of thalweg_base.f90. */
+/* The derived types of the Fortran modules. */
 struct fortran_decomposition {
     tw_decomposition handle;
 };

@@ -1,25 +1,39 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> What a file that was opened holds, and reads of many variables: part of module thalweg.
+!> Files that are read: what they hold, and gets: part of module thalweg.
 !> Dimensions, variables and attributes are counted from 1; a variable's dimensions from its
 !> fastest.
 module thalweg_reading
   use, intrinsic :: iso_c_binding
-  use thalweg_base, only: tw_file, tw_decomposition, TW_OK, check, c_text, f_text
+  use thalweg_base, only: tw_session, tw_decomposition, tw_file, TW_OK
+  use thalweg_c, only: check, c_text, c_settings, f_text
   implicit none
   private
 
-  public :: tw_inq, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
-    tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text, tw_get_deferred, &
-    tw_read, tw_prefetch, tw_fill_halo, TW_HALO_KEEP, TW_HALO_CLIP, TW_HALO_PERIODIC
-
-  !> What a read does with the halo along a dimension: leaves it; fills it as far as the shape
-  !> reaches; fills it, the first index coming behind the last.
-  integer(c_int), parameter :: TW_HALO_KEEP = 0
-  integer(c_int), parameter :: TW_HALO_CLIP = 1
-  integer(c_int), parameter :: TW_HALO_PERIODIC = 2
+  public :: tw_open, tw_get, tw_get_deferred, tw_read, tw_prefetch
+  public :: tw_inq, tw_inq_dim, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
+    tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text
 
   interface
+
+    !> call tw_get(file, name, array [, decomposition] [, record] [, ierr])
+    !>
+    !> Reads this rank's part of a variable, whatever the order of its dimensions in the file.
+    !>   array          as for tw_put; halos are left as they are unless tw_fill_halo says
+    !>                  otherwise
+    !>   decomposition  who wants what; without it every rank reads the whole variable
+    !>   record         from 1, which is the default; ignored for variables without records
+    !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS (no such record), TW_ERANGE, TW_EIO,
+    !> TW_EHANDLE (a decomposition that was never made). Collective.
+    subroutine tw_get(file, name, array, decomposition, record, ierr) bind(C, name='thalweg_f_get')
+      import :: tw_file, tw_decomposition, c_char, c_int
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(inout) :: array
+      type(tw_decomposition), intent(in), optional :: decomposition
+      integer(c_int), intent(in), optional :: record
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_get
 
     !> call tw_get_deferred(file, name, array [, decomposition] [, record] [, ierr])
     !>
@@ -52,6 +66,14 @@ module thalweg_reading
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_get_att
 
+    integer(c_int) function c_open(session, path, settings, file) bind(C, name='tw_open')
+      import
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in) :: settings(*)
+      type(c_ptr), intent(inout) :: file
+    end function c_open
+
     integer(c_int) function c_inq(file, format, ndims, nvars, natts, records) &
         bind(C, name='tw_inq')
       import
@@ -60,6 +82,13 @@ module thalweg_reading
       integer(c_int), intent(inout) :: ndims, nvars, natts
       integer(c_int64_t), intent(inout) :: records
     end function c_inq
+
+    integer(c_int) function c_inq_dim(file, name, length) bind(C, name='tw_inq_dim')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout) :: length
+    end function c_inq_dim
 
     integer(c_int) function c_inq_dim_name(file, index, name) bind(C, name='tw_inq_dim_name')
       import
@@ -132,28 +161,28 @@ module thalweg_reading
       import
       type(c_ptr), value :: file
     end function c_prefetch
-
-    integer(c_int) function c_fill_halo(decomposition, edges) bind(C, name='tw_fill_halo')
-      import
-      type(c_ptr), value :: decomposition
-      integer(c_int), intent(in) :: edges(*)
-    end function c_fill_halo
   end interface
 
 contains
 
-  !> call tw_fill_halo(d, edges [, ierr]): what reads with this decomposition do with the halos of
-  !> the arrays from now on.
-  !>   edges  (ndims) TW_HALO_KEEP, TW_HALO_CLIP or TW_HALO_PERIODIC, in the decomposition's order
-  !> Errors: TW_EARG, TW_EMISMATCH, TW_EHANDLE. Collective.
-  subroutine tw_fill_halo(decomposition, edges, ierr)
-    type(tw_decomposition), intent(in) :: decomposition
-    integer(c_int), intent(in) :: edges(:)
+  !> file = tw_open(io, path [, settings] [, ierr]): opens an existing netCDF file, classic or
+  !> netCDF-4, or a set of tiles (path.0000 ...) for reading; or a classic one with
+  !> settings='mode=append' to write on in it: the model defines the file's variables as for
+  !> tw_create, and steps add records.
+  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT; with mode=append also TW_EUNSUPPORTED
+  !> (netCDF-4, tiles), TW_EINUSE (open in this session), and from the end of the definitions
+  !> TW_EDIFFERENT (the file is defined otherwise, and stays as it is). Collective.
+  function tw_open(io, path, settings, ierr) result(file)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in), optional :: settings
     integer(c_int), intent(out), optional :: ierr
-    integer :: i
-    call check(c_fill_halo(decomposition%handle, [(edges(i), i = size(edges), 1, -1)]), &
-      c_null_ptr, c_text('tw_fill_halo'), ierr)
-  end subroutine tw_fill_halo
+    type(tw_file) :: file
+    integer(c_int) :: status
+    file%session = io%handle
+    status = c_open(io%handle, c_text(path), c_settings(settings), file%handle)
+    call check(status, io%handle, c_text('tw_open'), ierr)
+  end function tw_open
 
   !> Reads all that tw_get_deferred asked for, in one go through the file. Errors: as tw_get.
   !> Collective.
@@ -196,6 +225,20 @@ contains
     if (present(format)) format = f_text(text)
     call check(status, file%session, c_text('tw_inq'), ierr)
   end subroutine tw_inq
+
+  !> length = tw_inq_dim(file, name [, ierr]): 64-bit length of a dimension, 0 after an error; of
+  !> the record dimension the number of records. Errors: TW_ENOTFOUND, TW_ECLOSED. Local.
+  function tw_inq_dim(file, name, ierr) result(length)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int64_t) :: length
+    integer(c_int) :: status
+    length = 0
+    status = c_inq_dim(file%handle, c_text(name), length)
+    if (status /= TW_OK) length = 0
+    call check(status, file%session, c_text('tw_inq_dim'), ierr)
+  end function tw_inq_dim
 
   !> Name of a dimension by its number. Errors: TW_EBOUNDS.
   function tw_inq_dim_name(file, number, ierr) result(name)

@@ -5,17 +5,24 @@
 module thalweg_restart
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
-  use thalweg_base, only: tw_session, tw_decomposition, tw_restart, TW_OK, check, c_text, c_settings
+  use thalweg_base, only: tw_session, tw_decomposition, TW_OK
+  use thalweg_c, only: check, c_text, c_settings
   implicit none
   private
 
-  public :: tw_restart, tw_restart_new, tw_restart_free, tw_restart_def_dim, tw_restart_add, &
+  public :: tw_restart_new, tw_restart_free, tw_restart_def_dim, tw_restart_add, &
     tw_restart_put_att, tw_restart_write, tw_restart_read, tw_restart_found, tw_restart_inq_att, &
-    tw_restart_get_att, tw_restart_get_att_text, TW_REQUIRED, TW_OPTIONAL
+    tw_restart_get_att, tw_restart_get_att_text
+
+  !> Arrays that are written and read all together; belongs to its session.
+  type, bind(C), public :: tw_restart
+    type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: session = c_null_ptr
+  end type tw_restart
 
   !> Whether a file may lack a variable: then a read leaves the array as it is.
-  integer(c_int), parameter :: TW_REQUIRED = 0
-  integer(c_int), parameter :: TW_OPTIONAL = 1
+  integer(c_int), parameter, public :: TW_REQUIRED = 0
+  integer(c_int), parameter, public :: TW_OPTIONAL = 1
 
   !> call tw_restart_def_dim(restart, name, length [, ierr]): defines a dimension that no
   !> decomposition names, for replicated arrays.

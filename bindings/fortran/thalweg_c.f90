@@ -1,0 +1,92 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> What the parts of module thalweg need to call C: errors, texts, names in C's order. Not for
+!> programs.
+module thalweg_c
+  use, intrinsic :: iso_c_binding
+  implicit none
+  private
+
+  public :: check, c_text, c_settings, f_text, name_count, reversed
+
+  interface
+    !> Gives the status to ierr or, without ierr, stops the program if it is an error.
+    subroutine check(status, session, procedure, ierr) bind(C, name='thalweg_f_check')
+      import
+      integer(c_int), value :: status
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: procedure(*)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine check
+
+    integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
+      import
+      type(c_ptr), value :: text
+    end function c_strlen
+  end interface
+
+contains
+
+  !> The text without trailing blanks, ended as C expects.
+  pure function c_text(text) result(ended)
+    character(len=*), intent(in) :: text
+    character(len=:), allocatable :: ended
+    ended = trim(text)//c_null_char
+  end function c_text
+
+  !> As c_text; empty without a text.
+  pure function c_settings(text) result(ended)
+    character(len=*), intent(in), optional :: text
+    character(len=:), allocatable :: ended
+    ended = c_null_char
+    if (present(text)) ended = c_text(text)
+  end function c_settings
+
+  !> A copy of a C string.
+  function f_text(text) result(copy)
+    type(c_ptr), intent(in) :: text
+    character(len=:), allocatable :: copy
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+    if (.not. c_associated(text)) then
+      copy = ''
+      return
+    end if
+    call c_f_pointer(text, letters, [c_strlen(text)])
+    allocate (character(len=size(letters)) :: copy)
+    do i = 1, size(letters)
+      copy(i:i) = letters(i)
+    end do
+  end function f_text
+
+  !> Number of names in a list separated by blanks.
+  pure integer function name_count(names)
+    character(len=*), intent(in) :: names
+    integer :: i
+    name_count = 0
+    do i = 1, len(names)
+      if (names(i:i) == ' ') cycle
+      if (i > 1) then
+        if (names(i-1:i-1) /= ' ') cycle
+      end if
+      name_count = name_count + 1
+    end do
+  end function name_count
+
+  !> The names in the other order, for C: 'lon lat time' becomes "time lat lon".
+  pure function reversed(names) result(ended)
+    character(len=*), intent(in) :: names
+    character(len=:), allocatable :: ended
+    integer :: first, last
+    ended = ''
+    last = len_trim(names)
+    do while (last > 0)
+      first = index(names(:last), ' ', back=.true.) + 1
+      ended = ended//names(first:last)
+      last = len_trim(names(:first-1))
+      if (last > 0) ended = ended//' '
+    end do
+    ended = ended//c_null_char
+  end function reversed
+
+end module thalweg_c

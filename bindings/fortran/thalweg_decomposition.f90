@@ -1,0 +1,269 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> What a rank holds of an index space, by boxes or by lists of global indices: part of module
+!> thalweg.
+module thalweg_decomposition
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use thalweg_base, only: tw_session, tw_decomposition, TW_ESHAPE
+  use thalweg_c, only: check, c_text, name_count, reversed
+  implicit none
+  private
+
+  public :: tw_decompose, tw_decompose_list, tw_fill_halo
+
+  !> What a read does with the halo along a dimension: leaves it; fills it as far as the shape
+  !> reaches; fills it, the first index coming behind the last.
+  integer(c_int), parameter, public :: TW_HALO_KEEP = 0
+  integer(c_int), parameter, public :: TW_HALO_CLIP = 1
+  integer(c_int), parameter, public :: TW_HALO_PERIODIC = 2
+
+  !> d = tw_decompose(io, dims, shape, start, count [, halo_low] [, halo_high] [, ierr])
+  !>
+  !> Declares which elements of an index space this rank holds: any number of boxes.
+  !>   dims       names in the order of the array in memory, fastest first: 'lon lev lat'
+  !>   shape      (ndims) global lengths, the same on every rank
+  !>   start      (ndims) first global index of this rank's box, from 1; or (ndims, nblocks), one
+  !>              column a box; nblocks may be 0 and may differ between ranks
+  !>   count      as start: the lengths of each box
+  !>   halo_low   (ndims) elements that the array has before each box, e.g. [1, 0, 1]; for tw_get
+  !>   halo_high  and tw_put with the whole array, an array section does not need them
+  !> The integers are all of kind int32 or all of kind int64.
+  !> Errors: TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element held twice), TW_EMISMATCH.
+  !> Collective.
+  interface tw_decompose
+    module procedure box_int32
+    module procedure box_int64
+    module procedure boxes_int32
+    module procedure boxes_int64
+  end interface tw_decompose
+
+  !> d = tw_decompose_list(io, dims, shape, listed, indices [, shared] [, ierr])
+  !>
+  !> Declares which elements of an index space this rank holds by a list of global indices, in any
+  !> order: columns of an unstructured mesh, land points. The list runs over some of the dimensions;
+  !> the others are held whole. In memory the listed dimensions are one, as long as the list.
+  !>   dims     names of all dimensions in the order of the array in memory, fastest first:
+  !>            'lev ncol'
+  !>   shape    (ndims) global lengths, the same on every rank
+  !>   listed   names of the dimensions that the list runs over: one or more neighbours in dims, in
+  !>            the same order: 'ncol', or 'lon lat'
+  !>   indices  global index of each position of the list, from 1, the first listed dimension being
+  !>            the fastest: of (i, j) it is i + (j - 1) * nlon; 0 is a hole: the position exists in
+  !>            memory, and has no place in the file
+  !>   shared   whether an index may occur more than once, on any ranks: for reading alone
+  !> The integers are all of kind int32 or all of kind int64.
+  !> Errors: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS (their texts count indices and positions
+  !> from 0), TW_EOVERLAP (an index twice, on one rank or on two), TW_EMISMATCH, TW_ENOMEM.
+  !> Collective.
+  interface tw_decompose_list
+    module procedure list_int32
+    module procedure list_int64
+  end interface tw_decompose_list
+
+  interface
+    integer(c_int) function c_decompose(session, dims, nblocks, shape, start, count, halo_low, &
+        halo_high, decomposition) bind(C, name='tw_decompose_halo')
+      import
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: dims(*)
+      integer(c_int), value :: nblocks
+      integer(c_int64_t), intent(in) :: shape(*), start(*), count(*), halo_low(*), halo_high(*)
+      type(c_ptr), intent(inout) :: decomposition
+    end function c_decompose
+
+    integer(c_int) function c_decompose_list(session, dims, shape, listed, n, indices, flags, &
+        decomposition) bind(C, name='tw_decompose_list')
+      import
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: dims(*), listed(*)
+      integer(c_int64_t), intent(in) :: shape(*), indices(*)
+      integer(c_int64_t), value :: n
+      integer(c_int), value :: flags
+      type(c_ptr), intent(inout) :: decomposition
+    end function c_decompose_list
+
+    integer(c_int) function c_fill_halo(decomposition, edges) bind(C, name='tw_fill_halo')
+      import
+      type(c_ptr), value :: decomposition
+      integer(c_int), intent(in) :: edges(*)
+    end function c_fill_halo
+  end interface
+
+contains
+
+  ! ---- boxes -----------------------------------------------------------------------------------
+
+  function box_int32(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims
+    integer(int32), intent(in) :: shape(:), start(:), count(:)
+    integer(int32), intent(in), optional :: halo_low(:), halo_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    d = boxes_int32(io, dims, shape, reshape(start, [size(start), 1]), &
+      reshape(count, [size(count), 1]), halo_low, halo_high, ierr)
+  end function box_int32
+
+  function box_int64(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims
+    integer(int64), intent(in) :: shape(:), start(:), count(:)
+    integer(int64), intent(in), optional :: halo_low(:), halo_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    d = boxes_int64(io, dims, shape, reshape(start, [size(start), 1]), &
+      reshape(count, [size(count), 1]), halo_low, halo_high, ierr)
+  end function box_int64
+
+  function boxes_int32(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims
+    integer(int32), intent(in) :: shape(:), start(:, :), count(:, :)
+    integer(int32), intent(in), optional :: halo_low(:), halo_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    integer(int64), allocatable :: low(:), high(:)
+    if (present(halo_low)) low = int(halo_low, int64)
+    if (present(halo_high)) high = int(halo_high, int64)
+    d = boxes_int64(io, dims, int(shape, int64), int(start, int64), int(count, int64), low, &
+      high, ierr)
+  end function boxes_int32
+
+  function boxes_int64(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims
+    integer(int64), intent(in) :: shape(:), start(:, :), count(:, :)
+    integer(int64), intent(in), optional :: halo_low(:), halo_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    integer(int64), allocatable :: lengths(:), low(:), high(:)
+    integer(c_int) :: status, nblocks
+    integer :: n
+    logical :: fits
+
+    n = name_count(dims)
+    fits = size(shape) == n .and. size(start, 1) == n .and. size(count, 1) == n &
+      .and. size(start, 2) == size(count, 2)
+    if (present(halo_low)) fits = fits .and. size(halo_low) == n
+    if (present(halo_high)) fits = fits .and. size(halo_high) == n
+
+    ! Collective: ranks whose arrays do not fit take part as well, with an invalid number of boxes.
+    nblocks = -1
+    allocate (lengths(n), low(n), high(n), source=0_int64)
+    if (fits) then
+      nblocks = size(start, 2)
+      lengths = shape
+      if (present(halo_low)) low = halo_low
+      if (present(halo_high)) high = halo_high
+    end if
+    status = c_decompose(io%handle, reversed(dims), nblocks, backwards(lengths), &
+      columns_backwards(start) - 1, columns_backwards(count), backwards(low), backwards(high), &
+      d%handle)
+    if (fits) then
+      call check(status, io%handle, c_text('tw_decompose'), ierr)
+    else
+      d%handle = c_null_ptr
+      call check(TW_ESHAPE, c_null_ptr, c_text('tw_decompose: shape, start, count or halo has not &
+        &one value for each name of "'//dims//'"'), ierr)
+    end if
+  end function boxes_int64
+
+  ! ---- lists -----------------------------------------------------------------------------------
+
+  function list_int32(io, dims, shape, listed, indices, shared, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims, listed
+    integer(int32), intent(in) :: shape(:), indices(:)
+    logical, intent(in), optional :: shared
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    integer(int64), allocatable :: from_0(:)
+    integer(int64) :: i
+    allocate (from_0(size(indices, kind=int64)))
+    do i = 1, size(from_0, kind=int64)
+      from_0(i) = int(indices(i), int64) - 1
+    end do
+    d = list_from_0(io, dims, int(shape, int64), listed, from_0, shared, ierr)
+  end function list_int32
+
+  function list_int64(io, dims, shape, listed, indices, shared, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims, listed
+    integer(int64), intent(in) :: shape(:), indices(:)
+    logical, intent(in), optional :: shared
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    integer(int64), allocatable :: from_0(:)
+    integer(int64) :: i
+    allocate (from_0(size(indices, kind=int64)))
+    do i = 1, size(from_0, kind=int64)
+      from_0(i) = indices(i) - 1
+    end do
+    d = list_from_0(io, dims, shape, listed, from_0, shared, ierr)
+  end function list_int64
+
+  function list_from_0(io, dims, shape, listed, indices, shared, ierr) result(d)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: dims, listed
+    integer(int64), intent(in) :: shape(:), indices(:)
+    logical, intent(in), optional :: shared
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_decomposition) :: d
+    integer(int64), allocatable :: lengths(:)
+    integer(int64) :: n
+    integer(c_int) :: status, flags
+    logical :: fits
+
+    flags = 0
+    if (present(shared)) then
+      if (shared) flags = 1
+    end if
+    ! Collective: a rank whose shape does not fit takes part as well, with an invalid length.
+    fits = size(shape) == name_count(dims)
+    allocate (lengths(name_count(dims)), source=1_int64)
+    n = -1
+    if (fits) then
+      n = size(indices, kind=int64)
+      lengths = shape(size(shape):1:-1)
+    end if
+    status = c_decompose_list(io%handle, reversed(dims), lengths, reversed(listed), n, indices, &
+      flags, d%handle)
+    if (fits) then
+      call check(status, io%handle, c_text('tw_decompose_list'), ierr)
+    else
+      d%handle = c_null_ptr
+      call check(TW_ESHAPE, c_null_ptr, c_text('tw_decompose_list: shape has not one value for &
+        &each name of "'//dims//'"'), ierr)
+    end if
+  end function list_from_0
+
+  ! ---- both ------------------------------------------------------------------------------------
+
+  !> call tw_fill_halo(d, edges [, ierr]): what reads with this decomposition do with the halos of
+  !> the arrays from now on.
+  !>   edges  (ndims) TW_HALO_KEEP, TW_HALO_CLIP or TW_HALO_PERIODIC, in the decomposition's order
+  !> Errors: TW_EARG, TW_EMISMATCH, TW_EHANDLE. Collective.
+  subroutine tw_fill_halo(decomposition, edges, ierr)
+    type(tw_decomposition), intent(in) :: decomposition
+    integer(c_int), intent(in) :: edges(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer :: i
+    call check(c_fill_halo(decomposition%handle, [(edges(i), i = size(edges), 1, -1)]), &
+      c_null_ptr, c_text('tw_fill_halo'), ierr)
+  end subroutine tw_fill_halo
+
+  !> The other order of the dimensions.
+  pure function backwards(array) result(turned)
+    integer(int64), intent(in) :: array(:)
+    integer(int64) :: turned(size(array))
+    turned = array(size(array):1:-1)
+  end function backwards
+
+  pure function columns_backwards(array) result(turned)
+    integer(int64), intent(in) :: array(:, :)
+    integer(int64) :: turned(size(array))
+    turned = reshape(array(size(array, 1):1:-1, :), [size(array)])
+  end function columns_backwards
+
+end module thalweg_decomposition

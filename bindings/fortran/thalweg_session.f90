@@ -1,0 +1,197 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> A session, from its begin to its end, and what it tells: part of module thalweg.
+module thalweg_session
+  use, intrinsic :: iso_c_binding
+  use mpi_f08, only: MPI_Comm
+  use thalweg_base, only: tw_session, TW_OK
+  use thalweg_c, only: check, c_text, c_settings, f_text
+  implicit none
+  private
+
+  public :: tw_init, tw_finalize, tw_inq_role, tw_is_server, tw_model_comm, tw_strerror, &
+    tw_error_message, tw_print_config, tw_summary, tw_print_summary
+
+  ! What a rank does in its session.
+  integer(c_int), parameter, public :: TW_MODEL = 0
+  integer(c_int), parameter, public :: TW_SERVER = 1
+
+  !> io = tw_init(comm [, settings] [, ierr])
+  !>
+  !> Starts a session on a duplicate of comm.
+  !>   comm      the ranks that take part: type(MPI_Comm) of mpi_f08, or the integer of mpi
+  !>   settings  'name=value; ...', e.g. 'method=record; format=cdf5'. The environment
+  !>             (THALWEG_METHOD, ...) overrides them; they override the configuration file.
+  !> After an error the session is still there for tw_error_message and tw_finalize.
+  !> Errors: TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI. Collective over comm.
+  interface tw_init
+    module procedure init_mpi_f08
+    module procedure init_mpi
+  end interface tw_init
+
+  interface
+    integer(c_int) function c_init(comm, settings, session) bind(C, name='thalweg_f_init')
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: settings(*)
+      type(c_ptr), intent(inout) :: session
+    end function c_init
+
+    integer(c_int) function c_finalize(session) bind(C, name='tw_finalize')
+      import
+      type(c_ptr), intent(inout) :: session
+    end function c_finalize
+
+    type(c_ptr) function c_strerror(status) bind(C, name='tw_strerror')
+      import
+      integer(c_int), value :: status
+    end function c_strerror
+
+    integer(c_int) function c_inq_role(session, role) bind(C, name='tw_inq_role')
+      import
+      type(c_ptr), value :: session
+      integer(c_int), intent(inout) :: role
+    end function c_inq_role
+
+    integer(c_int) function c_model_comm(session, comm) bind(C, name='thalweg_f_model_comm')
+      import
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: comm
+    end function c_model_comm
+
+    type(c_ptr) function c_error_message(session) bind(C, name='tw_error_message')
+      import
+      type(c_ptr), value :: session
+    end function c_error_message
+
+    integer(c_int) function c_print_config(session) bind(C, name='tw_print_config')
+      import
+      type(c_ptr), value :: session
+    end function c_print_config
+
+    integer(c_int) function c_summary(session, json) bind(C, name='tw_summary')
+      import
+      type(c_ptr), value :: session
+      type(c_ptr), intent(inout) :: json
+    end function c_summary
+
+    integer(c_int) function c_print_summary(session) bind(C, name='tw_print_summary')
+      import
+      type(c_ptr), value :: session
+    end function c_print_summary
+  end interface
+
+contains
+
+  function init_mpi_f08(comm, settings, ierr) result(io)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in), optional :: settings
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_session) :: io
+    io = init_mpi(comm%MPI_VAL, settings, ierr)
+  end function init_mpi_f08
+
+  function init_mpi(comm, settings, ierr) result(io)
+    integer, intent(in) :: comm
+    character(len=*), intent(in), optional :: settings
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_session) :: io
+    integer(c_int) :: status
+    status = c_init(int(comm, c_int), c_settings(settings), io%handle)
+    call check(status, io%handle, c_text('tw_init'), ierr)
+  end function init_mpi
+
+  !> Closes the files still open, writes the summary if the settings ask for it, frees the session
+  !> with its decompositions and files. Their handles must not be used any more.
+  !> Errors: the first one that no other call has returned. Collective.
+  subroutine tw_finalize(io, ierr)
+    type(tw_session), intent(inout) :: io
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: status
+    status = c_finalize(io%handle)
+    call check(status, io%handle, c_text('tw_finalize'), ierr)
+  end subroutine tw_finalize
+
+  !> This rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are set aside:
+  !> on them tw_init serves until all model ranks have called tw_finalize, and then returns; all
+  !> they have left to do is to call tw_finalize themselves. Errors: TW_EHANDLE. Local.
+  function tw_inq_role(io, ierr) result(role)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: role
+    integer(c_int) :: status
+    role = TW_MODEL
+    status = c_inq_role(io%handle, role)
+    call check(status, io%handle, c_text('tw_inq_role'), ierr)
+  end function tw_inq_role
+
+  !> Whether this rank is a server: tw_inq_role(io) == TW_SERVER. Errors: TW_EHANDLE. Local.
+  function tw_is_server(io, ierr) result(server)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    logical :: server
+    server = tw_inq_role(io, ierr) == TW_SERVER
+  end function tw_is_server
+
+  !> The communicator of the ranks that are no servers, in the order of the session's: what the
+  !> model uses in place of the one it gave to tw_init. It belongs to the session and lives until
+  !> tw_finalize; MPI_COMM_NULL on a server. Its component MPI_VAL is the integer of the module
+  !> mpi.
+  !> Errors: TW_EHANDLE. Local.
+  function tw_model_comm(io, ierr) result(comm)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    type(MPI_Comm) :: comm
+    integer(c_int) :: status, number
+    status = c_model_comm(io%handle, number)
+    comm%MPI_VAL = number
+    call check(status, io%handle, c_text('tw_model_comm'), ierr)
+  end function tw_model_comm
+
+  !> Name and text of a status code: 'TW_ESHAPE: shape, size or rank does not fit'. Local.
+  function tw_strerror(status) result(text)
+    integer(c_int), intent(in) :: status
+    character(len=:), allocatable :: text
+    text = f_text(c_strerror(status))
+  end function tw_strerror
+
+  !> Full text of this rank's last error in this session, '' if there was none. Local.
+  function tw_error_message(io) result(text)
+    type(tw_session), intent(in) :: io
+    character(len=:), allocatable :: text
+    text = f_text(c_error_message(io%handle))
+  end function tw_error_message
+
+  !> Prints all settings, with where each comes from, on rank 0. Errors: TW_EHANDLE. Collective.
+  subroutine tw_print_config(io, ierr)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_print_config(io%handle), io%handle, c_text('tw_print_config'), ierr)
+  end subroutine tw_print_config
+
+  !> JSON text of the session so far: phases (seconds of the slowest rank), bytes, messages, peak
+  !> memory, per file. The same on every rank. Errors: TW_EHANDLE. Collective.
+  function tw_summary(io, ierr) result(json)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    character(len=:), allocatable :: json
+    type(c_ptr) :: text
+    integer(c_int) :: status
+    text = c_null_ptr
+    status = c_summary(io%handle, text)
+    if (status == TW_OK) then
+      json = f_text(text)
+    else
+      json = ''
+    end if
+    call check(status, io%handle, c_text('tw_summary'), ierr)
+  end function tw_summary
+
+  !> Prints the summary as a table on rank 0. Errors: TW_EHANDLE. Collective.
+  subroutine tw_print_summary(io, ierr)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_print_summary(io%handle), io%handle, c_text('tw_print_summary'), ierr)
+  end subroutine tw_print_summary
+
+end module thalweg_session

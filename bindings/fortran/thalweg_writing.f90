@@ -1,0 +1,368 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> Files that are written: definitions, puts, steps: part of module thalweg.
+module thalweg_writing
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use thalweg_base, only: tw_session, tw_decomposition, tw_file, TW_EHANDLE
+  use thalweg_c, only: check, c_text, c_settings, reversed
+  implicit none
+  private
+
+  public :: tw_create, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, tw_set_record, tw_enddef, &
+    tw_put, tw_put_deferred, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover
+
+  !> Length of the record dimension in tw_def_dim.
+  integer(int64), parameter, public :: TW_UNLIMITED = 0
+
+  !> What tw_set_record does with the later records: keeps or drops them.
+  integer(c_int), parameter, public :: TW_KEEP_LATER = 0
+  integer(c_int), parameter, public :: TW_DROP_LATER = 1
+
+  !> call tw_def_dim(file, name, length [, ierr]): defines a dimension; TW_UNLIMITED makes the
+  !> record dimension. Needed only for dimensions that no decomposition names.
+  !>   length  default or 64-bit integer
+  !> Errors: TW_EARG, TW_EEXISTS, TW_ESTATE, TW_EFORMAT, TW_ECLOSED. Local; every rank alike.
+  interface tw_def_dim
+    module procedure def_dim_int32
+    module procedure def_dim_int64
+  end interface tw_def_dim
+
+  !> call tw_set_record(file, record [, later] [, ierr]): of a file opened with mode=append: which
+  !> of its records the first step writes, in place of the one behind the last. Each step then
+  !> writes the next record, whole: variables that are not put are filled.
+  !>   record  from 1 to the number of records and 1; default or 64-bit integer
+  !>   later   the records from there on: TW_KEEP_LATER (default): they stay until they are written
+  !>           over; TW_DROP_LATER: they are dropped when the definitions end
+  !> Errors: TW_EBOUNDS, TW_EARG, TW_ESTATE, TW_ECLOSED. Local, before the definitions end; every
+  !> rank alike.
+  interface tw_set_record
+    module procedure set_record_int32
+    module procedure set_record_int64
+  end interface tw_set_record
+
+  ! These take any array as it is: type, kind, rank, extents and strides travel in its descriptor,
+  ! and neither the compiler nor this interface copies it.
+  interface
+
+    !> call tw_put(file, name, array [, ierr])
+    !>
+    !> Hands over this rank's part of the variable `name`; of a record variable, for the record
+    !> under way. The array may change when the call returns.
+    !>   array  of type integer (1, 2, 4, 8 bytes), real (4, 8) or character, any strides: the box
+    !>          of the variable's decomposition in the decomposition's order, with or without its
+    !>          halo; with one more, last, dimension where a rank has several boxes (extents as for
+    !>          the largest box). Replicated variables: all of it, the same on every rank; a scalar
+    !>          for a variable without dimensions. Numbers are converted as netCDF does.
+    !>          character(len=n) with n /= 1 has a first dimension of n letters more. An array that
+    !>          is not allocated counts as empty.
+    !> Errors: TW_ENOTFOUND, TW_ETYPE (logical, complex, derived types; numbers into text or text
+    !> into numbers), TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or an earlier failed write of
+    !> the file.
+    !> Local, but for the first call of a file in define mode, which does tw_enddef.
+    subroutine tw_put(file, name, array, ierr) bind(C, name='thalweg_f_put')
+      import :: tw_file, c_char, c_int
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_put
+
+    !> call tw_put_deferred(file, name, array [, ierr])
+    !>
+    !> As tw_put, but without the copy: the array must stay as it is, and where it is, until
+    !> tw_end_step, tw_sync or tw_close of the file returns. So it must be a variable or a section
+    !> of one, not an expression, and should have the attribute target or asynchronous.
+    subroutine tw_put_deferred(file, name, array, ierr) bind(C, name='thalweg_f_put_deferred')
+      import :: tw_file, c_char, c_int
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in), asynchronous :: array
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_put_deferred
+
+    !> call tw_put_att(file, var, name, value [, ierr])
+    !>
+    !> Sets an attribute of a variable or, with var = '', of the file.
+    !>   value  a character scalar (all of it, trailing blanks too), or a number or rank-1 array of
+    !>          numbers: integer (1, 2, 4, 8 bytes) or real (4, 8). The attribute gets its type.
+    !> Allowed until tw_close, and to be the same on every rank (found by tw_enddef or tw_close).
+    !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (rank above 1), TW_EFORMAT (8-byte integers need
+    !> CDF-5), TW_ESTATE, TW_ECLOSED, TW_ENOMEM. Local.
+    subroutine tw_put_att(file, var, name, value, ierr) bind(C, name='thalweg_f_put_att')
+      import :: tw_file, c_char, c_int
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: var, name
+      type(*), dimension(..), intent(in) :: value
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_put_att
+
+  end interface
+
+  !> call tw_put_box(file, name, array, start, count [, ierr])
+  !>
+  !> Puts a box of a variable, whatever its decomposition; it becomes part of the file at the next
+  !> tw_end_step, tw_sync or tw_close. A file that is written by boxes is written by boxes alone.
+  !>   array         as for tw_put, of as many elements as the box has, in the order of the
+  !>                 variable's dimensions; free for reuse when the call returns. One that is not
+  !>                 contiguous is copied.
+  !>   start, count  of all dimensions of the variable, fastest first, the record dimension
+  !>                 included; start from 1; a count of 0 puts nothing. Both of kind int32 or both
+  !>                 of kind int64.
+  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count and array do not fit each other),
+  !> TW_EBOUNDS, TW_ERANGE, TW_ESTATE (tw_put was used on the file, or its service is inline),
+  !> TW_ECLOSED, TW_ENOMEM, or an earlier failure of the file. Local.
+  interface tw_put_box
+    subroutine put_box_int32(file, name, array, start, count, ierr) &
+        bind(C, name='thalweg_f_put_box_int32')
+      import :: tw_file, c_char, c_int, c_int32_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int32_t), intent(in) :: start(:), count(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine put_box_int32
+    subroutine put_box_int64(file, name, array, start, count, ierr) &
+        bind(C, name='thalweg_f_put_box_int64')
+      import :: tw_file, c_char, c_int, c_int64_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int64_t), intent(in) :: start(:), count(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine put_box_int64
+  end interface tw_put_box
+
+  interface
+    integer(c_int) function c_create(session, path, settings, file) bind(C, name='tw_create')
+      import
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in) :: settings(*)
+      type(c_ptr), intent(inout) :: file
+    end function c_create
+
+    integer(c_int) function c_def_dim(file, name, length) bind(C, name='tw_def_dim')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: length
+    end function c_def_dim
+
+    integer(c_int) function c_def_var(file, name, type, dims, decomposition) &
+        bind(C, name='tw_def_var')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: type
+      character(kind=c_char), intent(in) :: dims(*)
+      type(c_ptr), value :: decomposition
+    end function c_def_var
+
+    integer(c_int) function c_set_var(file, name, settings) bind(C, name='tw_set_var')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*), settings(*)
+    end function c_set_var
+
+    integer(c_int) function c_set_record(file, record, later) bind(C, name='tw_set_record')
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), value :: record
+      integer(c_int), value :: later
+    end function c_set_record
+
+    integer(c_int) function c_enddef(file) bind(C, name='tw_enddef')
+      import
+      type(c_ptr), value :: file
+    end function c_enddef
+
+    integer(c_int) function c_end_step(file) bind(C, name='tw_end_step')
+      import
+      type(c_ptr), value :: file
+    end function c_end_step
+
+    integer(c_int) function c_sync(file, durable) bind(C, name='tw_sync')
+      import
+      type(c_ptr), value :: file
+      integer(c_int), value :: durable
+    end function c_sync
+
+    integer(c_int) function c_close(file) bind(C, name='tw_close')
+      import
+      type(c_ptr), intent(inout) :: file
+    end function c_close
+
+    integer(c_int) function c_recover(path, text, length) bind(C, name='tw_recover')
+      import
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: length
+    end function c_recover
+  end interface
+
+contains
+
+  !> file = tw_create(io, path [, settings] [, ierr]): creates a netCDF file, which appears under
+  !> its own name when it is closed.
+  !>   settings  'name=value; ...' for this file alone: method, storage, format, ...
+  !> Errors: TW_EARG, TW_ESETTING, TW_EINUSE (open in this session), TW_EIO. Collective.
+  function tw_create(io, path, settings, ierr) result(file)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in), optional :: settings
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_file) :: file
+    integer(c_int) :: status
+    file%session = io%handle
+    status = c_create(io%handle, c_text(path), c_settings(settings), file%handle)
+    call check(status, io%handle, c_text('tw_create'), ierr)
+  end function tw_create
+
+  subroutine def_dim_int32(file, name, length, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: name
+    integer(int32), intent(in) :: length
+    integer(c_int), intent(out), optional :: ierr
+    call def_dim_int64(file, name, int(length, int64), ierr)
+  end subroutine def_dim_int32
+
+  subroutine def_dim_int64(file, name, length, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: name
+    integer(int64), intent(in) :: length
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: status
+    status = c_def_dim(file%handle, c_text(name), length)
+    call check(status, file%session, c_text('tw_def_dim'), ierr)
+  end subroutine def_dim_int64
+
+  !> call tw_def_var(file, name, type, dims [, decomposition] [, ierr]): defines a variable.
+  !>   type           TW_FLOAT, ...: its type in the file
+  !>   dims           names in file order, fastest first, the record dimension last:
+  !>                  'lon lat lev time'; '' for a scalar. Names of the decomposition that are not
+  !>                  defined yet get its lengths; the last name, if it is neither, becomes the
+  !>                  record (unlimited) dimension.
+  !>   decomposition  who holds what, its dimensions those of the variable without the record
+  !>                  dimension, in any order. Without it the variable is replicated: every rank
+  !>                  holds the whole, and rank 0's values are written.
+  !> Errors: TW_EARG, TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE, TW_EFORMAT, TW_ESTATE,
+  !> TW_ECLOSED, TW_EHANDLE (a decomposition that was never made). Local; every rank alike.
+  subroutine tw_def_var(file, name, type, dims, decomposition, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(in) :: type
+    character(len=*), intent(in) :: dims
+    type(tw_decomposition), intent(in), optional :: decomposition
+    integer(c_int), intent(out), optional :: ierr
+    type(c_ptr) :: holders
+    integer(c_int) :: status
+    holders = c_null_ptr
+    if (present(decomposition)) then
+      holders = decomposition%handle
+      if (.not. c_associated(holders)) then
+        call check(TW_EHANDLE, c_null_ptr, c_text('tw_def_var: the decomposition of '//name// &
+          ' was never made'), ierr)
+        return
+      end if
+    end if
+    status = c_def_var(file%handle, c_text(name), type, reversed(dims), holders)
+    call check(status, file%session, c_text('tw_def_var'), ierr)
+  end subroutine tw_def_var
+
+  !> call tw_set_var(file, name, settings [, ierr]): sets how a variable of a netCDF-4 file is
+  !> stored: 'deflate=1; chunks=lev=10', of the settings deflate, shuffle, zstd, quantize and
+  !> chunks, which come before those of the file. Before the definitions end.
+  !> Errors: TW_ESETTING, TW_ENOTFOUND, TW_ESTATE. Local; every rank alike.
+  subroutine tw_set_var(file, name, settings, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: name, settings
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: status
+    status = c_set_var(file%handle, c_text(name), c_text(settings))
+    call check(status, file%session, c_text('tw_set_var'), ierr)
+  end subroutine tw_set_var
+
+  subroutine set_record_int32(file, record, later, ierr)
+    type(tw_file), intent(in) :: file
+    integer(int32), intent(in) :: record
+    integer(c_int), intent(in), optional :: later
+    integer(c_int), intent(out), optional :: ierr
+    call set_record_int64(file, int(record, int64), later, ierr)
+  end subroutine set_record_int32
+
+  subroutine set_record_int64(file, record, later, ierr)
+    type(tw_file), intent(in) :: file
+    integer(int64), intent(in) :: record
+    integer(c_int), intent(in), optional :: later
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: what
+    what = TW_KEEP_LATER
+    if (present(later)) what = later
+    call check(c_set_record(file%handle, record - 1, what), file%session, &
+      c_text('tw_set_record'), ierr)
+  end subroutine set_record_int64
+
+  !> Ends the definitions: compares them over the ranks, writes the header. Optional: the first
+  !> tw_put, tw_end_step, tw_sync or tw_close does it. Errors: TW_EMISMATCH, TW_EFORMAT, TW_EIO,
+  !> TW_EDIFFERENT (they are not those of a file opened with mode=append), TW_ESTATE, TW_ECLOSED.
+  !> Collective.
+  subroutine tw_enddef(file, ierr)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_enddef(file%handle), file%session, c_text('tw_enddef'), ierr)
+  end subroutine tw_enddef
+
+  !> Writes what was put and ends the record; the next tw_put belongs to the next one.
+  !> Errors: TW_EMISSING (a variable put on some ranks only; the step stays open), TW_ERANGE
+  !> (values did not fit; written as netCDF would), TW_EIO, TW_ECLOSED. Collective.
+  subroutine tw_end_step(file, ierr)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_end_step(file%handle), file%session, c_text('tw_end_step'), ierr)
+  end subroutine tw_end_step
+
+  !> call tw_sync(file [, durable] [, ierr]): makes all ended records readable to others and, with
+  !> durable = .true., safe from a power loss. Errors: as tw_end_step. Collective.
+  subroutine tw_sync(file, durable, ierr)
+    type(tw_file), intent(in) :: file
+    logical, intent(in), optional :: durable
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: flag
+    flag = 0
+    if (present(durable)) flag = merge(1_c_int, 0_c_int, durable)
+    call check(c_sync(file%handle, flag), file%session, c_text('tw_sync'), ierr)
+  end subroutine tw_sync
+
+  !> Writes what is left, completes the file and gives it its name. Later calls with the same
+  !> handle return TW_ECLOSED, until tw_finalize. Errors: as tw_end_step. Collective.
+  subroutine tw_close(file, ierr)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ierr
+    type(c_ptr) :: handle
+    handle = file%handle
+    call check(c_close(handle), file%session, c_text('tw_close'), ierr)
+  end subroutine tw_close
+
+  !> call tw_recover(path [, text] [, ierr]): completes the file that a killed run left under its
+  !> temporary name: what was committed stays, what was not is cut off, and the file gets its own
+  !> name.
+  !>   path  the file's own name or its temporary one, path.part
+  !>   text  receives what was done, or why it failed
+  !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions ended; nothing is
+  !> changed), TW_EIO. Local: one process calls it, without a session and without MPI.
+  subroutine tw_recover(path, text, ierr)
+    character(len=*), intent(in) :: path
+    character(len=:), allocatable, intent(out), optional :: text
+    integer(c_int), intent(out), optional :: ierr
+    character(len=4096, kind=c_char) :: words
+    character(len=:), allocatable :: said
+    integer(c_int) :: status
+    words = c_null_char
+    status = c_recover(c_text(path), words, int(len(words), int64))
+    said = words(:index(words, c_null_char) - 1)
+    if (present(text)) text = said
+    call check(status, c_null_ptr, c_text('tw_recover: '//said), ierr)
+  end subroutine tw_recover
+
+end module thalweg_writing
