@@ -18,6 +18,7 @@ module thalweg
   use thalweg_decomposition
   use thalweg_writing
   use thalweg_reading
+  use thalweg_inquiry
   use thalweg_restart
   implicit none
   public

@@ -10,14 +10,13 @@ module thalweg_c
   public :: check, c_text, c_settings, f_text, name_count, reversed
 
   interface
-    !> Gives the status to ierr or, without ierr, stops the program if it is an error.
-    subroutine check(status, session, procedure, ierr) bind(C, name='thalweg_f_check')
+    subroutine c_check(status, session, procedure, ierr) bind(C, name='thalweg_f_check')
       import
       integer(c_int), value :: status
       type(c_ptr), value :: session
       character(kind=c_char), intent(in) :: procedure(*)
       integer(c_int), intent(out), optional :: ierr
-    end subroutine check
+    end subroutine c_check
 
     integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
       import
@@ -26,6 +25,16 @@ module thalweg_c
   end interface
 
 contains
+
+  !> Gives the status to ierr or, without ierr, stops the program if it is an error.
+  !>   procedure  what was called, for the message
+  subroutine check(status, session, procedure, ierr)
+    integer(c_int), intent(in) :: status
+    type(c_ptr), intent(in) :: session
+    character(len=*), intent(in) :: procedure
+    integer(c_int), intent(out), optional :: ierr
+    call c_check(status, session, c_text(procedure), ierr)
+  end subroutine check
 
   !> The text without trailing blanks, ended as C expects.
   pure function c_text(text) result(ended)

@@ -161,11 +161,11 @@ contains
       columns_backwards(start) - 1, columns_backwards(count), backwards(low), backwards(high), &
       d%handle)
     if (fits) then
-      call check(status, io%handle, c_text('tw_decompose'), ierr)
+      call check(status, io%handle, 'tw_decompose', ierr)
     else
       d%handle = c_null_ptr
-      call check(TW_ESHAPE, c_null_ptr, c_text('tw_decompose: shape, start, count or halo has not &
-        &one value for each name of "'//dims//'"'), ierr)
+      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose: shape, start, count or halo has not &
+        &one value for each name of "'//dims//'"', ierr)
     end if
   end function boxes_int64
 
@@ -178,13 +178,7 @@ contains
     logical, intent(in), optional :: shared
     integer(c_int), intent(out), optional :: ierr
     type(tw_decomposition) :: d
-    integer(int64), allocatable :: from_0(:)
-    integer(int64) :: i
-    allocate (from_0(size(indices, kind=int64)))
-    do i = 1, size(from_0, kind=int64)
-      from_0(i) = int(indices(i), int64) - 1
-    end do
-    d = list_from_0(io, dims, int(shape, int64), listed, from_0, shared, ierr)
+    d = list_from_0(io, dims, int(shape, int64), listed, int(indices, int64) - 1, shared, ierr)
   end function list_int32
 
   function list_int64(io, dims, shape, listed, indices, shared, ierr) result(d)
@@ -194,13 +188,7 @@ contains
     logical, intent(in), optional :: shared
     integer(c_int), intent(out), optional :: ierr
     type(tw_decomposition) :: d
-    integer(int64), allocatable :: from_0(:)
-    integer(int64) :: i
-    allocate (from_0(size(indices, kind=int64)))
-    do i = 1, size(from_0, kind=int64)
-      from_0(i) = indices(i) - 1
-    end do
-    d = list_from_0(io, dims, shape, listed, from_0, shared, ierr)
+    d = list_from_0(io, dims, shape, listed, indices - 1, shared, ierr)
   end function list_int64
 
   function list_from_0(io, dims, shape, listed, indices, shared, ierr) result(d)
@@ -225,16 +213,16 @@ contains
     n = -1
     if (fits) then
       n = size(indices, kind=int64)
-      lengths = shape(size(shape):1:-1)
+      lengths = backwards(shape)
     end if
     status = c_decompose_list(io%handle, reversed(dims), lengths, reversed(listed), n, indices, &
       flags, d%handle)
     if (fits) then
-      call check(status, io%handle, c_text('tw_decompose_list'), ierr)
+      call check(status, io%handle, 'tw_decompose_list', ierr)
     else
       d%handle = c_null_ptr
-      call check(TW_ESHAPE, c_null_ptr, c_text('tw_decompose_list: shape has not one value for &
-        &each name of "'//dims//'"'), ierr)
+      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose_list: shape has not one value for &
+        &each name of "'//dims//'"', ierr)
     end if
   end function list_from_0
 
@@ -248,9 +236,8 @@ contains
     type(tw_decomposition), intent(in) :: decomposition
     integer(c_int), intent(in) :: edges(:)
     integer(c_int), intent(out), optional :: ierr
-    integer :: i
-    call check(c_fill_halo(decomposition%handle, [(edges(i), i = size(edges), 1, -1)]), &
-      c_null_ptr, c_text('tw_fill_halo'), ierr)
+    call check(c_fill_halo(decomposition%handle, edges(size(edges):1:-1)), c_null_ptr, &
+      'tw_fill_halo', ierr)
   end subroutine tw_fill_halo
 
   !> The other order of the dimensions.

@@ -5,7 +5,8 @@
 module thalweg_restart
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
-  use thalweg_base, only: tw_session, tw_decomposition, TW_OK
+  use thalweg_attributes, only: c_inq_att_of, c_get_att_text_of, inq_att, get_att_text
+  use thalweg_base, only: tw_session, tw_decomposition
   use thalweg_c, only: check, c_text, c_settings
   implicit none
   private
@@ -124,25 +125,10 @@ module thalweg_restart
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), intent(inout) :: found
     end function c_found
-
-    integer(c_int) function c_inq_att(restart, var, name, type, n) &
-        bind(C, name='tw_restart_inq_att')
-      import
-      type(c_ptr), value :: restart
-      character(kind=c_char), intent(in) :: var(*), name(*)
-      integer(c_int), intent(inout) :: type
-      integer(c_int64_t), intent(inout) :: n
-    end function c_inq_att
-
-    integer(c_int) function c_get_att_text(restart, var, name, size, text) &
-        bind(C, name='tw_restart_get_att_text')
-      import
-      type(c_ptr), value :: restart
-      character(kind=c_char), intent(in) :: var(*), name(*)
-      integer(c_int64_t), value :: size
-      character(kind=c_char), intent(inout) :: text(*)
-    end function c_get_att_text
   end interface
+
+  procedure(c_inq_att_of), bind(C, name='tw_restart_inq_att') :: c_inq_att
+  procedure(c_get_att_text_of), bind(C, name='tw_restart_get_att_text') :: c_get_att_text
 
 contains
 
@@ -158,7 +144,7 @@ contains
     integer(c_int) :: status
     restart%session = io%handle
     status = c_new(io%handle, c_settings(settings), restart%handle)
-    call check(status, io%handle, c_text('tw_restart_new'), ierr)
+    call check(status, io%handle, 'tw_restart_new', ierr)
   end function tw_restart_new
 
   !> Frees it; the arrays are the model's. What is not freed is by tw_finalize. Errors: TW_EHANDLE.
@@ -166,7 +152,7 @@ contains
   subroutine tw_restart_free(restart, ierr)
     type(tw_restart), intent(inout) :: restart
     integer(c_int), intent(out), optional :: ierr
-    call check(c_free(restart%handle), c_null_ptr, c_text('tw_restart_free'), ierr)
+    call check(c_free(restart%handle), c_null_ptr, 'tw_restart_free', ierr)
   end subroutine tw_restart_free
 
   subroutine def_dim_int32(restart, name, length, ierr)
@@ -183,7 +169,7 @@ contains
     integer(int64), intent(in) :: length
     integer(c_int), intent(out), optional :: ierr
     call check(c_def_dim(restart%handle, c_text(name), length), restart%session, &
-      c_text('tw_restart_def_dim'), ierr)
+      'tw_restart_def_dim', ierr)
   end subroutine def_dim_int64
 
   !> call tw_restart_write(restart, path [, ierr]): writes all registered arrays, as they are now. A
@@ -195,8 +181,7 @@ contains
     type(tw_restart), intent(in) :: restart
     character(len=*), intent(in) :: path
     integer(c_int), intent(out), optional :: ierr
-    call check(c_write(restart%handle, c_text(path)), restart%session, &
-      c_text('tw_restart_write'), ierr)
+    call check(c_write(restart%handle, c_text(path)), restart%session, 'tw_restart_write', ierr)
   end subroutine tw_restart_write
 
   !> call tw_restart_read(restart, path [, ierr]): reads all registered arrays, whatever the number
@@ -207,8 +192,7 @@ contains
     type(tw_restart), intent(in) :: restart
     character(len=*), intent(in) :: path
     integer(c_int), intent(out), optional :: ierr
-    call check(c_read(restart%handle, c_text(path)), restart%session, c_text('tw_restart_read'), &
-      ierr)
+    call check(c_read(restart%handle, c_text(path)), restart%session, 'tw_restart_read', ierr)
   end subroutine tw_restart_read
 
   !> found = tw_restart_found(restart, name [, ierr]): whether the file that was read last had a
@@ -223,7 +207,7 @@ contains
     there = 0
     status = c_found(restart%handle, c_text(name), there)
     found = there /= 0
-    call check(status, restart%session, c_text('tw_restart_found'), ierr)
+    call check(status, restart%session, 'tw_restart_found', ierr)
   end function tw_restart_found
 
   !> call tw_restart_inq_att(restart, var, name [, type] [, n] [, ierr]): type and number of values
@@ -234,14 +218,8 @@ contains
     integer(c_int), intent(out), optional :: type
     integer(c_int64_t), intent(out), optional :: n
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: kind, status
-    integer(c_int64_t) :: values
-    kind = 0
-    values = 0
-    status = c_inq_att(restart%handle, c_text(var), c_text(name), kind, values)
-    if (present(type)) type = kind
-    if (present(n)) n = values
-    call check(status, restart%session, c_text('tw_restart_inq_att'), ierr)
+    call inq_att(c_inq_att, restart%handle, restart%session, 'tw_restart_inq_att', var, name, &
+      type, n, ierr)
   end subroutine tw_restart_inq_att
 
   !> text = tw_restart_get_att_text(restart, var, name [, ierr]): a text attribute of the file that
@@ -251,19 +229,8 @@ contains
     character(len=*), intent(in) :: var, name
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: text
-    character(len=:), allocatable :: room
-    integer(c_int) :: kind, status
-    integer(c_int64_t) :: n
-    kind = 0
-    n = 0
-    text = ''
-    status = c_inq_att(restart%handle, c_text(var), c_text(name), kind, n)
-    if (status == TW_OK) then
-      allocate (character(len=n + 1) :: room)
-      status = c_get_att_text(restart%handle, c_text(var), c_text(name), n + 1, room)
-      if (status == TW_OK) text = room(:n)
-    end if
-    call check(status, restart%session, c_text('tw_restart_get_att_text'), ierr)
+    text = get_att_text(c_inq_att, c_get_att_text, restart%handle, restart%session, &
+      'tw_restart_get_att_text', var, name, ierr)
   end function tw_restart_get_att_text
 
 end module thalweg_restart

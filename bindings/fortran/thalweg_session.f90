@@ -98,7 +98,7 @@ contains
     type(tw_session) :: io
     integer(c_int) :: status
     status = c_init(int(comm, c_int), c_settings(settings), io%handle)
-    call check(status, io%handle, c_text('tw_init'), ierr)
+    call check(status, io%handle, 'tw_init', ierr)
   end function init_mpi
 
   !> Closes the files still open, writes the summary if the settings ask for it, frees the session
@@ -109,7 +109,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: status
     status = c_finalize(io%handle)
-    call check(status, io%handle, c_text('tw_finalize'), ierr)
+    call check(status, io%handle, 'tw_finalize', ierr)
   end subroutine tw_finalize
 
   !> This rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are set aside:
@@ -122,7 +122,7 @@ contains
     integer(c_int) :: status
     role = TW_MODEL
     status = c_inq_role(io%handle, role)
-    call check(status, io%handle, c_text('tw_inq_role'), ierr)
+    call check(status, io%handle, 'tw_inq_role', ierr)
   end function tw_inq_role
 
   !> Whether this rank is a server: tw_inq_role(io) == TW_SERVER. Errors: TW_EHANDLE. Local.
@@ -145,7 +145,7 @@ contains
     integer(c_int) :: status, number
     status = c_model_comm(io%handle, number)
     comm%MPI_VAL = number
-    call check(status, io%handle, c_text('tw_model_comm'), ierr)
+    call check(status, io%handle, 'tw_model_comm', ierr)
   end function tw_model_comm
 
   !> Name and text of a status code: 'TW_ESHAPE: shape, size or rank does not fit'. Local.
@@ -166,7 +166,7 @@ contains
   subroutine tw_print_config(io, ierr)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
-    call check(c_print_config(io%handle), io%handle, c_text('tw_print_config'), ierr)
+    call check(c_print_config(io%handle), io%handle, 'tw_print_config', ierr)
   end subroutine tw_print_config
 
   !> JSON text of the session so far: phases (seconds of the slowest rank), bytes, messages, peak
@@ -184,14 +184,14 @@ contains
     else
       json = ''
     end if
-    call check(status, io%handle, c_text('tw_summary'), ierr)
+    call check(status, io%handle, 'tw_summary', ierr)
   end function tw_summary
 
   !> Prints the summary as a table on rank 0. Errors: TW_EHANDLE. Collective.
   subroutine tw_print_summary(io, ierr)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
-    call check(c_print_summary(io%handle), io%handle, c_text('tw_print_summary'), ierr)
+    call check(c_print_summary(io%handle), io%handle, 'tw_print_summary', ierr)
   end subroutine tw_print_summary
 
 end module thalweg_session

@@ -216,7 +216,7 @@ contains
     integer(c_int) :: status
     file%session = io%handle
     status = c_create(io%handle, c_text(path), c_settings(settings), file%handle)
-    call check(status, io%handle, c_text('tw_create'), ierr)
+    call check(status, io%handle, 'tw_create', ierr)
   end function tw_create
 
   subroutine def_dim_int32(file, name, length, ierr)
@@ -234,7 +234,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: status
     status = c_def_dim(file%handle, c_text(name), length)
-    call check(status, file%session, c_text('tw_def_dim'), ierr)
+    call check(status, file%session, 'tw_def_dim', ierr)
   end subroutine def_dim_int64
 
   !> call tw_def_var(file, name, type, dims [, decomposition] [, ierr]): defines a variable.
@@ -261,13 +261,13 @@ contains
     if (present(decomposition)) then
       holders = decomposition%handle
       if (.not. c_associated(holders)) then
-        call check(TW_EHANDLE, c_null_ptr, c_text('tw_def_var: the decomposition of '//name// &
-          ' was never made'), ierr)
+        call check(TW_EHANDLE, c_null_ptr, 'tw_def_var: the decomposition of '//name// &
+          ' was never made', ierr)
         return
       end if
     end if
     status = c_def_var(file%handle, c_text(name), type, reversed(dims), holders)
-    call check(status, file%session, c_text('tw_def_var'), ierr)
+    call check(status, file%session, 'tw_def_var', ierr)
   end subroutine tw_def_var
 
   !> call tw_set_var(file, name, settings [, ierr]): sets how a variable of a netCDF-4 file is
@@ -280,7 +280,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: status
     status = c_set_var(file%handle, c_text(name), c_text(settings))
-    call check(status, file%session, c_text('tw_set_var'), ierr)
+    call check(status, file%session, 'tw_set_var', ierr)
   end subroutine tw_set_var
 
   subroutine set_record_int32(file, record, later, ierr)
@@ -299,8 +299,7 @@ contains
     integer(c_int) :: what
     what = TW_KEEP_LATER
     if (present(later)) what = later
-    call check(c_set_record(file%handle, record - 1, what), file%session, &
-      c_text('tw_set_record'), ierr)
+    call check(c_set_record(file%handle, record - 1, what), file%session, 'tw_set_record', ierr)
   end subroutine set_record_int64
 
   !> Ends the definitions: compares them over the ranks, writes the header. Optional: the first
@@ -310,7 +309,7 @@ contains
   subroutine tw_enddef(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr
-    call check(c_enddef(file%handle), file%session, c_text('tw_enddef'), ierr)
+    call check(c_enddef(file%handle), file%session, 'tw_enddef', ierr)
   end subroutine tw_enddef
 
   !> Writes what was put and ends the record; the next tw_put belongs to the next one.
@@ -319,7 +318,7 @@ contains
   subroutine tw_end_step(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr
-    call check(c_end_step(file%handle), file%session, c_text('tw_end_step'), ierr)
+    call check(c_end_step(file%handle), file%session, 'tw_end_step', ierr)
   end subroutine tw_end_step
 
   !> call tw_sync(file [, durable] [, ierr]): makes all ended records readable to others and, with
@@ -331,7 +330,7 @@ contains
     integer(c_int) :: flag
     flag = 0
     if (present(durable)) flag = merge(1_c_int, 0_c_int, durable)
-    call check(c_sync(file%handle, flag), file%session, c_text('tw_sync'), ierr)
+    call check(c_sync(file%handle, flag), file%session, 'tw_sync', ierr)
   end subroutine tw_sync
 
   !> Writes what is left, completes the file and gives it its name. Later calls with the same
@@ -341,7 +340,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     type(c_ptr) :: handle
     handle = file%handle
-    call check(c_close(handle), file%session, c_text('tw_close'), ierr)
+    call check(c_close(handle), file%session, 'tw_close', ierr)
   end subroutine tw_close
 
   !> call tw_recover(path [, text] [, ierr]): completes the file that a killed run left under its
@@ -362,7 +361,7 @@ contains
     status = c_recover(c_text(path), words, int(len(words), int64))
     said = words(:index(words, c_null_char) - 1)
     if (present(text)) text = said
-    call check(status, c_null_ptr, c_text('tw_recover: '//said), ierr)
+    call check(status, c_null_ptr, 'tw_recover: '//said, ierr)
   end subroutine tw_recover
 
 end module thalweg_writing

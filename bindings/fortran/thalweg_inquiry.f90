@@ -1,0 +1,264 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> What a file that was opened holds: part of module thalweg. Dimensions, variables and attributes
+!> are counted from 1; a variable's dimensions from its fastest.
+module thalweg_inquiry
+  use, intrinsic :: iso_c_binding
+  use thalweg_attributes, only: c_inq_att_of, c_get_att_text_of, inq_att, get_att_text
+  use thalweg_base, only: tw_file, TW_OK
+  use thalweg_c, only: check, c_text, f_text
+  implicit none
+  private
+
+  public :: tw_inq, tw_inq_dim, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
+    tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text
+
+  interface
+
+    !> call tw_get_att(file, var, name, value [, ierr])
+    !>
+    !> Numbers of an attribute of a variable or, with var = '', of the file.
+    !>   value  a scalar or contiguous rank-1 array of as many numbers as tw_inq_att tells:
+    !>          integer (1, 2, 4, 8 bytes) or real (4, 8); converted as netCDF does
+    !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ERANGE. Local.
+    subroutine tw_get_att(file, var, name, value, ierr) bind(C, name='thalweg_f_get_att')
+      import :: tw_file, c_char, c_int
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: var, name
+      type(*), dimension(..), intent(inout) :: value
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_get_att
+
+    integer(c_int) function c_inq(file, format, ndims, nvars, natts, records) &
+        bind(C, name='tw_inq')
+      import
+      type(c_ptr), value :: file
+      type(c_ptr), intent(inout) :: format
+      integer(c_int), intent(inout) :: ndims, nvars, natts
+      integer(c_int64_t), intent(inout) :: records
+    end function c_inq
+
+    integer(c_int) function c_inq_dim(file, name, length) bind(C, name='tw_inq_dim')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout) :: length
+    end function c_inq_dim
+
+    integer(c_int) function c_inq_unlimited(file, name) bind(C, name='tw_inq_unlimited')
+      import
+      type(c_ptr), value :: file
+      type(c_ptr), intent(inout) :: name
+    end function c_inq_unlimited
+
+    integer(c_int) function c_inq_var(file, var, type, ndims, natts) bind(C, name='tw_inq_var')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_int), intent(inout) :: type, ndims, natts
+    end function c_inq_var
+
+    integer(c_int) function c_inq_var_dim(file, var, index, name, length) &
+        bind(C, name='tw_inq_var_dim')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_int), value :: index
+      type(c_ptr), intent(inout) :: name
+      integer(c_int64_t), intent(inout) :: length
+    end function c_inq_var_dim
+
+    integer(c_int) function c_inq_att_name(file, var, index, name) bind(C, name='tw_inq_att_name')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_int), value :: index
+      type(c_ptr), intent(inout) :: name
+    end function c_inq_att_name
+  end interface
+
+  abstract interface
+    integer(c_int) function c_name_of(file, index, name) bind(C)
+      import
+      type(c_ptr), value :: file
+      integer(c_int), value :: index
+      type(c_ptr), intent(inout) :: name
+    end function c_name_of
+  end interface
+
+  procedure(c_name_of), bind(C, name='tw_inq_dim_name') :: c_inq_dim_name
+  procedure(c_name_of), bind(C, name='tw_inq_var_name') :: c_inq_var_name
+  procedure(c_inq_att_of), bind(C, name='tw_inq_att') :: c_inq_att
+  procedure(c_get_att_text_of), bind(C, name='tw_get_att_text') :: c_get_att_text
+
+contains
+
+  !> call tw_inq(file [, ndims] [, nvars] [, natts] [, records] [, format] [, ierr]): how many
+  !> dimensions, variables, global attributes and records a file has, and its format ('cdf1',
+  !> 'cdf2', 'cdf5', 'netcdf4', 'netcdf4-classic'). Errors: TW_ESTATE, TW_ECLOSED. Local, as are all
+  !> inquiries.
+  subroutine tw_inq(file, ndims, nvars, natts, records, format, ierr)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ndims, nvars, natts
+    integer(c_int64_t), intent(out), optional :: records
+    character(len=:), allocatable, intent(out), optional :: format
+    integer(c_int), intent(out), optional :: ierr
+    type(c_ptr) :: text
+    integer(c_int) :: nd, nv, na, status
+    integer(c_int64_t) :: n
+    text = c_null_ptr
+    nd = 0
+    nv = 0
+    na = 0
+    n = 0
+    status = c_inq(file%handle, text, nd, nv, na, n)
+    if (present(ndims)) ndims = nd
+    if (present(nvars)) nvars = nv
+    if (present(natts)) natts = na
+    if (present(records)) records = n
+    if (present(format)) format = f_text(text)
+    call check(status, file%session, 'tw_inq', ierr)
+  end subroutine tw_inq
+
+  !> length = tw_inq_dim(file, name [, ierr]): 64-bit length of a dimension, 0 after an error; of
+  !> the record dimension the number of records. Errors: TW_ENOTFOUND, TW_ECLOSED. Local.
+  function tw_inq_dim(file, name, ierr) result(length)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int64_t) :: length
+    integer(c_int) :: status
+    length = 0
+    status = c_inq_dim(file%handle, c_text(name), length)
+    if (status /= TW_OK) length = 0
+    call check(status, file%session, 'tw_inq_dim', ierr)
+  end function tw_inq_dim
+
+  !> Name of a dimension by its number. Errors: TW_EBOUNDS.
+  function tw_inq_dim_name(file, number, ierr) result(name)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(in) :: number
+    integer(c_int), intent(out), optional :: ierr
+    character(len=:), allocatable :: name
+    name = name_of(c_inq_dim_name, file, number, 'tw_inq_dim_name', ierr)
+  end function tw_inq_dim_name
+
+  !> Name of the record dimension, '' if there is none.
+  function tw_inq_unlimited(file, ierr) result(name)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ierr
+    character(len=:), allocatable :: name
+    type(c_ptr) :: text
+    integer(c_int) :: status
+    text = c_null_ptr
+    status = c_inq_unlimited(file%handle, text)
+    name = f_text(text)
+    call check(status, file%session, 'tw_inq_unlimited', ierr)
+  end function tw_inq_unlimited
+
+  !> Name of a variable by its number. Errors: TW_EBOUNDS.
+  function tw_inq_var_name(file, number, ierr) result(name)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(in) :: number
+    integer(c_int), intent(out), optional :: ierr
+    character(len=:), allocatable :: name
+    name = name_of(c_inq_var_name, file, number, 'tw_inq_var_name', ierr)
+  end function tw_inq_var_name
+
+  !> call tw_inq_var(file, var [, type] [, ndims] [, natts] [, ierr]): type (TW_FLOAT, ...), number
+  !> of dimensions, the record dimension included, and of attributes. Errors: TW_ENOTFOUND.
+  subroutine tw_inq_var(file, var, type, ndims, natts, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: var
+    integer(c_int), intent(out), optional :: type, ndims, natts
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: kind, nd, na, status
+    kind = 0
+    nd = 0
+    na = 0
+    status = c_inq_var(file%handle, c_text(var), kind, nd, na)
+    if (present(type)) type = kind
+    if (present(ndims)) ndims = nd
+    if (present(natts)) natts = na
+    call check(status, file%session, 'tw_inq_var', ierr)
+  end subroutine tw_inq_var
+
+  !> call tw_inq_var_dim(file, var, number [, name] [, length] [, ierr]): a variable's dimension,
+  !> number 1 being the fastest. Errors: TW_ENOTFOUND, TW_EBOUNDS.
+  subroutine tw_inq_var_dim(file, var, number, name, length, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: var
+    integer(c_int), intent(in) :: number
+    character(len=:), allocatable, intent(out), optional :: name
+    integer(c_int64_t), intent(out), optional :: length
+    integer(c_int), intent(out), optional :: ierr
+    type(c_ptr) :: text
+    integer(c_int) :: kind, nd, na, status
+    integer(c_int64_t) :: n
+    text = c_null_ptr
+    n = 0
+    kind = 0
+    nd = 0
+    na = 0
+    status = c_inq_var(file%handle, c_text(var), kind, nd, na)
+    if (status == TW_OK) status = c_inq_var_dim(file%handle, c_text(var), nd - number, text, n)
+    if (present(name)) name = f_text(text)
+    if (present(length)) length = n
+    call check(status, file%session, 'tw_inq_var_dim', ierr)
+  end subroutine tw_inq_var_dim
+
+  !> Name of an attribute of a variable or, with var = '', of the file, by its number. Errors:
+  !> TW_ENOTFOUND, TW_EBOUNDS.
+  function tw_inq_att_name(file, var, number, ierr) result(name)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: var
+    integer(c_int), intent(in) :: number
+    integer(c_int), intent(out), optional :: ierr
+    character(len=:), allocatable :: name
+    type(c_ptr) :: text
+    integer(c_int) :: status
+    text = c_null_ptr
+    status = c_inq_att_name(file%handle, c_text(var), number - 1, text)
+    name = f_text(text)
+    call check(status, file%session, 'tw_inq_att_name', ierr)
+  end function tw_inq_att_name
+
+  !> call tw_inq_att(file, var, name [, type] [, n] [, ierr]): type and number of values; of a text,
+  !> its characters. Errors: TW_ENOTFOUND.
+  subroutine tw_inq_att(file, var, name, type, n, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: var, name
+    integer(c_int), intent(out), optional :: type
+    integer(c_int64_t), intent(out), optional :: n
+    integer(c_int), intent(out), optional :: ierr
+    call inq_att(c_inq_att, file%handle, file%session, 'tw_inq_att', var, name, type, n, ierr)
+  end subroutine tw_inq_att
+
+  !> text = tw_get_att_text(file, var, name [, ierr]): a text attribute of a variable or, with
+  !> var = '', of the file; '' after an error. Errors: TW_ENOTFOUND, TW_ETYPE.
+  function tw_get_att_text(file, var, name, ierr) result(text)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: var, name
+    integer(c_int), intent(out), optional :: ierr
+    character(len=:), allocatable :: text
+    text = get_att_text(c_inq_att, c_get_att_text, file%handle, file%session, &
+      'tw_get_att_text', var, name, ierr)
+  end function tw_get_att_text
+
+  !> A name by its number; `caller` is what the program called.
+  function name_of(c_inq_name, file, number, caller, ierr) result(name)
+    procedure(c_name_of) :: c_inq_name
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(in) :: number
+    character(len=*), intent(in) :: caller
+    integer(c_int), intent(out), optional :: ierr
+    character(len=:), allocatable :: name
+    type(c_ptr) :: text
+    integer(c_int) :: status
+    text = c_null_ptr
+    status = c_inq_name(file%handle, number - 1, text)
+    name = f_text(text)
+    call check(status, file%session, caller, ierr)
+  end function name_of
+
+end module thalweg_inquiry
