@@ -90,7 +90,6 @@ typedef enum tw_type {
 typedef struct tw_session_impl* tw_session;
 typedef struct tw_decomposition_impl* tw_decomposition;
 typedef struct tw_file_impl* tw_file;
-typedef struct tw_restart_impl* tw_restart;
 
 /** Name and text of a status code, e.g. "TW_ESHAPE: shape, size or rank does not fit". Never NULL.
  */
@@ -516,112 +515,10 @@ int tw_read(tw_file file);
  *  @note Collective */
 int tw_prefetch(tw_file file);
 
-/* ---- restarts ------------------------------------------------------------------------------ */
-
-/**
- * Begins a restart: arrays that the model registers once, to be written to one file, and read from
- * it, in one call each, on any number of ranks. See docs/restarts.md.
- * @param settings  NULL or "name=value; ..." as for tw_create. The files are durable unless it says
- *                  durable=no; checksum=no leaves out the checksums; publish, tile_files and
- *                  quantize have no meaning for a restart.
- * @param restart   receives the handle; it belongs to the session, and tw_finalize frees it
- * @return TW_OK, TW_EARG, TW_ESETTING, TW_EMISMATCH
- * @note Collective
- */
-int tw_restart_new(tw_session session, const char* settings, tw_restart* restart);
-
-/** Frees it and sets the handle to NULL. The arrays are the model's. Local. */
-int tw_restart_free(tw_restart* restart);
-
-/** Defines a dimension that no decomposition names, for replicated arrays. Local; every rank has to
- *  call it alike, as all that follows up to tw_restart_put_att_text; tw_restart_write finds
- *  disagreement.
- *  @return TW_OK, TW_EARG, TW_EEXISTS, TW_ESHAPE (a length that is not positive) */
-int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length);
-
-/** Flags of tw_restart_add. */
-enum tw_restart_flags {
-    TW_REQUIRED = 0,
-    TW_OPTIONAL = 1 /**< a file may lack the variable; then a read leaves the array as it is */
-};
-
-/**
- * Registers an array. A name that is registered already gets the new array; its type and dimensions
- * in the file stay.
- * @param type           of the array, and in the file
- * @param dims           names in file order, slowest first; "" for a scalar
- * @param decomposition  who holds what; its dimensions are those of the variable, in any order.
- *                       NULL: replicated: every rank holds the whole, and rank 0's values are
- *                       written; its dimensions are known from other decompositions or
- *                       tw_restart_def_dim
- * @param data           as for tw_put; used by every tw_restart_write and tw_restart_read until the
- *                       restart is freed or the name registered anew
- * @param n              number of elements at data, halos included; checked
- * @param flags          TW_REQUIRED or TW_OPTIONAL
- * @return TW_OK, TW_EARG, TW_EEXISTS (registered with another type or other dimensions),
- *         TW_ENOTFOUND (an unknown dimension), TW_ESHAPE, TW_ETYPE, TW_EHANDLE, TW_EOVERLAP
- *         (a decomposition that is TW_LIST_SHARED)
- * Local.
- */
-int tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
-                   tw_decomposition decomposition, void* data, int64_t n, int flags);
-
-/** As tw_restart_add, for an array of any strides; see tw_put_strided. */
-int tw_restart_add_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
-                           tw_decomposition decomposition, void* data, int rank,
-                           const int64_t* extent, const int64_t* byte_stride, int flags);
-
-/** Sets an attribute of all files written from now on: of a registered variable, or with var NULL
- *  or "" a global one, such as the model's time. A later call replaces it. Errors as of tw_put_att.
- *  Local. */
-int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                       int64_t n, const void* values);
-
-/** Sets a text attribute. */
-int tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
-                            const char* text);
-
-/**
- * Writes all registered arrays, as they are now, to a netCDF file. A file of that name is replaced
- * when the new one is complete and, unless durable=no, on the device: whenever the run is killed, a
- * whole file has the name. After a failure the old file is still there.
- * @return TW_OK, TW_EARG, TW_EINUSE (the file is open in this session), TW_EMISMATCH (the ranks
- *         have registered different variables), TW_EFORMAT, TW_EIO, TW_ENOMEM
- * @note Collective
- */
-int tw_restart_write(tw_restart restart, const char* path);
-
-/**
- * Reads all registered arrays, whatever the number of ranks and the decompositions that wrote them,
- * and compares the checksums that the file has. Bit for bit what was written, where the types are
- * the same; values of a type whose every value the array's type holds are converted. Halos are
- * filled as tw_fill_halo says. The file may be another program's; a variable with one record is
- * read like one without.
- * @return TW_OK, TW_EARG, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as of tw_open; TW_ENOTFOUND (a
- *         required variable), TW_ESHAPE (other dimensions or lengths, more than one record),
- *         TW_ETYPE, TW_ECHECKSUM, each naming the variable; TW_EMISMATCH. After a failure the
- *         arrays may hold anything.
- * @note Collective
- */
-int tw_restart_read(tw_restart restart, const char* path);
-
-/* Of the file that tw_restart_read has read last; TW_ESTATE before, and after a read that failed.
- * Local. */
-
-/** Whether it had a registered variable: 1 or 0. @return TW_OK, TW_ENOTFOUND (not registered),
- *  TW_ESTATE */
-int tw_restart_found(tw_restart restart, const char* name, int* found);
-
-/** Its attributes: as tw_inq_att, tw_get_att and tw_get_att_text. */
-int tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
-                       int64_t* n);
-int tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                       int64_t n, void* values);
-int tw_restart_get_att_text(tw_restart restart, const char* var, const char* name, int64_t size,
-                            char* text);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "thalweg/restart.h"
 
 #endif
