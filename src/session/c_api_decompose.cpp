@@ -98,10 +98,27 @@ Status declare(tw_session session, std::uint64_t hash, Same&& same, Make&& make,
     return {};
 }
 
-Status check_dims(std::size_t nd) {
-    if (nd <= static_cast<std::size_t>(max_dims)) return {};
-    return failure(TW_EARG, "a decomposition of {} dimensions; at most {} are possible", nd,
-                   max_dims);
+/// What every decomposition begins with: its names and its shape, without halos.
+/// @param check  of the other arguments, given the number of dimensions
+/// @note Collective
+template <class Check>
+Status begin_decomposition(tw_session session, const char* dims, const std::int64_t* shape,
+                           tw_decomposition* decomposition, Check&& check, Decomposition& d) {
+    d.dims = split_names(text_or_empty(dims));
+    d.serial = ++session->declared;
+    const std::size_t nd = d.dims.size();
+    Status status = check(nd);
+    if (decomposition == nullptr)
+        status = failure(TW_EARG, "no place for the decomposition's handle");
+    else if (nd > static_cast<std::size_t>(max_dims))
+        status = failure(TW_EARG, "a decomposition of {} dimensions; at most {} are possible", nd,
+                         max_dims);
+    if (status = agree(session->team->world(), status); !status.ok()) return status;
+    *decomposition = nullptr;
+    d.shape.assign(shape, shape + nd);
+    d.halo_low.assign(nd, 0);
+    d.halo_high.assign(nd, 0);
+    return {};
 }
 
 }  // namespace
@@ -120,23 +137,16 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
     if (session == nullptr || !session->team) return TW_EHANDLE;
     return guarded(session, [&]() -> Status {
         Decomposition d;
-        d.dims = split_names(text_or_empty(dims));
-        d.serial = ++session->declared;
+        const auto check = [&](std::size_t nd) -> Status {
+            if (nblocks < 0) return failure(TW_EARG, "{} blocks in a decomposition", nblocks);
+            const bool starts = nblocks == 0 || (start_ != nullptr && count != nullptr);
+            if (nd == 0 || (shape != nullptr && starts)) return {};
+            return failure(TW_EARG, "shape, start or count is missing");
+        };
+        if (Status status = begin_decomposition(session, dims, shape, decomposition, check, d);
+            !status.ok())
+            return status;
         const std::size_t nd = d.dims.size();
-        Status status = check_dims(nd);
-        if (decomposition == nullptr)
-            status = failure(TW_EARG, "no place for the decomposition's handle");
-        else if (nblocks < 0)
-            status = failure(TW_EARG, "{} blocks in a decomposition", nblocks);
-        else if (status.ok() && nd > 0 &&
-                 (shape == nullptr || (nblocks > 0 && (start_ == nullptr || count == nullptr))))
-            status = failure(TW_EARG, "shape, start or count is missing");
-        status = agree(session->team->world(), status);
-        if (!status.ok()) return status;
-        *decomposition = nullptr;
-        d.shape.assign(shape, shape + nd);
-        d.halo_low.assign(nd, 0);
-        d.halo_high.assign(nd, 0);
         if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
         if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
         Hash hash;
@@ -170,24 +180,16 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
     if (session == nullptr || !session->team) return TW_EHANDLE;
     return guarded(session, [&]() -> Status {
         Decomposition d;
-        d.dims = split_names(text_or_empty(dims));
-        d.serial = ++session->declared;
-        const std::size_t nd = d.dims.size();
-        Status status = check_dims(nd);
-        if (decomposition == nullptr)
-            status = failure(TW_EARG, "no place for the decomposition's handle");
-        else if (n < 0)
-            status = failure(TW_EARG, "a list of {} indices", n);
-        else if ((nd > 0 && shape == nullptr) || (n > 0 && indices == nullptr))
-            status = failure(TW_EARG, "shape or indices are missing");
-        else if (flags != TW_LIST_UNIQUE && flags != TW_LIST_SHARED)
-            status = failure(TW_EARG, "there are no flags {} of a list", flags);
-        status = agree(session->team->world(), status);
-        if (!status.ok()) return status;
-        *decomposition = nullptr;
-        d.shape.assign(shape, shape + nd);
-        d.halo_low.assign(nd, 0);
-        d.halo_high.assign(nd, 0);
+        const auto check = [&](std::size_t nd) -> Status {
+            if (n < 0) return failure(TW_EARG, "a list of {} indices", n);
+            if ((nd > 0 && shape == nullptr) || (n > 0 && indices == nullptr))
+                return failure(TW_EARG, "shape or indices are missing");
+            if (flags == TW_LIST_UNIQUE || flags == TW_LIST_SHARED) return {};
+            return failure(TW_EARG, "there are no flags {} of a list", flags);
+        };
+        if (Status status = begin_decomposition(session, dims, shape, decomposition, check, d);
+            !status.ok())
+            return status;
         const std::vector<std::string> names = split_names(text_or_empty(listed));
         const std::span list(indices, static_cast<std::size_t>(n));
         const bool shared = flags == TW_LIST_SHARED;
