@@ -47,4 +47,24 @@ std::vector<Dimension> get_dims(WireReader& in) {
     return dims;
 }
 
+void put_variable(WireWriter& out, const Variable& v) {
+    out.put(v.name);
+    out.put(v.type);
+    out.put(v.dims);
+    out.put(v.shape);
+    out.put(v.record);
+    put_attributes(out, v.attributes);
+}
+
+Variable get_variable(WireReader& in) {
+    Variable v;
+    v.name = in.get_text();
+    v.type = in.get<tw_type>();
+    v.dims = in.get_many<std::vector<int>>();
+    v.shape = in.get_many<std::vector<std::int64_t>>();
+    v.record = in.get<bool>();
+    v.attributes = get_attributes(in);
+    return v;
+}
+
 }  // namespace thalweg

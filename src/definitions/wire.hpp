@@ -1,4 +1,4 @@
-// Attributes and dimensions as bytes, for messages between processes of one run.
+// What defines a file as bytes, for messages between processes of one run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,5 +15,9 @@ std::vector<Attribute> get_attributes(WireReader& in);
 
 void put_dims(WireWriter& out, const std::vector<Dimension>& dims);
 std::vector<Dimension> get_dims(WireReader& in);
+
+/// Without what the model holds of it, and without packing.
+void put_variable(WireWriter& out, const Variable& variable);
+Variable get_variable(WireReader& in);
 
 }  // namespace thalweg

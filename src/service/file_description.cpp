@@ -116,14 +116,9 @@ void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regi
     put_attributes(out, d.attributes);
     out.put(static_cast<std::uint64_t>(d.variables.size()));
     for (const Variable& v : d.variables) {
-        out.put(v.name);
-        out.put(v.type);
-        out.put(v.dims);
-        out.put(v.shape);
-        out.put(v.record);
+        put_variable(out, v);
         out.put(v.decomposition->whole);
         put_packing(out, v.packing);
-        put_attributes(out, v.attributes);
     }
     out.put(regions);
 }
@@ -145,16 +140,11 @@ FileDescription read_file(const std::vector<char>& bytes) {
     f.definitions.attributes = get_attributes(in);
     f.definitions.variables.resize(in.get<std::uint64_t>());
     for (Variable& v : f.definitions.variables) {
-        v.name = in.get_text();
-        v.type = in.get<tw_type>();
-        v.dims = in.get_many<std::vector<int>>();
-        v.shape = in.get_many<std::vector<std::int64_t>>();
-        v.record = in.get<bool>();
+        v = get_variable(in);
         auto decomposition = std::make_shared<Decomposition>();
         decomposition->shape = v.shape;
         decomposition->whole = in.get<bool>();
         v.packing = get_packing(in);
-        v.attributes = get_attributes(in);
         for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
         v.decomposition = std::move(decomposition);
     }

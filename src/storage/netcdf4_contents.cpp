@@ -360,13 +360,7 @@ std::vector<char> to_bytes(const Netcdf4Contents& c) {
     put_attributes(out, c.definitions.attributes);
     out.put(static_cast<std::uint64_t>(c.stored.size()));
     for (std::size_t i = 0; i < c.stored.size(); ++i) {
-        const Variable& v = c.definitions.variables[i];
-        out.put(v.name);
-        out.put(v.type);
-        out.put(v.dims);
-        out.put(v.shape);
-        out.put(v.record);
-        put_attributes(out, v.attributes);
+        put_variable(out, c.definitions.variables[i]);
         const StoredVariable& s = c.stored[i];
         out.put(s.way);
         out.put(s.why);
@@ -394,13 +388,7 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
     c.stored.resize(in.get<std::uint64_t>());
     c.definitions.variables.resize(c.stored.size());
     for (std::size_t i = 0; i < c.stored.size(); ++i) {
-        Variable& v = c.definitions.variables[i];
-        v.name = in.get_text();
-        v.type = in.get<tw_type>();
-        v.dims = in.get_many<std::vector<int>>();
-        v.shape = in.get_many<std::vector<std::int64_t>>();
-        v.record = in.get<bool>();
-        v.attributes = get_attributes(in);
+        c.definitions.variables[i] = get_variable(in);
         StoredVariable& s = c.stored[i];
         s.way = in.get<StoredVariable::Way>();
         s.why = in.get_text();
