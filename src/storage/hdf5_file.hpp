@@ -5,8 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "storage/hdf5_driver.hpp"
 
 namespace thalweg {
 
@@ -23,23 +21,7 @@ struct Room {
     std::int64_t begin = 0, end = 0;
 };
 
-/// No report of HDF5's goes to standard error as long as this lives; its text goes into a Status.
-class QuietHdf5 {
-public:
-    QuietHdf5();
-    ~QuietHdf5();
-    QuietHdf5(const QuietHdf5&) = delete;
-    QuietHdf5& operator=(const QuietHdf5&) = delete;
-
-private:
-    H5E_auto2_t function_ = nullptr;
-    void* data_ = nullptr;
-};
-
-/// A failure of HDF5 in its own words.
-Status hdf5_failure(const std::string& path, const std::string& what);
-
-class Hdf5File {
+class Hdf5File : private Hdf5Driver::Calls {
 public:
     /// @param next_room  gives room for metadata when there is no more, each time another one
     static std::unique_ptr<Hdf5File> open(const std::string& path, std::function<Room()> next_room,
@@ -49,7 +31,7 @@ public:
     Hdf5File(const Hdf5File&) = delete;
     Hdf5File& operator=(const Hdf5File&) = delete;
 
-    hid_t id() const { return id_; }
+    hid_t id() const { return driver_.id(); }
     /// Where the next data lie for which HDF5 asks for room.
     void expect_data(std::int64_t address) { expected_ = address; }
     /// Where HDF5 wanted to write data last.
@@ -67,13 +49,15 @@ private:
         H5FD_mem_t type;
         std::vector<char> bytes;
     };
-    struct Driver;
 
-    Hdf5File(std::string path, std::function<Room()> next_room)
-        : path_(std::move(path)), next_room_(std::move(next_room)) {}
-    Status failed(const std::string& what);
-    haddr_t allocate(H5FD_mem_t type, std::int64_t bytes);
-    bool read(std::int64_t address, std::int64_t bytes, char* to);
+    Hdf5File(const std::string& path, std::function<Room()> next_room)
+        : path_(path), next_room_(std::move(next_room)), driver_(*this, path) {}
+    std::int64_t size() const override;
+    bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) override;
+    bool write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes,
+               const char* from) override;
+    std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) override;
+    std::string trouble() const override { return trouble_; }
     void change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes);
     Status write_changes(bool durable);
     bool is_fresh(std::int64_t address) const;
@@ -81,13 +65,12 @@ private:
     std::string path_;
     std::function<Room()> next_room_;
     int fd_ = -1;
-    hid_t driver_ = H5I_INVALID_HID, id_ = H5I_INVALID_HID;
-    std::int64_t end_ = 0;  ///< of the space that HDF5 uses
     Room room_;
     std::int64_t expected_ = -1, data_address_ = -1;
     std::map<std::int64_t, Change> changes_;  ///< by address; none overlap
     std::vector<Room> fresh_;                 ///< allocated since the last commit
     std::string trouble_;                     ///< of the system, when a call of HDF5's fails
+    Hdf5Driver driver_;
 };
 
 }  // namespace thalweg

@@ -3,13 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "comm/status.hpp"
+#include "storage/hdf5_driver.hpp"
 
 namespace thalweg {
 
@@ -20,32 +18,32 @@ struct StoredChunk {
     std::uint32_t skipped = 0;  ///< HDF5's mask of filters
 };
 
-class Hdf5View {
+class Hdf5View : private Hdf5Driver::Calls {
 public:
     static std::unique_ptr<Hdf5View> open(const std::string& path, Status& status);
     ~Hdf5View();
     Hdf5View(const Hdf5View&) = delete;
     Hdf5View& operator=(const Hdf5View&) = delete;
 
-    hid_t id() const { return id_; }
+    hid_t id() const { return driver_.id(); }
     int descriptor() const { return fd_; }
-    std::int64_t size() const;
+    std::int64_t size() const override;
 
     /// Where the chunk with that corner lies. HDF5's own functions that tell it walk the whole
     /// index each time; so it is asked to read the chunk, and its driver told to note where.
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk);
 
 private:
-    struct Driver;
-
-    Hdf5View() = default;
+    explicit Hdf5View(const std::string& path) : path_(path), driver_(*this, path) {}
+    bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) override;
+    bool write(H5FD_mem_t, std::int64_t, std::int64_t, const char*) override { return false; }
+    std::int64_t allocate(H5FD_mem_t, std::int64_t) override { return -1; }
 
     std::string path_;
     int fd_ = -1;
-    hid_t driver_ = H5I_INVALID_HID, id_ = H5I_INVALID_HID;
-    std::int64_t end_ = 0;  ///< of the space that HDF5 uses
     bool looking_ = false;
     std::int64_t seen_ = -1;  ///< where HDF5 wanted to read data last
+    Hdf5Driver driver_;
 };
 
 }  // namespace thalweg

@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "definitions/wire.hpp"
-#include "storage/hdf5_file.hpp"
 #include "storage/hdf5_view.hpp"
 
 namespace thalweg {

@@ -14,7 +14,6 @@
 #include "comm/waiting.hpp"
 #include "storage/chunk_cache.hpp"
 #include "storage/chunk_grid.hpp"
-#include "storage/hdf5_file.hpp"
 #include "storage/hdf5_view.hpp"
 #include "storage/netcdf4_contents.hpp"
 #include "storage/system.hpp"

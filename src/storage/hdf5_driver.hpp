@@ -1,0 +1,77 @@
+// A file that HDF5 opens and does not touch: it calls functions of ours for what it reads and
+// writes. Must be used by one thread, as HDF5 itself.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "comm/status.hpp"
+
+namespace thalweg {
+
+/// No report of HDF5's goes to standard error as long as this lives; its text goes into a Status.
+class QuietHdf5 {
+public:
+    QuietHdf5();
+    ~QuietHdf5();
+    QuietHdf5(const QuietHdf5&) = delete;
+    QuietHdf5& operator=(const QuietHdf5&) = delete;
+
+private:
+    H5E_auto2_t function_ = nullptr;
+    void* data_ = nullptr;
+};
+
+/// A failure of HDF5 in its own words.
+Status hdf5_failure(const std::string& path, const std::string& what);
+
+class Hdf5Driver {
+public:
+    /// What HDF5 calls.
+    class Calls {
+    public:
+        virtual std::int64_t size() const = 0;  ///< of the file; -1: it cannot be told
+        virtual bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) = 0;
+        virtual bool write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes,
+                           const char* from) = 0;
+        /// Room for that many bytes; -1: there is none.
+        virtual std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) = 0;
+        /// What the system said of a call that failed, where that says more than HDF5's own words.
+        virtual std::string trouble() const { return {}; }
+
+    protected:
+        ~Calls() = default;
+    };
+
+    Hdf5Driver(Calls& calls, std::string path) : calls_(calls), path_(std::move(path)) {}
+    ~Hdf5Driver() { (void)close(); }
+    Hdf5Driver(const Hdf5Driver&) = delete;
+    Hdf5Driver& operator=(const Hdf5Driver&) = delete;
+
+    /// @param access  H5F_ACC_RDONLY or H5F_ACC_RDWR
+    Status open(unsigned access);
+    /// All handles of the file must be closed.
+    Status close();
+    /// The last call of HDF5's has failed.
+    Status failed(const std::string& what) const;
+
+    hid_t id() const { return id_; }
+    /// Of the space that HDF5 uses.
+    std::int64_t end() const { return end_; }
+    void reach(std::int64_t end) { end_ = std::max(end_, end); }
+
+private:
+    struct Table;
+
+    Calls& calls_;
+    std::string path_;
+    hid_t driver_ = H5I_INVALID_HID, id_ = H5I_INVALID_HID;
+    std::int64_t end_ = 0;
+};
+
+}  // namespace thalweg
