@@ -178,10 +178,10 @@ void File::choose_storage() {
     order_ = storage_->order();
 }
 
-/// Of chunks that have to be whole, every writer needs all parts. They are filtered by the writers,
-/// so that there are as many as ranks; with a service, one.
+/// Of chunks that have to be whole, every writer needs all parts; it has those of a file of its
+/// own. They are filtered by the writers, so that there are as many as ranks; with a service, one.
 void File::choose_packed_method() {
-    if (!is_netcdf4(format_) || !needs_whole_chunks(definitions_)) return;
+    if (!is_netcdf4(format_) || !needs_whole_chunks(definitions_) || in_files()) return;
     const bool inline_ = options_.service == "inline";
     const std::string method = inline_ && options_.method != "serial" ? "record" : "serial";
     if (method != options_.method && team_.rank() == 0)

@@ -43,6 +43,7 @@ public:
             definitions_ = tile_definitions(definitions, grid_, tile_);
             StorageOptions own = options;
             own.keeper = 0;
+            own.one_writer = true;
             std::string said;  // told of the first file already
             status = create_striped(tile_path(path_, tile_) + suffix_, own.stripe_count,
                                     own.stripe_size, said);
@@ -74,6 +75,7 @@ public:
     Status set_records(std::int64_t records, bool durable) override {
         return tile_ < 0 ? Status{} : inner_->set_records(records, durable);
     }
+    Status catch_up() override { return tile_ < 0 ? Status{} : inner_->catch_up(); }
     Status sync() override { return tile_ < 0 ? Status{} : inner_->sync(); }
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
@@ -136,8 +138,11 @@ Definitions tile_definitions(const Definitions& definitions, const Grid& grid, i
     narrow(grid.y, tile / grid.columns);
     narrow(grid.x, tile % grid.columns);
     for (Variable& v : own.variables)
-        for (std::size_t d = 0; d < v.shape.size(); ++d)
+        for (std::size_t d = 0; d < v.shape.size(); ++d) {
             v.shape[d] = own.dims[static_cast<std::size_t>(v.dims[d + (v.record ? 1 : 0)])].length;
+            if (d < v.packing.chunks.size())
+                v.packing.chunks[d] = std::min(v.packing.chunks[d], v.shape[d]);
+        }
     return own;
 }
 

@@ -6,6 +6,7 @@
 // Usage: tiles FOLDER [--servers N]
 
 #include <mpi.h>
+#include <netcdf.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -60,6 +61,7 @@ struct Model {
     tw_session io = nullptr;
     tw_decomposition deep = nullptr, flat = nullptr, staggered = nullptr;
     Part centre{0, 1, 1, nx}, side{0, 1, 1, nx + 1};
+    MPI_Comm comm = MPI_COMM_NULL;
     int size = 1;
 
     explicit Model(const std::string& settings) {
@@ -67,7 +69,6 @@ struct Model {
         int role = TW_MODEL;
         CHECK(tw_inq_role(io, &role) == TW_OK);
         if (role == TW_SERVER) return;
-        MPI_Comm comm;
         CHECK(tw_model_comm(io, &comm) == TW_OK);
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
@@ -126,6 +127,39 @@ struct Model {
             expect(tw_end_step(f), "tw_end_step");
         }
         expect(tw_put_att_text(f, "T", "late", "set after the definitions"), "tw_put_att");
+        expect(tw_close(&f), "tw_close");
+    }
+
+    /// Every tile of netCDF-4 is filtered, and shows its records to others when they are synced.
+    void watch_packed(const std::string& path, const std::string& settings) {
+        check::step("watch %s: %s", path.c_str(), settings.c_str());
+        tw_file f = nullptr;
+        const std::string all =
+            "format=netcdf4; deflate=1; method=tiles; tile_files=yes; "
+            "tiles=2x2; publish=live; " +
+            settings;
+        expect(tw_create(io, path.c_str(), all.c_str(), &f), "tw_create");
+        expect(tw_def_var(f, "T", TW_FLOAT, "time z y x", deep), "tw_def_var");
+        for (int s = 0; s < steps; ++s) {
+            const auto t = field(centre, s, false);
+            expect(tw_put(f, "T", TW_FLOAT, t.data(), static_cast<std::int64_t>(t.size())), "T");
+            expect(tw_end_step(f), "tw_end_step");
+            expect(tw_sync(f, 0), "tw_sync");
+            for (int tile = 0; tile < 4 && check::state.rank == 0; ++tile) {
+                int id = 0, time = 0, deflate = 0;
+                std::size_t records = 0;
+                const std::string own = path + ".000" + std::to_string(tile);
+                CHECK(nc_open(own.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+                CHECK(nc_inq_unlimdim(id, &time) == NC_NOERR);
+                CHECK(nc_inq_dimlen(id, time, &records) == NC_NOERR);
+                CHECK_TEXT(records == static_cast<std::size_t>(s) + 1, "%s: %zu records",
+                           own.c_str(), records);
+                CHECK(nc_inq_var_deflate(id, 0, nullptr, &deflate, nullptr) == NC_NOERR);
+                CHECK(deflate == 1);
+                CHECK(nc_close(id) == NC_NOERR);
+            }
+            MPI_Barrier(comm);
+        }
         expect(tw_close(&f), "tw_close");
     }
 
@@ -307,13 +341,21 @@ int main(int argc, char** argv) {
                                 way + "; method=tiles; tile_files=yes; tiles=" + t, axes, records);
                     model.compare(path + ".one.nc", path + ".tiles.nc");
                 }
-            if (servers.empty()) {
-                const std::string path = folder + "/netcdf4.";
-                model.write(path + "one", "format=netcdf4", true, true);
-                model.write(path + "set", "format=netcdf4; method=tiles; tile_files=yes; tiles=2x2",
-                            true, true);
+            // The chunks are longer than some tiles.
+            ways = {"", "deflate=1", "zstd=3; chunks=x=30,y=9,z=2; piece=900"};
+            if (servers.empty()) ways.emplace_back("deflate=1; writers=1; service=background; queue=2KiB");
+            for (const std::string& way : ways) {
+                const std::string path = folder + "/" + std::to_string(number) + ".netcdf4.";
+                const std::string all = "format=netcdf4; " + way;
+                const bool records = ++number % 3 != 0;
+                model.write(path + "one", all, true, records);
+                model.write(path + "set", all + "; method=tiles; tile_files=yes; tiles=2x2", true,
+                            records);
+                CHECK(::access((path + "set").c_str(), F_OK) != 0);
                 model.compare(path + "one", path + "set");
             }
+            for (const char* way : {"", "service=background"})
+                model.watch_packed(folder + "/watched", way);
             if (servers.empty()) refuse_sets(model, folder);
             model.refuse(folder + "/wrong.nc", "tiles=100x100", "tiles is 100x100");
             if (servers.empty())
