@@ -9,43 +9,18 @@
 #include <vector>
 
 #include "append.hpp"
-#include "check.hpp"
+#include "calls.hpp"
 #include "compare.hpp"
+
+using namespace calls;  // NOLINT: its session and its ways of judging
 
 namespace {
 
-tw_session session = nullptr;
 tw_decomposition line = nullptr;  // two elements a rank
 std::string folder, path;
 
 int rank() { return check::state.rank; }
 int ranks() { return check::state.size; }
-std::string text() { return tw_error_message(session); }
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        check::step("%s", #call);                                                                  \
-        const int status = call;                                                                   \
-        CHECK_TEXT(status == TW_OK, "%d: %s", status, text().c_str());                             \
-    } while (false)
-
-/// The code, on every rank; and words of the text, which is the same on every rank.
-void refused(int line_number, int status, int code, const std::string& words) {
-    const std::string said = text();
-    ++check::state.checks;
-    if (status != code || said.find(words) == std::string::npos)
-        check::fail(
-            __FILE__, line_number,
-            check::text("%d: %s; expected %d: %s", status, said.c_str(), code, words.c_str()));
-    const std::vector<std::string> all = check::gather(said);
-    CHECK_TEXT(all[0] == said, "rank 0 says %s", all[0].c_str());
-}
-#define REFUSED(call, code, words)                                                                 \
-    do {                                                                                           \
-        check::step("%s", #call);                                                                  \
-        refused(__LINE__, call, code, words);                                                      \
-    } while (false)
-
 void together() { MPI_Barrier(check::state.comm); }
 
 template <class Do>
@@ -141,9 +116,9 @@ void different(int line_number, const std::string& words, Define&& define_otherw
     tw_file file = append();
     define_otherwise(file);
     check::step("line %d", line_number);
-    refused(line_number, tw_enddef(file), TW_EDIFFERENT, words);
+    refused(__FILE__, line_number, tw_enddef(file), TW_EDIFFERENT, words);
     CHECK(put(file, "T", 0) == TW_EDIFFERENT);
-    refused(line_number, tw_close(&file), TW_EDIFFERENT, words);
+    refused(__FILE__, line_number, tw_close(&file), TW_EDIFFERENT, words);
     on_rank_0([&] {
         const std::string what = difference(path + ".copy", path);
         CHECK_TEXT(what.empty(), "line %d: %s", line_number, what.c_str());

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "check.hpp"
-#include "thalweg/thalweg.h"
+#include "calls.hpp"
+
+using namespace calls;  // NOLINT: its session and its ways of judging
 
 namespace {
 
@@ -23,19 +24,9 @@ double value(int variable, std::int64_t record, std::int64_t row, std::int64_t x
     return static_cast<double>(variable * 1000000 + record * 100000 + row * nx + x);
 }
 
-tw_session session = nullptr;
 tw_decomposition parts = nullptr;
 std::int64_t first_row = 0;
 std::string path;
-
-std::string text() { return tw_error_message(session); }
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        check::step("%s", #call);                                                                  \
-        const int status = call;                                                                   \
-        CHECK_TEXT(status == TW_OK, "%d: %s", status, text().c_str());                             \
-    } while (false)
 
 void begin(const std::string& settings) {
     OK(tw_init(check::state.comm, ("log=off; " + settings).c_str(), &session));
@@ -117,13 +108,6 @@ double figure(const std::string& name) {
     return at == std::string::npos ? -1 : std::atof(summary.c_str() + at + name.size() + 4);
 }
 
-void refused(int status, int code, const std::string& words) {
-    CHECK_TEXT(status == code && text().find(words) != std::string::npos, "%d: %s; expected %d: %s",
-               status, text().c_str(), code, words.c_str());
-    const std::vector<std::string> all = check::gather(text());
-    CHECK_TEXT(all[0] == text(), "rank 0 says %s", all[0].c_str());
-}
-
 /// One variable after the other, and all at once.
 void record_after_record() {
     Input one, all;
@@ -177,11 +161,11 @@ void asked_for() {
     const bool odd = check::state.rank == check::state.size - 1;
     input.ask(0, odd ? 1 : 0);
     check::step("tw_prefetch of different records");
-    refused(tw_prefetch(input.file), TW_EMISMATCH, "tw_prefetch");
+    REFUSED(tw_prefetch(input.file), TW_EMISMATCH, "tw_prefetch");
     check::step("tw_read of different records");
-    refused(tw_read(input.file), TW_EMISMATCH, "tw_read");
+    REFUSED(tw_read(input.file), TW_EMISMATCH, "tw_read");
     check::step("tw_prefetch and tw_read");
-    refused(odd ? tw_prefetch(input.file) : tw_read(input.file), TW_EMISMATCH, "tw_prefetch");
+    REFUSED(odd ? tw_prefetch(input.file) : tw_read(input.file), TW_EMISMATCH, "tw_prefetch");
     input.read_all(3);
 }
 
@@ -206,7 +190,7 @@ void records_that_come() {
         for (std::int64_t r = 0; r < 4; ++r) {
             input.read_all(r);
             check::step("tw_get of a record that is not there yet");
-            refused(input.get(0, r + 1), TW_EBOUNDS, "there is no record");
+            REFUSED(input.get(0, r + 1), TW_EBOUNDS, "there is no record");
             write_record(out, r + 1);
             OK(tw_sync(out, 0));
             OK(tw_sync(input.file, 0));
@@ -228,7 +212,7 @@ void cut_off() {
         check::step("tw_read of a file that was cut off");
         const int status = tw_read(input.file);
         CHECK_TEXT(status == TW_OK || status == TW_EIO, "%d: %s", status, text().c_str());
-        if (status == TW_EIO) refused(status, TW_EIO, "cut off");
+        if (status == TW_EIO) REFUSED(status, TW_EIO, "cut off");
         if (status == TW_OK)
             for (int v = 0; v < 3; ++v) input.expect(v, r);
     }

@@ -9,39 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "check.hpp"
-#include "thalweg/thalweg.h"
+#include "calls.hpp"
+
+using namespace calls;  // NOLINT: its session and its ways of judging
 
 namespace {
 
 int rank() { return check::state.rank; }
 int ranks() { return check::state.size; }
 
-tw_session session = nullptr;
 tw_decomposition line = nullptr;  // two elements a rank
 std::string path;
-
-std::string text() { return tw_error_message(session); }
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        check::step("%s", #call);                                                                  \
-        const int status = call;                                                                   \
-        CHECK_TEXT(status == TW_OK, "%d: %s", status, text().c_str());                             \
-    } while (false)
-
-/// The code, on every rank; and words of the text, which is the same on every rank.
-void refused(int status, int code, const std::string& words) {
-    CHECK_TEXT(status == code && text().find(words) != std::string::npos, "%d: %s; expected %d: %s",
-               status, text().c_str(), code, words.c_str());
-    const std::vector<std::string> all = check::gather(text());
-    CHECK_TEXT(all[0] == text(), "rank 0 says %s", all[0].c_str());
-}
-#define REFUSED(call, code, words)                                                                 \
-    do {                                                                                           \
-        check::step("%s", #call);                                                                  \
-        refused(call, code, words);                                                                \
-    } while (false)
 
 tw_decomposition decompose(std::int64_t low = 0, std::int64_t high = 0) {
     const std::int64_t shape = 2 * ranks(), start = 2 * rank(), count = 2;
