@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dataset/file.hpp"
+#include "support/given.hpp"
 
 using namespace thalweg;
 
@@ -30,13 +31,10 @@ protected:
     }
     std::shared_ptr<const Decomposition> cells(std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape) {
-        Decomposition d;
-        d.dims = std::move(dims);
-        d.shape = std::move(shape);
-        d.halo_low.assign(d.shape.size(), 0);
-        d.halo_high.assign(d.shape.size(), 0);
         std::shared_ptr<const Decomposition> made;
-        EXPECT_TRUE(make_decomposition(team_->world(), std::move(d), made).ok());
+        EXPECT_TRUE(
+            make_decomposition(team_->world(), given(std::move(dims), std::move(shape)), made)
+                .ok());
         return made;
     }
     int var(const std::string& name, const std::string& dims,

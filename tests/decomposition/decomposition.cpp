@@ -6,30 +6,12 @@
 #include <array>
 #include <set>
 
+#include "support/given.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg;
 
 namespace {
-
-Box box_of(std::vector<std::int64_t> low, std::vector<std::int64_t> count) {
-    Box box;
-    box.nd = static_cast<int>(low.size());
-    std::copy(low.begin(), low.end(), box.low.begin());
-    std::copy(count.begin(), count.end(), box.count.begin());
-    return box;
-}
-
-Decomposition given(std::vector<std::string> dims, std::vector<std::int64_t> shape,
-                    std::vector<Box> blocks) {
-    Decomposition d;
-    d.dims = std::move(dims);
-    d.shape = std::move(shape);
-    d.blocks = std::move(blocks);
-    d.halo_low.assign(d.shape.size(), 0);
-    d.halo_high.assign(d.shape.size(), 0);
-    return d;
-}
 
 std::shared_ptr<const Decomposition> made(Decomposition d) {
     std::shared_ptr<const Decomposition> result;

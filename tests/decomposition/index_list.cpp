@@ -8,14 +8,12 @@
 #include <numeric>
 #include <random>
 
-#include "decomposition/decomposition.hpp"
 #include "decomposition/listed.hpp"
+#include "support/given.hpp"
 
 using namespace thalweg;
 
 namespace {
-
-using Numbers = std::vector<std::int64_t>;
 
 IndexList compressed(const Numbers& indices, std::int64_t total, std::int64_t row) {
     IndexList list;
@@ -27,14 +25,6 @@ IndexList compressed(const Numbers& indices, std::int64_t total, std::int64_t ro
 /// A list over the first two dimensions of (4, 5, 3).
 Listing grid_listing(const Numbers& indices) {
     return {std::make_shared<IndexList>(compressed(indices, 20, 5)), {0, 1}, {4, 5}};
-}
-
-Box box_of(const Numbers& low, const Numbers& count) {
-    Box box;
-    box.nd = static_cast<int>(low.size());
-    std::copy(low.begin(), low.end(), box.low.begin());
-    std::copy(count.begin(), count.end(), box.count.begin());
-    return box;
 }
 
 /// (index, position) of all elements.

@@ -4,42 +4,22 @@
 
 #include <algorithm>
 
-#include "decomposition/decomposition.hpp"
 #include "decomposition/directory.hpp"
+#include "support/on_ranks.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg;
 
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
-
-class Lists : public testing::Test {
+class Lists : public OnRanks {
 protected:
-    Lists() : comm_(make_mpi_comm(MPI_COMM_WORLD)), rank_(comm_->rank()), size_(comm_->size()) {}
-
     Status make(std::vector<std::string> dims, Numbers shape, std::vector<std::string> listed,
                 const Numbers& indices, bool shared = false) {
-        Decomposition d;
-        d.dims = std::move(dims);
-        d.shape = std::move(shape);
-        d.halo_low.assign(d.shape.size(), 0);
-        d.halo_high.assign(d.shape.size(), 0);
         made_.reset();
-        return make_listed_decomposition(*comm_, std::move(d), listed, indices, shared, made_);
+        return make_listed_decomposition(*comm_, given(std::move(dims), std::move(shape)), listed,
+                                         indices, shared, made_);
     }
-
-    void expect_alike(const Status& status) {
-        std::vector<char> text(status.text.begin(), status.text.end());
-        text.push_back(static_cast<char>(status.code));
-        std::vector<char> first = text;
-        comm_->broadcast(first, 0);
-        EXPECT_EQ(text, first);
-    }
-
-    std::unique_ptr<Comm> comm_;
-    int rank_, size_;
-    std::shared_ptr<const Decomposition> made_;
 };
 
 TEST_F(Lists, DealtOutInTurnAreWhole) {

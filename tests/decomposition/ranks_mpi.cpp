@@ -5,50 +5,21 @@
 #include <algorithm>
 #include <set>
 
-#include "decomposition/decomposition.hpp"
 #include "decomposition/starts.hpp"
+#include "support/on_ranks.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg;
 
 namespace {
 
-Box box_of(std::vector<std::int64_t> low, std::vector<std::int64_t> count) {
-    Box box;
-    box.nd = static_cast<int>(low.size());
-    std::copy(low.begin(), low.end(), box.low.begin());
-    std::copy(count.begin(), count.end(), box.count.begin());
-    return box;
-}
-
-class Ranks : public testing::Test {
+class Ranks : public OnRanks {
 protected:
-    Ranks() : comm_(make_mpi_comm(MPI_COMM_WORLD)), rank_(comm_->rank()), size_(comm_->size()) {}
-
-    Status make(std::vector<std::string> dims, std::vector<std::int64_t> shape,
-                std::vector<Box> blocks) {
-        Decomposition d;
-        d.dims = std::move(dims);
-        d.shape = std::move(shape);
-        d.blocks = std::move(blocks);
-        d.halo_low.assign(d.shape.size(), 0);
-        d.halo_high.assign(d.shape.size(), 0);
+    Status make(std::vector<std::string> dims, Numbers shape, std::vector<Box> blocks) {
         made_.reset();
-        return make_decomposition(*comm_, std::move(d), made_);
+        return make_decomposition(
+            *comm_, given(std::move(dims), std::move(shape), std::move(blocks)), made_);
     }
-
-    /// Every rank must have been told the same.
-    void expect_alike(const Status& status) {
-        std::vector<char> text(status.text.begin(), status.text.end());
-        text.push_back(static_cast<char>(status.code));
-        std::vector<char> first = text;
-        comm_->broadcast(first, 0);
-        EXPECT_EQ(text, first);
-    }
-
-    std::unique_ptr<Comm> comm_;
-    int rank_, size_;
-    std::shared_ptr<const Decomposition> made_;
 };
 
 TEST_F(Ranks, RowsOfEachAreWhole) {

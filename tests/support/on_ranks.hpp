@@ -1,0 +1,28 @@
+// Cases in which all ranks of a job make a decomposition together.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "support/given.hpp"
+
+class OnRanks : public testing::Test {
+protected:
+    OnRanks()
+        : comm_(thalweg::make_mpi_comm(MPI_COMM_WORLD)),
+          rank_(comm_->rank()),
+          size_(comm_->size()) {}
+
+    /// Every rank must have been told the same.
+    void expect_alike(const thalweg::Status& status) {
+        std::vector<char> text(status.text.begin(), status.text.end());
+        text.push_back(static_cast<char>(status.code));
+        std::vector<char> first = text;
+        comm_->broadcast(first, 0);
+        EXPECT_EQ(text, first);
+    }
+
+    std::unique_ptr<thalweg::Comm> comm_;
+    int rank_, size_;
+    std::shared_ptr<const thalweg::Decomposition> made_;
+};
