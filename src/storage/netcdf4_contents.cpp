@@ -303,25 +303,21 @@ std::string name_in_hdf5(hid_t file, const std::string& name) {
     return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
 }
 
-Status read_storage(const std::string& path, Netcdf4Contents& contents) {
-    Status status;
-    const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
-    if (!status.ok()) return status;
+void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     const QuietHdf5 quiet;
-    contents.size = view->size();
+    contents.size = view.size();
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {
         StoredVariable& v = contents.stored[i];
         const Variable& variable = contents.definitions.variables[i];
         if (!v.why.empty()) continue;
-        v.name = name_in_hdf5(view->id(), variable.name);
-        const Handle set(H5Dopen2(view->id(), v.name.c_str(), H5P_DEFAULT), H5Dclose);
+        v.name = name_in_hdf5(view.id(), variable.name);
+        const Handle set(H5Dopen2(view.id(), v.name.c_str(), H5P_DEFAULT), H5Dclose);
         const Status described = set < 0 ? failure(TW_EFORMAT, "HDF5 cannot open it")
                                          : describe_storage(set, variable, v);
         if (described.ok()) continue;
         v.way = StoredVariable::Way::none;
         v.why = described.text;
     }
-    return {};
 }
 
 Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& contents) {
@@ -341,12 +337,14 @@ Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& cont
 }  // namespace
 
 Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents) {
-    {  // HDF5 says better than netCDF-C what is wrong with a file.
-        Status status;
-        if (!Hdf5View::open(path, status)) return status;
-    }
-    if (Status status = read_definitions_by_netcdf(path, contents); !status.ok()) return status;
-    return read_storage(path, contents);
+    Status defined = read_definitions_by_netcdf(path, contents);
+    // After netCDF-C: in a file under way, the records that it has counted are there to be found.
+    Status status;
+    const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
+    if (!view) return status;  // HDF5 says better than netCDF-C what is wrong with a file
+    if (!defined.ok()) return defined;
+    read_storage(*view, contents);
+    return {};
 }
 
 std::vector<char> to_bytes(const Netcdf4Contents& c) {
