@@ -6,7 +6,6 @@
 #define THALWEG_TESTS_SYSTEM_MODEL_HPP
 
 #include <mpi.h>
-#include <netcdf.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "look.hpp"
 #include "thalweg/thalweg.h"
 
 struct Model {
@@ -110,34 +110,9 @@ struct History {
     }
     // What is wrong with the file as others see it; "" if all is well. Any time after the close.
     std::string look(std::size_t wanted_records, bool with_fixed) const {
-        int id = 0;
-        if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
-            return "'" + path + "': " + nc_strerror(status);
-        std::string wrong;
-        std::size_t records = 0;
-        int time = 0, var = 0;
-        if (nc_inq_unlimdim(id, &time) != NC_NOERR || nc_inq_dimlen(id, time, &records) != NC_NOERR)
-            wrong = "no record dimension";
-        else if (records != wanted_records)
-            wrong = check::text("%zu records, expected %zu", records, wanted_records);
-        for (std::size_t r = 0; wrong.empty() && r < records + (with_fixed ? 1 : 0); ++r) {
-            const bool fixed = r == records;
-            std::vector<float> got(static_cast<std::size_t>(rows * columns));
-            const std::size_t first[3] = {r, 0, 0};
-            const std::size_t n[3] = {1, static_cast<std::size_t>(rows),
-                                      static_cast<std::size_t>(columns)};
-            const int skip = fixed ? 1 : 0;
-            if (nc_inq_varid(id, fixed ? "h" : "T", &var) != NC_NOERR ||
-                nc_get_vara_float(id, var, first + skip, n + skip, got.data()) != NC_NOERR)
-                wrong = "cannot read record " + std::to_string(r);
-            for (std::int64_t i = 0; wrong.empty() && i < rows * columns; ++i)
-                if (got[static_cast<std::size_t>(i)] !=
-                    value(salt, fixed ? -1 : static_cast<std::int64_t>(r), i))
-                    wrong = check::text("record %zu is wrong at element %lld", r,
-                                        static_cast<long long>(i));
-        }
-        nc_close(id);
-        return path.empty() || wrong.empty() ? wrong : path + ": " + wrong;
+        return look_at(
+            path, rows, columns, wanted_records, with_fixed,
+            [this](std::int64_t record, std::int64_t at) { return value(salt, record, at); });
     }
     // Closes the file, and checks it.
     void close_and_look(std::size_t records, bool with_fixed) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "look.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -27,8 +28,8 @@ namespace {
 constexpr std::int64_t rows = 23;
 constexpr std::int64_t columns = 41;
 
-float value(std::int64_t record, std::int64_t y, std::int64_t x) {
-    return static_cast<float>((record + 1) * 10000 + y * columns + x);
+float value(std::int64_t record, std::int64_t at) {
+    return static_cast<float>((record + 1) * 10000 + at);
 }
 
 // The only file of the folder, whatever its name is for now; "" if there is none or are several.
@@ -41,39 +42,8 @@ std::string only_file(const std::string& folder) {
     return found;
 }
 
-// What is wrong with the file as a reader sees it; "" if all is well.
 std::string look(const std::string& path, std::size_t wanted_records, bool with_fixed) {
-    int id = 0;
-    const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
-    if (status != NC_NOERR) return "'" + path + "': " + nc_strerror(status);
-    std::string wrong;
-    std::size_t records = 0;
-    int time = 0;
-    int var = 0;
-    if (nc_inq_unlimdim(id, &time) != NC_NOERR || nc_inq_dimlen(id, time, &records) != NC_NOERR)
-        wrong = "no record dimension";
-    else if (records != wanted_records)
-        wrong = check::text("%zu records, expected %zu", records, wanted_records);
-    for (std::size_t r = 0; wrong.empty() && r < records + (with_fixed ? 1 : 0); ++r) {
-        const bool fixed = r == records;
-        std::vector<float> got(static_cast<std::size_t>(rows * columns));
-        const std::size_t start[3] = {r, 0, 0};
-        const std::size_t count[3] = {1, static_cast<std::size_t>(rows),
-                                      static_cast<std::size_t>(columns)};
-        const int skip = fixed ? 1 : 0;
-        if (nc_inq_varid(id, fixed ? "h" : "T", &var) != NC_NOERR ||
-            nc_get_vara_float(id, var, fixed ? start + 1 : start, count + skip, got.data()) !=
-                NC_NOERR)
-            wrong = "cannot read record " + std::to_string(r);
-        for (std::int64_t y = 0; wrong.empty() && y < rows; ++y)
-            for (std::int64_t x = 0; x < columns; ++x)
-                if (got[static_cast<std::size_t>(y * columns + x)] !=
-                    value(fixed ? -1 : static_cast<std::int64_t>(r), y, x))
-                    wrong = check::text("record %zu is wrong at (%lld, %lld)", r,
-                                        static_cast<long long>(y), static_cast<long long>(x));
-    }
-    nc_close(id);
-    return wrong;
+    return look_at(path, rows, columns, wanted_records, with_fixed, value);
 }
 
 struct Writer {
@@ -100,7 +70,8 @@ struct Writer {
     void put(const char* name, std::int64_t record) {
         std::vector<float> data;
         for (std::int64_t y = start[0]; y < start[0] + count[0]; ++y)
-            for (std::int64_t x = 0; x < columns; ++x) data.push_back(value(record, y, x));
+            for (std::int64_t x = 0; x < columns; ++x)
+                data.push_back(value(record, y * columns + x));
         CHECK(tw_put(file, name, TW_FLOAT, data.data(), static_cast<std::int64_t>(data.size())) ==
               TW_OK);
     }
