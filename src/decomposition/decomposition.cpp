@@ -222,25 +222,31 @@ std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string
     return std::make_shared<const Decomposition>(std::move(d));
 }
 
+HeldBox held_box(const Box& box, std::span<const std::int64_t> shape) {
+    HeldBox held;
+    held.box = box;
+    Index corner = box.low;
+    held.first = linear(shape, corner);
+    for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
+    held.last = linear(shape, corner);
+    return held;
+}
+
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
                                    std::span<const std::int64_t> file_shape) {
     std::vector<HeldBox> result;
     const int nd = static_cast<int>(order.size());
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-        HeldBox held;
-        held.block = static_cast<int>(b);
-        held.box.nd = nd;
-        Index last{};
+        Box box;
+        box.nd = nd;
         for (int f = 0; f < nd; ++f) {
             const int m = order[static_cast<std::size_t>(f)];
-            held.box.low[f] = blocks[b].low[m];
-            held.box.count[f] = blocks[b].count[m];
-            last[f] = held.box.low[f] + held.box.count[f] - 1;
+            box.low[f] = blocks[b].low[m];
+            box.count[f] = blocks[b].count[m];
         }
-        if (held.box.volume() == 0) continue;
-        held.first = linear(file_shape, held.box.low);
-        held.last = linear(file_shape, last);
-        result.push_back(held);
+        if (box.volume() == 0) continue;
+        result.push_back(held_box(box, file_shape));
+        result.back().block = static_cast<int>(b);
     }
     std::sort(result.begin(), result.end(),
               [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
@@ -255,19 +261,15 @@ std::vector<HeldBox> held_by(const Decomposition& d, std::span<const int> order,
 }
 
 HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape) {
-    HeldBox held;
-    held.box.nd = static_cast<int>(file_shape.size());
-    std::copy(file_shape.begin(), file_shape.end(), held.box.count.begin());
+    Box box;
+    box.nd = static_cast<int>(file_shape.size());
+    std::copy(file_shape.begin(), file_shape.end(), box.count.begin());
     // No more of the slowest listed dimension than the list has.
     const int slowest = list->dims.front();
     const std::int64_t plane = volume(std::span(list->shape).subspan(1));
-    held.box.low[slowest] = list->list->runs.front().global() / plane;
-    held.box.count[slowest] =
-        (list->list->runs.back().end() - 1) / plane + 1 - held.box.low[slowest];
-    Index last = held.box.low;
-    for (int f = 0; f < held.box.nd; ++f) last[f] += held.box.count[f] - 1;
-    held.first = linear(file_shape, held.box.low);
-    held.last = linear(file_shape, last);
+    box.low[slowest] = list->list->runs.front().global() / plane;
+    box.count[slowest] = (list->list->runs.back().end() - 1) / plane + 1 - box.low[slowest];
+    HeldBox held = held_box(box, file_shape);
     held.list = std::move(list);
     return held;
 }

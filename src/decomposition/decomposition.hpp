@@ -69,6 +69,9 @@ struct HeldBox {
     std::int64_t position = 0;            ///< of the box's first element in the list
 };
 
+/// A box of a variable with the positions of its corners.
+HeldBox held_box(const Box& box, std::span<const std::int64_t> shape);
+
 /// The blocks in file order, order[f] being the memory dimension of file dimension f; sorted by
 /// position, empty ones left out.
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,

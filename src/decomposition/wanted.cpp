@@ -58,18 +58,16 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
         std::vector<std::size_t> at(nd, 0);
         for (bool more = true; more;) {
             WantedBox wanted;
-            wanted.block = held.block;
-            wanted.box.nd = held.box.nd;
-            Index last{};
+            Box box;
+            box.nd = held.box.nd;
             for (std::size_t f = 0; f < nd; ++f) {
                 const Segment& s = segments[f][at[f]];
-                wanted.box.low[f] = s.low;
-                wanted.box.count[f] = s.count;
+                box.low[f] = s.low;
+                box.count[f] = s.count;
                 wanted.at[f] = s.at;
-                last[f] = s.low + s.count - 1;
             }
-            wanted.first = linear(file_shape, wanted.box.low);
-            wanted.last = linear(file_shape, last);
+            static_cast<HeldBox&>(wanted) = held_box(box, file_shape);
+            wanted.block = held.block;
             result.push_back(wanted);
             more = false;
             for (std::size_t f = nd; f-- > 0 && !more;) {
@@ -105,20 +103,19 @@ std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box
     const std::span shape(part.count.data(), static_cast<std::size_t>(part.nd));
     std::vector<WantedBox> result;
     for (const WantedBox& box : boxes) {
-        WantedBox wanted = box;
-        if (!intersect(box.box, part, wanted.box)) continue;
+        Box common;
+        if (!intersect(box.box, part, common)) continue;
         if (box.list) {
             add_listed(box, part, result);
             continue;
         }
-        Index last{};
+        WantedBox wanted = box;
         for (int d = 0; d < part.nd; ++d) {
-            wanted.at[d] += wanted.box.low[d] - box.box.low[d];
-            wanted.box.low[d] -= part.low[d];
-            last[d] = wanted.box.low[d] + wanted.box.count[d] - 1;
+            wanted.at[d] += common.low[d] - box.box.low[d];
+            common.low[d] -= part.low[d];
         }
-        wanted.first = linear(shape, wanted.box.low);
-        wanted.last = linear(shape, last);
+        static_cast<HeldBox&>(wanted) = held_box(common, shape);
+        wanted.block = box.block;
         result.push_back(wanted);
     }
     sort(result);

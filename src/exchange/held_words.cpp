@@ -5,16 +5,6 @@
 
 namespace thalweg {
 
-HeldBox held_box(const Box& box, std::span<const std::int64_t> shape) {
-    HeldBox held;
-    held.box = box;
-    Index corner = box.low;
-    held.first = linear(shape, corner);
-    for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
-    held.last = linear(shape, corner);
-    return held;
-}
-
 void append_held(std::vector<std::int64_t>& words, const HeldBox& held) {
     const Box& box = held.box;
     words.insert(words.end(), box.low.begin(), box.low.begin() + box.nd);

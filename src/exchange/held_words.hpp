@@ -10,9 +10,6 @@
 
 namespace thalweg {
 
-/// A box with its positions in a variable.
-HeldBox held_box(const Box& box, std::span<const std::int64_t> shape);
-
 /// Lows and counts, and of a list its dimensions and indices.
 void append_held(std::vector<std::int64_t>& words, const HeldBox& held);
 /// The reverse, at positions of its own; `at` moves behind it.
