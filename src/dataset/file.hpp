@@ -160,8 +160,9 @@ private:
     Status adopt_contents();
     std::string describe_start() const;
 
-    // With a service (file_service.cpp)
+    // With a service (file_service.cpp; boxes: file_boxes.cpp)
     void choose_service();
+    Status plan_holdings();
     Status plan_service();
     void plan_queue(ServicePlan& plan);
     Status poll_service();
@@ -223,6 +224,7 @@ private:
     std::int64_t part_bytes_ = 0;
     Order order_ = Order::big_endian;         ///< of the storage
     std::vector<std::vector<HeldBox>> held_;  ///< of each variable, what this rank holds
+    Holdings told_;                           ///< the same as it lies in the queue
     std::vector<FillValue> fill_;
     Status misfit_;  ///< of this rank, until all ranks have learnt of it
     bool boxed_ = false, put_used_ = false, has_records_ = false;

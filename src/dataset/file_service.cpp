@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
+#include <new>
 
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
-#include "storage/chunk_grid.hpp"
 
 namespace thalweg {
 
@@ -18,18 +17,6 @@ namespace {
 
 void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
     words[i / 64] |= static_cast<std::int64_t>(std::uint64_t(1) << (i % 64));
-}
-
-/// Bytes of the words that describe a box in a parcel.
-std::int64_t description(std::size_t dims) { return static_cast<std::int64_t>(8 * (5 + 2 * dims)); }
-
-std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-/// Bytes that tell a list's indices in a parcel, at most.
-std::int64_t description(const Listing& listing) {
-    std::vector<std::int64_t> words;
-    append_listing(words, listing);
-    return static_cast<std::int64_t>(8 * words.size());
 }
 
 /// Packs what a list has of a box, dense in the order of the indices.
@@ -72,35 +59,28 @@ void File::choose_service() {
 /// Sizes the queue, and decides whether a step fits into it.
 void File::plan_queue(ServicePlan& plan) {
     const std::size_t n = definitions_.variables.size();
-    std::int64_t total = 0, largest = 0, words = static_cast<std::int64_t>(8 * (17 + n / 32));
-    std::set<const Listing*> lists;  // each is told once
+    const auto descriptor = static_cast<std::int64_t>(8 * (17 + n / 32 + 2 * n));
+    std::int64_t total = Outbox::rounded(descriptor), largest = total;
     for (const Variable& v : definitions_.variables) {
-        held_.push_back(held_by(*v.decomposition, v.order, v.shape));
         FillValue fill{};
         v.fill_value(fill.data());
         if (order_ == Order::big_endian) to_big_endian(v.type, fill.data());
         fill_.push_back(fill);
         const std::int64_t bytes =
-            rounded(v.decomposition->held * static_cast<std::int64_t>(v.element()));
+            Outbox::rounded(v.decomposition->held * static_cast<std::int64_t>(v.element()));
         total += bytes;
         largest = std::max(largest, bytes);
-        words += static_cast<std::int64_t>(held_.back().size()) * description(v.dims.size());
-        for (const HeldBox& held : held_.back())
-            if (held.list && lists.insert(held.list.get()).second) words += description(*held.list);
     }
-    total += rounded(words);
-    largest = std::max(largest, rounded(words));
     const std::int64_t least = options_.queue >= 0 ? 4096 : 256 << 10;
     plan.queue = options_.queue >= 0 ? options_.queue : std::min(2 * total, options_.staging);
     // What one rank sends to another of a unit is one message.
     if (team_.topology().nodes > 1) plan.queue = std::min<std::int64_t>(plan.queue, 1 << 30);
     // Descriptors are not cut in parts.
-    plan.queue = rounded(std::max({plan.queue, least, 8 * words}));
-    std::int64_t words_all[] = {2 * total > plan.queue && total + largest > plan.queue,
-                                -plan.queue};
-    team_.all_reduce(words_all, Reduce::max);
-    in_parts_ = words_all[0] != 0;
-    part_bytes_ = -words_all[1] / 4;
+    plan.queue = Outbox::rounded(std::max({plan.queue, least, 8 * descriptor}));
+    std::int64_t words[] = {2 * total > plan.queue && total + largest > plan.queue, -plan.queue};
+    team_.all_reduce(words, Reduce::max);
+    in_parts_ = words[0] != 0;
+    part_bytes_ = -words[1] / 4;
     if (in_parts_ && team_.rank() == 0)
         spdlog::info(
             "{}: a step exceeds the queue of {} bytes on some rank: variables go in parts, and the "
@@ -108,13 +88,26 @@ void File::plan_queue(ServicePlan& plan) {
             path_, plan.queue);
 }
 
+/// What this rank holds, as the writers of its node are told once.
+Status File::plan_holdings() try {
+    for (const Variable& v : definitions_.variables)
+        held_.push_back(held_by(*v.decomposition, v.order, v.shape));
+    told_ = Holdings(definitions_);
+    return {};
+} catch (const std::bad_alloc&) {
+    return failure(TW_ENOMEM, "{}: no memory for what this rank holds (rank {})", path_,
+                   team_.rank());
+}
+
 Status File::plan_service() {
     Stopwatch watch(figures_.plan);
+    if (Status s = team_.agree(plan_holdings()); !s.ok()) return s;
     ServicePlan plan;
     plan.path = path_;
     plan.data_path = data_path_;
     plan.serial = serial_;
     plan.definitions = &definitions_;
+    plan.holdings = &told_;
     plan.layout = layout_choice_;
     plan.storage = options_.storage;
     if (options_.piece > 0) plan.piece = options_.piece;
@@ -217,19 +210,17 @@ Status File::queue_variable(int variable, const ArrayView& view) {
     }
     const RowKernel kernel = pack_kernel(view.type, v.type, order_);
     char* to = pending.queued;
-    for (const HeldBox& held : held_[at]) {
-        const Box& box = held.box;
+    for (std::size_t i = 0; i < held_[at].size(); ++i) {
+        const HeldBox& held = held_[at][i];
+        const HeldBox& told = told_.of(variable)[i];
         const Strided from = locate(d, v.order, held, view);
-        if (held.list) {
-            misfits_[at] += pack_list(held, box, from, to, kernel, size, fill_[at].data());
-            to += elements_of(held) * size;
-            continue;
-        }
-        Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
-        for (int i = 0; i < box.nd; ++i) stride[i] *= size;
-        misfits_[at] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
-                                          kernel, fill_[at].data());
-        to += box.volume() * size;
+        // Positions that were counted anew are in another order than the array's.
+        misfits_[at] +=
+            told.list != held.list
+                ? pack_list(held, held.box, from, to, kernel, size, fill_[at].data())
+                : packers_.copy_box(told.box.nd, dense_shape(told), to, dense_strides(told, size),
+                                    from.base, from.stride, kernel, fill_[at].data());
+        to += elements_of(told) * size;
     }
     return {};
 }
@@ -268,37 +259,29 @@ Status File::queue_range(int variable, const ArrayView& view, Parcel& parcel) {
     const auto size = static_cast<std::int64_t>(v.element());
     const ElementRange range{parcel.head.begin, parcel.head.end};
     std::int64_t bytes = 0;
-    std::vector<HeldBox> parts;  // what of it the entries hold
     for_frames(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
-        if (!has_any(held, part)) return;
-        HeldBox own = held_box(part, v.shape);
-        if (held.list) own.list = held.list->within(part);
-        bytes += elements_of(own) * size;
-        parts.push_back(std::move(own));
+        const Index lengths = dense_shape(held, part);
+        bytes += volume(std::span(lengths.data(), static_cast<std::size_t>(part.nd))) * size;
     });
     if (bytes == 0) return {};
     char* to = service_->outbox().take(bytes);
     if (to == nullptr)
         return failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})", path_,
                        v.name, team_.rank());
+    parcel.told.push_back({variable, service_->outbox().position(to)});
     const RowKernel kernel = pack_kernel(view.type, v.type, order_);
-    std::size_t next = 0;
     for_frames(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
         if (!has_any(held, part)) return;
         Strided from = locate(*v.decomposition, v.order, held, view);
         for (int i = 0; i < part.nd; ++i)
             if (!held.list || !held.list->covers(i))
                 from.base += (part.low[i] - held.box.low[i]) * from.stride[i];
-        Parcel::Entry entry;
-        entry.variable = variable;
-        entry.held = std::move(parts[next++]);
-        entry.at = service_->outbox().position(to);
-        const Index stride = dense_strides(entry.held, size);
+        Index stride{};
+        const std::int64_t n = dense_strides(part.nd, dense_shape(held, part), size, stride);
         misfits_[at] += held.list ? pack_list(held, part, from, to, kernel, size, fill_[at].data())
                                   : packers_.copy_box(part.nd, part.count, to, stride, from.base,
                                                       from.stride, kernel, fill_[at].data());
-        to += elements_of(entry.held) * size;
-        parcel.entries.push_back(std::move(entry));
+        to += n;
     });
     return {};
 }
@@ -353,17 +336,8 @@ Status File::publish_queued(UnitKind kind) {
             set_bit(parcel.put, i);
         else if (!pending.written && (v.decomposition->held > 0 || v.decomposition->replicated))
             set_bit(parcel.lacking, i);
-        if (pending.put && pending.queued != nullptr) {
-            std::int64_t at = outbox.position(pending.queued);
-            for (const HeldBox& held : held_[i]) {
-                Parcel::Entry entry;
-                entry.variable = static_cast<int>(i);
-                entry.held = held;
-                entry.at = at;
-                parcel.entries.push_back(entry);
-                at += elements_of(held) * static_cast<std::int64_t>(v.element());
-            }
-        }
+        if (pending.put && pending.queued != nullptr)
+            parcel.told.push_back({static_cast<int>(i), outbox.position(pending.queued)});
     }
     if (!service_->publish(parcel, keep_from)) return mismatch(Call::end_step, -1);
     for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -442,130 +416,6 @@ Status File::finish_queued(UnitKind kind, const Agreed& agreed, bool durable) {
     if (mine.ok()) mine = misfit_;
     misfit_ = {};
     return thalweg::agree(team_.world(), mine);
-}
-
-// ---- boxes --------------------------------------------------------------------------------------
-
-Status File::put_box(const std::string& name, int type, const std::int64_t* start,
-                     const std::int64_t* count, const void* data) {
-    if (Status s = begin_data(); !s.ok()) return s;
-    Stopwatch watch(figures_.put);
-    if (Status s = usable(); !s.ok()) return s;
-    const int rank = team_.rank();
-    const int at = definitions_.find_variable(name);
-    if (at < 0)
-        return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", path_, name, rank);
-    if (!service_ || !service_->boxes_allowed())
-        return failure(TW_ESTATE,
-                       "{}: variable '{}': boxes need service servers, or background on one node "
-                       "(rank {})",
-                       path_, name, rank);
-    if (is_netcdf4(format_) && needs_whole_chunks(definitions_))
-        return failure(TW_ESTATE,
-                       "{}: variable '{}': boxes cannot be put into a file with filters or chunks "
-                       "that were wished for (rank {})",
-                       path_, name, rank);
-    if (put_used_)
-        return failure(TW_ESTATE, "{}: variable '{}': the file is written by tw_put (rank {})",
-                       path_, name, rank);
-    if (Status s = poll_service(); !s.ok()) return s;
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
-    if (!valid_type(type) || (type == TW_CHAR) != (v.type == TW_CHAR))
-        return failure(TW_ETYPE,
-                       "{}: variable '{}' is of type {}; type {} cannot be converted "
-                       "(rank {})",
-                       path_, name, name_of(v.type), type, rank);
-    const std::size_t nd = v.dims.size();
-    if (nd > 0 && (start == nullptr || count == nullptr))
-        return failure(TW_EARG, "{}: variable '{}': start or count is missing (rank {})", path_,
-                       name, rank);
-    Box box;
-    bool empty = false;
-    for (std::size_t d = 0; d < nd; ++d) {
-        const Dimension& dim = definitions_.dims[static_cast<std::size_t>(v.dims[d])];
-        const bool record = v.record && d == 0;
-        if (count[d] < 0 || start[d] < 0 ||
-            (!record && (start[d] > dim.length || count[d] > dim.length - start[d])) ||
-            (record && start[d] > INT64_MAX - count[d]))
-            return failure(TW_EBOUNDS,
-                           "{}: variable '{}': {} elements from {} along dimension '{}' of length "
-                           "{} (rank {})",
-                           path_, name, count[d], start[d], dim.name,
-                           record ? std::string("unlimited") : std::to_string(dim.length), rank);
-        empty |= count[d] == 0;
-        if (record) continue;
-        box.low[box.nd] = start[d];
-        box.count[box.nd++] = count[d];
-    }
-    boxed_ = true;
-    if (empty) return {};
-    if (data == nullptr)
-        return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name, rank);
-    const std::int64_t first = v.record ? start[0] : 0, records = v.record ? count[0] : 1;
-    if (first + records > most_records(format_))
-        return failure(TW_EFORMAT,
-                       "{}: variable '{}': record {} is more than format {} can count; cdf5 can "
-                       "(rank {})",
-                       path_, name, first + records - 1, name_of(format_), rank);
-    ArrayView view;
-    view.type = static_cast<tw_type>(type);
-    use_netcdf_byte_rule(at, view);
-    const char* from = static_cast<const char*>(data);
-    misfits_[static_cast<std::size_t>(at)] = 0;
-    for (std::int64_t r = 0; r < records; ++r) {
-        if (Status s = queue_box(at, first + r, box, from, view.type); !s.ok()) return s;
-        from += box.volume() * static_cast<std::int64_t>(size_of(view.type));
-    }
-    if (v.record) box_records_ = std::max(box_records_, first + records);
-    return take_misfits(true);
-}
-
-Status File::queue_box(int variable, std::int64_t record, const Box& box, const char* data,
-                       tw_type type) {
-    const auto at = static_cast<std::size_t>(variable);
-    const Variable& v = definitions_.variables[at];
-    const auto size = static_cast<std::int64_t>(v.element());
-    Outbox& outbox = service_->outbox();
-    if (box.volume() > 1 && box.volume() * size > outbox.capacity() / 4) {
-        Box first = box;
-        const Box second = halve(first);  // each half is contiguous in the data
-        if (Status s = queue_box(variable, record, first, data, type); !s.ok()) return s;
-        return queue_box(variable, record, second,
-                         data + first.volume() * static_cast<std::int64_t>(size_of(type)), type);
-    }
-    // The unit's descriptor needs its place, too.
-    open_bytes_ += rounded(box.volume() * size) + description(v.dims.size() + 8);
-    if (open_bytes_ > outbox.capacity() / 2) {
-        if (Status s = publish_boxes(false); !s.ok()) return s;
-        open_bytes_ = rounded(box.volume() * size) + description(v.dims.size() + 8);
-    }
-    char* to = outbox.take(box.volume() * size);
-    if (to == nullptr)
-        return keep(failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
-                            path_, v.name, team_.rank()));
-    const RowKernel kernel = pack_kernel(type, v.type, order_);
-    const auto from_size = static_cast<std::ptrdiff_t>(size_of(type));
-    misfits_[at] += kernel(to, size, data, from_size, box.volume(), fill_[at].data());
-    Parcel::Entry entry;
-    entry.variable = variable;
-    entry.record = record;
-    entry.held = held_box(box, v.shape);
-    entry.at = outbox.position(to);
-    boxes_.push_back(entry);
-    return {};
-}
-
-Status File::publish_boxes(bool ends) {
-    if (Status s = poll_service(); !s.ok()) return s;
-    if (!ends && boxes_.empty()) return {};
-    Parcel parcel = open_parcel(UnitKind::boxes);
-    parcel.head.ends = ends;
-    parcel.entries = std::move(boxes_);
-    boxes_.clear();
-    open_bytes_ = 0;
-    if (ends) ++figures_.steps;
-    service_->publish(parcel);
-    return {};
 }
 
 }  // namespace thalweg

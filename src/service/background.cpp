@@ -98,9 +98,7 @@ public:
             status = failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
                              plan_.path, agents, Region::max_agents);
         std::unique_ptr<Segment> memory;
-        if (status.ok())
-            memory = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(plan_.queue)),
-                                   true, status);
+        if (status.ok()) memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status);
         // The names of the node's segments, for its writers.
         SegmentName name;
         if (memory) name = memory->name();
@@ -192,7 +190,7 @@ private:
             Status status;
             auto segment = Segment::map(name, status);
             if (!status.ok()) return status;
-            desk_->add_region(std::move(segment));
+            if (status = desk_->add_region(std::move(segment)); !status.ok()) return status;
         }
         // The threads of the node's other writers wait for what this one has done.
         Word& doorbell = background_.doorbell();
@@ -232,14 +230,15 @@ private:
     /// @return false without the memory for it
     bool pack(const Parcel& parcel, std::vector<Packet>& packets) const try {
         const Topology& topology = team_.topology();
-        const Parcel packed = with_data(parcel, outbox_->base());
+        const auto& variables = plan_.definitions->variables;
+        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];
             if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
             Packet packet;
             packet.rank = rank;
-            if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_,
-                               plan_.definitions->variables, packet.bytes))
+            if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_, variables,
+                               packet.bytes))
                 packets.push_back(std::move(packet));
         }
         return true;

@@ -25,10 +25,15 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
           options_.existing),
       records_(composer_.records()) {}
 
-void Desk::add_region(std::unique_ptr<Segment> memory) {
+Status Desk::add_region(std::unique_ptr<Segment> memory) try {
     Source source;
+    source.holdings = Holdings(Region::told(*memory), definitions_.variables);
     source.region = std::move(memory);
     sources_.push_back(std::move(source));
+    return {};
+} catch (const std::bad_alloc&) {
+    return thalweg::failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
+                            options_.path, options_.rank);
 }
 
 void Desk::add_feeder(int rank) {
@@ -85,7 +90,7 @@ std::vector<Parcel> Desk::open(Source& source) {
         region.unit_at[source.next % Region::max_units].load(std::memory_order_relaxed);
     std::vector<Parcel> parcels;
     parcels.push_back(parse_parcel(reinterpret_cast<const std::int64_t*>(data + at), data,
-                                   definitions_.variables));
+                                   definitions_.variables, source.holdings));
     return parcels;
 }
 

@@ -35,8 +35,8 @@ public:
          int writer, Storage& storage, DeskOptions options);
 
     // Before the first work().
-    /// A rank of this node.
-    void add_region(std::unique_ptr<Segment> memory);
+    /// A rank of this node; fails where there is no memory for what it holds.
+    Status add_region(std::unique_ptr<Segment> memory);
     /// A sender of messages, each of which holds one unit of several ranks.
     void add_feeder(int rank);
     /// Called when all of the node's ranks have published a unit: sends on what other nodes'
@@ -88,7 +88,8 @@ public:
 
 private:
     struct Source {
-        std::unique_ptr<Segment> region;         ///< of a rank of this node, or
+        std::unique_ptr<Segment> region;         ///< of a rank of this node,
+        Holdings holdings;                       ///< and what it holds; or
         int rank = -1;                           ///< of a feeder
         std::deque<std::vector<char>> messages;  ///< of a feeder
         std::int64_t next = 0;                   ///< unit

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
@@ -10,8 +11,6 @@
 namespace thalweg {
 
 namespace {
-
-constexpr std::int64_t grain = 64;
 
 /// Tells the writers for a scope that this rank waits for room.
 class Pressing {
@@ -32,6 +31,21 @@ private:
 
 Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world)
     : memory_(std::move(memory)), agents_(agents), doorbell_(doorbell), world_(world) {}
+
+std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const Holdings& holdings,
+                                            Status& status) try {
+    const std::vector<std::int64_t> told = holdings.words();
+    queue = rounded(queue);
+    auto memory = Segment::make(Region::data_at + static_cast<std::size_t>(queue) + 8 * told.size(),
+                                true, status);
+    if (!memory) return nullptr;
+    Region::of(*memory).queue = queue;
+    std::copy(told.begin(), told.end(), Region::told(*memory));
+    return memory;
+} catch (const std::bad_alloc&) {
+    status = thalweg::failure(TW_ENOMEM, "no memory to tell the writers what this rank holds");
+    return nullptr;
+}
 
 std::int64_t Outbox::done() const {
     std::int64_t n = sent ? sent() : next_;
@@ -66,7 +80,7 @@ void Outbox::wait_for_more() {
 }
 
 char* Outbox::take(std::int64_t bytes) {
-    bytes = std::max<std::int64_t>((bytes + grain - 1) / grain * grain, grain);
+    bytes = std::max(rounded(bytes), grain);
     const std::int64_t size = capacity();
     if (bytes > size) return nullptr;
     bool waited = false;

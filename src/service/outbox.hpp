@@ -19,13 +19,13 @@ public:
     /// @param doorbell  on which they sleep
     Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world);
 
-    /// Bytes for data.
-    static std::int64_t capacity_for(std::int64_t bytes) {
-        return static_cast<std::int64_t>(Region::data_at) + bytes;
-    }
-    std::int64_t capacity() const {
-        return static_cast<std::int64_t>(memory_->size() - Region::data_at);
-    }
+    /// The memory of a rank that has told the writers what it holds.
+    /// @param queue  bytes for data
+    static std::unique_ptr<Segment> memory_for(std::int64_t queue, const Holdings& holdings,
+                                               Status& status);
+    std::int64_t capacity() const { return Region::of(*memory_).queue; }
+    /// Bytes that take() needs for so many.
+    static std::int64_t rounded(std::int64_t bytes) { return (bytes + grain - 1) / grain * grain; }
 
     /// Space in the open unit; waits for writers while there is none. Null if there can be none:
     /// the open unit alone fills the memory, or the ranks are in different calls; then stuck()
@@ -66,6 +66,7 @@ public:
     std::int64_t most_bytes = 0;  ///< that were in the queue
 
 private:
+    static constexpr std::int64_t grain = 64;
     struct Unit {
         std::int64_t number, end;
     };

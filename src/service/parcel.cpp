@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "exchange/copy.hpp"
+#include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
 #include "exchange/parts.hpp"
 
@@ -12,7 +12,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::size_t head_words = 11;
+constexpr std::size_t head_words = 12;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -46,9 +46,11 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
                                     h.begin,
                                     h.end,
                                     static_cast<std::int64_t>(parcel.put.size()),
+                                    static_cast<std::int64_t>(parcel.told.size()),
                                     static_cast<std::int64_t>(parcel.entries.size())};
     words.insert(words.end(), parcel.put.begin(), parcel.put.end());
     words.insert(words.end(), parcel.lacking.begin(), parcel.lacking.end());
+    for (const Parcel::Told& t : parcel.told) words.insert(words.end(), {t.variable, t.at});
     // A list that several entries have is told once: entries give its number, from 1.
     std::vector<const Listing*> lists;
     for (const Parcel::Entry& e : parcel.entries) {
@@ -71,7 +73,7 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
 }
 
 Parcel parse_parcel(const std::int64_t* words, const char* base,
-                    std::span<const Variable> variables) {
+                    std::span<const Variable> variables, const Holdings& holdings) {
     Parcel p;
     p.head.unit = words[1];
     p.head.kind = static_cast<UnitKind>(words[2]);
@@ -81,11 +83,13 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
     p.head.variable = static_cast<int>(words[6]);
     p.head.begin = words[7];
     p.head.end = words[8];
-    const std::int64_t masks = words[9], entries = words[10];
+    const std::int64_t masks = words[9], told = words[10], entries = words[11];
     const std::int64_t* at = words + head_words;
     p.put.assign(at, at + masks);
     p.lacking.assign(at + masks, at + 2 * masks);
     at += 2 * masks;
+    for (std::int64_t t = 0; t < told; ++t, at += 2)
+        p.told.push_back({static_cast<int>(at[0]), at[1]});
     p.entries.resize(static_cast<std::size_t>(entries));
     std::vector<std::int64_t> list_of;
     for (Parcel::Entry& e : p.entries) {
@@ -94,7 +98,6 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
         Box box;
         box.nd = static_cast<int>(at[2]);
         e.at = at[3];
-        e.data = base + e.at;
         list_of.push_back(at[4]);
         at += 5;
         std::copy_n(at, box.nd, box.low.begin());
@@ -112,19 +115,31 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
     for (std::size_t i = 0; i < p.entries.size(); ++i)
         if (list_of[i] > 0)
             p.entries[i].held.list = lists[static_cast<std::size_t>(list_of[i]) - 1];
-    return p;
+    return with_data(std::move(p), base, variables, holdings);
 }
 
-Parcel with_data(const Parcel& parcel, const char* base) {
-    Parcel p = parcel;
-    std::map<const Listing*, std::shared_ptr<const Listing>> dense;
-    for (Parcel::Entry& e : p.entries) {
-        e.data = base + e.at;
-        if (!e.held.list) continue;
-        auto& list = dense[e.held.list.get()];
-        if (!list) list = e.held.list->within(e.held.box);
-        e.held.list = list;
+Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables,
+                 const Holdings& holdings) {
+    for (const Parcel::Told& told : p.told) {
+        const Variable& v = variables[static_cast<std::size_t>(told.variable)];
+        std::int64_t at = told.at;
+        const auto add = [&](const HeldBox& held) {
+            Parcel::Entry entry;
+            entry.variable = told.variable;
+            entry.held = held;
+            entry.at = at;
+            at += elements_of(held) * static_cast<std::int64_t>(v.element());
+            p.entries.push_back(std::move(entry));
+        };
+        const std::span<const HeldBox> all = holdings.of(told.variable);
+        if (p.head.kind == UnitKind::part)
+            for (const HeldBox& held : held_of_range(all, v.shape, {p.head.begin, p.head.end}))
+                add(held);
+        else
+            for (const HeldBox& held : all) add(held);
     }
+    p.told.clear();
+    for (Parcel::Entry& e : p.entries) e.data = base + e.at;
     return p;
 }
 
@@ -162,13 +177,12 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
                 data.resize(static_cast<std::size_t>(entry.at + elements_of(entry.held) * size));
                 const Index stride = dense_strides(entry.held, size);
                 char* const to = data.data() + entry.at;
-                HeldBox into = entry.held;
-                for_runs(held, box, [&](const HeldBox& run, const Box& part) {
-                    copy_box(part.nd, part.count, to + offset_in(into, part, stride), stride,
-                             e.data + offset_in(run, part, from_stride), from_stride, kernel,
-                             nullptr);
-                    if (into.list) into.position += part.count[into.list->dims.back()];
-                });
+                const char* const from = e.data + offset_in(held, box, from_stride);
+                if (held.list)
+                    copy_runs(*held.list, box, {RunOrder::dense, to, stride},
+                              {RunOrder::positions, from, from_stride}, kernel, nullptr);
+                else
+                    copy_box(box.nd, box.count, to, stride, from, from_stride, kernel, nullptr);
                 clipped.entries.push_back(std::move(entry));
             });
         }
@@ -188,14 +202,15 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
 std::vector<Parcel> parse_message(std::span<const char> message,
                                   std::span<const Variable> variables) {
     std::vector<Parcel> parcels;
+    const Holdings none;
     for (std::size_t at = 0; at < message.size();) {
         std::int64_t length, n;
         std::memcpy(&length, message.data() + at, 8);
         std::memcpy(&n, message.data() + at + 8, 8);
         std::vector<std::int64_t> words(static_cast<std::size_t>(n));
         std::memcpy(words.data(), message.data() + at + 8, words.size() * 8);
-        parcels.push_back(
-            parse_parcel(words.data(), message.data() + at + 8 + words.size() * 8, variables));
+        parcels.push_back(parse_parcel(words.data(), message.data() + at + 8 + words.size() * 8,
+                                       variables, none));
         at += 8 + static_cast<std::size_t>(length);
     }
     return parcels;

@@ -13,6 +13,7 @@
 #include "definitions/definitions.hpp"
 #include "exchange/held_words.hpp"
 #include "layout/layout.hpp"
+#include "service/holdings.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg {
@@ -47,19 +48,28 @@ struct Parcel {
         std::int64_t at = 0;         ///< of the data, in bytes from the base
         const char* data = nullptr;  ///< once parsed
     };
+    /// A variable of which the parcel has all that its rank has told to hold, or of a part what
+    /// that has of the range; in that order, one behind the other.
+    struct Told {
+        int variable = 0;
+        std::int64_t at = 0;  ///< of the data, in bytes from the base
+    };
     UnitHead head;
     std::vector<std::int64_t> put, lacking;  ///< a bit a variable: put; held and not put
+    std::vector<Told> told;
     std::vector<Entry> entries;
 };
 
 /// The descriptor of a parcel.
 std::vector<std::int64_t> describe_parcel(const Parcel& parcel);
-/// The reverse; the data lie behind `base`. `variables` give the shapes.
+/// The reverse; the data lie behind `base`. `variables` give the shapes, `holdings` are those of
+/// the parcel's rank.
 Parcel parse_parcel(const std::int64_t* words, const char* base,
-                    std::span<const Variable> variables);
+                    std::span<const Variable> variables, const Holdings& holdings);
 
-/// The same of a parcel that has not been described: lists at the positions of the data.
-Parcel with_data(const Parcel& parcel, const char* base);
+/// The same of a parcel that has not been described.
+Parcel with_data(Parcel parcel, const char* base, std::span<const Variable> variables,
+                 const Holdings& holdings);
 
 /// The kind that a descriptor tells.
 inline UnitKind kind_of(const std::int64_t* words) { return static_cast<UnitKind>(words[2]); }

@@ -32,12 +32,16 @@ struct Region {
     Word failed;              ///< 0, 1: the text is being written, 2: there
     std::int32_t code;        ///< of the first failure
     char text[max_text];
+    std::int64_t queue;  ///< bytes of the data; behind them the rank tells what it holds
     std::atomic<std::int64_t> unit_at[max_units];  ///< where the descriptors of units are
 
     static constexpr std::size_t data_at = 16384;
 
     static Region& of(const Memory& memory) { return *reinterpret_cast<Region*>(memory.data()); }
     static char* data(const Memory& memory) { return memory.data() + data_at; }
+    static std::int64_t* told(const Memory& memory) {
+        return reinterpret_cast<std::int64_t*>(data(memory) + of(memory).queue);
+    }
 
     Status failure() const;
     /// Keeps the first failure that anyone has.

@@ -85,8 +85,7 @@ public:
         const int node = crew.node_of[static_cast<std::size_t>(address)];
         const auto agents = static_cast<int>(crew.servers_of(node).size());
         Status status;
-        auto memory = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(plan_.queue)),
-                                    true, status);
+        auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status);
         SegmentName name;
         if (memory) name = memory->name();
         if (agents > Region::max_agents)
@@ -130,11 +129,12 @@ public:
         if (!outbox_->publish(parcel, keep)) return false;
         if (is_mark(parcel.head.kind)) ++marks_;
         if (!alone_) return true;
-        const Parcel packed = with_data(parcel, outbox_->base());
+        const auto& variables = plan_.definitions->variables;
+        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
         for (std::size_t w = 0; w < port_.crew().servers.size(); ++w) {
             std::vector<char> message;
-            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_,
-                           plan_.definitions->variables, message);
+            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_, variables,
+                           message);
             port_.transport().send(port_.crew().servers[w], MessageKind::parcels, plan_.serial,
                                    std::move(message));
         }

@@ -182,7 +182,7 @@ void Server::set_up(Served& served, Status& status) {
         auto segment =
             Segment::map(served.description.regions[static_cast<std::size_t>(m)], status);
         if (!status.ok()) return;
-        served.desk->add_region(std::move(segment));
+        if (status = served.desk->add_region(std::move(segment)); !status.ok()) return;
     }
     for (int feeder : crew_.feeders(writer_)) served.desk->add_feeder(feeder);
     if (!mine.empty() && crew_.nodes() > 1)

@@ -14,11 +14,12 @@
 
 namespace thalweg {
 
-/// What a service needs to know of a file; the definitions stay where they are.
+/// What a service needs to know of a file; definitions and holdings stay where they are.
 struct ServicePlan {
     std::string path, data_path;  ///< path: for messages
     int serial = 0;               ///< of the file in its session
     const Definitions* definitions = nullptr;
+    const Holdings* holdings = nullptr;  ///< of this rank
     LayoutChoice layout;
     std::string storage;
     StorageOptions options;

@@ -36,11 +36,10 @@ struct Office {
                                       options);
         for (int r = 0; r < n; ++r) {
             Status status;
-            const std::int64_t bytes = Outbox::capacity_for(r == 0 ? first : 1 << 16);
-            auto memory = Segment::make(static_cast<std::size_t>(bytes), true, status);
+            auto memory = Outbox::memory_for(r == 0 ? first : 1 << 16, {}, status);
             auto same = Segment::map(memory->name(), status);
             ranks.push_back(std::make_unique<Outbox>(std::move(memory), 1, doorbell, *comm));
-            desk->add_region(std::move(same));
+            EXPECT_TRUE(desk->add_region(std::move(same)).ok());
         }
         if (others) {
             desk->add_feeder(77);

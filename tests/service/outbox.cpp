@@ -21,7 +21,7 @@ struct Queue {
     Queue(std::int64_t bytes, int agents) : outbox(memory(bytes), agents, doorbell, *comm) {}
     static std::unique_ptr<Segment> memory(std::int64_t bytes) {
         Status status;
-        auto m = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(bytes)), true, status);
+        auto m = Outbox::memory_for(bytes, {}, status);
         EXPECT_TRUE(status.ok()) << status.text;
         return m;
     }
@@ -76,7 +76,7 @@ TEST(Outbox, ManyUnitsThroughASmallRing) {
                     const char* base = q.outbox.base();
                     const auto at = region.unit_at[n % Region::max_units].load();
                     const Parcel p = parse_parcel(reinterpret_cast<const std::int64_t*>(base + at),
-                                                  base, variables);
+                                                  base, variables, {});
                     if (p.head.unit != n) wrong = true;
                     if (n % 97 == a) sleep_seconds(1e-3);
                     for (const auto& e : p.entries)

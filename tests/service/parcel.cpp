@@ -36,7 +36,7 @@ TEST(Parcel, IsReadAsItWasDescribed) {
         EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
         EXPECT_EQ(kind_of(words.data()), p.head.kind);
         const char* base = reinterpret_cast<const char*>(&random);
-        const Parcel q = parse_parcel(words.data(), base, plan.definitions.variables);
+        const Parcel q = parse_parcel(words.data(), base, plan.definitions.variables, {});
         EXPECT_EQ(describe_parcel(q), words);
         ASSERT_EQ(q.entries.size(), p.entries.size());
         for (std::size_t i = 0; i < p.entries.size(); ++i) {

@@ -72,8 +72,7 @@ protected:
         std::vector<SegmentName> names;
         for (int r = 0; r < 3; ++r) {
             Status status;
-            auto memory = Segment::make(static_cast<std::size_t>(Outbox::capacity_for(1 << 16)),
-                                        true, status);
+            auto memory = Outbox::memory_for(1 << 16, {}, status);
             names.push_back(memory->name());
             outboxes_.push_back(
                 std::make_unique<Outbox>(std::move(memory), r < 2 ? 1 : 0, doorbell_, *comm_));
