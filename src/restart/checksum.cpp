@@ -2,12 +2,9 @@
 #include "restart/checksum.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
-
-#include "exchange/parts.hpp"
 
 namespace thalweg {
 
@@ -63,28 +60,49 @@ Checksum sum_loops(const Loop* loops, int n, const char* from, std::int64_t posi
     return sum;
 }
 
-/// A box that begins at a position, in the order in which it lies in memory.
-Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const Index& steps,
-                 RowSum row) {
-    std::array<Loop, max_dims> loops;
-    int n = 0;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(box.nd); ++d)
-        if (box.count[d] > 1)
-            loops[static_cast<std::size_t>(n++)] = {box.count[d], at.stride[d], steps[d]};
-    std::sort(loops.begin(), loops.begin() + n, [](const Loop& a, const Loop& b) {
+/// Loops in the order in which what they walk lies in memory.
+void sort_loops(std::vector<Loop>& loops) {
+    std::sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) {
         return std::pair(std::abs(a.stride), a.step) > std::pair(std::abs(b.stride), b.step);
     });
-    int merged = 0;
-    for (int i = 0; i < n; ++i) {
-        const Loop inner = loops[static_cast<std::size_t>(i)];
-        Loop* outer = merged == 0 ? nullptr : &loops[static_cast<std::size_t>(merged - 1)];
-        if (outer != nullptr && outer->stride == inner.stride * inner.count &&
-            outer->step == inner.step * inner.count)
-            *outer = {outer->count * inner.count, inner.stride, inner.step};
+}
+
+/// A box that begins at a position.
+Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const Index& steps,
+                 RowSum row) {
+    std::vector<Loop> loops;
+    for (int d = 0; d < box.nd; ++d)
+        if (box.count[d] > 1) loops.push_back({box.count[d], at.stride[d], steps[d]});
+    sort_loops(loops);
+    std::vector<Loop> merged;
+    for (const Loop& inner : loops) {
+        if (!merged.empty() && merged.back().stride == inner.stride * inner.count &&
+            merged.back().step == inner.step * inner.count)
+            merged.back() = {merged.back().count * inner.count, inner.stride, inner.step};
         else
-            loops[static_cast<std::size_t>(merged++)] = inner;
+            merged.push_back(inner);
     }
-    return sum_loops(loops.data(), merged, at.base, position, row);
+    return sum_loops(merged.data(), static_cast<int>(merged.size()), at.base, position, row);
+}
+
+/// What a list has of a box. Runs may be short: the loops are the same for all but one count.
+Checksum sum_list(const HeldBox& held, std::span<const std::int64_t> shape, const Strided& at,
+                  const Index& steps, RowSum row) {
+    const int fastest = held.list->dims.back();
+    std::vector<Loop> loops{{0, at.stride[fastest], steps[fastest]}};
+    for (int d = 0; d < held.box.nd; ++d)
+        if (!held.list->covers(d) && held.box.count[d] > 1)
+            loops.push_back({held.box.count[d], at.stride[d], steps[d]});
+    sort_loops(loops);
+    Loop& of_run =
+        *std::find_if(loops.begin(), loops.end(), [](const Loop& l) { return l.count == 0; });
+    Checksum sum = 0;
+    held.list->for_runs(held.box, [&](const Box& part, std::int64_t position, const Run&) {
+        of_run.count = part.count[fastest];
+        sum += sum_loops(loops.data(), static_cast<int>(loops.size()),
+                         at.base + position * at.stride[fastest], linear(shape, part.low), row);
+    });
+    return sum;
 }
 
 }  // namespace
@@ -94,11 +112,11 @@ Checksum sum_held(const Variable& v, const ArrayView& array) {
     const RowSum row = row_sum(v.element());
     const Index steps = strides_of(v.shape);
     Checksum sum = 0;
-    for (const HeldBox& held : held_by(d, v.order, v.shape))
-        for_runs(held, held.box, [&](const HeldBox& run, const Box& part) {
-            sum += sum_box(part, linear(v.shape, part.low), locate(d, v.order, run, array), steps,
-                           row);
-        });
+    for (const HeldBox& held : held_by(d, v.order, v.shape)) {
+        const Strided at = locate(d, v.order, held, array);
+        sum += held.list ? sum_list(held, v.shape, at, steps, row)
+                         : sum_box(held.box, held.first, at, steps, row);
+    }
     return sum;
 }
 
