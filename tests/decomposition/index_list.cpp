@@ -55,6 +55,41 @@ TEST(IndexList, RunsEndWithTheirRow) {
     EXPECT_EQ(list.runs[3].global(), 10);
 }
 
+// A run counts its elements in 24 bits.
+TEST(IndexList, LongRunsAreCut) {
+    constexpr std::int64_t longest = Run::longest;
+    Numbers indices(static_cast<std::size_t>(longest) + 3);
+    std::iota(indices.begin(), indices.end(), 10);
+    const IndexList list = compressed(indices, longest + 20, longest + 20);
+    ASSERT_EQ(list.runs.size(), 2u);
+    EXPECT_EQ(list.runs[0].length(), longest);
+    EXPECT_EQ(list.runs[1].global(), 10 + longest);
+    EXPECT_EQ(list.runs[1].position(), longest);
+    EXPECT_EQ(list.runs[1].length(), 3);
+
+    std::vector<thalweg::Run> joined{
+        {longest, longest, 2}, {0, 0, longest}, {longest + 2, longest + 2, 3}};
+    sort_runs(joined, 4 * longest);
+    ASSERT_EQ(joined.size(), 2u);
+    EXPECT_EQ(joined[0].length(), longest);
+    EXPECT_EQ(joined[1].length(), 5);
+
+    const Numbers shape{4 * longest};
+    const auto listing = [&](const thalweg::Run& run) {
+        IndexList one{{run}, run.length()};
+        return std::make_shared<const Listing>(
+            Listing{std::make_shared<IndexList>(one), {0}, shape});
+    };
+    const std::shared_ptr<const Listing> both[] = {listing({longest, 0, 4}),
+                                                   listing({0, 0, longest})};
+    const IndexList united = *unite(both)->list;
+    EXPECT_EQ(united.elements, longest + 4);
+    ASSERT_EQ(united.runs.size(), 2u);
+    EXPECT_EQ(united.runs[0].length(), longest);
+    EXPECT_EQ(united.runs[1].position(), longest);
+    EXPECT_EQ(united.runs[1].length(), 4);
+}
+
 TEST(IndexList, HolesAreLeftOut) {
     const IndexList list = compressed({-1, 7, 8, -1, 2, -1}, 10, 10);
     EXPECT_EQ(list.elements, 3);
@@ -206,6 +241,30 @@ TEST(Runs, TravelInFewBytes) {
     IndexList back;
     EXPECT_EQ(parse_runs(words.data(), back), words.data() + words.size());
     EXPECT_EQ(elements_of(back), elements_of(list));
+}
+
+TEST(Runs, TravelWhateverTheirIndices) {
+    IndexList list;
+    std::int64_t global = 0;
+    for (int bit = 0; bit < 62; ++bit)
+        for (const std::int64_t length : {std::int64_t(1), std::int64_t(2), Run::longest}) {
+            if (bit > 40 && length > 2) continue;
+            global = std::max(global, (std::int64_t(1) << bit) - 1);
+            list.runs.emplace_back(global, list.elements, length);
+            list.elements += length;
+            global += length;
+        }
+    std::vector<std::int64_t> words;
+    append_runs(words, list.runs);
+    IndexList back;
+    EXPECT_EQ(parse_runs(words.data(), back), words.data() + words.size());
+    EXPECT_EQ(back.elements, list.elements);
+    ASSERT_EQ(back.runs.size(), list.runs.size());
+    for (std::size_t i = 0; i < list.runs.size(); ++i) {
+        EXPECT_EQ(back.runs[i].global(), list.runs[i].global());
+        EXPECT_EQ(back.runs[i].position(), list.runs[i].position());
+        EXPECT_EQ(back.runs[i].length(), list.runs[i].length());
+    }
 }
 
 }  // namespace

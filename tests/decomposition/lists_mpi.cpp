@@ -113,4 +113,24 @@ TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
     }
 }
 
+/// More runs than are compared at once: every round has its part of every rank's range.
+TEST_F(Lists, ADuplicateIsFoundAmongManyRuns) {
+    constexpr std::int64_t runs = 300000;
+    const std::int64_t total = 2 * runs + 2 * size_;
+    Numbers mine;
+    if (rank_ == 0)
+        for (std::int64_t i = 0; i < runs; ++i) mine.push_back(2 * i);
+    else
+        mine.push_back(2 * runs + 2 * rank_);
+    if (size_ == 1) GTEST_SKIP();
+    for (const std::int64_t index : {std::int64_t(0), 2 * runs - 2}) {
+        Numbers one = mine;
+        if (rank_ == size_ - 1) one.back() = index;
+        const Status status = make({"x"}, {total}, {"x"}, one);
+        EXPECT_EQ(status.code, TW_EOVERLAP);
+        EXPECT_NE(status.text.find("index " + std::to_string(index)), std::string::npos)
+            << status.text;
+    }
+}
+
 }  // namespace

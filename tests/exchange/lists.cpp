@@ -3,7 +3,8 @@
 // Apache-2.0
 #include <gtest/gtest.h>
 
-#include <map>
+#include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "exchange/copy_runs.hpp"
@@ -142,7 +143,7 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
         const auto element = static_cast<std::int64_t>(size);
         const RowKernel kernel = move_kernel(size);
         const auto all = static_cast<std::size_t>(volume(s.file_shape));
-        // By index: the whole grid. By position: dense, the inner dimensions first or last.
+        // By index: the whole grid. By position: dense, dimensions nested in any order.
         std::vector<char> grid(all * size), back(all * size, 9);
         for (char& c : grid) c = static_cast<char>(random.below(100));
         Index grid_stride = strides_of(s.file_shape);
@@ -150,8 +151,10 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
         const Index lengths = s.held.list->dense_shape(s.held.box);
         Index stride{};
         std::int64_t n = element;
-        for (std::size_t i = 0; i < nd; ++i) {
-            const std::size_t d = random.percent(50) && nd == 1 ? i : nd - 1 - i;
+        std::vector<std::size_t> nested(nd);
+        std::iota(nested.begin(), nested.end(), 0);
+        random.shuffle(nested);
+        for (const std::size_t d : nested) {
             stride[d] = n;
             n *= lengths[d];
         }
@@ -175,6 +178,57 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
                   {RunOrder::dense, dense.data(), dense_strides(s.held, element)}, kernel, nullptr);
         EXPECT_EQ(third, back);
     }
+}
+
+TEST(Lists, CopiesCountWhatDoesNotFit) {
+    Random random(6);
+    for (int k = 0; k < 100; ++k) {
+        const Sample s(random);
+        const auto nd = static_cast<std::size_t>(s.held.box.nd);
+        const Index lengths = s.held.list->dense_shape(s.held.box);
+        Index from_stride{}, to_stride = strides_of(s.file_shape);
+        for (std::int64_t& x : to_stride) x *= 2;
+        std::vector<std::size_t> nested(nd);
+        std::iota(nested.begin(), nested.end(), 0);
+        random.shuffle(nested);
+        std::int64_t n = 1;
+        for (const std::size_t d : nested) {
+            from_stride[d] = 4 * n;
+            n *= lengths[d];
+        }
+        std::vector<std::int32_t> memory(static_cast<std::size_t>(n));
+        std::int64_t misfits = 0;
+        for (std::int32_t& value : memory) {
+            value = random.percent(20) ? 70000 : 7;
+            misfits += value == 70000;
+        }
+        std::vector<std::int16_t> grid(static_cast<std::size_t>(volume(s.file_shape)), 9);
+        const std::int16_t fill = -1;
+        const std::int64_t low = linear(s.file_shape, s.held.box.low);
+        const std::int64_t told = copy_runs(
+            *s.held.list, s.held.box,
+            {RunOrder::indices, reinterpret_cast<char*>(grid.data() + low), to_stride},
+            {RunOrder::positions, reinterpret_cast<const char*>(memory.data()), from_stride},
+            pack_kernel(TW_INT, TW_SHORT, Order::native), reinterpret_cast<const char*>(&fill));
+        EXPECT_EQ(told, misfits);
+        EXPECT_EQ(std::count(grid.begin(), grid.end(), fill), misfits);
+    }
+}
+
+TEST(Lists, AShareIsToldItsRunsAlone) {
+    Numbers indices;
+    for (std::int64_t i = 0; i < 1000; ++i) indices.push_back(2 * i);
+    auto list = std::make_shared<IndexList>();
+    std::int64_t twice = -1;
+    ASSERT_TRUE(compress(indices, 2000, 2000, false, *list, twice).ok());
+    const Numbers shape{2000};
+    const HeldBox held =
+        held_list(std::make_shared<const Listing>(Listing{list, {0}, shape}), shape);
+    Box frame = held.box;
+    frame.low[0] = 100;
+    frame.count[0] = 20;
+    EXPECT_EQ(held_near(held, {&frame, 1}).list->list->elements, 10);
+    EXPECT_EQ(held_near(held, {&held.box, 1}).list, held.list);
 }
 
 }  // namespace
