@@ -151,7 +151,6 @@ private:
     Status rename_to_final();
     Status put_now(Status checked, int variable, ArrayView view);
     Status complete();
-    Status sync_closed() const;
     Status keep(Status status);
 
     // In a file that is there (file_append.cpp)

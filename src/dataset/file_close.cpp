@@ -78,7 +78,6 @@ Status File::close() {
     if (storage_open_) {
         if (!good) late_.clear();
         Status closed = service_ ? service_->close(good, late_) : storage_->close(records_, late_);
-        if (closed.ok() && options_.durable && good) closed = sync_closed();
         closed = team_.agree(closed);
         storage_open_ = false;
         if (good && !closed.ok()) status = std::move(closed);
@@ -129,17 +128,6 @@ FileFigures File::figures() const {
         f.writes = storage_->counts().calls;
     }
     return f;
-}
-
-/// The late attributes were written after the storage's own sync.
-Status File::sync_closed() const {
-    return for_files([](const std::string&, const std::string& data) {
-        const int fd = ::open(data.c_str(), O_RDWR | O_CLOEXEC);
-        if (fd < 0) return system_failure(data, "cannot open to sync");
-        Status status = sync_file(fd, data, true);
-        ::close(fd);
-        return status;
-    });
 }
 
 }  // namespace thalweg

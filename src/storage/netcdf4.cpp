@@ -57,6 +57,7 @@ public:
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == options.keeper;
         later_ = options.behind;
+        sync_close_ = options.durable;
         const bool whole = needs_whole_chunks(definitions);
         together_ = whole && !options.one_writer;
         std::int64_t writers = options.one_writer ? first_ : writer;
@@ -153,6 +154,7 @@ public:
         if (status.ok()) status = std::move(closed);
         if (first_ && status.ok())
             status = add_netcdf4_attributes(path_, *definitions_, format_, late);
+        if (first_ && status.ok() && sync_close_) status = sync_closed(path_);
         return status;
     }
 
@@ -297,7 +299,7 @@ private:
     }
 
     Format format_ = Format::netcdf4;
-    bool first_ = false;
+    bool first_ = false, sync_close_ = false;
     bool together_ = false;         ///< writers ask for room together
     bool later_ = false;            ///< the index is left for catch_up()
     std::vector<ChunkGrid> grids_;  ///< of each variable

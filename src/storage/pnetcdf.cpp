@@ -143,6 +143,7 @@ public:
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
         if (first_ && status.ok())
             status = add_attributes(path_, *definitions_, map_, format_, records, late);
+        if (first_ && status.ok() && durable_) status = sync_closed(path_);
         return status;
     }
 
@@ -155,6 +156,7 @@ private:
         format_ = options.format;
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
+        durable_ = options.durable;
         writers_ = comm.split(writer ? 0 : -1, comm.rank());
     }
 
@@ -331,7 +333,7 @@ private:
     Existing existing_;
     int ncid_ = -1;
     int fd_ = -1;  ///< of rank 0, to reserve space
-    bool open_ = false, blocking_ = false, first_ = false;
+    bool open_ = false, blocking_ = false, first_ = false, durable_ = false;
 };
 
 }  // namespace

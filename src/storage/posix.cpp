@@ -58,6 +58,7 @@ public:
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
         if (first_ && status.ok())
             status = add_attributes(path_, *definitions_, map_, format_, records, late);
+        if (first_ && status.ok() && durable_) status = sync_closed(path_);
         return status;
     }
 
@@ -68,6 +69,7 @@ private:
         definitions_ = &definitions;
         format_ = options.format;
         kept_ = options.existing.kept;
+        durable_ = options.durable;
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
         keeper_ = comm.rank() == options.keeper;
@@ -75,7 +77,7 @@ private:
 
     Format format_ = Format::cdf2;
     std::int64_t kept_ = 0;  ///< records that the file has already
-    bool first_ = false, keeper_ = false;
+    bool first_ = false, keeper_ = false, durable_ = false;
 };
 
 class MemoryStorage final : public Storage {

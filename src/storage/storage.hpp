@@ -70,7 +70,7 @@ struct StorageOptions {
     bool one_writer = true;  ///< the keeper, and no other
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
     Existing existing = {};
-    bool durable = false;  ///< records that are dropped are, before others are written
+    bool durable = false;  ///< records that are dropped, before others are written, and close()
 };
 
 class Storage {

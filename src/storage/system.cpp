@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/system.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace thalweg {
@@ -45,6 +46,14 @@ Status sync_file(int fd, const std::string& path, bool all) {
     while ((all ? fsync(fd) : fdatasync(fd)) != 0)
         if (errno != EINTR) return system_failure(path, "cannot sync");
     return {};
+}
+
+Status sync_closed(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open to sync");
+    Status status = sync_file(fd, path, true);
+    ::close(fd);
+    return status;
 }
 
 int close_file(int fd) {

@@ -28,6 +28,9 @@ Status write_fully(int fd, const std::string& path, const char* data, std::int64
 /// Syncs the data to the device, or with `all` the whole, again if a signal came between.
 Status sync_file(int fd, const std::string& path, bool all = false);
 
+/// Syncs the whole of a file that this process has written to and closed.
+Status sync_closed(const std::string& path);
+
 /// close(2). On Linux the descriptor is gone even if a signal came between.
 int close_file(int fd);
 

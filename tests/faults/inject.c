@@ -12,6 +12,9 @@
  *   THALWEG_FAULT_RANK   rank whose process is meant (OMPI_COMM_WORLD_RANK), or all (the default)
  *   THALWEG_FAULT_COUNT  file to which every process appends a line at exit: its rank, the number
  *                        of counted calls, how many went wrong, and the first that did
+ *   THALWEG_FAULT_TRACE  file to which every process appends a line for each such call when it is
+ *                        done: "BEGIN END RANK CALL OFFSET BYTES FIRST PATH". Times are nanoseconds
+ *                        of the machine; FIRST is what is written, hexadecimal, up to 8 bytes of it
  *
  * A short write writes half of its bytes. Only writes can be short; eintr befalls neither rename
  * nor close, of which the first is never interrupted and the second never repeated. Where the kind
@@ -49,6 +52,7 @@ static atomic_long calls, fired;
 static atomic_flag first_taken = ATOMIC_FLAG_INIT;
 static char first[PATH_MAX + 100]; /* the first call that went wrong */
 static atomic_bool written[4096];  /* descriptors written to */
+static int trace_to = -1;
 
 /* ---- what is to go wrong ------------------------------------------------------------------- */
 
@@ -101,6 +105,8 @@ __attribute__((constructor)) static void begin(void) {
     const char* at = getenv("THALWEG_FAULT_AT");
     const char* rank = getenv("THALWEG_FAULT_RANK");
     if (rank != NULL && strcmp(rank, "all") != 0 && strcmp(rank, own_rank()) != 0) at = NULL;
+    const char* trace = getenv("THALWEG_FAULT_TRACE");
+    if (trace != NULL) trace_to = open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     thalweg_fault_arm(getenv("THALWEG_FAULT_PATH"), at, getenv("THALWEG_FAULT_KIND"));
 }
 
@@ -169,6 +175,30 @@ static int fault(const char* name, enum call call, int fd, long offset, size_t* 
     return error_of(kind);
 }
 
+static long now(void) {
+    struct timespec t;
+    if (trace_to < 0) return 0;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Notes a call that was done; `path` is null where the descriptor tells it. */
+static void note(const char* name, int fd, const char* path, long offset, long bytes,
+                 const void* data, long begin) {
+    char own[PATH_MAX], line[PATH_MAX + 200], hex[17] = "-";
+    const int error = errno;
+    if (trace_to < 0 || !atomic_load(&armed)) return;
+    if (path == NULL ? meant(fd, own) : meant_path(path)) {
+        for (long i = 0; data != NULL && i < bytes && i < 8; ++i)
+            snprintf(hex + 2 * i, 3, "%02x", ((const unsigned char*)data)[i]);
+        const int length =
+            snprintf(line, sizeof line, "%ld %ld %s %s %ld %ld %s %s\n", begin, now(), own_rank(),
+                     name, offset, bytes, hex, path == NULL ? own : path);
+        syscall(SYS_write, trace_to, line, (size_t)length);
+    }
+    errno = error;
+}
+
 #define FAIL_IF(error)                                                                             \
     do {                                                                                           \
         int error_ = (error);                                                                      \
@@ -181,8 +211,11 @@ static int fault(const char* name, enum call call, int fd, long offset, size_t* 
 /* ---- writes -------------------------------------------------------------------------------- */
 
 static ssize_t at_offset(const char* name, int fd, const void* data, size_t bytes, off_t offset) {
+    const long begin = now();
     FAIL_IF(fault(name, WRITE, fd, offset, &bytes));
-    return syscall(SYS_pwrite64, fd, data, bytes, offset);
+    const ssize_t n = syscall(SYS_pwrite64, fd, data, bytes, offset);
+    note(name, fd, NULL, offset, n, data, begin);
+    return n;
 }
 
 ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
@@ -193,8 +226,12 @@ ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offset) {
 }
 
 ssize_t write(int fd, const void* data, size_t bytes) {
-    if (atomic_load(&armed)) FAIL_IF(fault("write", WRITE, fd, lseek(fd, 0, SEEK_CUR), &bytes));
-    return syscall(SYS_write, fd, data, bytes);
+    if (!atomic_load(&armed)) return syscall(SYS_write, fd, data, bytes);
+    const long begin = now(), at = lseek(fd, 0, SEEK_CUR);
+    FAIL_IF(fault("write", WRITE, fd, at, &bytes));
+    const ssize_t n = syscall(SYS_write, fd, data, bytes);
+    note("write", fd, NULL, at, n, data, begin);
+    return n;
 }
 
 /* The first `bytes` bytes of the pieces, in one call of the kind that was meant. */
@@ -203,6 +240,7 @@ static ssize_t pieces(const char* name, int fd, const struct iovec* vector, int 
     for (int i = 0; i < n; ++i) total += vector[i].iov_len;
     const off_t at = offset >= 0 ? offset : lseek(fd, 0, SEEK_CUR);
     size_t bytes = total;
+    const long begin = now();
     FAIL_IF(fault(name, WRITE, fd, at, &bytes));
     struct iovec less[IOV_MAX];
     if (bytes < total && n <= IOV_MAX) {
@@ -216,8 +254,10 @@ static ssize_t pieces(const char* name, int fd, const struct iovec* vector, int 
         vector = less;
         n = kept;
     }
-    if (offset < 0) return syscall(SYS_writev, fd, vector, n);
-    return syscall(SYS_pwritev, fd, vector, n, offset, 0);
+    const ssize_t done = offset < 0 ? syscall(SYS_writev, fd, vector, n)
+                                    : syscall(SYS_pwritev, fd, vector, n, offset, 0);
+    note(name, fd, NULL, at, done, NULL, begin);
+    return done;
 }
 
 ssize_t writev(int fd, const struct iovec* vector, int n) {
@@ -233,8 +273,11 @@ ssize_t pwritev64(int fd, const struct iovec* vector, int n, off64_t offset) {
 /* ---- sizes --------------------------------------------------------------------------------- */
 
 static int cut(int fd, off_t length) {
+    const long begin = now();
     FAIL_IF(fault("ftruncate", SIZE, fd, length, NULL));
-    return (int)syscall(SYS_ftruncate, fd, length);
+    const int result = (int)syscall(SYS_ftruncate, fd, length);
+    note("ftruncate", fd, NULL, length, 0, NULL, begin);
+    return result;
 }
 int ftruncate(int fd, off_t length) { return cut(fd, length); }
 int ftruncate64(int fd, off64_t length) { return cut(fd, length); }
@@ -242,7 +285,10 @@ int ftruncate64(int fd, off64_t length) { return cut(fd, length); }
 static int cut_path(const char* path, off_t length) {
     if (atomic_load(&armed) && meant_path(path))
         FAIL_IF(error_of(count("truncate", SIZE, path, length, 0)));
-    return (int)syscall(SYS_truncate, path, length);
+    const long begin = now();
+    const int result = (int)syscall(SYS_truncate, path, length);
+    note("truncate", -1, path, length, 0, NULL, begin);
+    return result;
 }
 int truncate(const char* path, off_t length) { return cut_path(path, length); }
 int truncate64(const char* path, off64_t length) { return cut_path(path, length); }
@@ -268,18 +314,27 @@ int posix_fallocate64(int fd, off64_t offset, off64_t length) {
 /* ---- the rest ------------------------------------------------------------------------------ */
 
 int fdatasync(int fd) {
+    const long begin = now();
     FAIL_IF(fault("fdatasync", SYNC, fd, 0, NULL));
-    return (int)syscall(SYS_fdatasync, fd);
+    const int result = (int)syscall(SYS_fdatasync, fd);
+    note("fdatasync", fd, NULL, 0, 0, NULL, begin);
+    return result;
 }
 
 int fsync(int fd) {
+    const long begin = now();
     FAIL_IF(fault("fsync", SYNC, fd, 0, NULL));
-    return (int)syscall(SYS_fsync, fd);
+    const int result = (int)syscall(SYS_fsync, fd);
+    note("fsync", fd, NULL, 0, 0, NULL, begin);
+    return result;
 }
 
 int rename(const char* from, const char* to) {
     if (atomic_load(&armed) && meant_path(to)) FAIL_IF(error_of(count("rename", RENAME, to, 0, 0)));
-    return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+    const long begin = now();
+    const int result = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+    note("rename", -1, to, 0, 0, NULL, begin);
+    return result;
 }
 
 int close(int fd) {
