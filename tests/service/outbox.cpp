@@ -92,6 +92,7 @@ TEST(Outbox, ManyUnitsThroughASmallRing) {
                 const std::int64_t bytes = random.between(1, 1500);
                 char* to = q.outbox.take(bytes);
                 ASSERT_NE(to, nullptr);
+                EXPECT_LE(q.outbox.position(to) + bytes, q.outbox.capacity());
                 for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(n * 7 + i);
                 Parcel::Entry e;
                 Box box;
@@ -130,6 +131,20 @@ TEST(Outbox, WaitsForTheSlowestAgent) {
     EXPECT_TRUE(freed);
     EXPECT_EQ(q.outbox.waits, 1);
     slow.join();
+}
+
+TEST(Outbox, NothingGoesBeyondTheEndOfTheRing) {
+    Queue q(4096, 1);
+    for (std::int64_t n = 0; n < 40; ++n) {
+        const std::int64_t bytes = n % 2 == 0 ? 3968 : 192;  // and 64 of the descriptor
+        char* to = q.outbox.take(bytes);
+        ASSERT_NE(to, nullptr);
+        EXPECT_LE(q.outbox.position(to) + bytes, q.outbox.capacity()) << n;
+        Parcel p = boxes_parcel();
+        q.outbox.publish(p);
+        EXPECT_LE(q.outbox.region().unit_at[n % Region::max_units] + 64, q.outbox.capacity()) << n;
+        q.done(0, n + 1);
+    }
 }
 
 // Who helps does not sleep.

@@ -228,6 +228,41 @@ void foreign_types() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
+/// A reader that takes nothing itself is ahead of the node that takes everything: what is still on
+/// its way there must stay.
+void reader_ahead() {
+    const std::string other = path + ".ahead";
+    constexpr std::int64_t n = std::int64_t(1) << 20;
+    if (rank() == 0) {
+        std::vector<float> values(n);
+        for (std::int64_t i = 0; i < n; ++i)
+            values[static_cast<std::size_t>(i)] = static_cast<float>(i);
+        int id = 0, dim = 0, var = 0;
+        int status = nc_create(other.c_str(), NC_CLOBBER | NC_64BIT_OFFSET, &id);
+        status |= nc_def_dim(id, "x", n, &dim);
+        status |= nc_def_var(id, "v", NC_FLOAT, 1, &dim, &var);
+        status |= nc_enddef(id);
+        status |= nc_put_var_float(id, var, values.data());
+        status |= nc_close(id);
+        CHECK(status == NC_NOERR);
+    }
+    MPI_Barrier(check::state.comm);
+    const std::int64_t start = 0, count = rank() == ranks() - 1 ? n : 0;
+    tw_decomposition last = nullptr;
+    OK(tw_decompose(session, "x", 1, &n, &start, &count, &last));
+    tw_file file = nullptr;
+    OK(tw_open(session, other.c_str(), "piece=65536; readers=1", &file));
+    std::vector<double> got(static_cast<std::size_t>(count));
+    OK(tw_get(file, "v", last, 0, TW_DOUBLE, got.data(), count));
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+        wrong += got[static_cast<std::size_t>(i)] != static_cast<double>(i);
+    CHECK_TEXT(wrong == 0, "%lld of %lld values are wrong", static_cast<long long>(wrong),
+               static_cast<long long>(count));
+    OK(tw_close(&file));
+    if (rank() == 0) std::remove(other.c_str());
+}
+
 }  // namespace
 
 /// With long runs nothing is exchanged; where not all ranks read, it is.
@@ -270,6 +305,9 @@ int main(int argc, char** argv) {
         if (std::string(settings).find("node_size") != std::string::npos) straight();
         OK(tw_finalize(&session));
     }
+    OK(tw_init(check::state.comm, "log=off; node_size=1", &session));
+    reader_ahead();
+    OK(tw_finalize(&session));
     if (rank() == 0) {
         std::remove(path.c_str());
         std::remove(folder.c_str());

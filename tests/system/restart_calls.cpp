@@ -158,9 +158,20 @@ void registering() {
     CHECK(tw_restart_new(nullptr, nullptr, &r) == TW_EHANDLE);
     ALL(s, CODES(TW_ESETTING), WORDS("no_such"), tw_restart_new(s, "no_such=1", &r));
     ALL(s, CODES(TW_EARG), WORDS("handle"), tw_restart_new(s, nullptr, nullptr));
+    // What is registered again keeps its attributes.
+    OK_HERE(s, tw_restart_put_att_text(state.restart, "u", "units", "m/s"));
+    OK_HERE(s, state.add("u", state.u));
     // What failed has left nothing behind.
     OK_ALL(s, state.write(path_of("registering.nc")));
     state.expect(path_of("registering.nc"), 1);
+    if (rank() == 0) {
+        int id = 0, u = 0;
+        char units[4] = {};
+        CHECK(nc_open(path_of("registering.nc").c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        CHECK(nc_inq_varid(id, "u", &u) == NC_NOERR);
+        CHECK(nc_get_att_text(id, u, "units", units) == NC_NOERR && std::string(units) == "m/s");
+        CHECK(nc_close(id) == NC_NOERR);
+    }
     OK_HERE(s, tw_restart_free(&state.restart));
     CHECK(state.restart == nullptr && tw_restart_free(&state.restart) == TW_EHANDLE);
 }
@@ -353,6 +364,32 @@ void corrupted() {
 }
 
 /// Writes that fail leave the file that was there.
+/// A file is summed in rounds of so many bytes a rank.
+void long_variable() {
+    if (!base_settings.empty() || ranks() > 3) return;
+    const std::string path = path_of("long.nc");
+    Session s;
+    const std::int64_t total = (std::int64_t(4) << 20) * ranks() + 17;
+    const std::int64_t start = total * rank() / ranks();
+    const std::int64_t n = total * (rank() + 1) / ranks() - start;
+    tw_decomposition parts = nullptr;
+    OK_ALL(s, tw_decompose(s, "x", 1, &total, &start, &n, &parts));
+    std::vector<signed char> bytes(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<signed char>((start + std::int64_t(i)) * 31 % 101);
+    std::vector<std::int16_t> wide(bytes.size());
+    tw_restart writes = nullptr, reads = nullptr;
+    OK_ALL(s, tw_restart_new(s, "durable=no", &writes));
+    OK_ALL(s, tw_restart_new(s, "durable=no", &reads));
+    OK_HERE(s, tw_restart_add(writes, "b", TW_BYTE, "x", parts, bytes.data(), n, 0));
+    OK_HERE(s, tw_restart_add(reads, "b", TW_SHORT, "x", parts, wide.data(), n, 0));
+    OK_ALL(s, tw_restart_write(writes, path.c_str()));
+    OK_ALL(s, tw_restart_read(reads, path.c_str()));
+    CHECK(std::equal(bytes.begin(), bytes.end(), wide.begin()));
+    change(path, [](std::string& file) { file[file.size() - 8] ^= 1; });
+    ALL(s, CODES(TW_ECHECKSUM), WORDS("'b'"), tw_restart_read(reads, path.c_str()));
+}
+
 void failing_writes() {
     const std::string path = path_of("failing.nc");
     Session s;
@@ -394,11 +431,10 @@ int main(int argc, char** argv) {
         folder = root + "/" + std::to_string(std::hash<std::string>{}(set) % 100000);
         if (rank() == 0) ::mkdir(folder.c_str(), 0777);
         MPI_Barrier(MPI_COMM_WORLD);
-        const std::pair<const char*, void (*)()> tests[] = {{"registering", registering},
-                                                            {"disagreeing", disagreeing},
-                                                            {"other_files", other_files},
-                                                            {"corrupted", corrupted},
-                                                            {"failing_writes", failing_writes}};
+        const std::pair<const char*, void (*)()> tests[] = {
+            {"registering", registering},     {"disagreeing", disagreeing},
+            {"other_files", other_files},     {"corrupted", corrupted},
+            {"long_variable", long_variable}, {"failing_writes", failing_writes}};
         for (const auto& [name, run] : tests) {
             current_test = std::string(name) + " [" + set + "]";
             run();
