@@ -133,20 +133,6 @@ TEST(Outbox, WaitsForTheSlowestAgent) {
     slow.join();
 }
 
-TEST(Outbox, NothingGoesBeyondTheEndOfTheRing) {
-    Queue q(4096, 1);
-    for (std::int64_t n = 0; n < 40; ++n) {
-        const std::int64_t bytes = n % 2 == 0 ? 3968 : 192;  // and 64 of the descriptor
-        char* to = q.outbox.take(bytes);
-        ASSERT_NE(to, nullptr);
-        EXPECT_LE(q.outbox.position(to) + bytes, q.outbox.capacity()) << n;
-        Parcel p = boxes_parcel();
-        q.outbox.publish(p);
-        EXPECT_LE(q.outbox.region().unit_at[n % Region::max_units] + 64, q.outbox.capacity()) << n;
-        q.done(0, n + 1);
-    }
-}
-
 // Who helps does not sleep.
 TEST(Outbox, HelpsItself) {
     Queue q(4096, 1);
