@@ -343,7 +343,8 @@ int main(int argc, char** argv) {
                 }
             // The chunks are longer than some tiles.
             ways = {"", "deflate=1", "zstd=3; chunks=x=30,y=9,z=2; piece=900"};
-            if (servers.empty()) ways.emplace_back("deflate=1; writers=1; service=background; queue=2KiB");
+            if (servers.empty())
+                ways.emplace_back("deflate=1; writers=1; service=background; queue=2KiB");
             for (const std::string& way : ways) {
                 const std::string path = folder + "/" + std::to_string(number) + ".netcdf4.";
                 const std::string all = "format=netcdf4; " + way;
