@@ -3,13 +3,28 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+
 namespace thalweg {
 
 void Comm::broadcast(std::vector<char>& bytes, int root) {
     auto size = static_cast<std::int64_t>(bytes.size());
     broadcast(&size, sizeof size, root);
-    bytes.resize(static_cast<std::size_t>(size));
+    const Status room = alone([&]() -> Status {
+        bytes.resize(static_cast<std::size_t>(size));
+        return {};
+    });
+    if (!all_have(room.ok())) throw std::bad_alloc();
     if (size > 0) broadcast(bytes.data(), bytes.size(), root);
+}
+
+bool Comm::all_have(bool mine) {
+    std::int64_t have = mine ? 1 : 0;
+    all_reduce({&have, 1}, Reduce::min);
+    return have == 1;
 }
 
 Status agree(Comm& comm, const Status& mine) {
@@ -17,13 +32,28 @@ Status agree(Comm& comm, const Status& mine) {
     comm.all_reduce({&failing, 1}, Reduce::min);
     if (failing == comm.size()) return {};
     const int root = static_cast<int>(failing);
-    Status status = mine;
+    Status status;
+    status.code = mine.code;
     comm.broadcast(&status.code, sizeof status.code, root);
-    std::vector<char> text(mine.text.begin(), mine.text.end());
-    comm.broadcast(text, root);
-    status.text.assign(text.begin(), text.end());
-    if (comm.size() > 1 && status.text.find("rank ") == std::string::npos)
-        status.text += fmt::format(" (rank {})", root);
+    std::size_t size = mine.text.size();
+    comm.broadcast(&size, sizeof size, root);
+    (void)alone([&]() -> Status {
+        status.text.reserve(size);
+        return {};
+    });
+    // Without memory of this rank, who may have none.
+    std::array<char, 1024> part;
+    for (std::size_t at = 0; at < size; at += part.size()) {
+        const std::size_t n = std::min(part.size(), size - at);
+        if (comm.rank() == root) std::memcpy(part.data(), mine.text.data() + at, n);
+        comm.broadcast(part.data(), n, root);
+        if (status.text.capacity() >= size) status.text.append(part.data(), n);
+    }
+    (void)alone([&]() -> Status {
+        if (comm.size() > 1 && status.text.find("rank ") == std::string::npos)
+            status.text += fmt::format(" (rank {})", root);
+        return {};
+    });
     return status;
 }
 

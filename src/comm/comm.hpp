@@ -47,7 +47,8 @@ public:
     /// The communicator for libraries that want one.
     virtual MPI_Comm handle() const = 0;
 
-    /// @note Collective, as are all but the point-to-point functions.
+    /// @note Collective, as are all but the point-to-point functions. Those that take memory for
+    /// what comes from others throw std::bad_alloc on all ranks, if one has none.
     virtual void barrier() = 0;
     virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
     /// The sum of what the ranks before this one gave.
@@ -77,6 +78,9 @@ public:
     void broadcast(std::vector<char>& bytes, int root);
 
 protected:
+    /// Whether all ranks have it.
+    bool all_have(bool mine);
+
     int rank_ = 0;
     int size_ = 1;
 };
@@ -85,8 +89,8 @@ protected:
 std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm);
 std::unique_ptr<Comm> make_serial_comm();
 
-/// The status of the lowest rank that failed, the same on every rank, naming that rank.
-/// @note Collective
+/// The status of the lowest rank that failed, the same on every rank, naming that rank; where there
+/// is no memory for its text, the code alone. @note Collective
 Status agree(Comm& comm, const Status& mine);
 
 }  // namespace thalweg

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <new>
 
 #include "comm/comm.hpp"
 #include "comm/waiting.hpp"
@@ -16,12 +17,17 @@ constexpr const char* all_ranks = "all ranks to make this call";
 /// MPI counts are int: longer transfers go in parts of this size.
 constexpr std::size_t part_bytes = std::size_t(1) << 30;
 
+/// Largest part of a packet in Comm::exchange.
+constexpr std::size_t exchange_bytes = std::size_t(1) << 20;
+
 /// Tags of Comm::exchange. A rank can be one exchange ahead of another, so they alternate.
 constexpr int exchange_tags[2] = {1, 3};
 
 class Window final : public Memory {
 public:
-    Window(MPI_Comm comm, std::size_t bytes, bool leader) {
+    Window() = default;
+    /// @note Collective
+    void allocate(MPI_Comm comm, std::size_t bytes, bool leader) {
         void* base = nullptr;
         MPI_Info info;
         MPI_Info_create(&info);
@@ -54,10 +60,27 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
 };
 
+/// Packets of which parts arrive.
+struct Incoming {
+    std::vector<Packet> packets;
+    std::map<int, std::size_t> begun;  ///< those that are not complete, by sender
+
+    char* room(int from, int bytes) {
+        const auto [open, first] = begun.try_emplace(from, packets.size());
+        if (first) packets.push_back({from, {}});
+        std::vector<char>& to = packets[open->second].bytes;
+        const std::size_t at = to.size();
+        to.resize(at + static_cast<std::size_t>(bytes));
+        if (static_cast<std::size_t>(bytes) < exchange_bytes) begun.erase(open);
+        return to.data() + at;
+    }
+};
+
 class MpiComm final : public Comm {
 public:
     /// Takes ownership.
-    explicit MpiComm(MPI_Comm comm) : comm_(comm) {
+    explicit MpiComm(MPI_Comm comm) : comm_(comm), spill_(make_private_memory(exchange_bytes)) {
+        if (!spill_) throw std::bad_alloc();
         MPI_Comm_rank(comm_, &rank_);
         MPI_Comm_size(comm_, &size_);
     }
@@ -100,24 +123,32 @@ public:
     std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) override {
         const Waiting all(all_ranks);
         const auto mine = static_cast<int>(bytes.size());
-        std::vector<int> counts(rank_ == root ? static_cast<std::size_t>(size_) : 0);
-        MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
-        std::vector<int> starts;
+        std::vector<int> counts, starts;
         std::vector<char> together;
-        if (rank_ == root) {
+        std::vector<std::vector<char>> result;
+        const auto make_room = [&](auto&& room) {
+            bool have = rank_ != root || alone([&]() -> Status {
+                                             room();
+                                             return {};
+                                         }).ok();
+            broadcast(&have, sizeof have, root);
+            if (!have) throw std::bad_alloc();
+        };
+        make_room([&] { counts.resize(static_cast<std::size_t>(size_)); });
+        MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
+        make_room([&] {
             int total = 0;
-            for (int n : counts) {
+            for (const int n : counts) {
                 starts.push_back(total);
                 total += n;
+                result.emplace_back(static_cast<std::size_t>(n));
             }
             together.resize(static_cast<std::size_t>(total));
-        }
+        });
         MPI_Gatherv(bytes.data(), mine, MPI_BYTE, together.data(), counts.data(), starts.data(),
                     MPI_BYTE, root, comm_);
-        std::vector<std::vector<char>> result;
-        for (std::size_t r = 0; r < counts.size(); ++r)
-            result.emplace_back(together.begin() + starts[r],
-                                together.begin() + starts[r] + counts[r]);
+        for (std::size_t r = 0; r < result.size(); ++r)
+            std::copy_n(together.begin() + starts[r], counts[r], result[r].begin());
         return result;
     }
 
@@ -128,18 +159,25 @@ public:
         const Waiting all(all_ranks);
         const int tag = exchange_tags[exchanges_++ % 2];
         std::vector<MPI_Request> sends;
+        Incoming incoming;
+        bool have = alone([&]() -> Status {
+                        std::size_t parts = 0;
+                        for (const Packet& packet : packets)
+                            parts += packet.bytes.size() / exchange_bytes + 1;
+                        sends.reserve(parts);
+                        return {};
+                    }).ok();
         for (const Packet& packet : packets) {
+            if (!have) break;
             // The last part is the one that is shorter than the others; it may be empty.
             const std::size_t size = packet.bytes.size();
-            for (std::size_t at = 0; at <= size; at += part_bytes) {
+            for (std::size_t at = 0; at <= size; at += exchange_bytes) {
                 sends.emplace_back();
                 MPI_Issend(packet.bytes.data() + at,
-                           static_cast<int>(std::min(part_bytes, size - at)), MPI_BYTE, packet.rank,
-                           tag, comm_, &sends.back());
+                           static_cast<int>(std::min(exchange_bytes, size - at)), MPI_BYTE,
+                           packet.rank, tag, comm_, &sends.back());
             }
         }
-        std::map<int, std::size_t> begun;  // packets of which parts are still to come, by sender
-        std::vector<Packet> received;
         MPI_Request closing = MPI_REQUEST_NULL;
         bool in_barrier = false;
         for (int done = 0; !done;) {
@@ -149,14 +187,12 @@ public:
             if (arrived) {
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
-                const int from = status.MPI_SOURCE;
-                const auto [open, first] = begun.try_emplace(from, received.size());
-                if (first) received.push_back({from, {}});
-                std::vector<char>& bytes = received[open->second].bytes;
-                const std::size_t at = bytes.size();
-                bytes.resize(at + static_cast<std::size_t>(n));
-                MPI_Recv(bytes.data() + at, n, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE);
-                if (static_cast<std::size_t>(n) < part_bytes) begun.erase(open);
+                char* to = spill_->data();  // what there is no memory for is received, too
+                have = have && alone([&]() -> Status {
+                                   to = incoming.room(status.MPI_SOURCE, n);
+                                   return {};
+                               }).ok();
+                MPI_Recv(to, n, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
             }
             if (in_barrier) {
                 MPI_Test(&closing, &done, MPI_STATUS_IGNORE);
@@ -170,9 +206,10 @@ public:
                 }
             }
         }
-        std::stable_sort(received.begin(), received.end(),
+        if (!all_have(have)) throw std::bad_alloc();
+        std::stable_sort(incoming.packets.begin(), incoming.packets.end(),
                          [](const Packet& a, const Packet& b) { return a.rank < b.rank; });
-        return received;
+        return std::move(incoming.packets);
     }
 
     std::unique_ptr<Comm> split(int color, int key) override {
@@ -192,16 +229,12 @@ public:
 
     std::unique_ptr<Memory> share(std::size_t bytes) override {
         const Waiting all(all_ranks);
-        std::unique_ptr<Memory> memory;
-        if (size_ == 1) {
-            memory = make_private_memory(bytes);
-        } else {
-            memory = std::make_unique<Window>(comm_, bytes, rank_ == 0);
-        }
-        std::int64_t have = memory != nullptr && memory->data() != nullptr;
-        all_reduce({&have, 1}, Reduce::min);
-        if (!have) return nullptr;
-        return memory;
+        if (size_ == 1) return make_private_memory(bytes);
+        std::unique_ptr<Window> window(new (std::nothrow) Window);
+        if (!all_have(window != nullptr)) return nullptr;
+        window->allocate(comm_, bytes, rank_ == 0);
+        if (!all_have(window->data() != nullptr)) return nullptr;
+        return window;
     }
 
     MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) override {
@@ -233,6 +266,7 @@ public:
 
 private:
     MPI_Comm comm_;
+    std::unique_ptr<Memory> spill_;
     unsigned exchanges_ = 0;
 };
 

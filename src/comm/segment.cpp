@@ -10,6 +10,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
+#include <span>
 
 #include "comm/size_signal.hpp"
 
@@ -107,25 +109,45 @@ Segment::~Segment() {
 
 Status share_segments(Comm& node, std::size_t bytes, bool touch,
                       std::vector<std::unique_ptr<Segment>>& segments) {
-    Status status;
     std::unique_ptr<Segment> own;
-    if (bytes > 0) own = Segment::make(bytes, touch, status);
+    std::vector<char> all;
+    segments.clear();
+    Status status = alone([&]() -> Status {
+        Status made;
+        segments.reserve(static_cast<std::size_t>(node.size()));
+        all.reserve(static_cast<std::size_t>(node.size()) * sizeof(SegmentName));
+        if (bytes > 0) own = Segment::make(bytes, touch, made);
+        return made;
+    });
     SegmentName name;
     if (own) name = own->name();
-    std::vector<char> all;
-    for (const auto& one : node.gather({reinterpret_cast<const char*>(&name), sizeof name}, 0))
-        all.insert(all.end(), one.begin(), one.end());
-    node.broadcast(all, 0);
-    segments.clear();
-    for (std::size_t at = 0; at < all.size(); at += sizeof name) {
-        std::memcpy(&name, all.data() + at, sizeof name);
-        if (static_cast<int>(segments.size()) == node.rank())
-            segments.push_back(std::move(own));
-        else
-            segments.push_back(status.ok() && name.bytes > 0 ? Segment::map(name, status)
-                                                             : nullptr);
-    }
-    return status;
+    // Where rank 0 of the node has no room for the names, nobody gets them.
+    const Status told = alone([&]() -> Status {
+        all.clear();
+        const std::span<const char> mine(reinterpret_cast<const char*>(&name), sizeof name);
+        for (const auto& one : node.gather(mine, 0)) {
+            if (all.size() + one.size() > all.capacity()) break;
+            all.insert(all.end(), one.begin(), one.end());
+        }
+        node.broadcast(all, 0);
+        return {};
+    });
+    if (status.ok()) status = told;
+    if (!status.ok()) return status;
+    return alone([&]() -> Status {
+        if (all.size() < static_cast<std::size_t>(node.size()) * sizeof name)
+            throw std::bad_alloc();
+        Status mapped;
+        for (std::size_t at = 0; at < all.size(); at += sizeof name) {
+            std::memcpy(&name, all.data() + at, sizeof name);
+            if (static_cast<int>(segments.size()) == node.rank())
+                segments.push_back(std::move(own));
+            else
+                segments.push_back(mapped.ok() && name.bytes > 0 ? Segment::map(name, mapped)
+                                                                 : nullptr);
+        }
+        return mapped;
+    });
 }
 
 }  // namespace thalweg

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,17 @@ struct [[nodiscard]] Status {
 template <class... Args>
 Status failure(int code, fmt::format_string<Args...> text, Args&&... args) {
     return {code, fmt::format(text, std::forward<Args>(args)...)};
+}
+
+/// What a rank does by itself before all agree: that it runs out of memory is told to the others,
+/// who would wait for it in vain. The text takes no memory.
+template <class Do>
+Status alone(Do&& act) {
+    try {
+        return act();
+    } catch (const std::bad_alloc&) {
+        return failure(TW_ENOMEM, "out of memory");
+    }
 }
 
 }  // namespace thalweg

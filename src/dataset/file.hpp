@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,8 @@ struct FileOptions {
     std::int64_t alignment = -1;                        ///< -1: the file system's
     std::int64_t piece = 0;
     std::int64_t straight = -1;  ///< bytes of a run from which on each rank reads its own
-    std::int64_t buffer = 0;   ///< bytes a rank
-    std::int64_t staging = 0;  ///< bytes a rank
+    std::int64_t buffer = 0;     ///< bytes a rank
+    std::int64_t staging = 0;    ///< bytes a rank
     std::int64_t header_pad = 0;
     bool append = false;  ///< the file is there, and is written on under its name
     bool pnetcdf_blocking = false, live = false, durable = false;
@@ -115,11 +116,13 @@ private:
     Status create();
     Status compare_definitions();
     Status choose_format();
-    void choose_storage();
+    Status ask_file_system(std::span<std::int64_t, 3> answers) const;
+    void choose_storage(std::span<const std::int64_t, 3> answers);
     void choose_packed_method();
     StorageOptions storage_options() const;
     Status begin_file();
     Status plan();
+    void make_pending();
     Status choose_writers();
     std::vector<int> writers_in_parts(int parts, int mine);
     Status choose_layout();

@@ -31,20 +31,21 @@ Status File::open() {
     Status status;
     source_ = open_source(team_.world(), path_, false, status);
     if (!status.ok()) return status;
-    const ClassicHeader* header = source_->classic_header();
-    if (header == nullptr)
-        return failure(TW_EUNSUPPORTED,
-                       "{}: only one file of a classic format can be written on; this is of "
-                       "format {}, or several files",
-                       path_, source_->format());
-    if (options_.format != "auto" && options_.format != source_->format())
-        return failure(TW_ESETTING, "{}: setting format is {}, the file's format {}", path_,
-                       options_.format, source_->format());
-    if (status = check_whole(); !status.ok()) return status;
-    if (team_.rank() == 0) status = check_writable(path_);
     existing_.is = true;
     existing_.first = existing_.kept = source_->records();
-    return thalweg::agree(team_.world(), status);
+    const auto check = [&]() -> Status {
+        if (source_->classic_header() == nullptr)
+            return failure(TW_EUNSUPPORTED,
+                           "{}: only one file of a classic format can be written on; this is of "
+                           "format {}, or several files",
+                           path_, source_->format());
+        if (options_.format != "auto" && options_.format != source_->format())
+            return failure(TW_ESETTING, "{}: setting format is {}, the file's format {}", path_,
+                           options_.format, source_->format());
+        Status whole = check_whole();
+        return whole.ok() && team_.rank() == 0 ? check_writable(path_) : whole;
+    };
+    return team_.agree(alone(check));
 }
 
 /// What is lost must not pass for written when the file grows over it.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -68,19 +69,18 @@ Status File::begin() {
 }
 
 Status File::create() {
-    Status status;
-    if (team_.rank() == 0) {
+    const auto make = [&]() -> Status {
+        if (team_.rank() != 0) return {};
         struct stat info {};
-        if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-            status = failure(TW_EIO, "{}: cannot create: {}", path_, std::strerror(EISDIR));
-        } else {
-            const std::string data = first_data_path();
-            std::string said;
-            status = create_striped(data, options_.stripe_count, options_.stripe_size, said);
-            if (!said.empty()) spdlog::info("{}: {}", path_, said);
-        }
-    }
-    return thalweg::agree(team_.world(), status);
+        if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+            return failure(TW_EIO, "{}: cannot create: {}", path_, std::strerror(EISDIR));
+        std::string said;
+        Status made =
+            create_striped(first_data_path(), options_.stripe_count, options_.stripe_size, said);
+        if (!said.empty()) spdlog::info("{}: {}", path_, said);
+        return made;
+    };
+    return thalweg::agree(team_.world(), alone(make));
 }
 
 Status File::define_dimension(const std::string& name, std::int64_t length) {
@@ -142,27 +142,37 @@ Status File::set_variable(const std::string& variable, const std::string& wishes
 
 /// Every rank must have defined the same.
 Status File::compare_definitions() {
-    std::vector<std::string> lines = describe(definitions_);
-    if (source_) lines.push_back(describe_start());
-    for (const auto& [variable, attribute] : late_) {
-        lines.push_back(describe(
-            variable < 0 ? "" : definitions_.variables[static_cast<std::size_t>(variable)].name,
-            attribute));
-    }
+    std::vector<std::string> lines;
+    Status status = alone([&]() -> Status {
+        lines = describe(definitions_);
+        if (source_) lines.push_back(describe_start());
+        for (const auto& [variable, attribute] : late_) {
+            lines.push_back(describe(
+                variable < 0 ? "" : definitions_.variables[static_cast<std::size_t>(variable)].name,
+                attribute));
+        }
+        return {};
+    });
+    if (status = team_.agree(status); !status.ok()) return status;
     return check_alike(team_, path_, lines);
 }
 
-void File::choose_storage() {
-    // One rank asks the file system, for all to choose alike.
-    std::int64_t answers[3] = {};
-    if (team_.rank() == 0) {
+/// One rank asks the file system, for all to choose alike.
+Status File::ask_file_system(std::span<std::int64_t, 3> answers) const {
+    Status status = alone([&]() -> Status {
+        if (team_.rank() != 0) return {};
         const FileSystem system = file_system_at(first_data_path());
         answers[0] = system.magic;
         answers[1] = system.block;
         answers[2] = options_.stripe_size;
         if (system.lustre && answers[2] < 0) answers[2] = stripe_size_of(first_data_path());
-    }
-    team_.world().broadcast(answers, sizeof answers, 0);
+        return {};
+    });
+    team_.world().broadcast(answers.data(), answers.size_bytes(), 0);
+    return status;
+}
+
+void File::choose_storage(std::span<const std::int64_t, 3> answers) {
     const std::string storage =
         options_.storage == "auto" && is_netcdf4(format_) ? "netcdf4" : options_.storage;
     const WayOfWriting way =
@@ -194,10 +204,6 @@ void File::choose_packed_method() {
 
 Status File::plan() {
     Stopwatch watch(figures_.plan);
-    fixed_ = make_space(definitions_, map_, false, fixed_base_);
-    std::int64_t record_base = 0;
-    record_ = make_space(definitions_, map_, true, record_base);
-    const Space spaces[] = {fixed_, record_};
     Status status;
     const auto members = static_cast<std::int64_t>(team_.topology().members.size());
     const StreamOptions options{options_.buffer * members,
@@ -205,8 +211,19 @@ Status File::plan() {
                                 options_.method == "direct"};
     Memory* arena = arena_source_.arena(status);
     if (!status.ok()) return status;
-    const Layout* layout;
-    if (options_.method == "direct") {
+    std::vector<Space> spaces;
+    const auto lay_out = [&]() -> Status {
+        fixed_ = make_space(definitions_, map_, false, fixed_base_);
+        std::int64_t record_base = 0;
+        record_ = make_space(definitions_, map_, true, record_base);
+        spaces = {fixed_, record_};
+        filled_.assign(definitions_.variables.size(), existing_.is);
+        misfits_.assign(definitions_.variables.size(), 0);
+        make_pending();
+        if (options_.method != "direct") {
+            layout_ = make_layout(layout_choice_);
+            return {};
+        }
         // Plain writes go while the packed elements are in cache; a variable that is one collective
         // is packed as far as the buffer reaches, a step that is one collective whole.
         constexpr std::int64_t cached = 1 << 20;
@@ -217,25 +234,14 @@ Status File::plan() {
         direct_ =
             std::make_unique<Direct>(team_, packers_, definitions_, storage_->order(), budget);
         fill_layout_ = make_record_layout(team_.size(), options_.alignment);
-        layout = fill_layout_.get();
-    } else {
-        layout_ = make_layout(layout_choice_);
-        layout = layout_.get();
-    }
+        return {};
+    };
+    if (status = team_.agree(alone(lay_out)); !status.ok()) return status;
     figures_.writers = static_cast<int>(writers_.size());
-    stream_ = Stream::make(team_, packers_, *arena, *layout, writers_, definitions_, spaces,
-                           storage_->order(), options, status);
+    stream_ = Stream::make(team_, packers_, *arena, direct_ ? *fill_layout_ : *layout_, writers_,
+                           definitions_, spaces, storage_->order(), options, status);
     if (!status.ok()) return status;
     figures_.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;
-
-    pending_.resize(definitions_.variables.size());
-    for (std::size_t i = 0; i < pending_.size(); ++i) {
-        const Variable& v = definitions_.variables[i];
-        pending_[i].staged_at = staging_bytes_;
-        const Decomposition& d = *v.decomposition;
-        const auto size = static_cast<std::size_t>(d.listed ? d.stored : d.held) * v.element();
-        staging_bytes_ += (size + 63) / 64 * 64;
-    }
     auto bytes = static_cast<std::int64_t>(staging_bytes_);
     team_.all_reduce({&bytes, 1}, Reduce::max);
     immediate_ = bytes > options_.staging;
@@ -244,9 +250,20 @@ Status File::plan() {
             "{}: a step has up to {} bytes on a rank, more than 'staging' ({}): tw_put is "
             "collective; tw_put_deferred is not",
             path_, bytes, options_.staging);
-    filled_.assign(definitions_.variables.size(), existing_.is);
-    misfits_.assign(definitions_.variables.size(), 0);
     return {};
+}
+
+/// Room for what is put of each variable, in copies one behind the other.
+void File::make_pending() {
+    pending_.resize(definitions_.variables.size());
+    staging_bytes_ = 0;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        const Variable& v = definitions_.variables[i];
+        pending_[i].staged_at = staging_bytes_;
+        const Decomposition& d = *v.decomposition;
+        const auto size = static_cast<std::size_t>(d.listed ? d.stored : d.held) * v.element();
+        staging_bytes_ += (size + 63) / 64 * 64;
+    }
 }
 
 Status File::end_definitions() {
@@ -255,7 +272,7 @@ Status File::end_definitions() {
         return failure(TW_ESTATE, "{}: the definitions have ended already", path_);
     Stopwatch watch(figures_.open);
     // Every rank knows of a failure here, so that later calls need not ask the others.
-    return keep(begin_file());
+    return keep(alone([&] { return begin_file(); }));
 }
 
 Status File::choose_format() {
@@ -299,18 +316,28 @@ StorageOptions File::storage_options() const {
 
 Status File::begin_file() {
     if (Status status = compare_definitions(); !status.ok()) return status;
-    if (Status status = source_ ? adopt_contents() : choose_format(); !status.ok()) {
-        status.text = path_ + ": " + status.text;
+    const auto use_definitions = [&]() -> Status {
+        Status own = source_ ? adopt_contents() : choose_format();
+        if (!own.ok()) own.text = path_ + ": " + own.text;
+        return own;
+    };
+    if (Status status = team_.agree(alone(use_definitions)); !status.ok()) return status;
+    std::array<std::int64_t, 3> answers{};
+    const Status asked = ask_file_system(answers);
+    const auto choose = [&]() -> Status {
+        choose_storage(answers);
+        choose_service();
+        choose_packed_method();
+        figures_.service = options_.service;
+        figures_.method = options_.method;
+        figures_.storage = storage_->name();
+        figures_.format = name_of(format_);
+        return {};
+    };
+    if (Status status = team_.agree(asked.ok() ? alone(choose) : asked); !status.ok())
         return status;
-    }
-    choose_storage();
-    choose_service();
-    choose_packed_method();
-    figures_.service = options_.service;
-    figures_.method = options_.method;
-    figures_.storage = storage_->name();
-    figures_.format = name_of(format_);
-    if (Status status = choose_layout(); !status.ok()) return status;
+    if (Status status = team_.agree(alone([&] { return choose_layout(); })); !status.ok())
+        return status;
     if (options_.service == "servers") {
         if (Status status = plan_service(); !status.ok()) return status;
         storage_open_ = true;
@@ -325,7 +352,7 @@ Status File::begin_file() {
             data_path_.substr(path_.size()));
     }
     const bool writer = std::find(writers_.begin(), writers_.end(), team_.rank()) != writers_.end();
-    StorageOptions storage = storage_options();
+    StorageOptions storage = storage_options();  // takes no memory
     // Every writer holds itself to its part, so that none has to ask the others.
     storage.rate = static_cast<double>(options_.bandwidth) / static_cast<double>(writers_.size());
     storage.keeper = writers_.front();

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <new>
+#include <string_view>
 
 #include "comm/clock.hpp"
 #include "exchange/straight.hpp"
@@ -51,10 +52,23 @@ Reader::Reader(Team& team, ArenaSource& arena, std::string path, int serial, Fil
       options_(std::move(options)) {}
 
 /// One rank asks the file system, for all to choose alike.
-bool Reader::on_parallel_disks() const {
-    bool parallel = team_.rank() == 0 && file_system_at(path_).sharing == Sharing::parallel;
+Status Reader::choose_readers() {
+    bool parallel = false;
+    Status status = alone([&]() -> Status {
+        plans_.reserve(most_plans);
+        parallel = team_.rank() == 0 && file_system_at(path_).sharing == Sharing::parallel;
+        return {};
+    });
     team_.world().broadcast(&parallel, sizeof parallel, 0);
-    return parallel;
+    const auto choose = [&]() -> Status {
+        if (options_.readers == "auto")
+            options_.readers = parallel ? "4/node" : std::to_string(team_.size());
+        WriterWish wish;
+        wish.count = parse_writers(options_.readers);
+        wish.as_possible = true;
+        return pick_writers(team_.topology(), wish, readers_);
+    };
+    return team_.agree(status.ok() ? alone(choose) : status);
 }
 
 Status Reader::open() {
@@ -62,17 +76,11 @@ Status Reader::open() {
     Status status;
     arena_ = arena_source_.arena(status);
     if (!status.ok()) return status;
-    if (options_.readers == "auto")
-        options_.readers = on_parallel_disks() ? "4/node" : std::to_string(team_.size());
-    WriterWish wish;
-    wish.count = parse_writers(options_.readers);
-    wish.as_possible = true;
-    status = pick_writers(team_.topology(), wish, readers_);
-    if (!status.ok()) return status;
+    if (status = choose_readers(); !status.ok()) return status;
     source_ = open_source(team_.world(), path_, reads(), status);
     if (!status.ok()) return status;
     source_->limit(static_cast<double>(options_.bandwidth) / static_cast<double>(readers_.size()));
-    figures_.format = source_->format();
+    figures_.format = source_->format();  // a short word
     figures_.readers = static_cast<int>(readers_.size());
     return options_.read_ahead ? make_shelf() : status;
 }
@@ -86,20 +94,23 @@ Status Reader::make_shelf() {
     if (!shelf_.memory.empty() || !source_->reads_behind()) return {};
     const auto bytes = static_cast<std::size_t>(Shelf::data_at + options_.staging);
     Status status = share_segments(team_.node(), reads() ? bytes : 0, false, segments_);
-    if (status.ok() && reads()) {
+    const auto fill = [&]() -> Status {
+        for (const auto& segment : segments_)
+            shelf_.memory.push_back(segment ? segment->data() : nullptr);
+        if (!reads()) return {};
         const auto me = static_cast<std::size_t>(team_.topology().node_rank);
-        ahead_ = std::make_unique<ReadAhead>(*source_, segments_[me]->data() + Shelf::data_at,
+        ahead_ = std::make_unique<ReadAhead>(*source_, shelf_.memory[me] + Shelf::data_at,
                                              options_.staging);
-        status = ahead_->start();
-    }
+        return ahead_->start();
+    };
+    if (status.ok()) status = alone(fill);
     if (status = team_.agree(status); !status.ok()) {
         ahead_.reset();
+        shelf_.memory.clear();
         segments_.clear();
         return status;
     }
     shelf_.ahead = ahead_.get();
-    for (const auto& segment : segments_)
-        shelf_.memory.push_back(segment ? segment->data() : nullptr);
     return {};
 }
 
@@ -153,11 +164,7 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     if (dims.empty())
         return failure(TW_ESHAPE, "it has no dimensions, the decomposition has ({})",
                        fmt::join(d.dims, " "));
-    try {
-        if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
-    } catch (const std::bad_alloc&) {
-        return failure(TW_ENOMEM, "no memory for a list in the order of the file");
-    }
+    if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
     return {};
 }
 
@@ -196,9 +203,9 @@ Status Reader::check(const Wish& wish, Request& request) const {
 
 Status Reader::get(const Wish& wish) {
     if (!broken_.ok()) return broken_;
-    std::vector<Request> requests(1);
-    const Status mine = check(wish, requests[0]);
-    return perform(Call::get, requests, mine);
+    Request request;
+    Status mine = alone([&] { return check(wish, request); });
+    return perform(Call::get, {&request, 1}, std::move(mine));
 }
 
 Status Reader::get_deferred(const Wish& wish) {
@@ -213,15 +220,16 @@ Status Reader::get_deferred(const Wish& wish) {
 Status Reader::read() {
     if (!broken_.ok()) return broken_;
     const std::vector<Request> requests = std::exchange(deferred_, {});
-    std::vector<std::size_t> ends = std::exchange(prefetched_, {});
-    ends.push_back(requests.size());
+    const std::vector<std::size_t> ends = std::exchange(prefetched_, {});
     Status result;
     std::size_t begin = 0;
-    for (const std::size_t end : ends) {
+    for (std::size_t i = 0; i <= ends.size(); ++i) {
+        const std::size_t end = i < ends.size() ? ends[i] : requests.size();
         Status status = perform(Call::read, std::span(requests).subspan(begin, end - begin), {});
         begin = end;
-        if (result.ok()) result = status;
-        if (!status.ok() && status.code != TW_ERANGE) break;
+        const bool goes_on = status.ok() || status.code == TW_ERANGE;
+        if (result.ok()) result = std::move(status);
+        if (!goes_on) break;
     }
     return result;
 }
@@ -230,14 +238,19 @@ Status Reader::prefetch() {
     if (!broken_.ok()) return broken_;
     const std::size_t begin = prefetched_.empty() ? 0 : prefetched_.back();
     const auto requests = std::span<const Request>(deferred_).subspan(begin);
-    Status status = agree_on(Call::prefetch, requests, {});
+    Task task;
+    Status status = alone([&]() -> Status {
+        task = prepare(requests, true);
+        prefetched_.reserve(prefetched_.size() + 1);
+        return {};
+    });
+    status = agree_on(Call::prefetch, requests, status);
     if (!status.ok() || requests.empty()) return status;
     if (status = make_shelf(); !status.ok()) return status;
-    const Selection selection = select(requests);
-    const Scatter* scatter = scatter_of(plan_for(requests, selection), requests, selection, status);
+    const Scatter* scatter = scatter_of(plan_for(task), task, status);
     if (scatter == nullptr) return status;
     prefetched_.push_back(deferred_.size());
-    expect(selection.sources, *scatter, true, false);
+    expect(task.selection.sources, *scatter, true, false);
     return {};
 }
 
@@ -289,7 +302,10 @@ Status Reader::sync() {
 Status Reader::close() {
     Status status;
     if (broken_.ok() && source_) status = agree_on(Call::close, {}, {});
-    figures_ = figures();
+    (void)alone([&]() -> Status {  // not worth an error
+        figures_ = figures();
+        return {};
+    });
     ahead_.reset();
     segments_.clear();
     plans_.clear();
@@ -353,17 +369,24 @@ Status Reader::mismatch(Call call, std::span<const Request> requests, bool close
                        : call == Call::sync     ? "tw_sync"
                        : call == Call::prefetch ? "tw_prefetch"
                                                 : "tw_close";
-    std::string here = fmt::format("{} of {}", name, path_);
-    for (const Request& r : requests) here += ", " + describe(r);
-    std::vector<char> first(here.begin(), here.end());
+    std::string here;
+    std::vector<char> first;
+    Status status = alone([&]() -> Status {
+        here = fmt::format("{} of {}", name, path_);
+        for (const Request& r : requests) here += ", " + describe(r);
+        first.assign(here.begin(), here.end());
+        return {};
+    });
     team_.world().broadcast(first, 0);
-    const std::string theirs(first.begin(), first.end());
-    Status status;
-    if (theirs != here)
-        status =
-            failure(TW_EMISMATCH, "the ranks are in different calls: {} on rank 0, {} on rank {}",
-                    theirs, here, team_.rank());
-    status = agree(team_.world(), status);
+    const std::string_view theirs(first.data(), first.size());
+    const auto compare = [&]() -> Status {
+        if (theirs != here)
+            return failure(TW_EMISMATCH,
+                           "the ranks are in different calls: {} on rank 0, {} on rank {}", theirs,
+                           here, team_.rank());
+        return {};
+    };
+    status = agree(team_.world(), status.ok() ? alone(compare) : status);
     if (status.ok() && !closes)
         status = failure(TW_EMISMATCH, "{}: the ranks ask for different things", path_);
     return status;
@@ -410,7 +433,8 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
 }
 
 /// The same plan serves all reads of the same shapes, decompositions and orders.
-Reader::Plan& Reader::plan_for(std::span<const Request> requests, const Selection& s) {
+std::vector<std::int64_t> Reader::key_of(std::span<const Request> requests,
+                                         const Selection& s) const {
     std::vector<std::int64_t> key;
     for (const Place& p : s.space.places) {
         const Box& box = s.sources[static_cast<std::size_t>(p.variable)].part.box;
@@ -425,8 +449,64 @@ Reader::Plan& Reader::plan_for(std::span<const Request> requests, const Selectio
         key.push_back(requests[i].decomposition->serial);
         key.insert(key.end(), requests[i].order.begin(), requests[i].order.end());
     }
+    return key;
+}
+
+/// Where everything is to go that is asked for.
+void Reader::add_deliveries(std::span<const Request> requests, Task& task) const {
+    std::int64_t bytes = 0;
+    for (const Request& r : requests)
+        bytes += r.decomposition->held * static_cast<std::int64_t>(size_of(r.view.type));
+    const bool streams = bytes > in_cache;
+    const Selection& s = task.selection;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const Request& r = requests[i];
+        const Variable& v = variable(r.variable);
+        const auto all = wanted(r, has_halo(r.view));
+        for (std::size_t k = 0; k < s.places[i].count; ++k) {
+            Delivery d;
+            d.place = s.places[i].first + k;
+            d.boxes = wanted_within(all, s.sources[d.place].part.box);
+            if (d.boxes.empty()) continue;
+            d.decomposition = r.decomposition.get();
+            d.order = r.order;
+            d.array = r.view;
+            d.kernel = unpack_kernel(v.type, r.view.type, source_->order(r.variable),
+                                     streams && !r.decomposition->listed);
+            if (d.boxes.front().list) d.origin = origin_of(d);
+            task.deliveries.push_back(std::move(d));
+            task.request_of.push_back(i);
+        }
+    }
+    task.misfits.assign(requests.size(), 0);
+}
+
+Reader::Task Reader::prepare(std::span<const Request> requests, bool ahead) const {
+    Task task;
+    task.selection = select(requests);
+    const Selection& s = task.selection;
+    task.key = key_of(requests, s);
     const auto known = std::find_if(plans_.begin(), plans_.end(),
-                                    [&](const Plan& plan) { return plan.key == key; });
+                                    [&](const Plan& plan) { return plan.key == task.key; });
+    if (known != plans_.end() && (known->scatter || (!ahead && known->straight == true)))
+        return task;
+    task.boxes.resize(s.space.places.size());
+    if (team_.topology().nodes > 1)
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            const auto all = wanted(requests[i], true);
+            for (std::size_t k = 0; k < s.places[i].count; ++k) {
+                const std::size_t place = s.places[i].first + k;
+                const auto part = wanted_within(all, s.sources[place].part.box);
+                task.boxes[place].insert(task.boxes[place].end(), part.begin(), part.end());
+            }
+        }
+    return task;
+}
+
+/// The plan of a task, which all ranks have or none.
+Reader::Plan& Reader::plan_for(Task& task) {
+    const auto known = std::find_if(plans_.begin(), plans_.end(),
+                                    [&](const Plan& plan) { return plan.key == task.key; });
     if (known != plans_.end()) {
         std::rotate(plans_.begin(), known, known + 1);
         return plans_.front();
@@ -435,29 +515,18 @@ Reader::Plan& Reader::plan_for(std::span<const Request> requests, const Selectio
         if (plans_.back().scatter) add(figures_, plans_.back().scatter->counts());
         plans_.pop_back();
     }
-    return *plans_.insert(plans_.begin(), Plan{std::move(key), {}, nullptr});
+    return *plans_.insert(plans_.begin(), Plan{std::move(task.key), {}, nullptr});
 }
 
 /// The exchange of a plan; made when it is first needed. @note Collective
-Scatter* Reader::scatter_of(Plan& plan, std::span<const Request> requests, const Selection& s,
-                            Status& status) {
+Scatter* Reader::scatter_of(Plan& plan, Task& task, Status& status) {
     if (plan.scatter) return plan.scatter.get();
-    std::vector<std::vector<WantedBox>> boxes(s.space.places.size());
-    if (team_.topology().nodes > 1)
-        for (std::size_t i = 0; i < requests.size(); ++i) {
-            const auto all = wanted(requests[i], true);
-            for (std::size_t k = 0; k < s.places[i].count; ++k) {
-                const std::size_t place = s.places[i].first + k;
-                const auto part = wanted_within(all, s.sources[place].part.box);
-                boxes[place].insert(boxes[place].end(), part.begin(), part.end());
-            }
-        }
     const auto members = static_cast<std::int64_t>(team_.topology().members.size());
     StreamOptions options;
     options.budget = options_.buffer * members;
     options.piece = std::max<std::int64_t>(0, options_.piece);
-    plan.scatter =
-        Scatter::make(team_, *arena_, s.space, std::move(boxes), readers_, options, status);
+    plan.scatter = Scatter::make(team_, *arena_, std::move(task.selection.space),
+                                 std::move(task.boxes), readers_, options, status);
     return plan.scatter.get();
 }
 
@@ -474,76 +543,60 @@ bool Reader::long_runs(const Space& space, std::span<const Delivery> deliveries)
 }
 
 /// @return this rank's own failure
-Status Reader::take_straight(const Selection& selection, std::span<Delivery> deliveries) try {
+Status Reader::take_straight(Task& task) {
     if (buffer_.empty()) {
         const std::int64_t piece = options_.piece > 0 ? options_.piece : straight_piece;
         buffer_.resize(
             static_cast<std::size_t>(std::clamp<std::int64_t>(piece, 8, options_.buffer)));
     }
     StreamCounts counts;
-    const Status status =
-        read_straight(selection.space, selection.sources, deliveries, *source_, buffer_, counts);
+    Status status = read_straight(task.selection.space, task.selection.sources, task.deliveries,
+                                  *source_, buffer_, counts);
     add(figures_, counts);
     return status;
-} catch (const std::bad_alloc&) {
-    return failure(TW_ENOMEM, "{}: no memory to read (rank {})", path_, team_.rank());
 }
 
 /// @return this rank's own failure
-Status Reader::take(Plan& plan, std::span<const Request> requests, const Selection& selection,
-                    std::span<Delivery> deliveries) {
+Status Reader::take(Plan& plan, Task& task) {
     const bool nothing_ahead = shelf_.memory.empty();
-    if (nothing_ahead && !plan.straight) plan.straight = long_runs(selection.space, deliveries);
-    if (nothing_ahead && *plan.straight) return take_straight(selection, deliveries);
+    if (nothing_ahead && !plan.straight)
+        plan.straight = long_runs(task.selection.space, task.deliveries);
+    if (nothing_ahead && *plan.straight) return alone([&] { return take_straight(task); });
     Status status;
-    Scatter* const scatter = scatter_of(plan, requests, selection, status);
+    Scatter* const scatter = scatter_of(plan, task, status);
     if (scatter == nullptr) return status;
-    return scatter->run(selection.sources, deliveries, *source_, nothing_ahead ? nullptr : &shelf_);
+    return scatter->run(task.selection.sources, task.deliveries, *source_,
+                        nothing_ahead ? nullptr : &shelf_);
 }
 
-Status Reader::perform(Call call, std::span<const Request> requests, const Status& mine) {
+Status Reader::perform(Call call, std::span<const Request> requests, Status mine) {
+    Task task;
+    if (mine.ok())
+        mine = alone([&]() -> Status {
+            task = prepare(requests, !shelf_.memory.empty());
+            add_deliveries(requests, task);
+            return {};
+        });
     if (Status status = agree_on(call, requests, mine); !status.ok() || requests.empty())
         return status;
     Stopwatch watch(figures_.read);
     ++figures_.reads;
-    const Selection selection = select(requests);
-    std::int64_t bytes = 0;
-    for (const Request& r : requests)
-        bytes += r.decomposition->held * static_cast<std::int64_t>(size_of(r.view.type));
-    const bool streams = bytes > in_cache;
-    std::vector<Delivery> deliveries;
-    std::vector<std::size_t> request_of;
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        const Request& r = requests[i];
-        const Variable& v = variable(r.variable);
-        const auto all = wanted(r, has_halo(r.view));
-        for (std::size_t k = 0; k < selection.places[i].count; ++k) {
-            Delivery d;
-            d.place = selection.places[i].first + k;
-            d.boxes = wanted_within(all, selection.sources[d.place].part.box);
-            if (d.boxes.empty()) continue;
-            d.decomposition = r.decomposition.get();
-            d.order = r.order;
-            d.array = r.view;
-            d.kernel = unpack_kernel(v.type, r.view.type, source_->order(r.variable),
-                                     streams && !r.decomposition->listed);
-            deliveries.push_back(std::move(d));
-            request_of.push_back(i);
-        }
-    }
-    Plan& plan = plan_for(requests, selection);
-    Status status = take(plan, requests, selection, deliveries);
-    std::vector<std::int64_t> misfits(requests.size(), 0);
-    for (std::size_t i = 0; i < deliveries.size(); ++i)
-        misfits[request_of[i]] += deliveries[i].misfits;
-    for (std::size_t i = 0; i < requests.size() && status.ok(); ++i)
-        if (misfits[i] > 0)
-            status = with_place(failure(TW_ERANGE, "{} values do not fit type {}", misfits[i],
-                                        name_of(requests[i].view.type)),
-                                requests[i].variable);
+    Plan& plan = plan_for(task);
+    Status status = take(plan, task);
+    for (std::size_t i = 0; i < task.deliveries.size(); ++i)
+        task.misfits[task.request_of[i]] += task.deliveries[i].misfits;
+    const auto fit = [&]() -> Status {
+        for (std::size_t i = 0; i < requests.size(); ++i)
+            if (task.misfits[i] > 0)
+                return with_place(failure(TW_ERANGE, "{} values do not fit type {}",
+                                          task.misfits[i], name_of(requests[i].view.type)),
+                                  requests[i].variable);
+        return {};
+    };
+    if (status.ok()) status = alone(fit);
     status = team_.agree(status);
     if (ahead_ && plan.scatter)
-        look_ahead(selection, *plan.scatter, status.ok() || status.code == TW_ERANGE);
+        look_ahead(task.selection, *plan.scatter, status.ok() || status.code == TW_ERANGE);
     return status;
 }
 

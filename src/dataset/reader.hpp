@@ -51,7 +51,7 @@ public:
     Status close();
 
 private:
-    bool on_parallel_disks() const;
+    Status choose_readers();
     enum class Call { get = 8, read, sync, close, prefetch };  ///< other numbers than those of File
     struct Request {
         int variable = 0;
@@ -75,6 +75,17 @@ private:
         std::optional<bool> straight;      ///< whether it is read so, once that is known
         std::unique_ptr<Scatter> scatter;  ///< null until there is a use for it
     };
+    /// What a rank makes of a call by itself, before all agree: later, others would wait for one
+    /// that had no memory for it.
+    struct Task {
+        Selection selection;
+        std::vector<std::int64_t> key;  ///< of its plan
+        /// Of each place, if the plan is not there yet.
+        std::vector<std::vector<WantedBox>> boxes;
+        std::vector<Delivery> deliveries;
+        std::vector<std::size_t> request_of;  ///< of each delivery
+        std::vector<std::int64_t> misfits;    ///< of each request
+    };
 
     Status check(const Wish& wish, Request& request) const;
     Status match(const Wish& wish, const Variable& variable, Request& request) const;
@@ -82,7 +93,7 @@ private:
     std::string describe(const Request& request) const;
     Status agree_on(Call call, std::span<const Request> requests, const Status& mine);
     Status mismatch(Call call, std::span<const Request> requests, bool closes);
-    Status perform(Call call, std::span<const Request> requests, const Status& mine);
+    Status perform(Call call, std::span<const Request> requests, Status mine);
     const Variable& variable(int number) const {
         return source_->definitions().variables[static_cast<std::size_t>(number)];
     }
@@ -90,13 +101,15 @@ private:
     Selection select(std::span<const Request> requests) const;
     /// The boxes of the variable that a request fills.
     std::vector<WantedBox> wanted(const Request& request, bool with_halo) const;
-    Plan& plan_for(std::span<const Request> requests, const Selection& selection);
-    Scatter* scatter_of(Plan& plan, std::span<const Request> requests, const Selection& selection,
-                        Status& status);
+    /// @param ahead  whether it goes by way of what is read ahead
+    Task prepare(std::span<const Request> requests, bool ahead) const;
+    void add_deliveries(std::span<const Request> requests, Task& task) const;
+    std::vector<std::int64_t> key_of(std::span<const Request> requests, const Selection& s) const;
+    Plan& plan_for(Task& task);
+    Scatter* scatter_of(Plan& plan, Task& task, Status& status);
     bool long_runs(const Space& space, std::span<const Delivery> deliveries) const;
-    Status take_straight(const Selection& selection, std::span<Delivery> deliveries);
-    Status take(Plan& plan, std::span<const Request> requests, const Selection& selection,
-                std::span<Delivery> deliveries);
+    Status take_straight(Task& task);
+    Status take(Plan& plan, Task& task);
     Status make_shelf();
     std::vector<PlaceSource> later(std::span<const PlaceSource> sources, int records) const;
     void expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,

@@ -55,42 +55,62 @@ Status check_own(const Decomposition& d) {
     return {};
 }
 
-Status check_alike(Comm& comm, const Decomposition& d, const std::string& more = "") {
-    std::string mine =
-        fmt::format("({}) of shape ({}){}", fmt::join(d.dims, " "), fmt::join(d.shape, ", "), more);
-    std::vector<char> first(mine.begin(), mine.end());
+/// @param more  gives more words of it
+template <class More>
+Status check_alike(Comm& comm, const Decomposition& d, More&& more) {
+    std::string mine;
+    std::vector<char> first;
+    Status status = alone([&]() -> Status {
+        mine = fmt::format("({}) of shape ({}){}", fmt::join(d.dims, " "), fmt::join(d.shape, ", "),
+                           more());
+        first.assign(mine.begin(), mine.end());
+        return {};
+    });
     comm.broadcast(first, 0);
-    const std::string theirs(first.begin(), first.end());
-    Status status;
-    if (theirs != mine)
-        status = failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}",
-                         theirs, mine, comm.rank());
+    const std::string_view theirs(first.data(), first.size());
+    if (status.ok())
+        status = alone([&]() -> Status {
+            if (theirs == mine) return {};
+            return failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}",
+                           theirs, mine, comm.rank());
+        });
     return agree(comm, status);
+}
+
+/// Hands it over, if every rank has the memory. @note Collective
+Status share(Comm& comm, Decomposition&& given, std::shared_ptr<const Decomposition>& made) {
+    return agree(comm, alone([&]() -> Status {
+                     made = std::make_shared<const Decomposition>(std::move(given));
+                     return {};
+                 }));
 }
 
 }  // namespace
 
 Status make_decomposition(Comm& comm, Decomposition given,
                           std::shared_ptr<const Decomposition>& made) {
-    if (Status status = agree(comm, check_own(given)); !status.ok()) return status;
-    if (Status status = check_alike(comm, given); !status.ok()) return status;
-    for (const Box& box : given.blocks) {
-        given.offsets.push_back(given.stored);
-        given.bare_offsets.push_back(given.held);
-        std::int64_t n = 1;
-        for (int d = 0; d < given.nd(); ++d) {
-            const auto s = static_cast<std::size_t>(d);
-            n *= box.count[s] == 0 ? 0 : box.count[s] + given.halo_low[s] + given.halo_high[s];
+    const auto place_blocks = [&]() -> Status {
+        if (Status status = check_own(given); !status.ok()) return status;
+        for (const Box& box : given.blocks) {
+            given.offsets.push_back(given.stored);
+            given.bare_offsets.push_back(given.held);
+            std::int64_t n = 1;
+            for (int d = 0; d < given.nd(); ++d) {
+                const auto s = static_cast<std::size_t>(d);
+                n *= box.count[s] == 0 ? 0 : box.count[s] + given.halo_low[s] + given.halo_high[s];
+            }
+            given.stored += n;
+            given.held += box.volume();
         }
-        given.stored += n;
-        given.held += box.volume();
-    }
+        return {};
+    };
+    if (Status status = agree(comm, alone(place_blocks)); !status.ok()) return status;
+    if (Status status = check_alike(comm, given, [] { return ""; }); !status.ok()) return status;
     if (Status status = agree(comm, find_overlap(comm, given)); !status.ok()) return status;
     std::int64_t held = given.held;
     comm.all_reduce({&held, 1}, Reduce::sum);
     given.whole = held == volume(given.shape);
-    made = std::make_shared<const Decomposition>(std::move(given));
-    return {};
+    return share(comm, std::move(given), made);
 }
 
 namespace {
@@ -126,27 +146,21 @@ std::string name_index(const Decomposition& d, std::int64_t index) {
 
 Status compress_own(const Decomposition& d, std::span<const std::int64_t> indices, IndexList& list,
                     int rank) {
-    try {
-        const std::span<const std::int64_t> shape = listed_shape(d);
-        std::int64_t stored = 1;
-        for (const std::int64_t length : d.listed_extent())
-            if (__builtin_mul_overflow(stored, length, &stored))
-                return failure(TW_ESHAPE,
-                               "list over ({}): an array of ({}) has more elements than 64 bits "
-                               "can count (rank {})",
-                               fmt::join(d.dims, " "), fmt::join(d.listed_extent(), ", "), rank);
-        std::int64_t twice = -1;
-        Status status =
-            compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice);
-        if (twice >= 0) status.text = fmt::format("{}: {}", name_index(d, twice), status.text);
-        if (!status.ok())
-            status.text = fmt::format("list over ({}): {} (rank {})", fmt::join(d.dims, " "),
-                                      status.text, rank);
-        return status;
-    } catch (const std::bad_alloc&) {
-        return failure(TW_ENOMEM, "no memory for a list of {} indices (rank {})", indices.size(),
-                       rank);
-    }
+    const std::span<const std::int64_t> shape = listed_shape(d);
+    std::int64_t stored = 1;
+    for (const std::int64_t length : d.listed_extent())
+        if (__builtin_mul_overflow(stored, length, &stored))
+            return failure(TW_ESHAPE,
+                           "list over ({}): an array of ({}) has more elements than 64 bits "
+                           "can count (rank {})",
+                           fmt::join(d.dims, " "), fmt::join(d.listed_extent(), ", "), rank);
+    std::int64_t twice = -1;
+    Status status = compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice);
+    if (twice >= 0) status.text = fmt::format("{}: {}", name_index(d, twice), status.text);
+    if (!status.ok())
+        status.text =
+            fmt::format("list over ({}): {} (rank {})", fmt::join(d.dims, " "), status.text, rank);
+    return status;
 }
 
 }  // namespace
@@ -164,23 +178,29 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
                                  const std::vector<std::string>& names,
                                  std::span<const std::int64_t> indices, bool shared,
                                  std::shared_ptr<const Decomposition>& made) {
-    auto listed = std::make_shared<Listed>();
-    listed->shared = shared;
-    listed->length = static_cast<std::int64_t>(indices.size());
-    Status status = check_own(given);
-    if (status.ok()) status = place_listed(given, names, *listed);
+    std::shared_ptr<Listed> listed;
+    std::shared_ptr<IndexList> list;
+    Status status = alone([&]() -> Status {
+        listed = std::make_shared<Listed>();
+        list = std::make_shared<IndexList>();
+        listed->list = list;
+        listed->shared = shared;
+        listed->length = static_cast<std::int64_t>(indices.size());
+        given.listed = listed;
+        Status own = check_own(given);
+        return own.ok() ? place_listed(given, names, *listed) : own;
+    });
     if (status = agree(comm, status); !status.ok()) return status;
-    if (status = check_alike(
-            comm, given,
-            fmt::format(", listed ({}){}", fmt::join(names, " "), shared ? ", shared" : ""));
-        !status.ok())
-        return status;
-    given.listed = listed;
-    auto list = std::make_shared<IndexList>();
-    if (status = agree(comm, compress_own(given, indices, *list, comm.rank())); !status.ok())
-        return status;
-    listed->list = list;
-    given.stored = volume(given.listed_extent());
+    const auto more = [&] {
+        return fmt::format(", listed ({}){}", fmt::join(names, " "), shared ? ", shared" : "");
+    };
+    if (status = check_alike(comm, given, more); !status.ok()) return status;
+    status = alone([&]() -> Status {
+        Status own = compress_own(given, indices, *list, comm.rank());
+        if (own.ok()) given.stored = volume(given.listed_extent());
+        return own;
+    });
+    if (status = agree(comm, status); !status.ok()) return status;
     const std::int64_t total = volume(listed_shape(given));
     given.held = list->elements * (volume(given.shape) / total);
     if (!shared) {
@@ -197,8 +217,7 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
         comm.all_reduce({&held, 1}, Reduce::sum);
         given.whole = held == volume(given.shape);
     }
-    made = std::make_shared<const Decomposition>(std::move(given));
-    return {};
+    return share(comm, std::move(given), made);
 }
 
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,

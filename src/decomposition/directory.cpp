@@ -2,7 +2,6 @@
 #include "decomposition/directory.hpp"
 
 #include <algorithm>
-#include <new>
 #include <queue>
 
 #include "decomposition/varint.hpp"
@@ -122,21 +121,21 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Dup
     for (std::int64_t round = 0; round < rounds; ++round) {
         // Who has no memory goes on with nothing: the others wait for it.
         std::vector<Packet> packets;
-        try {
-            packets = packets_of(list, total, ranks, rounds, round);
-        } catch (const std::bad_alloc&) {
-            packets.clear();
-            status = failure(TW_ENOMEM, "no memory to compare the lists of the ranks");
-        }
+        const auto guarded = [&](auto&& work) {
+            const Status done = alone([&]() -> Status {
+                work();
+                return {};
+            });
+            if (status.ok()) status = done;
+        };
+        guarded([&] { packets = packets_of(list, total, ranks, rounds, round); });
         const std::vector<Packet> received = comm.exchange(packets);
-        try {
+        guarded([&] {
             const std::int64_t cell = comm.rank() * rounds + round;
             const std::int64_t begin = part_of(total, cell, ranks * rounds);
             const std::int64_t end = part_of(total, cell + 1, ranks * rounds);
             if (found.global < 0 && may_repeat(received, begin, end)) merge(received, begin, found);
-        } catch (const std::bad_alloc&) {
-            status = failure(TW_ENOMEM, "no memory to compare the lists of the ranks");
-        }
+        });
     }
     std::int64_t finder = found.global < 0 ? ranks : comm.rank();
     comm.all_reduce({&finder, 1}, Reduce::min);

@@ -68,10 +68,9 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
     return {};
 }
 
-}  // namespace
-
-Status find_overlap(Comm& comm, const Decomposition& d) {
-    const Index cells = make_grid(d.shape, comm.size());
+/// What other ranks must know of this rank's blocks: each goes to the cells that it meets.
+std::vector<Packet> packets_of(const Decomposition& d, int ranks) {
+    const Index cells = make_grid(d.shape, ranks);
     const auto nd = static_cast<std::size_t>(d.nd());
     std::map<int, std::vector<std::int64_t>> to_cell;
     auto cell_of = [&](std::size_t dim, std::int64_t index) {
@@ -102,8 +101,13 @@ Status find_overlap(Comm& comm, const Decomposition& d) {
     }
     std::vector<Packet> packets;
     for (const auto& [cell, words] : to_cell) packets.push_back({cell, to_bytes(words)});
+    return packets;
+}
+
+std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decomposition& d) {
+    const auto nd = static_cast<std::size_t>(d.nd());
     std::vector<Entry> entries;
-    for (const Packet& packet : comm.exchange(packets)) {
+    for (const Packet& packet : packets) {
         const std::vector<std::int64_t> words = to_words(packet.bytes);
         for (std::size_t i = 0; i < words.size(); i += 1 + 2 * nd) {
             Entry entry;
@@ -117,7 +121,24 @@ Status find_overlap(Comm& comm, const Decomposition& d) {
             entries.push_back(entry);
         }
     }
-    return compare(entries, d);
+    return entries;
+}
+
+}  // namespace
+
+Status find_overlap(Comm& comm, const Decomposition& d) {
+    std::vector<Packet> packets;
+    Status status = alone([&]() -> Status {
+        packets = packets_of(d, comm.size());
+        return {};
+    });
+    // A rank without memory takes part with nothing.
+    packets = comm.exchange(packets);
+    if (!status.ok()) return status;
+    return alone([&]() -> Status {
+        std::vector<Entry> entries = entries_of(packets, d);
+        return compare(entries, d);
+    });
 }
 
 }  // namespace thalweg

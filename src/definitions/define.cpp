@@ -17,8 +17,11 @@ namespace {
 /// call names.
 std::int64_t hash(const std::vector<std::string>& lines) {
     std::uint64_t h = 14695981039346656037ULL;
-    for (const std::string& line : lines)
-        for (char c : line + "\n") h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    const auto add = [&](char c) { h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL; };
+    for (const std::string& line : lines) {
+        for (const char c : line) add(c);
+        add('\n');
+    }
     return static_cast<std::int64_t>(h);
 }
 
@@ -167,23 +170,28 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
     team.all_reduce(range, Reduce::max);
     if (range[0] == ~range[1]) return {};
 
-    std::string text = fmt::format("{}", fmt::join(lines, "\n"));
-    std::vector<char> first(text.begin(), text.end());
+    std::vector<char> first;
+    Status status = alone([&]() -> Status {
+        const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+        first.assign(text.begin(), text.end());
+        return {};
+    });
     team.world().broadcast(first, 0);
-    Status status;
-    std::istringstream theirs(std::string(first.begin(), first.end()));
-    std::string line;
-    for (std::size_t i = 0; status.ok(); ++i) {
-        const bool more = static_cast<bool>(std::getline(theirs, line));
-        if (!more && i >= lines.size()) break;
-        const std::string here = i < lines.size() ? lines[i] : "no more definitions";
-        const std::string there = more ? line : "no more definitions";
-        if (here != there)
-            status =
-                failure(TW_EMISMATCH, "{}: the definitions differ: {} on rank 0, {} on rank {}",
-                        path, there, here, team.rank());
-    }
-    status = thalweg::agree(team.world(), status);
+    const auto compare = [&]() -> Status {
+        std::istringstream theirs(std::string(first.begin(), first.end()));
+        std::string line;
+        for (std::size_t i = 0;; ++i) {
+            const bool more = static_cast<bool>(std::getline(theirs, line));
+            if (!more && i >= lines.size()) return {};
+            const std::string here = i < lines.size() ? lines[i] : "no more definitions";
+            const std::string there = more ? line : "no more definitions";
+            if (here != there)
+                return failure(TW_EMISMATCH,
+                               "{}: the definitions differ: {} on rank 0, {} on rank {}", path,
+                               there, here, team.rank());
+        }
+    };
+    status = thalweg::agree(team.world(), status.ok() ? alone(compare) : status);
     if (status.ok())
         status = failure(TW_EMISMATCH, "{}: the definitions differ between the ranks", path);
     return status;

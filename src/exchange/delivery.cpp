@@ -17,10 +17,10 @@ Strided origin_of(const Delivery& delivery) {
     return locate(*delivery.decomposition, delivery.order, delivery.boxes.front(), delivery.array);
 }
 
-void deliver(Delivery& delivery, const Strided& origin, const WantedBox& wanted, const Box& part,
-             const char* from, const Index& from_stride, const char* fill) {
+void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
+             const Index& from_stride, const char* fill) {
     const Strided to =
-        wanted.list ? origin
+        wanted.list ? delivery.origin
                     : locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
     // The array is memory that the caller gave to be written.
     char* at = const_cast<char*>(to.base);

@@ -20,17 +20,19 @@ struct Delivery {
     ArrayView array;
     std::vector<WantedBox> boxes;
     RowKernel kernel = nullptr;
-    std::int64_t misfits = 0;  ///< counts values that do not fit the array's type
+    Strided origin{};           ///< see origin_of()
+    std::int64_t misfits = 0;   ///< counts values that do not fit the array's type
+    Delivery* other = nullptr;  ///< of the same place; set in a pass
 };
 
 /// Where position 0 of a list goes; of boxes, each has its own place.
 Strided origin_of(const Delivery& delivery);
 
 /// Copies `part` of the box `wanted`, whose elements lie from `from` on, to its place in the array.
-/// @param origin  see origin_of()
-/// @param fill    for values that do not fit the array's type
-void deliver(Delivery& delivery, const Strided& origin, const WantedBox& wanted, const Box& part,
-             const char* from, const Index& from_stride, const char* fill);
+/// Takes no memory.
+/// @param fill  for values that do not fit the array's type
+void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
+             const Index& from_stride, const char* fill);
 
 /// Strides in bytes of a place's elements, one behind another in the order of the file.
 Index byte_strides(const Place& place);

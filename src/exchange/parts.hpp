@@ -117,6 +117,12 @@ public:
     PieceCursor(const Space& space, std::vector<Extent> extents, std::int64_t piece)
         : space_(&space), extents_(std::move(extents)), piece_(piece) {}
 
+    /// To the beginning.
+    void rewind() {
+        at_ = 0;
+        inside_ = step_ = 0;
+    }
+
     /// False at the end.
     bool next(Extent& out) {
         while (at_ < extents_.size()) {

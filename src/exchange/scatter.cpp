@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
@@ -56,13 +58,11 @@ void count_to(Word& word, std::int64_t k) {
 
 struct Scatter::Pass {
     std::span<const PlaceSource> sources;
-    std::span<Delivery> deliveries;
-    std::vector<std::vector<Delivery*>> of_place;
     Source& source;
     const Shelf* shelf;
-    Status status;
+    Status status{};
     std::int64_t kept = 0;                    ///< own pieces from the first on that were read ahead
-    std::unique_ptr<ReadAhead::Pause> pause;  ///< while this rank reads itself
+    std::optional<ReadAhead::Pause> pause{};  ///< while this rank reads itself
 };
 
 void Scatter::prepare(Team& team, Memory& arena) {
@@ -151,9 +151,9 @@ void Scatter::wait_filled(const Lane& lane, std::int64_t k) {
 
 void Scatter::read_piece(Pass& pass, const Lane& lane, std::int64_t k) {
     if (!pass.status.ok()) return;
-    if (pass.shelf != nullptr && !pass.pause)
-        pass.pause = std::make_unique<ReadAhead::Pause>(pass.shelf->ahead);
-    pass.status = pass.source.read(ranges_of(lane.piece, pass.sources, slot(lane, k)));
+    if (pass.shelf != nullptr && !pass.pause) pass.pause.emplace(pass.shelf->ahead);
+    pass.status =
+        alone([&] { return pass.source.read(ranges_of(lane.piece, pass.sources, slot(lane, k))); });
 }
 
 /// Whether any of the boxes, given by place, lies in a piece.
@@ -196,12 +196,14 @@ void Scatter::send_parts(Pass& pass, const Lane& lane, std::int64_t k) {
         const auto node = static_cast<std::size_t>((topology.node + m) % topology.nodes);
         if (remote_[node].empty() || !meets(remote_[node], lane.piece)) continue;
         std::vector<char>& message = outgoing_[node];
-        try {
+        const Status packed = alone([&]() -> Status {
             Stopwatch watch(counts_.pack);
             pack_parts(pass, lane, k, node, message);
-        } catch (const std::bad_alloc&) {  // the others wait for a message, whatever is in it
+            return {};
+        });
+        if (!packed.ok()) {  // the others wait for a message, whatever is in it
             message.clear();
-            pass.status = failure(TW_ENOMEM, "no memory for a message of what was read");
+            if (pass.status.ok()) pass.status = packed;
         }
         const int place = lane.reader % topology.sizes[node];
         sends_.push_back(team_.world().start_send(message.data(), message.size(),
@@ -225,35 +227,30 @@ void Scatter::take_local(Pass& pass, const Lane& lane, std::int64_t k) {
         const Place& p = space_.places[place];
         const Index stride = byte_strides(p);
         const std::int64_t begin = p.offset - lane.piece.begin;
-        for (Delivery* delivery : pass.of_place[place]) {
+        for (Delivery* delivery = first_of_[place]; delivery; delivery = delivery->other) {
             char fill[8];
             default_fill(delivery->array.type, fill);
-            const Strided origin = origin_of(*delivery);
             for_frames(p.shape, range, delivery->boxes, [&](const WantedBox& wanted, const Box& b) {
                 if (!has_any(wanted, b)) return;
                 if (piece == nullptr) {
                     wait_filled(lane, k);
                     piece = filled_piece(pass, lane, k);
                 }
-                deliver(*delivery, origin, wanted, b,
-                        piece + begin + linear(p.shape, b.low) * p.element, stride, fill);
+                deliver(*delivery, wanted, b, piece + begin + linear(p.shape, b.low) * p.element,
+                        stride, fill);
             });
         }
     });
 }
 
-void Scatter::take_incoming(Pass& pass, const Lane& lane, std::int64_t k) {
+void Scatter::take_incoming(const Lane& lane, std::int64_t k) {
     const char* from = slot(lane, k);
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
-        std::vector<Strided> origins;
-        for (const Delivery* delivery : pass.of_place[place])
-            origins.push_back(origin_of(*delivery));
         for_parts(p.shape, range, cover_[place], [&](const HeldBox&, const Box& part) {
             Index stride{};
             const std::int64_t bytes = dense_strides(part, p.element, stride);
-            for (std::size_t i = 0; i < origins.size(); ++i) {
-                Delivery* const delivery = pass.of_place[place][i];
+            for (Delivery* delivery = first_of_[place]; delivery; delivery = delivery->other) {
                 char fill[8];
                 default_fill(delivery->array.type, fill);
                 for (const WantedBox& wanted : delivery->boxes) {
@@ -263,7 +260,7 @@ void Scatter::take_incoming(Pass& pass, const Lane& lane, std::int64_t k) {
                     std::int64_t at = 0;
                     for (int d = 0; d < part.nd; ++d)
                         at += (common.low[d] - part.low[d]) * stride[d];
-                    deliver(*delivery, origins[i], wanted, common, from + at, stride, fill);
+                    deliver(*delivery, wanted, common, from + at, stride, fill);
                 }
             }
             from += bytes;
@@ -272,27 +269,31 @@ void Scatter::take_incoming(Pass& pass, const Lane& lane, std::int64_t k) {
 }
 
 void Scatter::take(Pass& pass, const Lane& lane, std::int64_t k) {
+    if (lane.piece.size() <= 0) return;
     const double begin = now(), waited = counts_.wait;
     if (lane.local)
         take_local(pass, lane, k);
     else
-        take_incoming(pass, lane, k);
+        take_incoming(lane, k);
     counts_.pack += now() - begin - (counts_.wait - waited);
 }
 
 Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries,
                     Source& source, const Shelf* shelf) {
-    Pass pass{sources, deliveries, {}, source, shelf, {}, 0, nullptr};
-    pass.of_place.resize(space_.places.size());
-    for (Delivery& d : deliveries) pass.of_place[d.place].push_back(&d);
+    // From here to the end a rank takes memory for reading and for messages alone, and goes on if
+    // there is none: the others wait for it.
+    Pass pass{sources, source, shelf};
+    std::fill(first_of_.begin(), first_of_.end(), nullptr);
+    for (Delivery& d : deliveries) d.other = std::exchange(first_of_[d.place], &d);
     const int me = team_.topology().node_rank;
-    for (Lane& lane : lanes_) lane.cursor = pieces_of(lane.reader);
     if (own_ >= 0) {  // the others need not wait for what is there already
-        PieceCursor cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
+        PieceCursor& cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
+        cursor.rewind();
         Extent piece;
         while (cursor.next(piece) && take_kept(pass, piece, pass.kept, false)) continue;
         if (pass.kept > 0) count_to(control(me).read, pass.kept - 1);
     }
+    for (Lane& lane : lanes_) lane.cursor.rewind();
     const std::size_t first = own_ < 0 ? 0 : static_cast<std::size_t>(own_);
     for (std::int64_t k = 0;; ++k) {
         bool any = false, receives = false;
@@ -324,18 +325,17 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
             team_.world().finish(sends_);
         }
         // What is there already comes first, the own piece before all, while it is in cache.
-        std::vector<const Lane*> later;
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+            Lane& lane = lanes_[(first + i) % lanes_.size()];
+            const Control& owner = control(lane.owner);
+            const Word& filled = lane.local ? owner.read : owner.received;
+            lane.later = filled.load(std::memory_order_acquire) <= k;
+            if (!lane.later) take(pass, lane, k);
+        }
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             const Lane& lane = lanes_[(first + i) % lanes_.size()];
-            if (lane.piece.size() <= 0) continue;
-            Control& owner = control(lane.owner);
-            const Word& filled = lane.local ? owner.read : owner.received;
-            if (filled.load(std::memory_order_acquire) > k)
-                take(pass, lane, k);
-            else
-                later.push_back(&lane);
+            if (lane.later) take(pass, lane, k);
         }
-        for (const Lane* lane : later) take(pass, *lane, k);
         count_to(control(me).taken, k);
     }
     end_streams();

@@ -50,10 +50,10 @@ public:
      * @param arena    memory of the node, `options.budget` bytes or more
      * @note Collective
      */
-    static std::unique_ptr<Scatter> make(Team& team, Memory& arena, Space space,
-                                         std::vector<std::vector<WantedBox>> wanted,
-                                         std::vector<int> readers, const StreamOptions& options,
-                                         Status& status);
+    static std::unique_ptr<Scatter> make(Team& team, Memory& arena, Space&& space,
+                                         std::vector<std::vector<WantedBox>>&& wanted,
+                                         const std::vector<int>& readers,
+                                         const StreamOptions& options, Status& status);
 
     /// Called by every rank before the agreement (any wait of all for all) that must precede each
     /// pass: ranks leave a pass while others are still in it.
@@ -87,14 +87,17 @@ private:
         char* memory;  ///< slots of `capacity_` bytes
         PieceCursor cursor;
         Extent piece;  ///< at the position that is under way
+        bool later;    ///< was not there yet when others were taken
     };
     struct Pass;
 
     explicit Scatter(Team& team) : team_(team) {}
     Status cover_node(const std::vector<std::vector<WantedBox>>& wanted);
     std::vector<HeldBox> cover_near(int reader, std::size_t place) const;
-    std::set<int> exchange_covers();
-    Status make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options);
+    Status exchange_covers(std::set<int>& met);
+    std::vector<Packet> tell_covers(std::set<int>& met) const;
+    Status add_lanes(const std::set<int>& met);
+    Status share_arena(const StreamOptions& options);
 
     Control& control(int place) const;
     char* slot(const Lane& lane, std::int64_t k) const;
@@ -113,7 +116,7 @@ private:
     bool meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) const;
     void take(Pass& pass, const Lane& lane, std::int64_t k);
     void take_local(Pass& pass, const Lane& lane, std::int64_t k);
-    void take_incoming(Pass& pass, const Lane& lane, std::int64_t k);
+    void take_incoming(const Lane& lane, std::int64_t k);
 
     Team& team_;
     Memory* arena_ = nullptr;
@@ -123,6 +126,7 @@ private:
     std::vector<std::vector<HeldBox>> cover_;  ///< per place: what this node wants; several nodes
     /// Per node, per place: what other nodes want of this reader's share; empty for others.
     std::vector<std::vector<std::vector<HeldBox>>> remote_;
+    std::vector<Delivery*> first_of_;  ///< of a pass, by place
     std::vector<Lane> lanes_;
     int own_ = -1;  ///< lane that this rank reads
     int slots_ = 1;

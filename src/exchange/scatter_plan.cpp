@@ -1,7 +1,6 @@
 // Planning a read: lanes, and what other nodes want.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <new>
 
 #include "comm/words.hpp"
 #include "exchange/cover.hpp"
@@ -41,62 +40,70 @@ void for_words(std::span<const std::int64_t> words, const Space& space, Visit&& 
 
 }  // namespace
 
-std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space space,
-                                       std::vector<std::vector<WantedBox>> wanted,
-                                       std::vector<int> readers, const StreamOptions& options,
-                                       Status& status) {
-    std::unique_ptr<Scatter> scatter(new Scatter(team));
-    scatter->arena_ = &arena;
-    scatter->space_ = std::move(space);
-    scatter->readers_ = std::move(readers);
-    scatter->layout_ = make_record_layout(static_cast<int>(scatter->readers_.size()), 1);
+std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
+                                       std::vector<std::vector<WantedBox>>&& wanted,
+                                       const std::vector<int>& readers,
+                                       const StreamOptions& options, Status& status) {
+    std::unique_ptr<Scatter> scatter;
+    status = alone([&]() -> Status {
+        scatter.reset(new Scatter(team));
+        scatter->arena_ = &arena;
+        scatter->readers_ = readers;
+        scatter->space_ = std::move(space);
+        scatter->layout_ = make_record_layout(static_cast<int>(readers.size()), 1);
+        return {};
+    });
     std::set<int> met;
     if (team.topology().nodes > 1) {
-        status = team.agree(scatter->cover_node(wanted));
+        if (status = team.agree(status); !status.ok()) return nullptr;
+        // What a node's collectives throw, they throw on its ranks only.
+        status = team.agree(alone([&] { return scatter->cover_node(wanted); }));
         if (!status.ok()) return nullptr;
-        met = scatter->exchange_covers();
+        status = scatter->exchange_covers(met);
     }
-    status = team.agree(scatter->make_lanes(arena, met, options));
+    if (status.ok()) status = alone([&] { return scatter->add_lanes(met); });
+    if (status = team.agree(status); !status.ok()) return nullptr;
+    status = team.agree(scatter->share_arena(options));
     if (!status.ok()) return nullptr;
     return scatter;
 }
 
 /// What the ranks of this node want together, known to all of them.
 Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
-    std::vector<std::int64_t> words;
-    Status status;
-    try {
+    std::vector<char> mine, together;
+    Status status = alone([&]() -> Status {
+        std::vector<std::int64_t> words;
         for (std::size_t p = 0; p < wanted.size(); ++p) {
             std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
             for (HeldBox& held : boxes)  // an index that is wanted twice is told once
                 if (held.list) held.list = unite({&held.list, 1});
             append(words, p, boxes);
         }
-    } catch (const std::bad_alloc&) {  // takes part with nothing
-        words.clear();
-        status = failure(TW_ENOMEM, "no memory to plan what a rank reads");
-    }
-    const auto all = team_.node().gather(to_bytes(words), 0);
-    std::vector<char> together;
-    if (team_.topology().node_rank == 0) {
-        try {
-            std::vector<std::vector<HeldBox>> boxes(space_.places.size());
-            for (const std::vector<char>& bytes : all)
-                for_words(to_words(bytes), space_,
-                          [&](std::size_t p, const HeldBox& held) { boxes[p].push_back(held); });
-            words.clear();
-            for (std::size_t p = 0; p < boxes.size(); ++p)
-                append(words, p, cover(boxes[p], space_.places[p].shape));
-            together = to_bytes(words);
-        } catch (const std::bad_alloc&) {
-            status = failure(TW_ENOMEM, "no memory to plan what a node reads");
-        }
-    }
+        mine = to_bytes(words);
+        return {};
+    });
+    // Who has no memory takes part with nothing.
+    const auto all = team_.node().gather(mine, 0);
+    const auto unite_all = [&]() -> Status {
+        std::vector<std::vector<HeldBox>> boxes(space_.places.size());
+        for (const std::vector<char>& bytes : all)
+            for_words(to_words(bytes), space_,
+                      [&](std::size_t p, const HeldBox& held) { boxes[p].push_back(held); });
+        std::vector<std::int64_t> words;
+        for (std::size_t p = 0; p < boxes.size(); ++p)
+            append(words, p, cover(boxes[p], space_.places[p].shape));
+        together = to_bytes(words);
+        return {};
+    };
+    if (team_.topology().node_rank == 0 && status.ok()) status = alone(unite_all);
     team_.node().broadcast(together, 0);
-    cover_.assign(space_.places.size(), {});
-    for_words(to_words(together), space_,
-              [&](std::size_t p, const HeldBox& held) { cover_[p].push_back(held); });
-    return status;
+    if (!status.ok()) return status;
+    return alone([&]() -> Status {
+        cover_.assign(space_.places.size(), {});
+        for_words(to_words(together), space_,
+                  [&](std::size_t p, const HeldBox& held) { cover_[p].push_back(held); });
+        return {};
+    });
 }
 
 /// What of the cover a reader's share meets; of boxes all.
@@ -112,10 +119,35 @@ std::vector<HeldBox> Scatter::cover_near(int reader, std::size_t place) const {
 }
 
 /// A reader must know what other nodes want of its share: told once, to the readers met and to no
-/// one else. Returns the readers that this node meets.
-std::set<int> Scatter::exchange_covers() {
+/// one else. `met` receives the readers that this node meets.
+Status Scatter::exchange_covers(std::set<int>& met) {
+    std::vector<Packet> packets;
+    Status status = alone([&]() -> Status {
+        packets = tell_covers(met);
+        return {};
+    });
+    // Who has no memory takes part with nothing.
+    packets = team_.world().exchange(packets);
+    const auto keep = [&]() -> Status {
+        const Topology& topology = team_.topology();
+        remote_.assign(static_cast<std::size_t>(topology.nodes), {});
+        for (const Packet& packet : packets) {
+            auto& boxes = remote_[static_cast<std::size_t>(
+                topology.node_of[static_cast<std::size_t>(packet.rank)])];
+            boxes.resize(space_.places.size());
+            for_words(to_words(packet.bytes), space_,
+                      [&](std::size_t p, const HeldBox& held) { boxes[p].push_back(held); });
+        }
+        outgoing_.resize(remote_.size());
+        sends_.reserve(remote_.size());
+        return {};
+    };
+    return status.ok() ? alone(keep) : status;
+}
+
+/// What the readers of other nodes must know of this one; its first rank tells them.
+std::vector<Packet> Scatter::tell_covers(std::set<int>& met) const {
     const Topology& topology = team_.topology();
-    std::set<int> met;
     std::map<int, std::vector<std::int64_t>> words;  // per reader's rank
     for (std::size_t p = 0; p < cover_.size(); ++p) {
         std::set<int> met_here;
@@ -130,19 +162,10 @@ std::set<int> Scatter::exchange_covers() {
     }
     std::vector<Packet> packets;
     for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
-    remote_.assign(static_cast<std::size_t>(topology.nodes), {});
-    for (const Packet& packet : team_.world().exchange(packets)) {
-        auto& boxes = remote_[static_cast<std::size_t>(
-            topology.node_of[static_cast<std::size_t>(packet.rank)])];
-        boxes.resize(space_.places.size());
-        for_words(to_words(packet.bytes), space_,
-                  [&](std::size_t p, const HeldBox& held) { boxes[p].push_back(held); });
-    }
-    outgoing_.resize(remote_.size());
-    return met;
+    return packets;
 }
 
-Status Scatter::make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options) {
+Status Scatter::add_lanes(const std::set<int>& met) {
     const Topology& topology = team_.topology();
     const auto members = static_cast<std::int64_t>(topology.members.size());
     for (std::size_t r = 0; r < readers_.size(); ++r) {
@@ -161,12 +184,19 @@ Status Scatter::make_lanes(Memory& arena, const std::set<int>& met, const Stream
         else
             lane.owner = reader % static_cast<int>(members);
         if (rank == team_.rank()) own_ = static_cast<int>(lanes_.size());
-        lanes_.push_back(lane);
+        lanes_.push_back(std::move(lane));
     }
+    return {};
+}
+
+/// Cuts the node's memory into slots.
+Status Scatter::share_arena(const StreamOptions& options) {
+    const auto members = static_cast<std::int64_t>(team_.topology().members.size());
     const auto lanes = static_cast<std::int64_t>(lanes_.size());
     const auto controls = static_cast<std::int64_t>(sizeof(Control)) * members;
     const std::int64_t room =
-        std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena.size())) - controls;
+        std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena_->size())) -
+        controls;
     std::int64_t piece = options.piece > 0 ? options.piece : default_piece;
     slots_ = members == 1 ? 1 : 3;
     auto fitting = [&] { return lanes == 0 ? piece : (room / (lanes * slots_) - slack) / 64 * 64; };
@@ -176,17 +206,23 @@ Status Scatter::make_lanes(Memory& arena, const std::set<int>& met, const Stream
     team_.all_reduce({&smallest, 1}, Reduce::min);
     piece_ = smallest;
     if (piece_ < smallest_piece)
-        return failure(TW_ENOMEM,
-                       "{} bytes of exchange buffers on a node are too few for {} streams of {} "
-                       "slots; raise the setting 'buffer'",
-                       options.budget, lanes, slots_);
+        return alone([&] {
+            return failure(TW_ENOMEM,
+                           "{} bytes of exchange buffers on a node are too few for {} streams of "
+                           "{} slots; raise the setting 'buffer'",
+                           options.budget, lanes, slots_);
+        });
     capacity_ = static_cast<std::size_t>(piece_ + 8 + 63) / 64 * 64;
-    char* at = arena.data() + controls;
+    char* at = arena_->data() + controls;
     for (Lane& lane : lanes_) {
         lane.memory = at;
         at += capacity_ * static_cast<std::size_t>(slots_);
     }
-    return {};
+    return alone([&]() -> Status {
+        for (Lane& lane : lanes_) lane.cursor = pieces_of(lane.reader);
+        first_of_.resize(space_.places.size());
+        return {};
+    });
 }
 
 }  // namespace thalweg

@@ -88,8 +88,8 @@ Status read_straight(const Space& space, std::span<const PlaceSource> sources,
                     Stopwatch watch(counts.pack);
                     for_boxes_of_range(place.shape, now.begin, now.end, [&](const Box& box) {
                         const std::int64_t at = linear(place.shape, box.low) - now.begin;
-                        deliver(*delivery, {}, wanted, box, buffer.data() + at * place.element,
-                                stride, fill);
+                        deliver(*delivery, wanted, box, buffer.data() + at * place.element, stride,
+                                fill);
                     });
                 }
                 return {};

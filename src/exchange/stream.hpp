@@ -50,7 +50,7 @@ public:
      * @note Collective
      */
     static std::unique_ptr<Stream> make(Team& team, Packers& packers, Memory& arena,
-                                        const Layout& layout, std::vector<int> writers,
+                                        const Layout& layout, const std::vector<int>& writers,
                                         const Definitions& definitions,
                                         std::span<const Space> spaces, Order order,
                                         const StreamOptions& options, Status& status);
@@ -109,7 +109,9 @@ private:
     std::vector<Packet> tell_boxes(std::span<const Space> spaces,
                                    std::vector<std::set<int>>& met_by_view) const;
     Status exchange_boxes(std::span<const Space> spaces, std::vector<std::set<int>>& met_by_view);
-    Status make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options);
+    std::vector<std::int64_t> bits_of(std::span<const std::set<int>> met_by_view) const;
+    Status add_lanes(std::span<const std::int64_t> bits);
+    Status share_arena(Memory& arena, const StreamOptions& options);
 
     char* slot(const Lane& lane, std::int64_t piece) const;
     void begin_lane(Pass& pass, Lane& lane);

@@ -1,7 +1,6 @@
 // Planning a stream: views, lanes, and the boxes that writers must know of other nodes' ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <new>
 
 #include "comm/words.hpp"
 #include "exchange/held_words.hpp"
@@ -21,26 +20,36 @@ constexpr std::int64_t slack = 64;
 }  // namespace
 
 std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena,
-                                     const Layout& layout, std::vector<int> writers,
+                                     const Layout& layout, const std::vector<int>& writers,
                                      const Definitions& definitions, std::span<const Space> spaces,
                                      Order order, const StreamOptions& options, Status& status) {
-    std::unique_ptr<Stream> stream(new Stream(team, packers));
-    stream->layout_ = &layout;
-    stream->definitions_ = &definitions;
-    stream->order_ = order;
-    stream->writers_ = std::move(writers);
-    stream->describe_variables(definitions);
-
-    std::set<int> met;
-    if (!options.fill_only) {
-        std::vector<std::set<int>> met_by_view = stream->find_writers(spaces);
-        if (team.topology().nodes > 1) {
-            status = team.agree(stream->exchange_boxes(spaces, met_by_view));
-            if (!status.ok()) return nullptr;
-        }
-        for (const auto& of_view : met_by_view) met.insert(of_view.begin(), of_view.end());
+    std::unique_ptr<Stream> stream;
+    std::vector<std::set<int>> met_by_view;
+    status = alone([&]() -> Status {
+        stream.reset(new Stream(team, packers));
+        stream->layout_ = &layout;
+        stream->definitions_ = &definitions;
+        stream->order_ = order;
+        stream->writers_ = writers;
+        stream->describe_variables(definitions);
+        if (!options.fill_only) met_by_view = stream->find_writers(spaces);
+        return {};
+    });
+    if (status = team.agree(status); !status.ok()) return nullptr;
+    if (!options.fill_only && team.topology().nodes > 1) {
+        status = team.agree(stream->exchange_boxes(spaces, met_by_view));
+        if (!status.ok()) return nullptr;
     }
-    status = team.agree(stream->make_lanes(arena, met, options));
+    std::vector<std::int64_t> met;
+    status = team.agree(alone([&]() -> Status {
+        met = stream->bits_of(met_by_view);
+        return {};
+    }));
+    if (!status.ok()) return nullptr;
+    team.node().all_reduce(met, Reduce::bit_or);
+    status = team.agree(alone([&] { return stream->add_lanes(met); }));
+    if (!status.ok()) return nullptr;
+    status = team.agree(stream->share_arena(arena, options));
     if (!status.ok()) return nullptr;
     return stream;
 }
@@ -135,11 +144,11 @@ Status Stream::exchange_boxes(std::span<const Space> spaces,
     std::vector<Packet> packets;
     Status status;
     const auto guarded = [&](auto&& work) {
-        try {
+        const Status done = alone([&]() -> Status {
             work();
-        } catch (const std::bad_alloc&) {
-            status = failure(TW_ENOMEM, "no memory to plan what goes to other nodes");
-        }
+            return {};
+        });
+        if (status.ok()) status = done;
     };
     guarded([&] { packets = tell_boxes(spaces, met_by_view); });
     const std::vector<Packet> received = team_.world().exchange(packets);
@@ -158,16 +167,20 @@ Status Stream::exchange_boxes(std::span<const Space> spaces,
     return status;
 }
 
-Status Stream::make_lanes(Memory& arena, const std::set<int>& met, const StreamOptions& options) {
+/// The writers met by any view, a bit each.
+std::vector<std::int64_t> Stream::bits_of(std::span<const std::set<int>> met_by_view) const {
+    std::vector<std::int64_t> bits((writers_.size() + 63) / 64, 0);
+    for (const std::set<int>& met : met_by_view)
+        for (const int w : met)
+            bits[static_cast<std::size_t>(w) / 64] |=
+                static_cast<std::int64_t>(std::uint64_t(1) << (w % 64));
+    return bits;
+}
+
+/// The node feeds the streams that its writers own and those that any of its ranks meets.
+Status Stream::add_lanes(std::span<const std::int64_t> bits) {
     const Topology& topology = team_.topology();
     const auto members = static_cast<std::int64_t>(topology.members.size());
-
-    // The node feeds the streams that its writers own and those that any of its ranks meets.
-    std::vector<std::int64_t> bits((writers_.size() + 63) / 64, 0);
-    for (int w : met)
-        bits[static_cast<std::size_t>(w) / 64] |=
-            static_cast<std::int64_t>(std::uint64_t(1) << (w % 64));
-    team_.node().all_reduce(bits, Reduce::bit_or);
     for (std::size_t w = 0; w < writers_.size(); ++w) {
         const int rank = writers_[w];
         const bool local = topology.node_of[static_cast<std::size_t>(rank)] == topology.node;
@@ -181,8 +194,15 @@ Status Stream::make_lanes(Memory& arena, const std::set<int>& met, const StreamO
         lane.mine = local ? rank == team_.rank() : sender == topology.node_rank;
         if (local && lane.mine) own_ = static_cast<int>(lanes_.size());
         lanes_.push_back(lane);
+        lanes_.back().recent.reserve(max_slots);
     }
+    return {};
+}
 
+/// Cuts the node's memory into slots.
+Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
+    const Topology& topology = team_.topology();
+    const auto members = static_cast<std::int64_t>(topology.members.size());
     const auto lanes = static_cast<std::int64_t>(lanes_.size());
     const auto controls = static_cast<std::int64_t>(sizeof(Control)) * lanes;
     // Sections of a message: a header a rank, and padding.
@@ -199,10 +219,12 @@ Status Stream::make_lanes(Memory& arena, const std::set<int>& met, const StreamO
     piece_ = agreed[0];
     slots_ = static_cast<int>(agreed[1]);
     if (piece_ < smallest_piece)
-        return failure(TW_ENOMEM,
-                       "{} bytes of exchange buffers on a node are too few for {} streams of {} "
-                       "slots; raise the setting 'buffer'",
-                       options.budget, lanes, slots_);
+        return alone([&] {
+            return failure(TW_ENOMEM,
+                           "{} bytes of exchange buffers on a node are too few for {} streams of "
+                           "{} slots; raise the setting 'buffer'",
+                           options.budget, lanes, slots_);
+        });
     capacity_ = static_cast<std::size_t>(piece_ + extra);
     capacity_ = (capacity_ + 63) / 64 * 64;
     while (lanes > 0 && static_cast<std::int64_t>(capacity_) * lanes * slots_ > room)
@@ -217,12 +239,10 @@ Status Stream::make_lanes(Memory& arena, const std::set<int>& met, const StreamO
     if (own_ < 0 || topology.nodes == 1) return {};
     const auto largest_node =
         static_cast<std::size_t>(*std::max_element(topology.sizes.begin(), topology.sizes.end()));
-    try {
+    return alone([&]() -> Status {
         received_.resize(static_cast<std::size_t>(piece_ + slack) + 32 * largest_node);
-    } catch (const std::bad_alloc&) {
-        return failure(TW_ENOMEM, "no memory for {} bytes to receive into", capacity_);
-    }
-    return {};
+        return {};
+    });
 }
 
 }  // namespace thalweg

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <new>
 #include <numeric>
 
 namespace thalweg {
@@ -13,17 +12,6 @@ namespace {
 
 /// Bytes of a rank that are read at a time to compare a checksum.
 constexpr std::int64_t check_bytes = 4 << 20;
-
-/// What a rank does by itself before all agree: that it runs out of memory is told to the others,
-/// who would wait for it in vain.
-template <class Do>
-Status alone(Do&& act) {
-    try {
-        return act();
-    } catch (const std::bad_alloc&) {
-        return failure(TW_ENOMEM, "out of memory");
-    }
-}
 
 /// Whether every value of a type is exactly one of another.
 bool holds_exactly(tw_type to, tw_type from) {

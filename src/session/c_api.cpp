@@ -21,16 +21,17 @@ namespace {
 
 Status close_file(tw_file_impl& file) {
     Status status;
-    if (file.file) {
-        status = file.file->close();
-        file.session->finished.push_back(file.file->figures());
-        file.file.reset();
-    } else if (file.reader) {
-        status = file.reader->close();
-        file.session->finished_inputs.push_back(file.reader->figures());
-        file.reader.reset();
-    }
     file.closed = true;
+    if (file.file) status = file.file->close();
+    if (file.reader) status = file.reader->close();
+    // Figures are not worth an error.
+    (void)alone([&]() -> Status {
+        if (file.file) file.session->finished.push_back(file.file->figures());
+        if (file.reader) file.session->finished_inputs.push_back(file.reader->figures());
+        return {};
+    });
+    file.file.reset();
+    file.reader.reset();
     return status;
 }
 
@@ -38,29 +39,41 @@ Status close_file(tw_file_impl& file) {
 Status check_request(tw_session session, const char* path, const char* settings, tw_file* file,
                      Settings& own) {
     Comm& world = session->team->world();
-    Status status;
-    if (file == nullptr) status = failure(TW_EARG, "no place for the file's handle");
-    if (status.ok()) status = session->settings.for_file(text_or_empty(settings), own);
+    Status status = alone([&]() -> Status {
+        if (file == nullptr) return failure(TW_EARG, "no place for the file's handle");
+        return session->settings.for_file(text_or_empty(settings), own);
+    });
     if (status = agree(world, status); !status.ok()) return status;
     *file = nullptr;
     if (status = own.check_alike(world); !status.ok()) return status;
     return check_path(session, path);
 }
 
-std::unique_ptr<tw_file_impl> new_handle(tw_session session, const char* path) {
-    auto handle = std::make_unique<tw_file_impl>();
-    handle->session = session;
-    handle->path = path;
-    return handle;
+/// The handle of a file that is to be written or read, and room for it. @note Collective
+template <class Kind>
+Status new_handle(tw_session session, const char* path, const Settings& own,
+                  std::unique_ptr<Kind> tw_file_impl::*kind,
+                  std::unique_ptr<tw_file_impl>& handle) {
+    const int serial = ++session->created;
+    Status made = alone([&]() -> Status {
+        session->files.reserve(session->files.size() + 1);
+        handle = std::make_unique<tw_file_impl>();
+        handle->session = session;
+        handle->path = path;
+        (*handle).*kind = std::make_unique<Kind>(*session->team, *session, handle->path, serial,
+                                                 session->options_for(own));
+        return {};
+    });
+    return session->team->agree(made);
 }
 
 /// A file that is new, or there already. @note Collective
 Status start_writing(tw_session session, const char* path, const Settings& own, tw_file* file) {
     if (Status status = check_unused(session, path); !status.ok()) return status;
-    auto handle = new_handle(session, path);
-    handle->file = std::make_unique<File>(*session->team, *session, handle->path,
-                                          ++session->created, session->options_for(own));
-    if (Status status = handle->file->begin(); !status.ok()) return status;
+    std::unique_ptr<tw_file_impl> handle;
+    Status status = new_handle(session, path, own, &tw_file_impl::file, handle);
+    if (!status.ok()) return status;
+    if (status = handle->file->begin(); !status.ok()) return status;
     *file = handle.get();
     session->files.push_back(std::move(handle));
     return {};
@@ -352,9 +365,9 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
         Status status = check_request(session, path, settings, file, own);
         if (!status.ok()) return status;
         if (own.text("mode") == "append") return start_writing(session, path, own, file);
-        auto handle = new_handle(session, path);
-        handle->reader = std::make_unique<Reader>(*session->team, *session, handle->path,
-                                                  ++session->created, session->options_for(own));
+        std::unique_ptr<tw_file_impl> handle;
+        status = new_handle(session, path, own, &tw_file_impl::reader, handle);
+        if (!status.ok()) return status;
         if (status = handle->reader->open(); !status.ok()) return status;
         *file = handle.get();
         session->files.push_back(std::move(handle));

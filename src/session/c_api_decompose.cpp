@@ -2,6 +2,7 @@
 // content, so that plans made for it serve once more.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 
 #include "definitions/definitions.hpp"
 #include "session/calls.hpp"
@@ -11,14 +12,16 @@ using namespace thalweg;
 namespace {
 
 Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
-    std::vector<char> first;
-    for (const Edge edge : edges) first.push_back(static_cast<char>(edge));
-    const std::vector<char> mine = first;
-    team.world().broadcast(first, 0);
-    Status status;
-    if (first != mine)
-        status = failure(TW_EMISMATCH, "the edges on rank {} are not those on rank 0", team.rank());
-    return agree(team.world(), status);
+    const std::int64_t mine = std::accumulate(
+        edges.begin(), edges.end(), std::int64_t{1},
+        [](std::int64_t all, Edge edge) { return 3 * all + static_cast<std::int64_t>(edge); });
+    std::int64_t first = mine;
+    team.world().broadcast(&first, sizeof first, 0);
+    return agree(team.world(), alone([&]() -> Status {
+                     if (first == mine) return {};
+                     return failure(TW_EMISMATCH, "the edges on rank {} are not those on rank 0",
+                                    team.rank());
+                 }));
 }
 
 /// Finds candidates only; contents are compared in full.
@@ -86,39 +89,51 @@ std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_
 template <class Same, class Make>
 Status declare(tw_session session, std::uint64_t hash, Same&& same, Make&& make,
                tw_decomposition* decomposition) {
-    auto handle = std::make_unique<tw_decomposition_impl>();
-    handle->session = session;
-    handle->decomposition = find_known(session, hash, same);
-    if (!handle->decomposition) {
-        if (Status status = make(handle->decomposition); !status.ok()) return status;
-        session->known.push_back({hash, handle->decomposition});
-    }
+    std::shared_ptr<const Decomposition> found = find_known(session, hash, same);
+    const bool is_new = !found;
+    if (is_new)
+        if (Status status = make(found); !status.ok()) return status;
+    std::unique_ptr<tw_decomposition_impl> handle;
+    Status kept = alone([&]() -> Status {
+        handle.reset(new tw_decomposition_impl{session, found});
+        session->decompositions.reserve(session->decompositions.size() + 1);
+        session->known.reserve(session->known.size() + 1);
+        return {};
+    });
+    if (kept = session->team->agree(kept); !kept.ok()) return kept;
+    if (is_new) session->known.push_back({hash, std::move(found)});
     *decomposition = handle.get();
     session->decompositions.push_back(std::move(handle));
     return {};
 }
 
 /// What every decomposition begins with: its names and its shape, without halos.
-/// @param check  of the other arguments, given the number of dimensions
+/// @param check     of the other arguments, given the number of dimensions
+/// @param describe  what else this rank makes of them, given that number
 /// @note Collective
-template <class Check>
+template <class Check, class Describe>
 Status begin_decomposition(tw_session session, const char* dims, const std::int64_t* shape,
-                           tw_decomposition* decomposition, Check&& check, Decomposition& d) {
-    d.dims = split_names(text_or_empty(dims));
+                           tw_decomposition* decomposition, Check&& check, Describe&& describe,
+                           Decomposition& d) {
     d.serial = ++session->declared;
-    const std::size_t nd = d.dims.size();
-    Status status = check(nd);
-    if (decomposition == nullptr)
-        status = failure(TW_EARG, "no place for the decomposition's handle");
-    else if (nd > static_cast<std::size_t>(max_dims))
-        status = failure(TW_EARG, "a decomposition of {} dimensions; at most {} are possible", nd,
-                         max_dims);
-    if (status = agree(session->team->world(), status); !status.ok()) return status;
-    *decomposition = nullptr;
-    d.shape.assign(shape, shape + nd);
-    d.halo_low.assign(nd, 0);
-    d.halo_high.assign(nd, 0);
-    return {};
+    const auto begin = [&]() -> Status {
+        d.dims = split_names(text_or_empty(dims));
+        const std::size_t nd = d.dims.size();
+        if (decomposition == nullptr)
+            return failure(TW_EARG, "no place for the decomposition's handle");
+        if (nd > static_cast<std::size_t>(max_dims))
+            return failure(TW_EARG, "a decomposition of {} dimensions; at most {} are possible", nd,
+                           max_dims);
+        if (Status status = check(nd); !status.ok()) return status;
+        d.shape.assign(shape, shape + nd);
+        d.halo_low.assign(nd, 0);
+        d.halo_high.assign(nd, 0);
+        describe(nd);
+        return {};
+    };
+    Status status = agree(session->team->world(), alone(begin));
+    if (status.ok()) *decomposition = nullptr;
+    return status;
 }
 
 }  // namespace
@@ -137,31 +152,33 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
     if (session == nullptr || !session->team) return TW_EHANDLE;
     return guarded(session, [&]() -> Status {
         Decomposition d;
+        Hash hash;
         const auto check = [&](std::size_t nd) -> Status {
             if (nblocks < 0) return failure(TW_EARG, "{} blocks in a decomposition", nblocks);
             const bool starts = nblocks == 0 || (start_ != nullptr && count != nullptr);
             if (nd == 0 || (shape != nullptr && starts)) return {};
             return failure(TW_EARG, "shape, start or count is missing");
         };
-        if (Status status = begin_decomposition(session, dims, shape, decomposition, check, d);
+        const auto describe = [&](std::size_t nd) {
+            if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
+            if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
+            hash.add(d.dims);
+            for (const auto* numbers : {&d.shape, &d.halo_low, &d.halo_high}) hash.add(*numbers);
+            for (int b = 0; b < nblocks; ++b) {
+                Box box;
+                box.nd = static_cast<int>(nd);
+                const auto at = static_cast<std::size_t>(b) * nd;
+                std::copy_n(start_ + at, nd, box.low.begin());
+                std::copy_n(count + at, nd, box.count.begin());
+                hash.add(std::span(start_ + at, nd));
+                hash.add(std::span(count + at, nd));
+                d.blocks.push_back(box);
+            }
+        };
+        if (Status status =
+                begin_decomposition(session, dims, shape, decomposition, check, describe, d);
             !status.ok())
             return status;
-        const std::size_t nd = d.dims.size();
-        if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
-        if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
-        Hash hash;
-        hash.add(d.dims);
-        for (const auto* numbers : {&d.shape, &d.halo_low, &d.halo_high}) hash.add(*numbers);
-        for (int b = 0; b < nblocks; ++b) {
-            Box box;
-            box.nd = static_cast<int>(nd);
-            const auto at = static_cast<std::size_t>(b) * nd;
-            std::copy_n(start_ + at, nd, box.low.begin());
-            std::copy_n(count + at, nd, box.count.begin());
-            hash.add(std::span(start_ + at, nd));
-            hash.add(std::span(count + at, nd));
-            d.blocks.push_back(box);
-        }
         const auto same = [&](const Decomposition& known) {
             return !known.listed && same_grid(known, d) &&
                    std::equal(known.blocks.begin(), known.blocks.end(), d.blocks.begin(),
@@ -180,6 +197,10 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
     if (session == nullptr || !session->team) return TW_EHANDLE;
     return guarded(session, [&]() -> Status {
         Decomposition d;
+        std::vector<std::string> names;
+        const std::span list(indices, static_cast<std::size_t>(std::max<int64_t>(n, 0)));
+        const bool shared = flags == TW_LIST_SHARED;
+        Hash hash;
         const auto check = [&](std::size_t nd) -> Status {
             if (n < 0) return failure(TW_EARG, "a list of {} indices", n);
             if ((nd > 0 && shape == nullptr) || (n > 0 && indices == nullptr))
@@ -187,18 +208,18 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
             if (flags == TW_LIST_UNIQUE || flags == TW_LIST_SHARED) return {};
             return failure(TW_EARG, "there are no flags {} of a list", flags);
         };
-        if (Status status = begin_decomposition(session, dims, shape, decomposition, check, d);
+        const auto describe = [&](std::size_t) {
+            names = split_names(text_or_empty(listed));
+            hash.add(d.dims);
+            hash.add(d.shape);
+            hash.add(names);
+            hash.add(flags);
+            hash.add(list);
+        };
+        if (Status status =
+                begin_decomposition(session, dims, shape, decomposition, check, describe, d);
             !status.ok())
             return status;
-        const std::vector<std::string> names = split_names(text_or_empty(listed));
-        const std::span list(indices, static_cast<std::size_t>(n));
-        const bool shared = flags == TW_LIST_SHARED;
-        Hash hash;
-        hash.add(d.dims);
-        hash.add(d.shape);
-        hash.add(names);
-        hash.add(flags);
-        hash.add(list);
         const auto same = [&](const Decomposition& known) {
             if (!known.listed || !same_grid(known, d) || known.listed->shared != shared)
                 return false;
@@ -218,19 +239,20 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
     if (decomposition == nullptr) return TW_EHANDLE;
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
-        auto d = std::make_shared<Decomposition>(*decomposition->decomposition);
-        Status status;
-        if (edges == nullptr)
-            status = failure(TW_EARG, "no edges given");
-        else if (d->listed)
-            status = failure(TW_EARG, "a list has no halo");
-        d->edges.clear();
-        for (int i = 0; i < d->nd() && status.ok(); ++i) {
-            if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
-                status = failure(TW_EARG, "dimension '{}': there is no edge {}",
-                                 d->dims[static_cast<std::size_t>(i)], edges[i]);
-            d->edges.push_back(static_cast<Edge>(edges[i]));
-        }
+        std::shared_ptr<Decomposition> d;
+        Status status = alone([&]() -> Status {
+            if (edges == nullptr) return failure(TW_EARG, "no edges given");
+            d = std::make_shared<Decomposition>(*decomposition->decomposition);
+            if (d->listed) return failure(TW_EARG, "a list has no halo");
+            d->edges.clear();
+            for (int i = 0; i < d->nd(); ++i) {
+                if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
+                    return failure(TW_EARG, "dimension '{}': there is no edge {}",
+                                   d->dims[static_cast<std::size_t>(i)], edges[i]);
+                d->edges.push_back(static_cast<Edge>(edges[i]));
+            }
+            return {};
+        });
         if (status = agree(session->team->world(), status); !status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
         d->serial = ++session->declared;  // plans of reads go by it

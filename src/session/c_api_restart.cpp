@@ -26,6 +26,17 @@ FileOptions options_of(const tw_restart_impl& restart) {
     return options;
 }
 
+/// A file that is written or read. @note Collective
+template <class Kind>
+Status make_one(const tw_restart_impl& restart, const char* path, std::unique_ptr<Kind>& made) {
+    tw_session session = restart.session;
+    const int serial = ++session->created;
+    return session->team->agree(alone([&]() -> Status {
+        made = std::make_unique<Kind>(*session->team, *session, path, serial, options_of(restart));
+        return {};
+    }));
+}
+
 Status add(tw_restart restart, Registration& r, const char* name, tw_type type, const char* dims,
            tw_decomposition decomposition, void* data, int flags) {
     r.name = text_or_empty(name);
@@ -60,18 +71,22 @@ int tw_restart_new(tw_session session, const char* settings, tw_restart* restart
     return guarded(session, [&]() -> Status {
         Comm& world = session->team->world();
         Settings own;
-        Status status;
-        if (restart == nullptr) status = failure(TW_EARG, "no place for the restart's handle");
-        if (status.ok())
-            status = session->settings.for_file(
+        Status status = alone([&]() -> Status {
+            if (restart == nullptr) return failure(TW_EARG, "no place for the restart's handle");
+            return session->settings.for_file(
                 std::string("durable=yes; ") + text_or_empty(settings), own);
+        });
         if (status = agree(world, status); !status.ok()) return status;
         *restart = nullptr;
         if (status = own.check_alike(world); !status.ok()) return status;
-        session->restarts.push_back(std::unique_ptr<tw_restart_impl>(
-            new tw_restart_impl{session, std::move(own), Restart(*session->team)}));
-        *restart = session->restarts.back().get();
-        return {};
+        status = session->team->agree(alone([&]() -> Status {
+            session->restarts.reserve(session->restarts.size() + 1);
+            session->restarts.push_back(std::unique_ptr<tw_restart_impl>(
+                new tw_restart_impl{session, std::move(own), Restart(*session->team)}));
+            return {};
+        }));
+        if (status.ok()) *restart = session->restarts.back().get();
+        return status;
     });
 }
 
@@ -135,9 +150,14 @@ int tw_restart_write(tw_restart restart, const char* path) {
     return guarded(session, path, [&]() -> Status {
         if (Status status = check_path(session, path); !status.ok()) return status;
         if (Status status = check_unused(session, path); !status.ok()) return status;
-        File file(*session->team, *session, path, ++session->created, options_of(*restart));
-        Status status = restart->restart.write(file, path, restart->settings.flag("checksum"));
-        session->finished.push_back(file.figures());
+        std::unique_ptr<File> file;
+        Status status = make_one(*restart, path, file);
+        if (!status.ok()) return status;
+        status = restart->restart.write(*file, path, restart->settings.flag("checksum"));
+        (void)alone([&]() -> Status {  // not worth an error
+            session->finished.push_back(file->figures());
+            return {};
+        });
         return status;
     });
 }
@@ -147,8 +167,9 @@ int tw_restart_read(tw_restart restart, const char* path) {
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
         if (Status status = check_path(session, path); !status.ok()) return status;
-        Reader reader(*session->team, *session, path, ++session->created, options_of(*restart));
-        return restart->restart.read(reader, path, restart->settings.flag("checksum"));
+        std::unique_ptr<Reader> reader;
+        if (Status status = make_one(*restart, path, reader); !status.ok()) return status;
+        return restart->restart.read(*reader, path, restart->settings.flag("checksum"));
     });
 }
 

@@ -5,7 +5,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <new>
 #include <utility>
 
 #include "session/session.hpp"
@@ -37,9 +36,14 @@ int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 
     const Standing standing(session == nullptr ? nullptr : session->watchdog.get(), call, path,
                             step);
     try {
-        return report(session, body());
-    } catch (const std::bad_alloc&) {
-        return report(session, failure(TW_ENOMEM, "out of memory"));
+        Status status = alone(body);
+        if (status.code == TW_ENOMEM && path != nullptr)
+            (void)alone([&]() -> Status {
+                if (status.text.find(path) == std::string::npos)
+                    status.text = fmt::format("{}: {}", path, status.text);
+                return {};
+            });
+        return report(session, std::move(status));
     } catch (const std::exception& e) {
         return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()));
     }
@@ -97,6 +101,6 @@ int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION())
 Status check_path(tw_session session, const char* path);
 
 /// Whether the session has no file open of that path. @note Collective
-Status check_unused(tw_session session, const std::string& path);
+Status check_unused(tw_session session, const char* path);
 
 }  // namespace thalweg

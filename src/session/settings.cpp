@@ -219,6 +219,7 @@ Status Settings::apply(const std::string& name, const std::string& value,
 
 Status Settings::apply_list(const std::string& list, const std::string& origin, bool file_only) {
     std::istringstream stream(list);
+    stream.exceptions(std::ios::badbit);  // no memory is not the end of the list
     for (std::string item; std::getline(stream, item, ';');) {
         item = trimmed(item);
         if (item.empty()) continue;
@@ -304,16 +305,23 @@ bool Settings::given(const char* name) const { return values_.at(name).origin !=
 
 Status Settings::check_alike(Comm& comm) const {
     std::string mine;
-    for (const auto& [name, value] : values_)
-        if (name != "log") mine += name + "=" + value.text + "\n";
-    std::vector<char> first(mine.begin(), mine.end());
+    std::vector<char> first;
+    Status status = alone([&]() -> Status {
+        for (const auto& [name, value] : values_)
+            if (name != "log") mine += name + "=" + value.text + "\n";
+        first.assign(mine.begin(), mine.end());
+        return {};
+    });
     comm.broadcast(first, 0);
-    std::istringstream theirs(std::string(first.begin(), first.end())), here(mine);
-    Status status;
-    for (std::string a, b; std::getline(theirs, a) && std::getline(here, b);)
-        if (a != b && status.ok())
-            status = failure(TW_EMISMATCH, "the settings differ: {} on rank 0, {} on rank {}", a, b,
-                             comm.rank());
+    const auto compare = [&]() -> Status {
+        std::istringstream theirs(std::string(first.begin(), first.end())), here(mine);
+        for (std::string a, b; std::getline(theirs, a) && std::getline(here, b);)
+            if (a != b)
+                return failure(TW_EMISMATCH, "the settings differ: {} on rank 0, {} on rank {}", a,
+                               b, comm.rank());
+        return {};
+    };
+    if (status.ok()) status = alone(compare);
     return agree(comm, status);
 }
 

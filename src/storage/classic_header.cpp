@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "comm/words.hpp"
 #include "storage/memory_file.hpp"
@@ -256,9 +257,17 @@ FileMap map_of(std::span<const std::int64_t> words) {
 
 void broadcast(Comm& comm, FileMap& map, int root) {
     std::vector<char> bytes;
-    if (comm.rank() == root) bytes = to_bytes(words_of(map));
+    Status status = alone([&]() -> Status {
+        if (comm.rank() == root) bytes = to_bytes(words_of(map));
+        return {};
+    });
+    if (!agree(comm, status).ok()) throw std::bad_alloc();
     comm.broadcast(bytes, root);
-    map = map_of(to_words(bytes));
+    status = alone([&]() -> Status {
+        map = map_of(to_words(bytes));
+        return {};
+    });
+    if (!agree(comm, status).ok()) throw std::bad_alloc();
 }
 
 }  // namespace thalweg

@@ -41,7 +41,7 @@ Status write_record_count(int fd, const std::string& path, Format format, std::i
 /// A file of no records ends before its record section; netCDF makes it whole.
 Status extend(const std::string& path, std::int64_t size);
 
-/// Hands a map from the root to all ranks.
+/// Hands a map from the root to all ranks; throws std::bad_alloc on all, if one has no memory.
 void broadcast(Comm& comm, FileMap& map, int root);
 
 }  // namespace thalweg

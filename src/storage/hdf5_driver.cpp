@@ -2,6 +2,7 @@
 #include "storage/hdf5_driver.hpp"
 
 #include <cstring>
+#include <new>
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
@@ -35,7 +36,8 @@ struct Hdf5Driver::Table {
     static Calls& calls(const H5FD_t* f) { return of(f).calls_; }
 
     static H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
-        auto* table = new Table{};
+        auto* table = new (std::nothrow) Table{};  // HDF5 bears no exceptions
+        if (table == nullptr) return nullptr;
         std::memcpy(&table->driver, H5Pget_driver_info(access), sizeof table->driver);
         return &table->base;
     }

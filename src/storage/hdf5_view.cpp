@@ -39,7 +39,7 @@ bool Hdf5View::read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, c
         seen_ = address;
         return true;
     }
-    return read_fully(fd_, {}, to, bytes, address).ok();
+    return alone([&] { return read_fully(fd_, {}, to, bytes, address); }).ok();
 }
 
 namespace {

@@ -327,7 +327,7 @@ Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& cont
     if (code != NC_NOERR)
         return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: netCDF cannot open it: {}",
                        path, nc_strerror(code));
-    Status status = Definer(ncid, path, contents).define();
+    Status status = alone([&] { return Definer(ncid, path, contents).define(); });
     code = nc_close(ncid);
     if (status.ok() && code != NC_NOERR)
         status = failure(TW_EFORMAT, "{}: netCDF cannot close it: {}", path, nc_strerror(code));

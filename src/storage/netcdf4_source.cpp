@@ -100,8 +100,11 @@ public:
         Netcdf4Contents contents;
         Status status = look(comm, contents);
         if (!status.ok()) return status;
-        if (!same(contents.definitions))
+        status = alone([&]() -> Status {
+            if (same(contents.definitions)) return {};
             return failure(TW_ESTATE, "{}: it is another file now; open it anew", path_);
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
         close();
         accept(std::move(contents));
         return {};
@@ -157,27 +160,27 @@ private:
 
     /// One rank looks, and tells the others.
     Status look(Comm& comm, Netcdf4Contents& contents) {
-        Status status;
         std::vector<char> bytes;
-        if (root_) {
-            try {
-                status = read_netcdf4_contents(path_, contents);
-                bytes = to_bytes(contents);
-            } catch (const std::bad_alloc&) {
-                status = failure(TW_ENOMEM, "{}: no memory for its definitions", path_);
-            }
-        }
+        Status status = alone([&]() -> Status {
+            if (!root_) return {};
+            Status read = read_netcdf4_contents(path_, contents);
+            if (read.ok()) bytes = to_bytes(contents);
+            return read;
+        });
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(bytes, 0);
-        contents = netcdf4_contents_of(bytes);
-        return {};
+        return agree(comm, alone([&]() -> Status {
+                         contents = netcdf4_contents_of(bytes);
+                         sets_.reserve(contents.stored.size());
+                         return {};
+                     }));
     }
 
     void accept(Netcdf4Contents contents) {
         stored_ = std::move(contents.stored);
         records_ = contents.records;
         size_ = contents.size;
-        sets_.assign(stored_.size(), H5I_INVALID_HID);
+        sets_.assign(stored_.size(), H5I_INVALID_HID);  // for which look() has made room
     }
 
     bool same(const Definitions& other) const {
@@ -493,8 +496,12 @@ Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
 }  // namespace
 
 std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, Status& status) {
-    auto source = std::make_unique<Netcdf4Source>(comm, path);
-    status = source->open(comm);
+    std::unique_ptr<Netcdf4Source> source;
+    status = alone([&]() -> Status {
+        source = std::make_unique<Netcdf4Source>(comm, path);
+        return {};
+    });
+    if (status = agree(comm, status); status.ok()) status = source->open(comm);
     if (!status.ok()) return nullptr;
     return source;
 }

@@ -18,28 +18,32 @@ public:
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        begin(comm, path, definitions, options);
-        Status status;
-        if (first_) {
+        Status status = alone([&]() -> Status {
+            begin(comm, path, definitions, options);
+            if (!first_) return {};
             NoSizeSignal guard;
-            status = create_classic_header(path, definitions, options, map);
-        }
+            return create_classic_header(path, definitions, options, map);
+        });
         status = agree(comm, status);
         if (!status.ok()) return status;
         broadcast(comm, map, 0);
-        map_ = map;
-        if (writer || keeper_) status = open_file();
+        status = alone([&]() -> Status {
+            map_ = map;
+            return writer || keeper_ ? open_file() : Status{};
+        });
         return agree(comm, status);
     }
 
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                 const StorageOptions& options, bool writer, const FileMap& map) override {
-        begin(comm, path, definitions, options);
-        map_ = map;
-        Status status;
-        if (first_) status = keep_records(path, format_, map, kept_, options.durable);
+        Status status = alone([&]() -> Status {
+            begin(comm, path, definitions, options);
+            map_ = map;
+            if (!first_) return {};
+            return keep_records(path, format_, map, kept_, options.durable);
+        });
         if (status = agree(comm, status); !status.ok()) return status;
-        if (writer || keeper_) status = open_file();
+        if (writer || keeper_) status = alone([&] { return open_file(); });
         return agree(comm, status);
     }
 

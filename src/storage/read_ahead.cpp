@@ -62,7 +62,7 @@ void ReadAhead::run() {
         piece->state = Piece::reading;
         reading_ = true;
         lock.unlock();
-        const bool read = source_.read(piece->ranges).ok();
+        const bool read = alone([&] { return source_.read(piece->ranges); }).ok();
         lock.lock();
         piece->state = read ? Piece::ready : Piece::failed;
         reading_ = false;

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <vector>
 
@@ -37,31 +39,19 @@ public:
     const ClassicHeader* classic_header() const override { return &header_; }
 
     Status open(Comm& comm, bool reader) {
-        std::vector<char> bytes;
-        Status status;
-        if (root_ || reader) status = open_descriptor();
-        if (root_ && status.ok()) status = read_header(bytes);
-        if (status = agree(comm, status); !status.ok()) return status;
-        comm.broadcast(&size_, sizeof size_, 0);
-        comm.broadcast(bytes, 0);
-        status = parse_classic_header(bytes, size_, path_, header_, &definitions_);
+        Status status = get_header(comm, reader, header_, &definitions_);
         records_ = header_.records;
         return agree(comm, status);
     }
 
     Status refresh(Comm& comm) override {
-        std::vector<char> bytes;
-        Status status;
-        if (root_) status = open_descriptor();
-        if (root_ && status.ok()) status = read_header(bytes);
-        if (status = agree(comm, status); !status.ok()) return status;
-        comm.broadcast(&size_, sizeof size_, 0);
-        comm.broadcast(bytes, 0);
         ClassicHeader header;
-        status = parse_classic_header(bytes, size_, path_, header, nullptr);
+        Status status = get_header(comm, false, header, nullptr);
         if (status.ok() && (header.format != header_.format || header.bytes != header_.bytes ||
                             header.map.offset != header_.map.offset))
-            status = failure(TW_ESTATE, "{}: it is another file now; open it anew", path_);
+            status = alone([&] {
+                return failure(TW_ESTATE, "{}: it is another file now; open it anew", path_);
+            });
         if (status = agree(comm, status); !status.ok()) return status;
         header_ = std::move(header);
         records_ = header_.records;
@@ -127,6 +117,21 @@ private:
     }
     std::int64_t end_of(const ReadRange& r) const { return begin_of(r) + r.elements * element(r); }
 
+    /// Rank 0 reads it and tells the others. Returns this rank's own failure. @note Collective
+    Status get_header(Comm& comm, bool reader, ClassicHeader& header, Definitions* definitions) {
+        std::vector<char> bytes;
+        Status status = alone([&]() -> Status {
+            Status own;
+            if (root_ || reader) own = open_descriptor();
+            return root_ && own.ok() ? read_header(bytes) : own;
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
+        comm.broadcast(&size_, sizeof size_, 0);
+        comm.broadcast(bytes, 0);
+        return alone(
+            [&] { return parse_classic_header(bytes, size_, path_, header, definitions); });
+    }
+
     Status open_descriptor() {
         // A pipe without a writer would keep open() waiting.
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -181,12 +186,21 @@ std::vector<SourcePart> Source::parts(int variable, int) const {
 
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
                                     Status& status) {
-    Kind kind = comm.rank() == 0 ? kind_of(path) : Kind{};
+    Kind kind{};
+    status = alone([&]() -> Status {
+        if (comm.rank() == 0) kind = kind_of(path);
+        return {};
+    });
+    if (status = agree(comm, status); !status.ok()) return nullptr;
     comm.broadcast(&kind, sizeof kind, 0);
     if (kind == Kind::netcdf4) return open_netcdf4_source(comm, path, status);
     if (kind == Kind::tiles) return open_tile_source(comm, path, status);
-    auto source = std::make_unique<ClassicSource>(comm, path);
-    status = source->open(comm, reader);
+    std::unique_ptr<ClassicSource> source;
+    status = alone([&]() -> Status {
+        source = std::make_unique<ClassicSource>(comm, path);
+        return {};
+    });
+    if (status = agree(comm, status); status.ok()) status = source->open(comm, reader);
     if (!status.ok()) return nullptr;
     return source;
 }

@@ -24,26 +24,32 @@ public:
     Status open(Comm& comm) {
         int files = 1;
         for (int k = 0; k < files; ++k) {
-            const std::string path = tile_path(path_, k);
-            Status status;
+            std::string path;
+            Status status = alone([&]() -> Status {
+                path = tile_path(path_, k);
+                return {};
+            });
+            if (status = agree(comm, status); !status.ok()) return status;
             auto tile = open_source(comm, path, false, status);
             if (!status.ok()) {
-                if (k > 0) status.text += fmt::format(" (the set has {} files)", files);
+                if (k > 0)
+                    (void)alone([&]() -> Status {
+                        status.text += fmt::format(" (the set has {} files)", files);
+                        return {};
+                    });
                 return status;
             }
             tile->forget();
-            // From here on all ranks find the same.
-            if (k == 0) files = TileSet::files(tile->definitions());
-            if (files == 0)
-                return failure(TW_EFORMAT,
-                               "{}: belongs to no set of tiles: there is no attribute {}", path,
-                               files_attribute);
-            tiles_.push_back(std::move(tile));
-            if (status = join(path); !status.ok()) return status;
+            // All ranks find the same, as far as they have memory for it.
+            if (status = agree(comm, alone([&] { return join(std::move(tile), path, files); }));
+                !status.ok())
+                return status;
         }
-        definitions_ = set_.whole();
-        count_records();
-        return set_.check_cover(path_);
+        return agree(comm, alone([&] {
+                         definitions_ = set_.whole();
+                         count_records();
+                         return set_.check_cover(path_);
+                     }));
     }
 
     Status refresh(Comm& comm) override {
@@ -121,8 +127,14 @@ public:
 private:
     Source& at(int tile) const { return *tiles_[static_cast<std::size_t>(tile)]; }
 
-    Status join(const std::string& path) {
-        const Source& tile = *tiles_.back();
+    /// @param files  how many the set has; the first one tells
+    Status join(std::unique_ptr<Source> joined, const std::string& path, int& files) {
+        const Source& tile = *joined;
+        if (tiles_.empty()) files = TileSet::files(tile.definitions());
+        if (files == 0)
+            return failure(TW_EFORMAT, "{}: belongs to no set of tiles: there is no attribute {}",
+                           path, files_attribute);
+        tiles_.push_back(std::move(joined));
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
         bool same = std::string(tile.format()) == format();
         for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
@@ -145,8 +157,12 @@ private:
 }  // namespace
 
 std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, Status& status) {
-    auto source = std::make_unique<TileSource>(path);
-    status = source->open(comm);
+    std::unique_ptr<TileSource> source;
+    status = alone([&]() -> Status {
+        source = std::make_unique<TileSource>(path);
+        return {};
+    });
+    if (status = agree(comm, status); status.ok()) status = source->open(comm);
     if (!status.ok()) return nullptr;
     return source;
 }

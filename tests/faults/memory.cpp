@@ -1,0 +1,388 @@
+// Memory that fails: every allocation of a call, one a run, on one rank.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: memory [--settings "..."] [--every N]
+//
+// Each call is made again and again; the n-th time its n-th allocation throws std::bad_alloc on one
+// rank, until a call needs no more. Whatever could not be had: the call returns the same on every
+// rank, nothing hangs, and the same call succeeds afterwards and reads or writes what it should.
+// --every takes one of N allocations.
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "system/check.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+// ---- memory
+// --------------------------------------------------------------------------------------
+
+// Of this thread: the library's own threads have what they need.
+thread_local bool counting = false;
+long made = 0;      // allocations since counting began
+long failing = -1;  // the one that fails
+
+}  // namespace
+
+// Not inline: the compiler would see malloc beside delete.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+    if (counting && ++made == failing) throw std::bad_alloc();
+    void* p = std::malloc(bytes > 0 ? bytes : 1);
+    if (p == nullptr) throw std::bad_alloc();
+    return p;
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace {
+
+int rank() { return check::state.rank; }
+int ranks() { return check::state.size; }
+
+// ---- calls
+// ---------------------------------------------------------------------------------------
+
+/// Makes a call with the n-th allocation failing on a rank, and the call again without.
+class Trial {
+public:
+    Trial(tw_session session, long every) : session_(session), every_(every) {}
+
+    /// @param call    whose memory fails; collective
+    /// @param before  makes ready what the call needs
+    /// @param after   takes the call's status, and undoes what it did
+    void run(const char* name, const std::function<void()>& before,
+             const std::function<int()>& call, const std::function<void(int)>& after) {
+        for (const int victim : {0, ranks() - 1}) {
+            for (long n = 1;; n += every_) {
+                check::step("%s: allocation %ld of rank %d", name, n, victim);
+                before();
+                const int status = failed_call(call, rank() == victim ? n : -1);
+                long most = made;
+                MPI_Bcast(&most, 1, MPI_LONG, victim, MPI_COMM_WORLD);
+                alike(name, n, victim, status);
+                after(status);
+                ++calls_;
+                if (most < n) break;
+            }
+            if (ranks() == 1) break;
+        }
+    }
+    long calls() const { return calls_; }
+
+private:
+    static int failed_call(const std::function<int()>& call, long n) {
+        made = 0;
+        failing = n;
+        counting = true;
+        const int status = call();
+        counting = false;
+        return status;
+    }
+
+    void alike(const char* name, long n, int victim, int status) const {
+        const auto all = check::gather(std::to_string(status));
+        const std::string text = status == TW_OK ? "" : tw_error_message(session_);
+        for (const std::string& other : all)
+            CHECK_TEXT(other == all[0], "%s, allocation %ld of rank %d: status %s and %s", name, n,
+                       victim, all[0].c_str(), other.c_str());
+        // HDF5 does not say why a driver cannot open a file.
+        const bool by_hdf5 = status == TW_EFORMAT && text.find("HDF5") != std::string::npos;
+        CHECK_TEXT(status == TW_OK || status == TW_ENOMEM || by_hdf5,
+                   "%s, allocation %ld of rank %d: %s %s", name, n, victim, tw_strerror(status),
+                   text.c_str());
+    }
+
+    tw_session session_;
+    long every_;
+    long calls_ = 0;
+};
+
+// ---- files
+// ---------------------------------------------------------------------------------------
+
+constexpr std::int64_t nx = 12;
+constexpr std::int64_t records = 3;
+
+int value(std::int64_t record, std::int64_t at) { return static_cast<int>(1000 * record + at); }
+
+/// A grid of rows, some for each rank, and a list of some of its cells.
+struct Grid {
+    std::int64_t shape[2] = {2 * ranks() + 1, nx};
+    std::int64_t start[2] = {0, 0}, count[2] = {0, nx};
+    std::vector<std::int64_t> indices;  ///< backwards, with a hole
+    tw_decomposition boxes = nullptr, list = nullptr;
+
+    explicit Grid(tw_session session) {
+        start[0] = shape[0] * rank() / ranks();
+        count[0] = shape[0] * (rank() + 1) / ranks() - start[0];
+        for (std::int64_t i = 0; i < 2 * nx; ++i) indices.push_back((2 * rank() + 2) * nx - 1 - i);
+        indices[5] = -1;
+        CHECK(declare(session, "y x", &boxes) == TW_OK);
+        CHECK(declare_list(session, "y x", &list) == TW_OK);
+    }
+    int declare(tw_session session, const char* dims, tw_decomposition* d) const {
+        return tw_decompose(session, dims, 1, shape, start, count, d);
+    }
+    int declare_list(tw_session session, const char* dims, tw_decomposition* d) const {
+        return tw_decompose_list(session, dims, shape, dims,
+                                 static_cast<std::int64_t>(indices.size()), indices.data(),
+                                 TW_LIST_UNIQUE, d);
+    }
+    std::vector<int> values(std::int64_t record) const {
+        std::vector<int> v(static_cast<std::size_t>(count[0] * nx));
+        std::iota(v.begin(), v.end(), value(record, start[0] * nx));
+        return v;
+    }
+};
+
+class Program {
+public:
+    Program(const std::string& settings, long every) : folder_(check::make_folder("memory")) {
+        CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
+        grid_.reset(new Grid(session_));
+        trial_.reset(new Trial(session_, every));
+        array_.resize(static_cast<std::size_t>(2 * nx * 3));
+    }
+    ~Program() {
+        check::step("tw_finalize");
+        CHECK(tw_finalize(&session_) == TW_OK);
+        check::remove_folder(folder_);
+    }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    void go() {
+        write("classic.nc", "");
+        write("four.nc", "format=netcdf4; deflate=1");
+        write("tiles.nc", "method=tiles; tile_files=yes");
+        decompose();
+        for (const char* name : {"classic.nc", "four.nc", "tiles.nc"}) {
+            open_and_close(name);
+            get(name);
+        }
+        read_ahead();
+        append();
+        if (rank() == 0) check::print(check::text("memory: %ld calls", trial_->calls()));
+    }
+
+private:
+    std::string path(const std::string& name) const { return folder_ + "/" + name; }
+    void ok(int status) const { CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session_)); }
+
+    void write(const char* name, const char* settings) {
+        check::step("writing %s", name);
+        tw_file f = nullptr;
+        ok(tw_create(session_, path(name).c_str(), settings, &f));
+        define(f);
+        for (std::int64_t r = 0; r < records; ++r) put(f, r);
+        ok(tw_close(&f));
+    }
+    void define(tw_file f) const {
+        ok(tw_def_var(f, "T", TW_INT, "time y x", grid_->boxes));
+        ok(tw_def_var(f, "h", TW_INT, "y x", grid_->boxes));
+    }
+    void put(tw_file f, std::int64_t r) const {
+        const std::vector<int> v = grid_->values(r);
+        const auto n = static_cast<std::int64_t>(v.size());
+        ok(tw_put(f, "T", TW_INT, v.data(), n));
+        if (r == 0) ok(tw_put(f, "h", TW_INT, v.data(), n));
+        ok(tw_end_step(f));
+    }
+    void open(const char* name, const char* settings = "") {
+        ok(tw_open(session_, path(name).c_str(), settings, &file_));
+    }
+    void close() { ok(tw_close(&file_)); }
+
+    int get_boxes(std::int64_t record) {
+        return tw_get(file_, "T", grid_->boxes, record, TW_INT, array_.data(),
+                      grid_->count[0] * nx);
+    }
+    int get_list(std::int64_t record) {
+        return tw_get(file_, "T", grid_->list, record, TW_INT, array_.data(),
+                      static_cast<std::int64_t>(grid_->indices.size()));
+    }
+    void expect_boxes(std::int64_t record) const {
+        const std::vector<int> v = grid_->values(record);
+        CHECK(std::equal(v.begin(), v.end(), array_.begin()));
+    }
+    void expect_list(std::int64_t record) const {
+        bool good = true;
+        for (std::size_t i = 0; i < grid_->indices.size(); ++i)
+            good &= grid_->indices[i] < 0 || array_[i] == value(record, grid_->indices[i]);
+        CHECK(good);
+    }
+
+    void decompose() {
+        int number = 0;
+        std::string dims;
+        tw_decomposition d = nullptr;
+        const auto before = [&] { dims = "y" + std::to_string(++number) + " x"; };
+        trial_->run(
+            "tw_decompose", before, [&] { return grid_->declare(session_, dims.c_str(), &d); },
+            [&](int) { ok(grid_->declare(session_, dims.c_str(), &d)); });
+        const int edges[] = {TW_HALO_CLIP, TW_HALO_CLIP};
+        trial_->run(
+            "tw_fill_halo", [] {}, [&] { return tw_fill_halo(d, edges); },
+            [&](int) { ok(tw_fill_halo(d, edges)); });
+        trial_->run(
+            "tw_decompose_list", before,
+            [&] { return grid_->declare_list(session_, dims.c_str(), &d); },
+            [&](int) { ok(grid_->declare_list(session_, dims.c_str(), &d)); });
+    }
+
+    void open_and_close(const char* name) {
+        const std::string at = path(name);
+        trial_->run(
+            "tw_open", [] {}, [&] { return tw_open(session_, at.c_str(), "piece=4KiB", &file_); },
+            [&](int status) {
+                if (status != TW_OK) open(name);
+                close();
+            });
+        trial_->run(
+            "tw_sync", [&] { open(name); }, [&] { return tw_sync(file_, 0); },
+            [&](int) {
+                ok(tw_sync(file_, 0));
+                close();
+            });
+        trial_->run(
+            "tw_close", [&] { open(name); }, [&] { return tw_close(&file_); },
+            [&](int) { CHECK(file_ == nullptr); });
+    }
+
+    void get(const char* name) {
+        trial_->run(
+            "tw_get, boxes", [&] { open(name, "piece=256"); }, [&] { return get_boxes(1); },
+            [&](int) {
+                ok(get_boxes(1));
+                expect_boxes(1);
+                close();
+            });
+        trial_->run(
+            "tw_get, straight", [&] { open(name, "straight=1"); }, [&] { return get_boxes(1); },
+            [&](int) {
+                ok(get_boxes(1));
+                expect_boxes(1);
+                close();
+            });
+        trial_->run(
+            "tw_get, list", [&] { open(name); }, [&] { return get_list(2); },
+            [&](int) {
+                ok(get_list(2));
+                expect_list(2);
+                close();
+            });
+        open(name);
+        trial_->run(
+            "tw_get, known", [&] { ok(get_boxes(0)); }, [&] { return get_boxes(1); },
+            [&](int) {
+                ok(get_boxes(1));
+                expect_boxes(1);
+            });
+        std::vector<int> h(static_cast<std::size_t>(grid_->shape[0] * nx));
+        const auto n = static_cast<std::int64_t>(h.size());
+        const auto ask = [&] {
+            ok(tw_get_deferred(file_, "T", grid_->list, 1, TW_INT, array_.data(),
+                               static_cast<std::int64_t>(grid_->indices.size())));
+            ok(tw_get_deferred(file_, "h", nullptr, 0, TW_INT, h.data(), n));
+        };
+        trial_->run(
+            "tw_read", ask, [&] { return tw_read(file_); },
+            [&](int) {
+                ask();
+                ok(tw_read(file_));
+                expect_list(1);
+                CHECK(h.back() == value(0, n - 1));
+            });
+        close();
+    }
+
+    void read_ahead() {
+        const auto ask = [&] {
+            ok(tw_get_deferred(file_, "T", grid_->boxes, 1, TW_INT, array_.data(),
+                               grid_->count[0] * nx));
+        };
+        trial_->run(
+            "tw_prefetch",
+            [&] {
+                open("classic.nc");
+                ask();
+            },
+            [&] { return tw_prefetch(file_); },
+            [&](int) {
+                ok(tw_read(file_));
+                expect_boxes(1);
+                close();
+            });
+        trial_->run(
+            "tw_get, read ahead",
+            [&] {
+                open("classic.nc", "read_ahead=yes; staging=64KiB");
+                ok(get_boxes(0));
+            },
+            [&] { return get_boxes(1); },
+            [&](int) {
+                ok(get_boxes(1));
+                expect_boxes(1);
+                close();
+            });
+    }
+
+    void append() {
+        const std::string at = path("classic.nc");
+        trial_->run(
+            "tw_open to append", [] {},
+            [&] { return tw_open(session_, at.c_str(), "mode=append", &file_); },
+            [&](int status) {
+                if (status != TW_OK) open("classic.nc", "mode=append");
+                define(file_);
+                close();
+            });
+        for (const char* settings : {"mode=append", "mode=append; method=direct"})
+            trial_->run(
+                "tw_enddef of an old file",
+                [&] {
+                    open("classic.nc", settings);
+                    define(file_);
+                },
+                [&] { return tw_enddef(file_); },
+                [&](int status) {
+                    const int closed = tw_close(&file_);
+                    CHECK((closed == TW_OK) == (status == TW_OK));
+                    // It is as it was, and can be written on.
+                    open("classic.nc");
+                    std::int64_t n = 0;
+                    ok(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &n));
+                    CHECK(n == records);
+                    ok(get_boxes(2));
+                    expect_boxes(2);
+                    close();
+                    open("classic.nc", settings);
+                    define(file_);
+                    ok(tw_set_record(file_, 1, TW_KEEP_LATER));
+                    put(file_, 1);
+                    close();
+                });
+    }
+
+    std::string folder_;
+    tw_session session_ = nullptr;
+    tw_file file_ = nullptr;
+    std::unique_ptr<Grid> grid_;
+    std::unique_ptr<Trial> trial_;
+    std::vector<int> array_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 20);
+    const std::string every = check::option(argc, argv, "--every", "1");
+    Program(check::option(argc, argv, "--settings", ""), std::atol(every.c_str())).go();
+    return check::verdict("memory");
+}
