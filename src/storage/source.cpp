@@ -163,19 +163,29 @@ private:
 enum class Kind { classic, netcdf4, tiles };
 
 /// What is to be tried; whether it is that is found out then.
-Kind kind_of(const std::string& path) {
+Status find_kind(const std::string& path, Kind& kind) {
     // A pipe without a writer would keep open() waiting.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         const bool none = errno == ENOENT;
-        return none && access(tile_path(path, 0).c_str(), F_OK) == 0 ? Kind::tiles : Kind::classic;
+        if (none && access(tile_path(path, 0).c_str(), F_OK) == 0) kind = Kind::tiles;
+        return {};
     }
     std::array<char, 8> magic{};
     const char hdf5[] = "\211HDF\r\n\032\n";
-    const bool found = pread(fd, magic.data(), magic.size(), 0) == 8 &&
-                       std::memcmp(magic.data(), hdf5, magic.size()) == 0;
+    ssize_t have = 0, n = 1;
+    while (n != 0 && have < 8) {
+        n = pread(fd, magic.data() + have, magic.size() - static_cast<std::size_t>(have), have);
+        if (n < 0 && errno != EINTR) break;
+        have += std::max<ssize_t>(n, 0);
+    }
+    const int error = errno;
     ::close(fd);
-    return found ? Kind::netcdf4 : Kind::classic;
+    if (std::memcmp(magic.data(), hdf5, magic.size()) == 0) kind = Kind::netcdf4;
+    errno = error;
+    // Of a directory or a pipe is said later what it is.
+    if (n < 0 && error != EISDIR && error != ESPIPE) return system_failure(path, "cannot read");
+    return {};
 }
 
 }  // namespace
@@ -186,11 +196,8 @@ std::vector<SourcePart> Source::parts(int variable, int) const {
 
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
                                     Status& status) {
-    Kind kind{};
-    status = alone([&]() -> Status {
-        if (comm.rank() == 0) kind = kind_of(path);
-        return {};
-    });
+    Kind kind = Kind::classic;
+    status = alone([&] { return comm.rank() == 0 ? find_kind(path, kind) : Status{}; });
     if (status = agree(comm, status); !status.ok()) return nullptr;
     comm.broadcast(&kind, sizeof kind, 0);
     if (kind == Kind::netcdf4) return open_netcdf4_source(comm, path, status);

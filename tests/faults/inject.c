@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * It counts, in every process, the calls that write, size, sync, rename or close a file whose path
- * contains a given text, and lets the n-th of them go wrong. What is to happen is said in the
- * environment or, by a program that makes many runs in one process, with the functions below.
+ * contains a given text (or those that read it), and lets the n-th of them go wrong. What is to
+ * happen is said in the environment or, by a program that makes many runs in one process, with the
+ * functions below.
  *
  *   THALWEG_FAULT_PATH   text that the file's path contains; without it nothing is counted
  *   THALWEG_FAULT_AT     N: the N-th counted call; N+: that and all later ones; every
- *   THALWEG_FAULT_KIND   eio | enospc | short | eintr | delay:MICROSECONDS
+ *   THALWEG_FAULT_KIND   eio | enospc | short | eintr | kill | delay:MICROSECONDS; with "read-"
+ *                        before it, reads are meant, and else nothing
  *   THALWEG_FAULT_RANK   rank whose process is meant (OMPI_COMM_WORLD_RANK), or all (the default)
  *   THALWEG_FAULT_COUNT  file to which every process appends a line at exit: its rank, the number
  *                        of counted calls, how many went wrong, and the first that did
@@ -16,10 +18,11 @@
  *                        done: "BEGIN END RANK CALL OFFSET BYTES FIRST PATH". Times are nanoseconds
  *                        of the machine; FIRST is what is written, hexadecimal, up to 8 bytes of it
  *
- * A short write writes half of its bytes. Only writes can be short; eintr befalls neither rename
- * nor close, of which the first is never interrupted and the second never repeated. Where the kind
- * does not apply, nothing happens. A close is counted only if the file was written to through the
- * same descriptor: it can report the loss of nothing else. A close that fails has closed.
+ * A short write or read moves half of its bytes. Only these can be short; eintr befalls neither
+ * rename nor close, of which the first is never interrupted and the second never repeated. Where
+ * the kind does not apply, nothing happens. A close is counted only if the file was written to
+ * through the same descriptor: it can report the loss of nothing else. A close that fails has
+ * closed.
  *
  * Any thread may make the calls. The work is done by bare system calls, so that the library need
  * not look for what it hides.
@@ -28,6 +31,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +41,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NONE, EIO_KIND, ENOSPC_KIND, SHORT, EINTR_KIND, DELAY };
-enum call { WRITE, SIZE, SYNC, RENAME, CLOSE };
+enum kind { NONE, EIO_KIND, ENOSPC_KIND, SHORT, EINTR_KIND, DELAY, KILL };
+enum call { WRITE, SIZE, SYNC, RENAME, CLOSE, READ };
 
 static struct {
     char path[PATH_MAX];
     long from, to; /* numbers of the calls that go wrong */
     enum kind kind;
     long delay; /* microseconds */
+    int reads;  /* they are meant */
 } plan;
 
 static atomic_bool armed;
@@ -77,10 +82,13 @@ void thalweg_fault_arm(const char* path, const char* at, const char* kind) {
     }
     plan.kind = NONE;
     if (kind == NULL) kind = "";
+    plan.reads = strncmp(kind, "read-", 5) == 0;
+    if (plan.reads) kind += 5;
     if (strcmp(kind, "eio") == 0) plan.kind = EIO_KIND;
     if (strcmp(kind, "enospc") == 0) plan.kind = ENOSPC_KIND;
     if (strcmp(kind, "short") == 0) plan.kind = SHORT;
     if (strcmp(kind, "eintr") == 0) plan.kind = EINTR_KIND;
+    if (strcmp(kind, "kill") == 0) plan.kind = KILL;
     if (strncmp(kind, "delay:", 6) == 0) {
         plan.kind = DELAY;
         plan.delay = strtol(kind + 6, NULL, 10);
@@ -142,11 +150,12 @@ static enum kind count(const char* name, enum call call, const char* path, long 
                        size_t bytes) {
     long n = atomic_fetch_add(&calls, 1) + 1;
     if (n < plan.from || n > plan.to) return NONE;
-    if (plan.kind == SHORT && (call != WRITE || bytes < 2)) return NONE;
+    if (plan.kind == SHORT && ((call != WRITE && call != READ) || bytes < 2)) return NONE;
     if (plan.kind == EINTR_KIND && (call == RENAME || call == CLOSE)) return NONE;
     atomic_fetch_add(&fired, 1);
     if (!atomic_flag_test_and_set(&first_taken))
         snprintf(first, sizeof first, "%s %ld %zu %s", name, offset, bytes, path);
+    if (plan.kind == KILL) kill(getpid(), SIGKILL);
     if (plan.kind == DELAY) {
         struct timespec pause = {plan.delay / 1000000, plan.delay % 1000000 * 1000};
         while (nanosleep(&pause, &pause) != 0 && errno == EINTR) {
@@ -167,7 +176,7 @@ static int error_of(enum kind kind) {
 /* Of a call that names a descriptor: 0, or the error that it fails with. */
 static int fault(const char* name, enum call call, int fd, long offset, size_t* bytes) {
     char path[PATH_MAX];
-    if (!atomic_load(&armed) || !meant(fd, path)) return 0;
+    if (!atomic_load(&armed) || plan.reads != (call == READ) || !meant(fd, path)) return 0;
     if (call == WRITE && fd >= 0 && fd < (int)(sizeof written / sizeof *written))
         atomic_store(&written[fd], 1);
     const enum kind kind = count(name, call, path, offset, bytes == NULL ? 0 : *bytes);
@@ -270,6 +279,25 @@ ssize_t pwritev64(int fd, const struct iovec* vector, int n, off64_t offset) {
     return pieces("pwritev", fd, vector, n, offset);
 }
 
+/* ---- reads --------------------------------------------------------------------------------- */
+
+static ssize_t from_offset(const char* name, int fd, void* data, size_t bytes, off_t offset) {
+    FAIL_IF(fault(name, READ, fd, offset, &bytes));
+    return syscall(SYS_pread64, fd, data, bytes, offset);
+}
+
+ssize_t pread(int fd, void* data, size_t bytes, off_t offset) {
+    return from_offset("pread", fd, data, bytes, offset);
+}
+ssize_t pread64(int fd, void* data, size_t bytes, off64_t offset) {
+    return from_offset("pread", fd, data, bytes, offset);
+}
+
+ssize_t read(int fd, void* data, size_t bytes) {
+    if (atomic_load(&armed)) FAIL_IF(fault("read", READ, fd, lseek(fd, 0, SEEK_CUR), &bytes));
+    return syscall(SYS_read, fd, data, bytes);
+}
+
 /* ---- sizes --------------------------------------------------------------------------------- */
 
 static int cut(int fd, off_t length) {
@@ -283,7 +311,7 @@ int ftruncate(int fd, off_t length) { return cut(fd, length); }
 int ftruncate64(int fd, off64_t length) { return cut(fd, length); }
 
 static int cut_path(const char* path, off_t length) {
-    if (atomic_load(&armed) && meant_path(path))
+    if (atomic_load(&armed) && !plan.reads && meant_path(path))
         FAIL_IF(error_of(count("truncate", SIZE, path, length, 0)));
     const long begin = now();
     const int result = (int)syscall(SYS_truncate, path, length);
@@ -330,7 +358,8 @@ int fsync(int fd) {
 }
 
 int rename(const char* from, const char* to) {
-    if (atomic_load(&armed) && meant_path(to)) FAIL_IF(error_of(count("rename", RENAME, to, 0, 0)));
+    if (atomic_load(&armed) && !plan.reads && meant_path(to))
+        FAIL_IF(error_of(count("rename", RENAME, to, 0, 0)));
     const long begin = now();
     const int result = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
     note("rename", -1, to, 0, 0, NULL, begin);

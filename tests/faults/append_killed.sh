@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# A run that is killed while it writes on in a file leaves every record that was committed, and a
+# file that can be read and written on, before and after `thalweg recover`.
+#
+# SPDX-License-Identifier: Apache-2.0
+#
+# Usage: append_killed.sh PROGRAM INJECT THALWEG LAUNCHER...   (LAUNCHER with its flags and the
+# number of ranks)
+set -euo pipefail
+program="$1" inject="$2" thalweg="$3"
+shift 3
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+for run in "1:" "4:" "5:method=direct" "7:service=background"; do
+    rm -rf "${folder:?}"/*
+    if LD_PRELOAD="$inject" TMPDIR="$folder" "$@" "$program" --grow "$folder/grows.nc" \
+        --at "${run%%:*}" --settings "${run#*:}" >"$folder/words" 2>&1; then
+        cat "$folder/words" >&2
+        echo "append_killed.sh: the run was to be killed, but ended well ($run)" >&2
+        exit 1
+    fi
+    if grep -q "FAILED\|HANG" "$folder/words"; then
+        cat "$folder/words" >&2
+        exit 1
+    fi
+    "${@:1:$#-1}" 1 "$program" --look "$folder/grows.nc"
+    "$thalweg" recover "$folder/grows.nc"
+    "${@:1:$#-1}" 1 "$program" --look "$folder/grows.nc"
+done
