@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 #include "storage/system.hpp"
 
@@ -21,6 +22,7 @@ std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status
     status = view->driver_.open(H5F_ACC_RDONLY);
     if (status.ok()) return view;
     status.code = TW_EFORMAT;
+    if (!view->refused_.ok()) status = view->refused_;
     return nullptr;
 }
 
@@ -39,7 +41,10 @@ bool Hdf5View::read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, c
         seen_ = address;
         return true;
     }
-    return alone([&] { return read_fully(fd_, {}, to, bytes, address); }).ok();
+    Status status = alone([&] { return read_fully(fd_, path_, to, bytes, address); });
+    const bool read = status.ok();
+    if (!read && refused_.ok() && bytes <= size() - address) refused_ = std::move(status);
+    return read;
 }
 
 namespace {

@@ -28,6 +28,8 @@ public:
     hid_t id() const { return driver_.id(); }
     int descriptor() const { return fd_; }
     std::int64_t size() const override;
+    /// The first read of bytes of the file that failed: not what a damaged file makes HDF5 ask for.
+    const Status& refused() const { return refused_; }
 
     /// Where the chunk with that corner lies. HDF5's own functions that tell it walk the whole
     /// index each time; so it is asked to read the chunk, and its driver told to note where.
@@ -41,6 +43,7 @@ private:
 
     std::string path_;
     int fd_ = -1;
+    Status refused_;
     bool looking_ = false;
     std::int64_t seen_ = -1;  ///< where HDF5 wanted to read data last
     Hdf5Driver driver_;

@@ -344,7 +344,7 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
     if (!view) return status;  // HDF5 says better than netCDF-C what is wrong with a file
     if (!defined.ok()) return defined;
     read_storage(*view, contents);
-    return {};
+    return view->refused();
 }
 
 std::vector<char> to_bytes(const Netcdf4Contents& c) {
