@@ -291,7 +291,7 @@ private:
             for (const char* settings : {"", "read_ahead=yes; staging=64KiB"}) {
                 what_ = std::string("prefetch, ") + (lasting ? "lasting, " : "once, ") + settings;
                 check::step("%s", what_.c_str());
-                open("classic.nc", "piece=1KiB");
+                open("classic.nc", (std::string("piece=1KiB; ") + settings).c_str());
                 ok(tw_get_deferred(file_, "T", grid_, 1, TW_INT, array_.data(), n()));
                 arm(path("classic.nc"), -1, lasting ? "every" : "1", "read-eio");
                 ok(tw_prefetch(file_));
