@@ -6,11 +6,19 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "storage/system.hpp"
 
 namespace thalweg {
+
+namespace {
+
+/// Seconds within which two writes may leave the same time of change on coarse file systems.
+constexpr std::time_t coarse = 2;
+
+}  // namespace
 
 std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status) {
     std::unique_ptr<Hdf5View> view(new Hdf5View(path));
@@ -19,6 +27,11 @@ std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status
         status = system_failure(path, "cannot open");
         return nullptr;
     }
+    if (fstat(view->fd_, &view->opened_) != 0) {
+        status = system_failure(path, "cannot look at it");
+        return nullptr;
+    }
+    view->young_ = std::time(nullptr) - view->opened_.st_mtim.tv_sec <= coarse;
     status = view->driver_.open(H5F_ACC_RDONLY);
     if (status.ok()) return view;
     status.code = TW_EFORMAT;
@@ -34,6 +47,13 @@ Hdf5View::~Hdf5View() {
 std::int64_t Hdf5View::size() const {
     struct stat info {};
     return fstat(fd_, &info) == 0 ? std::int64_t(info.st_size) : -1;
+}
+
+bool Hdf5View::changed() const {
+    struct stat info {};
+    return young_ || fstat(fd_, &info) != 0 || info.st_size != opened_.st_size ||
+           info.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
+           info.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
 }
 
 bool Hdf5View::read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) {

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,6 +30,8 @@ public:
     hid_t id() const { return driver_.id(); }
     int descriptor() const { return fd_; }
     std::int64_t size() const override;
+    /// Whether the file may have been written since it was opened.
+    bool changed() const;
     /// The first read of bytes of the file that failed: not what a damaged file makes HDF5 ask for.
     const Status& refused() const { return refused_; }
 
@@ -43,6 +47,8 @@ private:
 
     std::string path_;
     int fd_ = -1;
+    struct stat opened_ {};  ///< what the file was like
+    bool young_ = false;     ///< it had been written just before
     Status refused_;
     bool looking_ = false;
     std::int64_t seen_ = -1;  ///< where HDF5 wanted to read data last

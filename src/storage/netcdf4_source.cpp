@@ -132,6 +132,7 @@ public:
         const Waiting system("the file system");
         const std::int64_t before = counts_.bytes;
         throttle_.begin();
+        looked_again_ = false;
         Status status;
         try {
             for (std::size_t i = 0; i < ranges.size() && status.ok(); ++i) {
@@ -206,6 +207,8 @@ private:
     Status read_box(const ReadRange& range, const Box& box, char* to);
     Status read_cell(int variable, const Cell& cell, const Box& box, char* to);
     Status locate(int variable, const Cell& cell);
+    Status look_up(int variable, const Cell& cell);
+    bool look_again();
     Status read_raw(std::int64_t offset, std::int64_t bytes, char* to);
     Status unpack(int variable, const Cell& cell, const char*& data);
     Status read_by_hdf5(int variable, const Cell& cell, char* to);
@@ -225,7 +228,8 @@ private:
     ChunkCache cache_{cache_bytes};
     std::optional<Decompressor> decompressor_;
     std::vector<char> raw_, row_;
-    ChunkCache::Key located_;  ///< whose place is known
+    bool looked_again_ = false;  ///< in this read
+    ChunkCache::Key located_;    ///< whose place is known
     StoredChunk place_;
 };
 
@@ -406,15 +410,32 @@ Status Netcdf4Source::read_cell(int variable, const Cell& cell, const Box& box, 
     return {};
 }
 
-/// Where a chunk lies; what HDF5 says is checked before it is used.
-Status Netcdf4Source::locate(int variable, const Cell& cell) {
-    if (located_ == cell.key) return {};
+/// Whether HDF5 may know nodes of an index that the file's writer has divided since, and misses
+/// what has moved. Then the file is opened anew: once a read, as what a read asks for was there
+/// before it.
+bool Netcdf4Source::look_again() {
+    if (looked_again_ || !view_ || !view_->changed()) return false;
+    looked_again_ = true;
+    close();
+    return true;
+}
+
+/// Where HDF5 says that a chunk lies.
+Status Netcdf4Source::look_up(int variable, const Cell& cell) {
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;
     located_ = {};
+    return view_->locate(set, cell.corner.data(), place_);
+}
+
+/// Where a chunk lies; what HDF5 says is checked before it is used.
+Status Netcdf4Source::locate(int variable, const Cell& cell) {
+    if (located_ == cell.key) return {};
+    Status status = look_up(variable, cell);
+    if ((!status.ok() || place_.address < 0) && look_again()) status = look_up(variable, cell);
+    if (!status.ok()) return status;
     const StoredVariable& s = stored(variable);
     const std::int64_t bytes = volume(s.chunk) * static_cast<std::int64_t>(of(variable).element());
-    if (Status status = view_->locate(set, cell.corner.data(), place_); !status.ok()) return status;
     if (place_.address >= 0) {
         if (place_.bytes > view_->size() - place_.address)
             return failure(TW_EIO, "{}: it ends before byte {}: it was cut off", path_,
@@ -462,6 +483,7 @@ Status Netcdf4Source::unpack(int variable, const Cell& cell, const char*& data) 
 
 /// A chunk as far as the extent reaches; the rest is not looked at.
 Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
+    (void)look_again();  // HDF5 gives fill values for what it misses
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;
     const QuietHdf5 quiet;

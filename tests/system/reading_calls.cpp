@@ -74,6 +74,21 @@ void while_written(const std::string& format) {
     OK(tw_close(&reader));
 }
 
+/// What a reader knew when it opened the file stays where it finds it while the index grows.
+void while_index_grows(const std::string& format) {
+    constexpr int known = 120;  // the last of them move to another node of HDF5's index
+    tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
+    for (int r = 0; r < known; ++r) put_record(writer, r);
+    OK(tw_sync(writer, 0));
+    OK(tw_open(session, path.c_str(), nullptr, &reader));
+    check_record(reader, 0);
+    for (int r = known; r < 2 * known; ++r) put_record(writer, r);
+    OK(tw_sync(writer, 0));
+    for (int r = known - 1; r > 0; --r) check_record(reader, r);
+    OK(tw_close(&writer));
+    OK(tw_close(&reader));
+}
+
 void wrong_arguments() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -296,6 +311,7 @@ int main(int argc, char** argv) {
                                            Way("log=off; node_size=2; piece=256", "cdf2")}) {
         OK(tw_init(check::state.comm, settings, &session));
         line = decompose();
+        while_index_grows(format);
         while_written(format);
         wrong_arguments();
         different_calls();
