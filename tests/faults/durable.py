@@ -7,6 +7,7 @@ The library of faults notes when each process writes, syncs and renames. What a 
 counts as safe when a sync of that file by the same process began after it and has ended:
 
 - records, before the number of records in the header says that they are there;
+- that number, before the process that wrote it writes anything else of the file;
 - all of a file, before it gets its name; and the folder is synced after that.
 """
 
@@ -66,10 +67,12 @@ def judge_file(name: Path, calls: list[Call], renamed: Call, seen: Counter) -> l
     """The calls of one file, up to its rename."""
     problems = []
     header = read_header(name.read_bytes())
+    counted = 0
     for call in calls:
         records = call.counts()
-        if not records:
+        if not records or records <= counted:
             continue
+        counted = records
         seen["counts"] += 1
         end = header.record_begin + records * header.record_bytes
         for change in calls:
@@ -80,6 +83,10 @@ def judge_file(name: Path, calls: list[Call], renamed: Call, seen: Counter) -> l
             seen["records"] += 1
             if not is_safe(change, calls, call.begin):
                 problems.append(f"{name}: {records} records are counted before {change} is safe")
+        later = (c for c in calls if c.changes and c.rank == call.rank and c.begin >= call.end)
+        after = next(later, None)
+        if after is not None and not is_safe(call, calls, after.begin):
+            problems.append(f"{name}: {after} comes before the count of {records} records is safe")
     for change in calls:
         if change.changes and not is_safe(change, calls, renamed.begin):
             problems.append(f"{name}: has its name before {change} is safe")
