@@ -20,8 +20,7 @@
 
 namespace {
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// ---- memory ----
 
 // Of this thread: the library's own threads have what they need.
 thread_local bool counting = false;
@@ -37,6 +36,10 @@ long failing = -1;  // the one that fails
     if (p == nullptr) throw std::bad_alloc();
     return p;
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    if (counting && ++made == failing) return nullptr;
+    return std::malloc(bytes > 0 ? bytes : 1);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
@@ -45,8 +48,7 @@ namespace {
 int rank() { return check::state.rank; }
 int ranks() { return check::state.size; }
 
-// ---- calls
-// ---------------------------------------------------------------------------------------
+// ---- calls ----
 
 /// Makes a call with the n-th allocation failing on a rank, and the call again without.
 class Trial {
@@ -103,8 +105,7 @@ private:
     long calls_ = 0;
 };
 
-// ---- files
-// ---------------------------------------------------------------------------------------
+// ---- files ----
 
 constexpr std::int64_t nx = 12;
 constexpr std::int64_t records = 3;
