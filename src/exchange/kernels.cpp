@@ -197,10 +197,8 @@ std::int64_t move_row(char* to, std::ptrdiff_t to_stride, const char* from,
     return 0;
 }
 
-/// Runs ahead whose memory is asked for: single elements of a shuffled list lie anywhere. Of
-/// several runs one is in a line that no run before has asked for, and some of those are to be
-/// under way.
-constexpr std::ptrdiff_t ahead = 128;
+/// Runs ahead whose memory is asked for: single elements of a shuffled list lie anywhere.
+constexpr std::ptrdiff_t ahead = 16;
 
 /// Where the call of a row's kernel costs more than its loop gains.
 constexpr std::int64_t short_run = 16;
