@@ -51,6 +51,9 @@ public:
     Status close();
 
 private:
+    /// Plans that are kept: as many kinds of variables, or of records, as a restart has.
+    static constexpr std::size_t most_plans = 16;
+
     Status choose_readers();
     enum class Call { get = 8, read, sync, close, prefetch };  ///< other numbers than those of File
     struct Request {
@@ -87,17 +90,22 @@ private:
         std::vector<std::int64_t> misfits;    ///< of each request
     };
 
-    Status check(const Wish& wish, Request& request) const;
-    Status match(const Wish& wish, const Variable& variable, Request& request) const;
-    Status with_place(Status status, int variable) const;
-    std::string describe(const Request& request) const;
-    Status agree_on(Call call, std::span<const Request> requests, const Status& mine);
-    Status mismatch(Call call, std::span<const Request> requests, bool closes);
-    Status perform(Call call, std::span<const Request> requests, Status mine);
     const Variable& variable(int number) const {
         return source_->definitions().variables[static_cast<std::size_t>(number)];
     }
     bool reads() const;
+    Status check(const Wish& wish, Request& request) const;
+    Status match(const Wish& wish, const Variable& variable, Request& request) const;
+    Status with_place(Status status, int variable) const;
+    static void add(ReadFigures& figures, const StreamCounts& counts);
+
+    // reader_agreement.cpp
+    std::string describe(const Request& request) const;
+    Status agree_on(Call call, std::span<const Request> requests, const Status& mine);
+    Status mismatch(Call call, std::span<const Request> requests, bool closes);
+
+    // reader_plan.cpp
+    Status perform(Call call, std::span<const Request> requests, Status mine);
     Selection select(std::span<const Request> requests) const;
     /// The boxes of the variable that a request fills.
     std::vector<WantedBox> wanted(const Request& request, bool with_halo) const;
@@ -110,6 +118,8 @@ private:
     bool long_runs(const Space& space, std::span<const Delivery> deliveries) const;
     Status take_straight(Task& task);
     Status take(Plan& plan, Task& task);
+
+    // reader_ahead.cpp
     Status make_shelf();
     std::vector<PlaceSource> later(std::span<const PlaceSource> sources, int records) const;
     void expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
