@@ -5,6 +5,8 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Builds all that is installed, and no tests.
+add_custom_target(thalweg_installed DEPENDS thalweg thalweg_cfio)
 install(TARGETS thalweg thalweg_cfio EXPORT thalwegTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
@@ -12,6 +14,7 @@ set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
 install(EXPORT thalwegTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
 
 if(TARGET thalweg_fortran)
+    add_dependencies(thalweg_installed thalweg_fortran thalweg_cfio_fortran)
     install(TARGETS thalweg_fortran thalweg_cfio_fortran EXPORT thalwegFortranTargets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY ${PROJECT_BINARY_DIR}/modules/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -20,6 +23,7 @@ if(TARGET thalweg_fortran)
 endif()
 foreach(program IN ITEMS thalweg-app thalweg-bench)
     if(TARGET ${program})
+        add_dependencies(thalweg_installed ${program})
         install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     endif()
 endforeach()

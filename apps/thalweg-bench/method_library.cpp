@@ -43,6 +43,7 @@ public:
     void open(const std::string& path) override {
         check(tw_create(session_, path.c_str(), nullptr, &file_), "tw_create");
         const Problem& p = context_.problem;
+        check(tw_def_dim(file_, "time", TW_UNLIMITED), "tw_def_dim");
         for (const Dimension& d : p.workload().dims)
             check(tw_def_dim(file_, d.name.c_str(), d.length), "tw_def_dim");
         for (const Variable& v : p.variables()) {

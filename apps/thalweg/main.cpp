@@ -1,4 +1,4 @@
-// thalweg: what is to be done outside a model. Only `combine` starts MPI.
+// thalweg: what is to be done outside a model. Only `combine` and `compare` start MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compare.hpp"
 #include "dataset/combine.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
@@ -18,11 +19,12 @@ namespace {
 constexpr int exit_wrong = 1;
 constexpr int exit_usage = 2;
 
-int recover(const std::vector<std::string>& files) {
+int recover(const std::vector<std::string>& files, bool force) {
+    const int longer = force ? TW_REPLACE_LONGER : TW_KEEP_LONGER;
     int status = 0;
     for (const std::string& file : files) {
         char text[4096] = "";
-        const bool good = tw_recover(file.c_str(), text, sizeof text) == TW_OK;
+        const bool good = tw_recover(file.c_str(), longer, text, sizeof text) == TW_OK;
         if (!good) status = exit_wrong;
         std::fflush(stdout);  // the lines in the order of the files, where both go to one place
         fmt::print(good ? stdout : stderr, "{}\n", text);
@@ -48,6 +50,19 @@ int combine(const std::vector<std::string>& sets, const std::string& output) {
     return code;
 }
 
+int compare_methods(const thalweg::app::CompareOptions& options) {
+    MPI_Init(nullptr, nullptr);
+    int status = exit_wrong;
+    try {
+        status = thalweg::app::compare(options);
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "thalweg: compare: {}\n", e.what());
+        MPI_Abort(MPI_COMM_WORLD, exit_wrong);  // other ranks may wait for this one
+    }
+    MPI_Finalize();
+    return status;
+}
+
 int print_settings() {
     thalweg::Settings settings;
     if (const thalweg::Status status = thalweg::Settings::read("", settings); !status.ok()) {
@@ -70,8 +85,12 @@ int main(int argc, char** argv) try {
     std::vector<std::string> files;
     CLI::App* const recovers = app.add_subcommand(
         "recover", "Complete files that a killed run left under their temporary names");
-    recovers->add_option("FILE", files, "A file's own name, or its temporary one, FILE.part")
+    recovers
+        ->add_option("FILE", files,
+                     "A file's own name, or a temporary one, FILE.part or FILE.part.N")
         ->required();
+    bool force = false;
+    recovers->add_flag("--force", force, "Replace a file that has more records, too");
     std::vector<std::string> sets;
     std::string output;
     CLI::App* const combines = app.add_subcommand(
@@ -79,6 +98,30 @@ int main(int argc, char** argv) try {
         "Join the files of tiles, NAME.0000 and so on, into one; in parallel under mpirun");
     combines->add_option("NAME", sets, "The name without number")->required();
     combines->add_option("-o,--output", output, "The file to write; NAME by default");
+    thalweg::app::CompareOptions comparison;
+    CLI::App* const compares = app.add_subcommand(
+        "compare",
+        "Under mpirun: measure how fast each method writes here, beside plain writes of the same "
+        "bytes");
+    compares->add_option("--methods", comparison.methods, "What to compare")
+        ->delimiter(',')
+        ->capture_default_str();
+    compares->add_option("--shape", comparison.shape, "Longitudes, latitudes, levels")
+        ->delimiter(',')
+        ->expected(3)
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    compares->add_option("--fields", comparison.fields, "Fields of floats, with all levels")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    compares->add_option("--steps", comparison.steps, "Steps in a file")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    compares->add_option("--repetitions", comparison.repetitions, "Files of each method")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    compares->add_option("--folder", comparison.folder, "Where the files go; they are removed")
+        ->capture_default_str();
     app.add_subcommand("settings",
                        "Print the settings, with where each value comes from: the environment, "
                        "the configuration file (THALWEG_CONFIG) or the default");
@@ -94,7 +137,8 @@ int main(int argc, char** argv) try {
         }
         return combine(sets, output);
     }
-    return recovers->parsed() ? recover(files) : print_settings();
+    if (compares->parsed()) return compare_methods(comparison);
+    return recovers->parsed() ? recover(files, force) : print_settings();
 } catch (const std::exception& e) {
     fmt::print(stderr, "thalweg: {}\n", e.what());
     return exit_wrong;

@@ -10,6 +10,7 @@ module cfio
   private
 
   public :: cfio_init, cfio_finalize, cfio_final, cfio_proc_type, cfio_create, cfio_def_dim
+  public :: cfio_put_att_str, cfio_put_att_int, cfio_put_att_real, cfio_put_att_double
   public :: cfio_def_var, cfio_put_att, cfio_enddef, cfio_inq_varid, cfio_put_vara
   public :: cfio_put_vara_real, cfio_put_vara_double, cfio_put_vara_int
   public :: cfio_io_end, cfio_end_io, cfio_close
@@ -27,6 +28,10 @@ module cfio
   integer(c_int), parameter, public :: cfio_int = 4
   integer(c_int), parameter, public :: cfio_float = 5
   integer(c_int), parameter, public :: cfio_double = 6
+
+  !> Lengths that programs give their texts and arrays.
+  integer, public :: char_len = 128
+  integer, public :: array_len = 128
 
   ! The arguments that receive an id have no intent: in the paper's example a constant stands there.
 
@@ -151,4 +156,35 @@ module cfio
       import
     end function cfio_end_io
   end interface
+
+contains
+
+  ! cfio_put_att under the names that CFIO has for each type.
+
+  integer(c_int) function cfio_put_att_str(ncid, varid, name, values)
+    integer(c_int), intent(in) :: ncid, varid
+    character(kind=c_char, len=*), intent(in) :: name, values
+    cfio_put_att_str = cfio_put_att(ncid, varid, name, values)
+  end function cfio_put_att_str
+
+  integer(c_int) function cfio_put_att_int(ncid, varid, name, values)
+    integer(c_int), intent(in) :: ncid, varid
+    character(kind=c_char, len=*), intent(in) :: name
+    integer(c_int), intent(in) :: values
+    cfio_put_att_int = cfio_put_att(ncid, varid, name, values)
+  end function cfio_put_att_int
+
+  integer(c_int) function cfio_put_att_real(ncid, varid, name, values)
+    integer(c_int), intent(in) :: ncid, varid
+    character(kind=c_char, len=*), intent(in) :: name
+    real(c_float), intent(in) :: values
+    cfio_put_att_real = cfio_put_att(ncid, varid, name, values)
+  end function cfio_put_att_real
+
+  integer(c_int) function cfio_put_att_double(ncid, varid, name, values)
+    integer(c_int), intent(in) :: ncid, varid
+    character(kind=c_char, len=*), intent(in) :: name
+    real(c_double), intent(in) :: values
+    cfio_put_att_double = cfio_put_att(ncid, varid, name, values)
+  end function cfio_put_att_double
 end module cfio

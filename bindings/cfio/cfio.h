@@ -7,7 +7,9 @@
  * cfio_init is called by all ranks of MPI_COMM_WORLD, cfio_finalize too; the others by the clients.
  * cfio_create, cfio_enddef, cfio_close and cfio_finalize wait for the other clients, the rest for
  * nobody. What a call returned on one client only, cfio_close of that file returns on all (and
- * cfio_finalize, where it belongs to no file).
+ * cfio_finalize, where it belongs to no file). cfio_close does not wait until the file is written:
+ * a failure after it comes from the next cfio_create, cfio_enddef or cfio_close of any file, which
+ * has done its own work then, and again from cfio_finalize.
  */
 #ifndef CFIO_H
 #define CFIO_H
@@ -21,6 +23,9 @@
 extern "C" {
 #endif
 
+/* What CFIO's clients have for data on their way. Here nothing depends on it. */
+#define CLIENT_BUF_SIZE ((size_t)512 * 1024 * 1024)
+
 #define CFIO_PROC_CLIENT 1
 #define CFIO_PROC_SERVER 2
 #define CFIO_PROC_BLANK 3
@@ -33,6 +38,25 @@ typedef int cfio_type;
 #define CFIO_INT 4
 #define CFIO_FLOAT 5
 #define CFIO_DOUBLE 6
+
+/** netCDF's number of a type; NC_NAT of what is none. */
+static inline nc_type cfio_type_to_nc(cfio_type type) {
+    return type >= CFIO_BYTE && type <= CFIO_DOUBLE ? (nc_type)type : NC_NAT;
+}
+
+/** Sets size to the bytes of a value. */
+#define cfio_types_size(size, type)                                                                \
+    do {                                                                                           \
+        switch (type) {                                                                            \
+            case CFIO_BYTE:                                                                        \
+            case CFIO_CHAR: (size) = 1; break;                                                     \
+            case CFIO_SHORT: (size) = 2; break;                                                    \
+            case CFIO_INT:                                                                         \
+            case CFIO_FLOAT: (size) = 4; break;                                                    \
+            case CFIO_DOUBLE: (size) = 8; break;                                                   \
+            default: break;                                                                        \
+        }                                                                                          \
+    } while (0)
 
 #define CFIO_ERROR_NONE 0
 #define CFIO_ERROR_MALLOC (-1)           /* not enough memory */
@@ -57,8 +81,8 @@ int cfio_init(int x_proc_num, int y_proc_num, int ratio);
 
 int cfio_finalize(void);
 
-/* No prototype: some programs hand over their rank. */
-#ifdef __cplusplus
+/* Some programs hand over their rank. */
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 int cfio_proc_type(...);
 #else
 int cfio_proc_type();
@@ -85,8 +109,21 @@ int cfio_put_vara_float(int ncid, int varid, int dim, const size_t* start, const
                         const float* p);
 int cfio_put_vara_double(int ncid, int varid, int dim, const size_t* start, const size_t* count,
                          const double* p);
+/* CFIO's own header lacks this one, so that programs declare it themselves, without const. */
+int thalweg_cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start,
+                              const size_t* count, const int* p);
+#ifdef __cplusplus
+extern "C++" {
+/* A template stands beside any declaration. */
+template <int = 0>
 int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const size_t* count,
-                      const int* p);
+                      const int* p) {
+    return thalweg_cfio_put_vara_int(ncid, varid, dim, start, count, p);
+}
+}
+#else
+int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count, int* p);
+#endif
 
 /** What was put so far may be written. */
 int cfio_io_end(void);

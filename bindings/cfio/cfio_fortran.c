@@ -205,5 +205,5 @@ int thalweg_cfio_f_put_vara_int(int ncid, int varid, int ndims, const int* start
                                 const int* p) {
     struct box box;
     const int n = box_of(ndims, start, count, &box);
-    return cfio_put_vara_int(ncid, varid, n, box.start, box.count, p);
+    return thalweg_cfio_put_vara_int(ncid, varid, n, box.start, box.count, p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -11,6 +12,16 @@ std::int64_t signed_of(std::size_t value) {
     // A negative number of the caller's, or nothing that a file can hold.
     if (value > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) return -1;
     return static_cast<std::int64_t>(value);
+}
+
+// A name as it stands in the library's lists of names: a backslash keeps what would end it.
+std::string listed(const std::string& name) {
+    std::string result;
+    for (const char c : name) {
+        if (c == ' ' || c == '\\') result += '\\';
+        result += c;
+    }
+    return result;
 }
 
 // Place of an id in a list whose ids start at 1.
@@ -40,8 +51,9 @@ int id_of(std::vector<T>& known, std::vector<T>& pending, T one, bool defined) {
 int File::def_dim(const std::string& name, std::size_t length) {
     const std::int64_t count = signed_of(length);
     if (count < 0) throw Error{CFIO_ERROR_NC, "the dimension '" + name + "' has no such length"};
-    // The library's lists of names are separated by blanks.
-    if (name.empty() || name.find_first_of(" \t\n\v\f\r") != std::string::npos)
+    const bool printable =
+        std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
+    if (name.empty() || name.back() == ' ' || !printable)
         throw Error{CFIO_ERROR_NC, "'" + name + "' is no name of a dimension"};
     return id_of(known_.dims, pending_.dims, Dimension{name, count}, defined_);
 }
@@ -133,7 +145,7 @@ void File::define(bool alike) {
     }
     for (const Variable& var : all.vars) {
         std::string dims;
-        for (const std::string& dim : var.dims) dims += (dims.empty() ? "" : " ") + dim;
+        for (const std::string& dim : var.dims) dims += (dims.empty() ? "" : " ") + listed(dim);
         check(tw_def_var(handle_, var.name.c_str(), static_cast<tw_type>(var.type), dims.c_str(),
                          nullptr));
         add(known_.vars, var);

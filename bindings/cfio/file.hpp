@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agreement.hpp"
@@ -17,8 +18,11 @@ namespace thalweg::cfio {
 
 class File {
 public:
-    File(int id, tw_session session, MPI_Comm clients, tw_file handle)
-        : id_(id), session_(session), clients_(clients), handle_(handle) {}
+    File(int id, std::string path, tw_session session, MPI_Comm clients, tw_file handle)
+        : id_(id), path_(std::move(path)), session_(session), clients_(clients), handle_(handle) {}
+
+    // As the program gave it.
+    const std::string& path() const { return path_; }
 
     // Local. Ids are this client's own and start at 1; the first definition of a name stands.
     int def_dim(const std::string& name, std::size_t length);
@@ -49,6 +53,7 @@ private:
     void define(bool alike);
 
     int id_;
+    std::string path_;
     tw_session session_;
     MPI_Comm clients_;
     tw_file handle_;

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace thalweg::cfio {
@@ -22,7 +24,8 @@ bool usable(int x, int y, int ratio) {
 
 // Programs that were written for CFIO do not expect a log.
 std::string settings_of(const Roles& roles) {
-    return "service=servers; server_ranks=last; log=off; servers=" + std::to_string(roles.servers);
+    return "service=servers; server_ranks=last; close=later; log=off; servers=" +
+           std::to_string(roles.servers);
 }
 
 const char* settings_of(int cmode) {
@@ -151,6 +154,10 @@ void Program::finish() {
             remember(error.code);
         }
     }
+    complete_files();
+    if (late_.code != 0) fail("cfio_finalize", 0, std::exchange(late_, {}));
+    for (const auto& [id, error] : replaced_) remember(error.code);
+    replaced_.clear();
     last_id_ = 0;
     clients_ = MPI_COMM_NULL;
     remember(code_of(tw_finalize(&session_)));
@@ -167,26 +174,61 @@ void Program::require_client() const {
 
 int Program::create(const std::string& path, int cmode) {
     require_client();
-    int rank = 0;
-    MPI_Comm_rank(clients_, &rank);
-    // One client looks: the file systems of several may not show the same at the same time.
-    const bool taken = rank == 0 && (cmode & NC_NOCLOBBER) != 0 && access(path.c_str(), F_OK) == 0;
-    const Outcome outcome = agree(clients_, Call::create, digest(path + std::to_string(cmode)), 0,
-                                  taken ? CFIO_ERROR_NC : 0);
+    const Outcome outcome =
+        agree(clients_, Call::create, digest(path + std::to_string(cmode)), 0, 0);
     if (!outcome.together)
         throw Error{CFIO_ERROR_NC, "the other clients are in another call or create another file"};
-    if (outcome.error != 0) throw Error{outcome.error, "'" + path + "' exists", true};
     if ((cmode & NC_64BIT_OFFSET) != 0 && (cmode & NC_64BIT_DATA) != 0)
         throw Error{CFIO_ERROR_NC, "'" + path + "' is asked for in two formats", true};
+    if ((cmode & NC_NOCLOBBER) != 0) {
+        complete_files();  // they have their names then
+        int rank = 0;
+        MPI_Comm_rank(clients_, &rank);
+        // One client looks: the file systems of several may not show the same at the same time.
+        const bool taken = rank == 0 && access(path.c_str(), F_OK) == 0;
+        if (first_error(clients_, taken ? CFIO_ERROR_NC : 0) != 0)
+            throw Error{CFIO_ERROR_NC, "'" + path + "' exists", true};
+    }
+    end_open_file(path);
     tw_file handle = nullptr;
-    const int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
-    if (status != TW_OK) throw Error{code_of(status), text_of(status, session_), true};
+    int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
+    if (status != TW_OK) {
+        // It may be the failure of an earlier file of this path, which is told once.
+        const Error first{code_of(status), text_of(status, session_), true};
+        status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
+        if (status != TW_OK) throw first;
+        late_ = first;
+    }
     ++last_id_;
-    files_.try_emplace(last_id_, last_id_, session_, clients_, handle);
+    files_.try_emplace(last_id_, last_id_, path, session_, clients_, handle);
     return last_id_;
 }
 
-void Program::close(int id) {
+// A program may create a path again before it has closed the file: that ends, and the new one takes
+// its place. All clients have the same files open.
+void Program::end_open_file(const std::string& path) {
+    for (const auto& [id, file] : files_) {
+        if (file.path() != path) continue;
+        const int ended = id;
+        Error error;
+        try {
+            close(ended);
+        } catch (const Error& failure) {
+            error = failure;
+            files_.erase(ended);
+        }
+        replaced_[ended] = error;
+        return;
+    }
+}
+
+bool Program::close(int id) {
+    if (const auto ended = replaced_.find(id); ended != replaced_.end()) {
+        const Error error = ended->second;
+        replaced_.erase(ended);
+        if (error.code != 0) throw error;
+        return false;
+    }
     File& file = this->file(id);
     try {
         file.close();
@@ -195,11 +237,28 @@ void Program::close(int id) {
         throw;
     }
     files_.erase(id);
+    return true;
+}
+
+void Program::complete_files() {
+    const int status = tw_wait(session_, 0);
+    if (status != TW_OK && late_.code == 0)
+        late_ = Error{code_of(status), text_of(status, session_), true};
+}
+
+void Program::tell_late() {
+    const int status = tw_wait(session_, std::numeric_limits<std::int64_t>::max());
+    if (status != TW_OK && late_.code == 0)
+        late_ = Error{code_of(status), text_of(status, session_), true};
+    if (late_.code != 0) throw std::exchange(late_, {});
 }
 
 File& Program::file(int id) {
     require_client();
     const auto there = files_.find(id);
+    if (there == files_.end() && replaced_.contains(id))
+        throw Error{CFIO_ERROR_NC_NO_EXIST,
+                    "file " + std::to_string(id) + " ended when its path was created again"};
     if (there == files_.end())
         throw Error{CFIO_ERROR_NC_NO_EXIST, "no open file has the id " + std::to_string(id)};
     return there->second;

@@ -24,7 +24,11 @@ public:
 
     // Collective over the clients.
     int create(const std::string& path, int cmode);
-    void close(int id);
+    // Returns whether all clients took part: they do not where the file has ended already.
+    bool close(int id);
+    // Files are complete some time after their close: throws the first failure of those that are by
+    // now.
+    void tell_late();
 
     // Local.
     File& file(int id);
@@ -39,6 +43,8 @@ private:
     std::string start_session(const Roles& roles, int rank);
     bool kept(const Roles& roles, int rank) const;
     void finish();
+    void end_open_file(const std::string& path);
+    void complete_files();
     void require_client() const;
     void remember(int code) {
         if (error_ == 0) error_ = code;
@@ -51,6 +57,8 @@ private:
     MPI_Comm clients_ = MPI_COMM_NULL;  // belongs to the session
     tw_session session_ = nullptr;
     std::map<int, File> files_;
+    std::map<int, Error> replaced_;  // files that ended because their paths were created again
+    Error late_;                     // of a file that was closed, until tell_late()
     int last_id_ = 0;
 };
 

@@ -14,6 +14,8 @@ module thalweg_base
   !> What this rank holds of an index space; belongs to its session.
   type, bind(C), public :: tw_decomposition
     type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: session = c_null_ptr
+    integer(c_int) :: ndims = 0
   end type tw_decomposition
 
   !> An open file.

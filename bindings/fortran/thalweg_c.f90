@@ -68,17 +68,36 @@ contains
     end do
   end function f_text
 
-  !> Number of names in a list separated by blanks.
+  !> Where a name of a list ends that begins at `first`. Blanks separate names; a backslash keeps a
+  !> blank, or a backslash, in a name.
+  pure integer function name_end(names, first)
+    character(len=*), intent(in) :: names
+    integer, intent(in) :: first
+    integer :: next
+    next = first
+    do while (next <= len(names))
+      if (names(next:next) == ' ') exit
+      if (names(next:next) == '\' .and. next < len(names)) then
+        if (names(next+1:next+1) == ' ' .or. names(next+1:next+1) == '\') next = next + 1
+      end if
+      next = next + 1
+    end do
+    name_end = next - 1
+  end function name_end
+
+  !> Number of names in a list.
   pure integer function name_count(names)
     character(len=*), intent(in) :: names
-    integer :: i
+    integer :: first
     name_count = 0
-    do i = 1, len(names)
-      if (names(i:i) == ' ') cycle
-      if (i > 1) then
-        if (names(i-1:i-1) /= ' ') cycle
+    first = verify(names, ' ')
+    do while (first > 0 .and. first <= len(names))
+      if (names(first:first) == ' ') then
+        first = first + 1
+        cycle
       end if
       name_count = name_count + 1
+      first = name_end(names, first) + 1
     end do
   end function name_count
 
@@ -88,12 +107,16 @@ contains
     character(len=:), allocatable :: ended
     integer :: first, last
     ended = ''
-    last = len_trim(names)
-    do while (last > 0)
-      first = index(names(:last), ' ', back=.true.) + 1
-      ended = ended//names(first:last)
-      last = len_trim(names(:first-1))
-      if (last > 0) ended = ended//' '
+    first = 1
+    do while (first <= len(names))
+      if (names(first:first) == ' ') then
+        first = first + 1
+        cycle
+      end if
+      last = name_end(names, first)
+      if (len(ended) > 0) ended = ' '//ended
+      ended = names(first:last)//ended
+      first = last + 1
     end do
     ended = ended//c_null_char
   end function reversed

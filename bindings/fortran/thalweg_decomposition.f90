@@ -10,13 +10,15 @@ module thalweg_decomposition
   implicit none
   private
 
-  public :: tw_decompose, tw_decompose_list, tw_fill_halo
+  public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad
 
   !> What a read does with the halo along a dimension: leaves it; fills it as far as the shape
   !> reaches; fills it, the first index coming behind the last.
   integer(c_int), parameter, public :: TW_HALO_KEEP = 0
   integer(c_int), parameter, public :: TW_HALO_CLIP = 1
   integer(c_int), parameter, public :: TW_HALO_PERIODIC = 2
+
+  integer, parameter :: most_dims = 16
 
   !> d = tw_decompose(io, dims, shape, start, count [, halo_low] [, halo_high] [, ierr])
   !>
@@ -28,6 +30,7 @@ module thalweg_decomposition
   !>   count      as start: the lengths of each box
   !>   halo_low   (ndims) elements that the array has before each box, e.g. [1, 0, 1]; for tw_get
   !>   halo_high  and tw_put with the whole array, an array section does not need them
+  !> Arrays that all boxes share, with extents of their own: tw_pad.
   !> The integers are all of kind int32 or all of kind int64.
   !> Errors: TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element held twice), TW_EMISMATCH.
   !> Collective.
@@ -53,13 +56,33 @@ module thalweg_decomposition
   !>            memory, and has no place in the file
   !>   shared   whether an index may occur more than once, on any ranks: for reading alone
   !> The integers are all of kind int32 or all of kind int64.
-  !> Errors: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS (their texts count indices and positions
-  !> from 0), TW_EOVERLAP (an index twice, on one rank or on two), TW_EMISMATCH, TW_ENOMEM.
-  !> Collective.
+  !> Errors: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an index twice, on one rank or on
+  !> two), TW_EMISMATCH, TW_ENOMEM. Collective.
   interface tw_decompose_list
     module procedure list_int32
     module procedure list_int64
   end interface tw_decompose_list
+
+  !> call tw_pad(d, extent, boxes [, ierr])
+  !>
+  !> Tells that the boxes of a decomposition are parts of larger arrays, all of the same extents:
+  !> those of models with blocks, as (nx_block, ny_block, max_blocks), some of which are smaller than
+  !> the others and some not used. In memory each box begins after halo_low elements along each
+  !> dimension; what follows it and its halo is padding, which is never written. It counts for the
+  !> variables, reads and restarts that are defined, called and written from then on: they take the
+  !> whole array, or without the halo its section of extent - halo_low - halo_high; both with all
+  !> boxes that there is room for, or with those that this rank has.
+  !>   extent  (ndims) elements from box to box along each dimension, halo included: [nx_block,
+  !>           ny_block]; the same on every rank, and no less than any box with its halo
+  !>   boxes   number of boxes that this rank's arrays have room for: max_blocks
+  !> The integers are all of kind int32 or all of kind int64.
+  !> Errors: TW_EARG (a list), TW_ESHAPE (not one extent for each dimension, or a box does not fit),
+  !> TW_EMISMATCH (the extents differ between ranks), TW_EHANDLE. Extents larger than every box with
+  !> its halo are warned of: a halo that was not declared would be taken for the box. Collective.
+  interface tw_pad
+    module procedure pad_int32
+    module procedure pad_int64
+  end interface tw_pad
 
   interface
     integer(c_int) function c_decompose(session, dims, nblocks, shape, start, count, halo_low, &
@@ -88,6 +111,13 @@ module thalweg_decomposition
       type(c_ptr), value :: decomposition
       integer(c_int), intent(in) :: edges(*)
     end function c_fill_halo
+
+    integer(c_int) function c_pad(decomposition, extent, boxes) bind(C, name='tw_pad')
+      import
+      type(c_ptr), value :: decomposition
+      integer(c_int64_t), intent(in) :: extent(*)
+      integer(c_int64_t), value :: boxes
+    end function c_pad
   end interface
 
 contains
@@ -143,6 +173,8 @@ contains
     logical :: fits
 
     n = name_count(dims)
+    d%session = io%handle
+    d%ndims = n
     fits = size(shape) == n .and. size(start, 1) == n .and. size(count, 1) == n &
       .and. size(start, 2) == size(count, 2)
     if (present(halo_low)) fits = fits .and. size(halo_low) == n
@@ -203,6 +235,8 @@ contains
     integer(c_int) :: status, flags
     logical :: fits
 
+    d%session = io%handle
+    d%ndims = name_count(dims)
     flags = 0
     if (present(shared)) then
       if (shared) flags = 1
@@ -236,9 +270,34 @@ contains
     type(tw_decomposition), intent(in) :: decomposition
     integer(c_int), intent(in) :: edges(:)
     integer(c_int), intent(out), optional :: ierr
-    call check(c_fill_halo(decomposition%handle, edges(size(edges):1:-1)), c_null_ptr, &
+    integer(c_int) :: backwards_edges(most_dims)
+    integer :: n
+    ! Collective: a rank whose edges do not fit takes part as well, with none that there is.
+    backwards_edges = -1
+    n = size(edges)
+    if (n == decomposition%ndims) backwards_edges(:n) = edges(n:1:-1)
+    call check(c_fill_halo(decomposition%handle, backwards_edges), decomposition%session, &
       'tw_fill_halo', ierr)
   end subroutine tw_fill_halo
+
+  subroutine pad_int32(decomposition, extent, boxes, ierr)
+    type(tw_decomposition), intent(in) :: decomposition
+    integer(int32), intent(in) :: extent(:), boxes
+    integer(c_int), intent(out), optional :: ierr
+    call pad_int64(decomposition, int(extent, int64), int(boxes, int64), ierr)
+  end subroutine pad_int32
+
+  subroutine pad_int64(decomposition, extent, boxes, ierr)
+    type(tw_decomposition), intent(in) :: decomposition
+    integer(int64), intent(in) :: extent(:), boxes
+    integer(c_int), intent(out), optional :: ierr
+    integer(int64) :: lengths(most_dims)
+    integer :: n
+    lengths = -1  ! as above
+    n = size(extent)
+    if (n == decomposition%ndims) lengths(:n) = backwards(extent)
+    call check(c_pad(decomposition%handle, lengths, boxes), decomposition%session, 'tw_pad', ierr)
+  end subroutine pad_int64
 
   !> The other order of the dimensions.
   pure function backwards(array) result(turned)

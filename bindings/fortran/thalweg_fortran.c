@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <thalweg/thalweg.h>
+#include <unistd.h>
 
 /* The derived types of the Fortran modules. */
 struct fortran_decomposition {
     tw_decomposition handle;
+    tw_session session;
+    int ndims;
 };
 struct fortran_file {
     tw_file handle;
@@ -27,7 +30,7 @@ struct fortran_restart {
 /* A Fortran array in C's order of dimensions. */
 struct view {
     void* data;
-    int type; /* 0: none that a file can hold */
+    int type; /* negative: none that a file can hold */
     int rank;
     int64_t extent[CFI_MAX_RANK + 1];
     int64_t stride[CFI_MAX_RANK + 1]; /* in bytes */
@@ -68,6 +71,10 @@ void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
                        const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
 
 void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdesc_t* name,
+                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+                           const struct fortran_decomposition* decomposition, const int* flags,
+                           int* ierr);
+void thalweg_f_restart_get(const struct fortran_restart* restart, const CFI_cdesc_t* name,
                            const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
                            const struct fortran_decomposition* decomposition, const int* flags,
                            int* ierr);
@@ -113,7 +120,19 @@ static int type_of(const CFI_cdesc_t* array) {
             return table[i].type;
         }
     }
-    return 0;
+    /* The library tells these apart, to say what to use instead (src/index/types.hpp). */
+#ifdef CFI_type_Logical
+    if ((array->type & CFI_type_mask) == CFI_type_Logical) {
+        return -1001;
+    }
+#endif
+    if (array->type == CFI_type_Bool) {
+        return -1001;
+    }
+    if (array->type == CFI_type_float_Complex || array->type == CFI_type_double_Complex) {
+        return -1002;
+    }
+    return -1003;
 }
 
 static struct view view_of(const CFI_cdesc_t* array) {
@@ -136,7 +155,22 @@ static struct view view_of(const CFI_cdesc_t* array) {
 }
 
 int thalweg_f_init(int comm, const char* settings, tw_session* session) {
-    return tw_init(MPI_Comm_f2c((MPI_Fint)comm), settings, session);
+    int started = 0;
+    int ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    /* The program's own settings come later, and win. */
+    static const char ours[] = "language=fortran; ";
+    char* all = malloc(sizeof ours + strlen(settings));
+    if (all != NULL) {
+        strcpy(all, ours);
+        strcat(all, settings);
+    }
+    /* Where MPI is not running, tw_init says so; MPI_Comm_f2c ends the program. */
+    const MPI_Comm given = started && !ended ? MPI_Comm_f2c((MPI_Fint)comm) : MPI_COMM_NULL;
+    const int status = tw_init(given, all == NULL ? settings : all, session);
+    free(all);
+    return status;
 }
 
 int thalweg_f_model_comm(tw_session session, int* comm) {
@@ -151,10 +185,12 @@ static void stop(int status, tw_session session, const char* procedure) {
     int ended = 0;
     MPI_Initialized(&started);
     MPI_Finalized(&ended);
-    const char* text = session == NULL ? "" : tw_error_message(session);
+    const char* text = tw_error_message(session);
     if (started && !ended) {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        // An error of all ranks is printed once: rank 0 ends the others in the meantime.
+        if (rank > 0) sleep(1);
         fprintf(stderr, "thalweg: rank %d: %s: %s%s%s\n", rank, procedure, tw_strerror(status),
                 *text == '\0' ? "" : "\n  ", text);
         fflush(NULL);
@@ -408,25 +444,37 @@ void thalweg_f_restart_put_att(const struct fortran_restart* restart, const CFI_
             value, ierr);
 }
 
-/* The names of a list in the other order, for C; NULL where there is no memory. */
+/* The names of a list in the other order, for C; NULL where there is no memory. A backslash keeps a
+ * blank, or a backslash, in a name. */
 static char* reversed(const CFI_cdesc_t* names) {
     const char* from = names->base_addr;
-    char* list = malloc(names->elem_len + 2);
-    char* to = list;
-    size_t end = names->elem_len;
-    while (list != NULL && end > 0) {
-        size_t begin = end;
-        while (begin > 0 && from[begin - 1] != ' ') {
-            --begin;
+    const size_t size = names->elem_len;
+    char* list = malloc(size + 2);
+    if (list == NULL) {
+        return NULL;
+    }
+    /* Filled from its end: the first name comes last. */
+    char* to = list + size + 1;
+    *to = '\0';
+    for (size_t begin = 0; begin < size;) {
+        if (from[begin] == ' ') {
+            ++begin;
+            continue;
         }
+        size_t end = begin;
+        while (end < size && from[end] != ' ') {
+            const int kept = from[end] == '\\' && end + 1 < size &&
+                             (from[end + 1] == ' ' || from[end + 1] == '\\');
+            end += kept ? 2 : 1;
+        }
+        if (*to != '\0') {
+            *--to = ' ';
+        }
+        to -= end - begin;
         memcpy(to, from + begin, end - begin);
-        to += end - begin;
-        *to++ = ' ';
-        end = begin > 0 ? begin - 1 : 0;
+        begin = end;
     }
-    if (list != NULL) {
-        *to = '\0';
-    }
+    memmove(list, to, strlen(to) + 1);
     return list;
 }
 
@@ -451,4 +499,29 @@ void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdes
                                               flags == NULL ? TW_REQUIRED : *flags);
     free(names);
     thalweg_f_check(status, restart->session, "tw_restart_add", ierr);
+}
+
+/* Collective: a rank that has no decomposition, or no memory, takes part as well, with an array
+ * that cannot be. */
+void thalweg_f_restart_get(const struct fortran_restart* restart, const CFI_cdesc_t* name,
+                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+                           const struct fortran_decomposition* decomposition, const int* flags,
+                           int* ierr) {
+    const struct name var = name_of(name);
+    const struct view view = view_of(array);
+    const int never_made = decomposition != NULL && decomposition->handle == NULL;
+    char* names = reversed(dims);
+    const int impossible = never_made || names == NULL;
+    const int status = tw_restart_get_strided(restart->handle, var.text, (tw_type)view.type,
+                                              names == NULL ? "" : names,
+                                              decomposition == NULL ? NULL : decomposition->handle,
+                                              view.data, impossible ? -1 : view.rank, view.extent,
+                                              view.stride, flags == NULL ? TW_REQUIRED : *flags);
+    if (never_made) {
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_restart_get: the decomposition was never made", ierr);
+    } else {
+        thalweg_f_check(names == NULL ? TW_ENOMEM : status, restart->session, "tw_restart_get",
+                        ierr);
+    }
+    free(names);
 }

@@ -35,8 +35,9 @@ module thalweg_reading
     !>
     !> Asks for what tw_get would read; the next tw_read reads it, with all else that was asked for.
     !> The array must stay where it is until then: a variable or a section of one, not an
-    !> expression, with the attribute target or asynchronous. Every rank has to ask for the same
-    !> in the same order. Errors: as tw_get. Local.
+    !> expression, with the attribute target or asynchronous; and not a dummy argument that is
+    !> contiguous, of explicit shape or of assumed size, which may be a copy (see tw_put_deferred).
+    !> Every rank has to ask for the same in the same order. Errors: as tw_get. Local.
     subroutine tw_get_deferred(file, name, array, decomposition, record, ierr) &
         bind(C, name='thalweg_f_get_deferred')
       import :: tw_file, tw_decomposition, c_char, c_int
@@ -74,8 +75,9 @@ contains
   !> settings='mode=append' to write on in it: the model defines the file's variables as for
   !> tw_create, and steps add records.
   !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT; with mode=append also TW_EUNSUPPORTED
-  !> (netCDF-4, tiles), TW_EINUSE (open in this session), and from the end of the definitions
-  !> TW_EDIFFERENT (the file is defined otherwise, and stays as it is). Collective.
+  !> (netCDF-4, tiles), TW_EINUSE (open in this session, or another session or run is writing it),
+  !> and from the end of the definitions TW_EDIFFERENT (the definitions differ; the file stays as it
+  !> is). Collective.
   function tw_open(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path

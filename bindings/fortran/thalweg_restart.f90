@@ -12,8 +12,9 @@ module thalweg_restart
   private
 
   public :: tw_restart_new, tw_restart_free, tw_restart_def_dim, tw_restart_add, &
-    tw_restart_put_att, tw_restart_write, tw_restart_read, tw_restart_found, tw_restart_inq_att, &
-    tw_restart_get_att, tw_restart_get_att_text
+    tw_restart_set_var, tw_restart_put_att, tw_restart_write, tw_restart_read, tw_restart_open, &
+    tw_restart_get, tw_restart_close, tw_restart_found, tw_restart_inq_att, tw_restart_get_att, &
+    tw_restart_get_att_text
 
   !> Arrays that are written and read all together; belongs to its session.
   type, bind(C), public :: tw_restart
@@ -21,9 +22,14 @@ module thalweg_restart
     type(c_ptr) :: session = c_null_ptr
   end type tw_restart
 
-  !> Whether a file may lack a variable: then a read leaves the array as it is.
+  !> Flags of tw_restart_add and tw_restart_get, which can be added up.
   integer(c_int), parameter, public :: TW_REQUIRED = 0
+  !> A file may lack the variable: then a read leaves the array as it is.
   integer(c_int), parameter, public :: TW_OPTIONAL = 1
+  !> The values are copied when the array is registered, which is then free for others.
+  integer(c_int), parameter, public :: TW_COPIED = 2
+  !> In a file that is read, the dimensions may have other names; their lengths must be the same.
+  integer(c_int), parameter, public :: TW_BY_POSITION = 4
 
   !> call tw_restart_def_dim(restart, name, length [, ierr]): defines a dimension that no
   !> decomposition names, for replicated arrays.
@@ -43,14 +49,20 @@ module thalweg_restart
     !>   dims           names in file order, fastest first: 'lon lat lev'; '' for a scalar
     !>   array          as for tw_put; it must stay where it is until the restart is freed or the
     !>                  name registered anew: a variable or a section of one, not an expression,
-    !>                  with the attribute target or asynchronous
+    !>                  with the attribute target or asynchronous; and not a dummy argument that
+    !>                  is contiguous, of explicit shape or of assumed size, which may be a copy
+    !>                  (see tw_put_deferred). No two names can have the same array
     !>   decomposition  who holds what, its dimensions those of the variable, in any order. Without
     !>                  it the array is replicated, and rank 0's values are written; its dimensions
     !>                  are known from other decompositions or tw_restart_def_dim
-    !>   flags          TW_REQUIRED (default) or TW_OPTIONAL
+    !>   flags          TW_REQUIRED (default), or TW_OPTIONAL, TW_COPIED, TW_BY_POSITION, added up.
+    !>                  With TW_COPIED the array is no longer used when the call returns: many fields
+    !>                  can pass through one work array. The copy is written once, so register anew
+    !>                  before the next tw_restart_write; tw_restart_read passes over it (see
+    !>                  tw_restart_get)
     !> (The dummy array is a target as well, for the compiler to know that later calls reach it.)
     !> Errors: TW_EARG, TW_EEXISTS (registered with another type or other dimensions), TW_ENOTFOUND
-    !> (an unknown dimension), TW_ESHAPE, TW_ETYPE, TW_EHANDLE. Local; every rank alike.
+    !> (an unknown dimension), TW_ESHAPE, TW_ETYPE, TW_EHANDLE, TW_ENOMEM. Local; every rank alike.
     subroutine tw_restart_add(restart, name, dims, array, decomposition, flags, ierr) &
         bind(C, name='thalweg_f_restart_add')
       import :: tw_restart, tw_decomposition, c_char, c_int
@@ -61,6 +73,25 @@ module thalweg_restart
       integer(c_int), intent(in), optional :: flags
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_restart_add
+
+    !> call tw_restart_get(restart, name, dims, array [, decomposition] [, flags] [, ierr])
+    !>
+    !> Reads one variable of the file that tw_restart_open has opened, and compares its checksum.
+    !> Nothing is registered, and the array is no longer used when the call returns.
+    !>   dims, array, decomposition  as for tw_restart_add
+    !>   flags                       TW_OPTIONAL (see tw_restart_found) and TW_BY_POSITION
+    !> Errors: TW_ESTATE (no file is open), and as of tw_restart_add and tw_restart_read; the file
+    !> stays open. Collective.
+    subroutine tw_restart_get(restart, name, dims, array, decomposition, flags, ierr) &
+        bind(C, name='thalweg_f_restart_get')
+      import :: tw_restart, tw_decomposition, c_char, c_int
+      type(tw_restart), intent(in) :: restart
+      character(len=*, kind=c_char), intent(in) :: name, dims
+      type(*), dimension(..), intent(inout) :: array
+      type(tw_decomposition), intent(in), optional :: decomposition
+      integer(c_int), intent(in), optional :: flags
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_restart_get
 
     !> call tw_restart_put_att(restart, var, name, value [, ierr]): sets an attribute of all files
     !> written from now on, of a registered variable or, with var = '', of the file, such as the
@@ -119,6 +150,23 @@ module thalweg_restart
       character(kind=c_char), intent(in) :: path(*)
     end function c_read
 
+    integer(c_int) function c_set_var(restart, name, settings) bind(C, name='tw_restart_set_var')
+      import
+      type(c_ptr), value :: restart
+      character(kind=c_char), intent(in) :: name(*), settings(*)
+    end function c_set_var
+
+    integer(c_int) function c_open(restart, path) bind(C, name='tw_restart_open')
+      import
+      type(c_ptr), value :: restart
+      character(kind=c_char), intent(in) :: path(*)
+    end function c_open
+
+    integer(c_int) function c_close(restart) bind(C, name='tw_restart_close')
+      import
+      type(c_ptr), value :: restart
+    end function c_close
+
     integer(c_int) function c_found(restart, name, found) bind(C, name='tw_restart_found')
       import
       type(c_ptr), value :: restart
@@ -172,11 +220,24 @@ contains
       'tw_restart_def_dim', ierr)
   end subroutine def_dim_int64
 
+  !> call tw_restart_set_var(restart, name, settings [, ierr]): settings of one registered variable
+  !> in all files written from now on, as tw_set_var: 'fill=0'. Whatever no rank holds becomes the
+  !> fill value.
+  !> Errors: TW_ESETTING (also: quantize), TW_ENOTFOUND. Local; every rank alike.
+  subroutine tw_restart_set_var(restart, name, settings, ierr)
+    type(tw_restart), intent(in) :: restart
+    character(len=*), intent(in) :: name, settings
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_set_var(restart%handle, c_text(name), c_text(settings)), restart%session, &
+      'tw_restart_set_var', ierr)
+  end subroutine tw_restart_set_var
+
   !> call tw_restart_write(restart, path [, ierr]): writes all registered arrays, as they are now. A
   !> file of that name is replaced when the new one is complete and on the device; after an error it
   !> is still there.
   !> Errors: TW_EARG, TW_EINUSE, TW_EMISMATCH (the ranks have registered different variables),
-  !> TW_EFORMAT, TW_EIO, TW_ENOMEM. Collective.
+  !> TW_EMISSING (a copy, of TW_COPIED, has been written already), TW_ESTATE (before
+  !> tw_restart_close), TW_EFORMAT, TW_EIO, TW_ENOMEM. Collective.
   subroutine tw_restart_write(restart, path, ierr)
     type(tw_restart), intent(in) :: restart
     character(len=*), intent(in) :: path
@@ -195,9 +256,27 @@ contains
     call check(c_read(restart%handle, c_text(path)), restart%session, 'tw_restart_read', ierr)
   end subroutine tw_restart_read
 
-  !> found = tw_restart_found(restart, name [, ierr]): whether the file that was read last had a
-  !> registered variable. Errors: TW_ENOTFOUND (not registered), TW_ESTATE (nothing has been read).
-  !> Local.
+  !> call tw_restart_open(restart, path [, ierr]): opens a file, for tw_restart_get to read one
+  !> variable at a time.
+  !> Errors: as tw_open; TW_ESTATE (one is open). Collective.
+  subroutine tw_restart_open(restart, path, ierr)
+    type(tw_restart), intent(in) :: restart
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_open(restart%handle, c_text(path)), restart%session, 'tw_restart_open', ierr)
+  end subroutine tw_restart_open
+
+  !> call tw_restart_close(restart [, ierr]): closes it; its attributes can still be asked for.
+  !> Errors: TW_ESTATE (none is open), TW_EIO. Collective.
+  subroutine tw_restart_close(restart, ierr)
+    type(tw_restart), intent(in) :: restart
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_close(restart%handle), restart%session, 'tw_restart_close', ierr)
+  end subroutine tw_restart_close
+
+  !> found = tw_restart_found(restart, name [, ierr]): whether the file that is open has a variable,
+  !> or the one that was read last a registered one. Errors: TW_ENOTFOUND (not registered),
+  !> TW_ESTATE (nothing has been read). Local.
   function tw_restart_found(restart, name, ierr) result(found)
     type(tw_restart), intent(in) :: restart
     character(len=*), intent(in) :: name

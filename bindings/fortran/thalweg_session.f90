@@ -9,7 +9,8 @@ module thalweg_session
   implicit none
   private
 
-  public :: tw_init, tw_finalize, tw_inq_role, tw_is_server, tw_model_comm, tw_strerror, &
+  public :: tw_init, tw_finalize, tw_abandon, tw_wait, tw_inq_role, tw_is_server, tw_model_comm, &
+    tw_strerror, &
     tw_error_message, tw_print_config, tw_summary, tw_print_summary
 
   ! What a rank does in its session.
@@ -41,6 +42,17 @@ module thalweg_session
       import
       type(c_ptr), intent(inout) :: session
     end function c_finalize
+
+    integer(c_int) function c_abandon(session) bind(C, name='tw_abandon')
+      import
+      type(c_ptr), intent(inout) :: session
+    end function c_abandon
+
+    integer(c_int) function c_wait(session, most) bind(C, name='tw_wait')
+      import
+      type(c_ptr), value :: session
+      integer(c_int64_t), value :: most
+    end function c_wait
 
     type(c_ptr) function c_strerror(status) bind(C, name='tw_strerror')
       import
@@ -112,6 +124,31 @@ contains
     call check(status, io%handle, 'tw_finalize', ierr)
   end subroutine tw_finalize
 
+  !> Ends this rank's part of a session without the others: for a program that cannot go on, and is
+  !> about to call MPI_Abort or error stop. Files that are open stay as PATH.part, which thalweg
+  !> recover completes. Errors: TW_EHANDLE. Local.
+  subroutine tw_abandon(io, ierr)
+    type(tw_session), intent(inout) :: io
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: status
+    status = c_abandon(io%handle)
+    call check(status, io%handle, 'tw_abandon', ierr)
+  end subroutine tw_abandon
+
+  !> Waits for files that were closed with close=later, the oldest first, until at most `most` of
+  !> them (default 0) are not complete; with a large number for none: then those that are written
+  !> get their names. Errors: the first failure of a file that was completed since the last call
+  !> that told one; TW_EARG, TW_EMISMATCH. Collective.
+  subroutine tw_wait(io, most, ierr)
+    type(tw_session), intent(in) :: io
+    integer, intent(in), optional :: most
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int64_t) :: left
+    left = 0
+    if (present(most)) left = int(most, c_int64_t)
+    call check(c_wait(io%handle, left), io%handle, 'tw_wait', ierr)
+  end subroutine tw_wait
+
   !> This rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are set aside:
   !> on them tw_init serves until all model ranks have called tw_finalize, and then returns; all
   !> they have left to do is to call tw_finalize themselves. Errors: TW_EHANDLE. Local.
@@ -162,7 +199,7 @@ contains
     text = f_text(c_error_message(io%handle))
   end function tw_error_message
 
-  !> Prints all settings, with where each comes from, on rank 0. Errors: TW_EHANDLE. Collective.
+  !> Prints all settings, with where each comes from, on rank 0. Errors: TW_EHANDLE. Local.
   subroutine tw_print_config(io, ierr)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr

@@ -19,6 +19,10 @@ module thalweg_writing
   integer(c_int), parameter, public :: TW_KEEP_LATER = 0
   integer(c_int), parameter, public :: TW_DROP_LATER = 1
 
+  !> What tw_recover does where the file's own name has more records: keeps or replaces it.
+  integer(c_int), parameter, public :: TW_KEEP_LONGER = 0
+  integer(c_int), parameter, public :: TW_REPLACE_LONGER = 1
+
   !> call tw_def_dim(file, name, length [, ierr]): defines a dimension; TW_UNLIMITED makes the
   !> record dimension. Needed only for dimensions that no decomposition names.
   !>   length  default or 64-bit integer
@@ -51,14 +55,16 @@ module thalweg_writing
     !> under way. The array may change when the call returns.
     !>   array  of type integer (1, 2, 4, 8 bytes), real (4, 8) or character, any strides: the box
     !>          of the variable's decomposition in the decomposition's order, with or without its
-    !>          halo; with one more, last, dimension where a rank has several boxes (extents as for
-    !>          the largest box). Replicated variables: all of it, the same on every rank; a scalar
-    !>          for a variable without dimensions. Numbers are converted as netCDF does.
+    !>          halo, the same on all ranks; with one more, last, dimension where a rank has several
+    !>          boxes (extents those of the largest box, or as tw_pad has told). Replicated
+    !>          variables: all of it, the same on every rank; a scalar for a variable without
+    !>          dimensions. Numbers are converted; those that do not fit the variable's type are
+    !>          filled (TW_ERANGE comes from tw_end_step).
     !>          character(len=n) with n /= 1 has a first dimension of n letters more. An array that
     !>          is not allocated counts as empty.
-    !> Errors: TW_ENOTFOUND, TW_ETYPE (logical, complex, derived types; numbers into text or text
-    !> into numbers), TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or an earlier failed write of
-    !> the file.
+    !> Errors: TW_ENOTFOUND, TW_ETYPE (logical: pass merge(1_int8, 0_int8, mask); complex, derived
+    !> types; numbers into text or text into numbers), TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM,
+    !> or an earlier failed write of the file.
     !> Local, but for the first call of a file in define mode, which does tw_enddef.
     subroutine tw_put(file, name, array, ierr) bind(C, name='thalweg_f_put')
       import :: tw_file, c_char, c_int
@@ -72,7 +78,11 @@ module thalweg_writing
     !>
     !> As tw_put, but without the copy: the array must stay as it is, and where it is, until
     !> tw_end_step, tw_sync or tw_close of the file returns. So it must be a variable or a section
-    !> of one, not an expression, and should have the attribute target or asynchronous.
+    !> of one, not an expression, and should have the attribute target or asynchronous. Beware of
+    !> dummy arguments: one that is contiguous, of explicit shape or of assumed size is a copy, gone
+    !> when its procedure returns, if it was given a section that is not contiguous. What shows of
+    !> that (docs/arrays.md) is TW_EARG of the call that would write it; not all does. tw_put is
+    !> safe with any array.
     subroutine tw_put_deferred(file, name, array, ierr) bind(C, name='thalweg_f_put_deferred')
       import :: tw_file, c_char, c_int
       type(tw_file), intent(in) :: file
@@ -193,9 +203,10 @@ module thalweg_writing
       type(c_ptr), intent(inout) :: file
     end function c_close
 
-    integer(c_int) function c_recover(path, text, length) bind(C, name='tw_recover')
+    integer(c_int) function c_recover(path, longer, text, length) bind(C, name='tw_recover')
       import
       character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: longer
       character(kind=c_char), intent(inout) :: text(*)
       integer(c_int64_t), value :: length
     end function c_recover
@@ -205,8 +216,10 @@ contains
 
   !> file = tw_create(io, path [, settings] [, ierr]): creates a netCDF file, which appears under
   !> its own name when it is closed.
+  !>   path      the same on all ranks; a relative one is meant from rank 0's working folder
   !>   settings  'name=value; ...' for this file alone: method, storage, format, ...
-  !> Errors: TW_EARG, TW_ESETTING, TW_EINUSE (open in this session), TW_EIO. Collective.
+  !> Errors: TW_EARG, TW_ESETTING, TW_EMISMATCH, TW_EINUSE (open in this session, or another session
+  !> or run is writing it), TW_EIO. Collective.
   function tw_create(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path
@@ -241,8 +254,9 @@ contains
   !>   type           TW_FLOAT, ...: its type in the file
   !>   dims           names in file order, fastest first, the record dimension last:
   !>                  'lon lat lev time'; '' for a scalar. Names of the decomposition that are not
-  !>                  defined yet get its lengths; the last name, if it is neither, becomes the
-  !>                  record (unlimited) dimension.
+  !>                  defined yet get its lengths. The last name of a variable with a decomposition,
+  !>                  if it is neither, becomes the record (unlimited) dimension, unless the file has
+  !>                  one.
   !>   decomposition  who holds what, its dimensions those of the variable without the record
   !>                  dimension, in any order. Without it the variable is replicated: every rank
   !>                  holds the whole, and rank 0's values are written.
@@ -270,9 +284,14 @@ contains
     call check(status, file%session, 'tw_def_var', ierr)
   end subroutine tw_def_var
 
-  !> call tw_set_var(file, name, settings [, ierr]): sets how a variable of a netCDF-4 file is
-  !> stored: 'deflate=1; chunks=lev=10', of the settings deflate, shuffle, zstd, quantize and
-  !> chunks, which come before those of the file. Before the definitions end.
+  !> call tw_set_var(file, name, settings [, ierr]): settings of one variable, 'name=value;
+  !> name=value'. Before the definitions end.
+  !>   fill    its fill value, without the attribute _FillValue: 'fill=0', 'fill=1e30'; of a text one
+  !>           character. Whatever is not put becomes it. Where there is a _FillValue, too, it must
+  !>           be the same
+  !>   deflate, shuffle, zstd, quantize, chunks ('deflate=1; chunks=lev=10')
+  !>           how it is stored in a netCDF-4 file, before the settings of the file; ignored in a
+  !>           classic format
   !> Errors: TW_ESETTING, TW_ENOTFOUND, TW_ESTATE. Local; every rank alike.
   subroutine tw_set_var(file, name, settings, ierr)
     type(tw_file), intent(in) :: file
@@ -313,8 +332,10 @@ contains
   end subroutine tw_enddef
 
   !> Writes what was put and ends the record; the next tw_put belongs to the next one.
-  !> Errors: TW_EMISSING (a variable put on some ranks only; the step stays open), TW_ERANGE
-  !> (values did not fit; written as netCDF would), TW_EIO, TW_ECLOSED. Collective.
+  !> Errors: TW_EMISSING (a variable put on some ranks only), TW_EMISMATCH (with its halo on some
+  !> ranks, without on others), TW_EARG (an array that was deferred is not what it was); with these
+  !> the step stays open; TW_ERANGE (values did not fit the variable's type; they are filled),
+  !> TW_EIO, TW_ECLOSED. Collective.
   subroutine tw_end_step(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr
@@ -343,22 +364,28 @@ contains
     call check(c_close(handle), file%session, 'tw_close', ierr)
   end subroutine tw_close
 
-  !> call tw_recover(path [, text] [, ierr]): completes the file that a killed run left under its
-  !> temporary name: what was committed stays, what was not is cut off, and the file gets its own
-  !> name.
-  !>   path  the file's own name or its temporary one, path.part
-  !>   text  receives what was done, or why it failed
-  !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions ended; nothing is
-  !> changed), TW_EIO. Local: one process calls it, without a session and without MPI.
-  subroutine tw_recover(path, text, ierr)
+  !> call tw_recover(path [, text] [, ierr] [, longer]): completes the file that a killed run left
+  !> under its temporary name: what was committed stays, what was not is cut off, and the file gets
+  !> its own name. A file of that name is replaced, unless it has more records.
+  !>   path    the file's own name or its temporary one, path.part or path.part.N
+  !>   text    receives what was done, or why it failed
+  !>   longer  TW_KEEP_LONGER, or TW_REPLACE_LONGER to replace a file that has more records, too
+  !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions were in the file),
+  !> TW_EEXISTS (the file's own name has more records), TW_EINUSE (a run is still writing it),
+  !> TW_EIO; nothing is changed. Local: one process calls it, without a session and without MPI.
+  subroutine tw_recover(path, text, ierr, longer)
     character(len=*), intent(in) :: path
     character(len=:), allocatable, intent(out), optional :: text
     integer(c_int), intent(out), optional :: ierr
+    integer(c_int), intent(in), optional :: longer
+    integer(c_int) :: choice
     character(len=4096, kind=c_char) :: words
     character(len=:), allocatable :: said
     integer(c_int) :: status
     words = c_null_char
-    status = c_recover(c_text(path), words, int(len(words), int64))
+    choice = TW_KEEP_LONGER
+    if (present(longer)) choice = longer
+    status = c_recover(c_text(path), choice, words, int(len(words), int64))
     said = words(:index(words, c_null_char) - 1)
     if (present(text)) text = said
     call check(status, c_null_ptr, 'tw_recover: '//said, ierr)

@@ -33,6 +33,10 @@ public:
                                      decomposition, data, static_cast<int>(extent.size()),
                                      extent.data(), byte_stride.data(), flags));
     }
+    /// tw_restart_set_var: "fill=0"
+    void set_var(const std::string& var, const std::string& settings) {
+        check(tw_restart_set_var(restart_, var.c_str(), settings.c_str()));
+    }
     /// tw_restart_put_att_text; an empty variable name means a global attribute
     void put_att(const std::string& var, const std::string& name, const std::string& text) {
         check(tw_restart_put_att_text(restart_, var.c_str(), name.c_str(), text.c_str()));
@@ -53,7 +57,29 @@ public:
     /// tw_restart_read @note Collective
     void read(const std::string& path) { check(tw_restart_read(restart_, path.c_str())); }
 
-    // Of the file that was read last.
+    // One variable at a time.
+    /// tw_restart_open @note Collective
+    void open(const std::string& path) { check(tw_restart_open(restart_, path.c_str())); }
+    /// tw_restart_get @note Collective
+    template <class T>
+    void get(const std::string& name, const std::string& dims, Decomposition decomposition,
+             std::span<T> data, int flags = TW_REQUIRED) {
+        check(tw_restart_get(restart_, name.c_str(), type_of<T>(), dims.c_str(), decomposition,
+                             data.data(), static_cast<std::int64_t>(data.size()), flags));
+    }
+    /// tw_restart_get_strided @note Collective
+    template <class T>
+    void get_strided(const std::string& name, const std::string& dims, Decomposition decomposition,
+                     T* data, std::span<const std::int64_t> extent,
+                     std::span<const std::int64_t> byte_stride, int flags = TW_REQUIRED) {
+        check(tw_restart_get_strided(restart_, name.c_str(), type_of<T>(), dims.c_str(),
+                                     decomposition, data, static_cast<int>(extent.size()),
+                                     extent.data(), byte_stride.data(), flags));
+    }
+    /// tw_restart_close @note Collective
+    void close() { check(tw_restart_close(restart_)); }
+
+    // Of the file that is open, or was read last.
     /// tw_restart_found
     bool found(const std::string& name) const {
         int found = 0;

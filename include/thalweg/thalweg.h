@@ -7,12 +7,23 @@
  *
  * Conventions
  * - Dimension names are listed slowest first, separated by blanks: "time lev lat lon", as netCDF's
- *   own C interface orders them. Starts, counts, shapes and strides follow the same order. Indices
+ *   own C interface orders them; a blank that belongs to a name has a backslash before it, as in
+ *   CDL. Starts, counts, shapes and strides follow the same order. Indices
  *   start at 0. (The Fortran interface has its own order, fastest first, and starts at 1.)
  * - Counts, indices and sizes are 64-bit.
  * - A function marked "@note Collective" must be called by every rank of the session's
  *   communicator; it reports the same code and the same text on every rank.
  *   All others are local: no rank waits for another.
+ * - Every collective call begins with an agreement on which call it is. Ranks that make different
+ *   ones (tw_create and tw_sync) are told so: TW_EMISMATCH on all of them, and nothing is done.
+ * Only what some rank has given up by its call is given up by all: a file by tw_close, unfinished,
+ * and the session by tw_finalize.
+ * - Threads: one thread at a time may be in the calls of a session. A second one gets TW_ESTATE,
+ * and so do all ranks from their next collective call, which does nothing else: other ranks may
+ * wait in the call that was refused. With MPI_THREAD_MULTIPLE, threads that write at the same time
+ * use a session each, on communicators of their own, and not storage pnetcdf, which takes one
+ * thread.
+ * - A session lives between MPI_Init and MPI_Finalize.
  */
 #ifndef THALWEG_H
 #define THALWEG_H
@@ -99,13 +110,14 @@ const char* tw_strerror(int status);
 
 /**
  * Starts a session on a duplicate of @p comm.
- * @param comm      the ranks that take part
+ * @param comm      the ranks that take part: an intracommunicator
  * @param settings  NULL, or "name=value" pairs separated by ';' ("method=record; format=cdf5").
  *                  The environment (THALWEG_METHOD, ...) overrides them; they override the
  *                  configuration file (setting or environment THALWEG_CONFIG, TOML).
  * @param session   receives the handle; after a failure too, so that tw_error_message can tell
  *                  the reason; release it with tw_finalize in both cases
- * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI (MPI is not running, or comm is
+ *         MPI_COMM_NULL, an intercommunicator or freed)
  * @note Collective over comm
  */
 int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
@@ -113,10 +125,20 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
 /**
  * Closes the files still open (as tw_close does), writes the summary if asked for, frees all and
  * sets the handle to NULL.
- * @return TW_OK or the first error that had not been returned yet
+ * @return TW_OK or the first error that had not been returned yet; TW_EMPI if MPI_Finalize was
+ *         called before it: files that were open then stay as PATH.part, which tw_recover completes
  * @note Collective
  */
 int tw_finalize(tw_session* session);
+
+/**
+ * Ends this rank's part of a session without the others: for a program that cannot go on, and is
+ * about to call MPI_Abort. Files that are open stay as PATH.part, which tw_recover completes; the
+ * other ranks are told nothing. Sets the handle to NULL.
+ * @return TW_OK, TW_EHANDLE
+ * Local.
+ */
+int tw_abandon(tw_session* session);
 
 /** What a rank does in its session. */
 enum tw_role { TW_MODEL = 0, TW_SERVER = 1 };
@@ -139,12 +161,13 @@ int tw_inq_role(tw_session session, int* role);
  */
 int tw_model_comm(tw_session session, MPI_Comm* comm);
 
-/** Full text of this rank's last failure in this session; "" if there was none. Valid until the
- *  next call. */
+/** Full text of this rank's last failure in this session; "" if there was none. After a call of
+ * this thread with a null handle, or one that was refused for its thread, it tells of that. Valid
+ * until the next call. */
 const char* tw_error_message(tw_session session);
 
 /** Prints the effective table of settings, with where each value comes from, on rank 0 to
- *  standard output. @note Collective */
+ *  standard output. Local. */
 int tw_print_config(tw_session session);
 
 /**
@@ -167,7 +190,8 @@ int tw_print_summary(tw_session session);
  * @param shape    [ndims] global lengths, the same on every rank
  * @param start    [nblocks * ndims] first global index of each box
  * @param count    [nblocks * ndims] lengths of each box
- * In memory a box is dense, and the boxes follow one another.
+ * In memory a box is dense, and the boxes follow one another; where they are parts of larger
+ * arrays, see tw_pad.
  * @return TW_OK, TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element held twice),
  *         TW_EMISMATCH (names or shape differ between ranks)
  * @note Collective
@@ -233,15 +257,40 @@ enum tw_edge {
  */
 int tw_fill_halo(tw_decomposition decomposition, const int* edges);
 
+/**
+ * Tells that the boxes of a decomposition are parts of larger arrays, all of the same extents:
+ * those of models with blocks, as (max_blocks, ny_block, nx_block), some of which are smaller than
+ * the others and some not used. In memory each box begins after halo_low elements along each
+ * dimension; what follows it and its halo is padding, which is never written. It counts for the
+ * variables, reads and restarts that are defined, called and written from then on: they take arrays
+ * of
+ *   - boxes x extent elements, or as many boxes as this rank has;
+ *   - with tw_put_strided and its relatives also the same without the halo: extent - halo_low -
+ *     halo_high along each dimension.
+ * @param extent  [ndims] elements from box to box along each dimension, the halo included; the same
+ *                on every rank, and no less than any box with its halo
+ * @param boxes   number of boxes that this rank's arrays have room for; at least those it has
+ * @return TW_OK, TW_EARG (a list), TW_ESHAPE (a box does not fit), TW_EMISMATCH (the extents differ
+ *         between ranks). Extents larger than every box with its halo are warned of, as a halo that
+ *         was not declared would be taken for the box.
+ * @note Collective
+ */
+int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes);
+
 /* Decompositions belong to the session and are freed by tw_finalize. */
 
 /* ---- files: definitions -------------------------------------------------------------------- */
 
 /**
  * Creates a netCDF file. It appears under its own name when it is closed (see setting "publish").
+ * What is there under its name and stays of it, and who else may write it: docs/files.md.
+ * @param path      the same text on all ranks; a relative one is meant from the working folder that
+ *                  rank 0 has during this call
  * @param settings  NULL or "name=value; ..." for this file alone: method, storage, format, ...
- * @return TW_OK, TW_EARG, TW_ESETTING, TW_EINUSE (open in this session), TW_EIO (with the system's
- *         words: a missing folder, a directory, no permission)
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_EMISMATCH (different paths), TW_EINUSE (open in this
+ *         session, or another session or run is writing it: the text names host and process),
+ *         TW_EIO (with the system's words: a missing folder, a directory, no permission; also what
+ *         is no regular file, and a file that could not be replaced when this one is closed)
  * @note Collective
  */
 int tw_create(tw_session session, const char* path, const char* settings, tw_file* file);
@@ -253,8 +302,9 @@ int tw_def_dim(tw_file file, const char* name, int64_t length);
 /**
  * Defines a variable.
  * @param dims           names in file order, slowest first ("time lev lat lon"), "" for a scalar.
- *                       Names of the decomposition not yet defined get its lengths; the first name,
- *                       if it is neither, becomes the record (unlimited) dimension.
+ *                       Names of the decomposition not yet defined get its lengths. The first name
+ *                       of a variable with a decomposition, if it is neither, becomes the record
+ *                       (unlimited) dimension, unless the file has one.
  * @param decomposition  who holds what; its dimensions must be those of the variable without the
  *                       record dimension, in any order. NULL: replicated, every rank holds the
  *                       whole and rank 0's values are written.
@@ -273,10 +323,18 @@ int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, in
 int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
 
 /**
- * Sets how one variable of a netCDF-4 file is stored: "name=value; name=value", of the settings
- * deflate, shuffle, zstd, quantize and chunks, which come before those of the file. Local, before
- * the definitions end, alike on every rank; disagreement is found by tw_enddef.
- * @return TW_OK, TW_ESETTING, TW_ENOTFOUND, TW_ESTATE
+ * Settings of one variable: "name=value; name=value".
+ * - fill: its fill value, without the attribute _FillValue: "fill=0", "fill=1e30", "fill=nan", of a
+ *   text one character. Whatever is not put becomes it: elements that no rank holds, records and
+ *   variables that are never put, values that do not fit. The file does not tell of it (one of
+ *   netCDF-4 does, by HDF5's fill value), so that with mode=append it has to be set again. Where
+ *   there is a _FillValue, too, it must be the same.
+ * - deflate, shuffle, zstd, quantize, chunks: how the variable is stored in a netCDF-4 file; they
+ *   come before those of the file, and are ignored in a classic format (the log says so at level
+ *   info).
+ * Local, before the definitions end, alike on every rank; disagreement is found by tw_enddef.
+ * @return TW_OK, TW_ESETTING (also: a fill value that the type cannot have, or that is not the
+ *         attribute's), TW_ENOTFOUND, TW_ESTATE
  */
 int tw_set_var(tw_file file, const char* var, const char* settings);
 
@@ -308,10 +366,11 @@ int tw_enddef(tw_file file);
 /**
  * Hands over this rank's part of a variable; for a record variable, of the current record. A
  * second put of the same variable before the step ends replaces the first.
- * @param type  type of the values in memory; numbers are converted as netCDF does
+ * @param type  type of the values in memory; numbers are converted, and those that do not fit the
+ *              variable's type are filled (TW_ERANGE comes from tw_end_step)
  * @param data  the boxes of the decomposition, with their halos, one after another (a replicated
  *              variable: the whole). Free to be changed when the call returns.
- * @param n     number of elements at data, halos included; checked
+ * @param n     number of elements at data, halos (and padding, see tw_pad) included; checked
  * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or the kept
  *         error of an earlier failed write of this file
  * @note Local, but for the first call of a file in define mode (see tw_enddef), and but for files
@@ -321,8 +380,10 @@ int tw_enddef(tw_file file);
 int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
 /** As tw_put, but without the copy: data must stay as it is until the tw_end_step (or tw_close)
- * that writes it has succeeded; of a fixed-size variable, until the next tw_end_step, tw_sync or
- *  tw_close. The fastest way to write. Always local, but for the first call in define mode. */
+ *  that writes it has succeeded; of a fixed-size variable, until the next tw_end_step, tw_sync or
+ *  tw_close. That call returns TW_EARG where it finds that data have changed or are gone, which it
+ *  does not always, or that two variables have the same. The fastest way to write. Always local,
+ *  but for the first call in define mode. */
 int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
 /** Flags of tw_put_strided. */
@@ -333,8 +394,12 @@ enum tw_put_flags { TW_COPY = 0, TW_DEFERRED = 1 };
  * @param data         its first element
  * @param rank         number of array dimensions: those of the decomposition, or one more (the
  *                     slowest) that counts the boxes
- * @param extent       [rank] lengths in memory: those of the box, with or without the halo of the
- *                     decomposition; of the largest box or more, where there are several boxes
+ * @param extent       [rank] lengths in memory, exactly those of one of these forms: the box, or
+ *                     the box with its halo; where there are several boxes, along each dimension
+ *                     the largest of them; where tw_pad was called, what it told, with or without
+ *                     the halo. A replicated variable: its own. All ranks give the same form (but
+ *                     for those that hold nothing): where they do not, the tw_end_step, tw_sync or
+ *                     tw_close that would write it, and tw_get, return TW_EMISMATCH.
  * @param byte_stride  [rank] distance of neighbours in bytes, negative allowed
  * @param flags        TW_COPY or TW_DEFERRED
  */
@@ -363,9 +428,11 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
  * Record variables that no rank has put are filled with their fill value.
  * With service background or servers it hands the step over and returns; what becomes of it is told
  * by later calls on the file, and to all ranks alike by tw_sync, tw_close and tw_finalize.
- * @return TW_OK; TW_EMISSING if a variable was put on some ranks only (the step stays open; with a
- *         service it is a failure of the file); TW_ERANGE if values did not fit (they are written
- *         as netCDF would); TW_EIO; with a service also an earlier step's failure, on the ranks
+ * @return TW_OK; TW_EMISSING if a variable was put on some ranks only, TW_EMISMATCH if with its
+ *         halo on some and without on others, TW_EARG if an array that was deferred is not what it
+ *         was (the step stays open; with a service these are failures of the file); TW_ERANGE if
+ *         values did not fit the variable's type (they are filled, unlike netCDF-C, which leaves
+ *         the outcome open); TW_EIO; with a service also an earlier step's failure, on the ranks
  *         that have learnt of it; see docs/services.md
  * @note Collective
  */
@@ -375,23 +442,55 @@ int tw_end_step(tw_file file);
  *  (fsync). Of a file open for reading: looks for records that were added. @note Collective */
 int tw_sync(tw_file file, int durable);
 
-/** Writes what is left, completes the file and gives it its name. The handle is set to NULL; a
- *  copy of it is answered with TW_ECLOSED until tw_finalize. @note Collective */
+/**
+ * Writes what is left, completes the file and gives it its name. The handle is set to NULL; a copy
+ * of it is answered with TW_ECLOSED until tw_finalize.
+ *
+ * With close=later, and service background or servers, it hands the file over and returns. The file
+ * gets its name at the first tw_create, tw_open, tw_close or tw_wait of the session that finds it
+ * written. tw_create, tw_open and the calls of restarts with its path complete it first, and so
+ * does tw_finalize; a failure is returned there, or by tw_wait, on all ranks: once, and then the
+ * call has done nothing else, but for tw_finalize. Values that do not fit (TW_ERANGE) are told at
+ * once.
+ * @return TW_OK, TW_ERANGE, TW_EIO, TW_EMISMATCH, TW_EMISSING, TW_ENOMEM, TW_ECLOSED, or an earlier
+ *         failure of the file
+ * @note Collective
+ */
 int tw_close(tw_file* file);
+
+/** What tw_recover does where the file's own name has more records than it found. */
+enum tw_recovery {
+    TW_KEEP_LONGER = 0,   /**< nothing: TW_EEXISTS */
+    TW_REPLACE_LONGER = 1 /**< replaces it */
+};
+
+/**
+ * Waits for files that were closed with close=later, the oldest first.
+ * @param most  files that may be left incomplete: 0 waits for all; a large number waits for none,
+ *              and gives those that are written their names
+ * @return TW_OK; the first failure of a file that was completed since the last call that told one;
+ *         TW_EARG (most < 0); TW_EMISMATCH (the ranks ask for different numbers)
+ * @note Collective
+ */
+int tw_wait(tw_session session, int64_t most);
 
 /**
  * Completes the file that a killed run left under its temporary name: what was committed stays,
- * what was not is cut off, and the file gets its own name. A file of that name is replaced. Not for
- * a file that a run is still writing. See docs/recovery.md.
- * @param path    the file's own name or its temporary one, PATH.part; what is there under its own
- *                name alone (publish=live) is completed in place, if it is not complete already
+ * what was not is cut off, and the file gets its own name. A file of that name is replaced, unless
+ * it has more records. See docs/recovery.md.
+ * @param path    the file's own name or its temporary one, PATH.part or PATH.part.N; what is there
+ *                under its own name alone (publish=live) is completed in place, if it is not
+ *                complete already
+ * @param longer  enum tw_recovery
  * @param text    NULL, or receives what was done or why it failed
  * @param length  of text, its end included
- * @return TW_OK; TW_ENOTFOUND if there is no such file; TW_EFORMAT if the run was killed before
- *         its header was written: nothing was committed, and nothing is changed; TW_EIO; TW_EARG
+ * @return TW_OK; TW_ENOTFOUND if there is no such file; TW_EFORMAT if it cannot be read whole: the
+ *         run was killed before the definitions were in the file; TW_EEXISTS if the file's own name
+ *         has more records; TW_EINUSE if a run is still writing it; TW_EIO; TW_EARG; TW_ENOMEM.
+ *         After any of these nothing is changed
  * Local: one process calls it, without a session and without MPI.
  */
-int tw_recover(const char* path, char* text, int64_t length);
+int tw_recover(const char* path, int longer, char* text, int64_t length);
 
 /* ---- files: reading ------------------------------------------------------------------------ */
 
@@ -412,9 +511,10 @@ int tw_recover(const char* path, char* text, int64_t length);
  *                  writes, and when
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's words; also: a tile is missing),
  *         TW_EFORMAT (no netCDF file, one whose header contradicts itself, or tiles that do not
- *         belong together). With mode=append also TW_EUNSUPPORTED (netCDF-4, tiles), TW_EINUSE
- *         (open in this session), TW_EIO (not writable, or cut off), TW_ESETTING (another format,
- *         or files of tiles)
+ *         belong together), TW_EMISMATCH (different paths), TW_EINUSE (a netCDF-4 file that
+ *         another program has locked, as it is writing it). With mode=append also TW_EUNSUPPORTED
+ *         (netCDF-4, tiles), TW_EINUSE (open in this session, or another session or run is writing
+ *         it), TW_EIO (not writable, or cut off), TW_ESETTING (another format, or files of tiles)
  * @note Collective
  */
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
@@ -491,8 +591,8 @@ int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_
            tw_type type, void* data, int64_t n);
 
 /** Asks for what tw_get would read; the next tw_read reads it, together with all else that was
- *  asked for. The array belongs to the library until then. Every rank has to ask for the same
- *  variables, records and decompositions in the same order. Local. */
+ *  asked for. The array belongs to the library until then; no two of them are the same. Every rank
+ *  has to ask for the same variables, records and decompositions in the same order. Local. */
 int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                     tw_type type, void* data, int64_t n);
 

@@ -6,7 +6,9 @@
 // twin there. A collective function throws on every rank or on none, with the same code and text.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -115,7 +117,7 @@ public:
         check(tw_put_att(file_, var.c_str(), name.c_str(), type_of<T>(),
                          static_cast<std::int64_t>(values.size()), values.data()));
     }
-    /// tw_set_var: "deflate=1; chunks=lev=10"
+    /// tw_set_var: "fill=0; deflate=1; chunks=lev=10"
     void set_var(const std::string& var, const std::string& settings) {
         check(tw_set_var(file_, var.c_str(), settings.c_str()));
     }
@@ -141,6 +143,8 @@ public:
         check(tw_put_deferred(file_, var.c_str(), type_of<T>(), data.data(),
                               static_cast<std::int64_t>(data.size())));
     }
+    template <class T>
+    void put_deferred(const std::string& var, std::vector<T>&& temporary) = delete;
     /// tw_put_strided
     template <class T>
     void put_strided(const std::string& var, const T* data, std::span<const std::int64_t> extent,
@@ -298,10 +302,15 @@ public:
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
-    /// Ends the session, if finalize() was not called; then its errors have no way out.
-    /// @note Collective
+    /// Ends the session, if finalize() was not called; then its errors have no way out. While an
+    /// exception is under way other ranks may be anywhere, so that the session is abandoned.
+    /// @note Collective, but for an exception
     ~Session() {
-        if (session_ != nullptr) tw_finalize(&session_);
+        if (session_ == nullptr) return;
+        if (std::uncaught_exceptions() > exceptions_)
+            tw_abandon(&session_);
+        else
+            tw_finalize(&session_);
     }
 
     /// tw_finalize @note Collective
@@ -309,6 +318,11 @@ public:
         const int code = tw_finalize(&session_);
         if (code != TW_OK) throw Error(code, tw_strerror(code));
     }
+    /// tw_wait: for files that were closed with "close=later", until at most `most` are left
+    /// @note Collective
+    void wait(std::int64_t most = 0) { check(tw_wait(session_, most)); }
+    /// tw_abandon
+    void abandon() { check(tw_abandon(&session_)); }
     /// tw_inq_role
     tw_role role() const {
         int role = TW_MODEL;
@@ -352,6 +366,11 @@ public:
     void fill_halo(Decomposition decomposition, const std::vector<int>& edges) {
         check(tw_fill_halo(decomposition, edges.data()));
     }
+    /// tw_pad: extents in memory that all boxes share @note Collective
+    void pad(Decomposition decomposition, std::vector<std::int64_t> extent, std::int64_t boxes) {
+        extent.resize(std::max<std::size_t>(extent.size(), 16), -1);  // too few are refused
+        check(tw_pad(decomposition, extent.data(), boxes));
+    }
     /// tw_create @note Collective
     File create(const std::string& path, const std::string& settings = "") {
         tw_file file = nullptr;
@@ -382,12 +401,14 @@ private:
     }
 
     tw_session session_ = nullptr;
+    int exceptions_ = std::uncaught_exceptions();  ///< under way when the session began
 };
 
 /// tw_recover: what was done, in words. Needs neither a session nor MPI.
-inline std::string recover(const std::string& path) {
+/// @param longer  whether a file that has more records is replaced
+inline std::string recover(const std::string& path, tw_recovery longer = TW_KEEP_LONGER) {
     char text[4096] = "";
-    const int code = tw_recover(path.c_str(), text, sizeof text);
+    const int code = tw_recover(path.c_str(), longer, text, sizeof text);
     if (code != TW_OK) throw Error(code, *text == '\0' ? tw_strerror(code) : text);
     return text;
 }

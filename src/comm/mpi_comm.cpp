@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <new>
 
-#include "comm/comm.hpp"
+#include "comm/communicator.hpp"
+#include "comm/free_memory.hpp"
+#include "comm/segment.hpp"
 #include "comm/waiting.hpp"
 
 namespace thalweg {
@@ -22,43 +26,6 @@ constexpr std::size_t exchange_bytes = std::size_t(1) << 20;
 
 /// Tags of Comm::exchange. A rank can be one exchange ahead of another, so they alternate.
 constexpr int exchange_tags[2] = {1, 3};
-
-class Window final : public Memory {
-public:
-    Window() = default;
-    /// @note Collective
-    void allocate(MPI_Comm comm, std::size_t bytes, bool leader) {
-        void* base = nullptr;
-        MPI_Info info;
-        MPI_Info_create(&info);
-        MPI_Info_set(info, "alloc_shared_noncontig", "false");
-        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        const int status = MPI_Win_allocate_shared(
-            leader ? static_cast<MPI_Aint>(bytes + alignment) : 0, 1, info, comm, &base, &window_);
-        MPI_Info_free(&info);
-        if (status != MPI_SUCCESS) {
-            window_ = MPI_WIN_NULL;
-            return;
-        }
-        MPI_Aint size = 0;
-        int unit = 1;
-        MPI_Win_shared_query(window_, 0, &size, &unit, &base);
-        // Segments are mapped at page boundaries, so all ranks round by the same amount.
-        const auto address = reinterpret_cast<std::uintptr_t>(base);
-        data_ = static_cast<char*>(base) + (alignment - address % alignment) % alignment;
-        size_ = bytes;
-    }
-    ~Window() override {
-        const Waiting all(all_ranks);
-        if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
-    }
-    Window(const Window&) = delete;
-    Window& operator=(const Window&) = delete;
-
-private:
-    static constexpr std::size_t alignment = 64;
-    MPI_Win window_ = MPI_WIN_NULL;
-};
 
 /// Packets of which parts arrive.
 struct Incoming {
@@ -79,16 +46,23 @@ struct Incoming {
 class MpiComm final : public Comm {
 public:
     /// Takes ownership.
-    explicit MpiComm(MPI_Comm comm) : comm_(comm), spill_(make_private_memory(exchange_bytes)) {
+    /// @param given_up  shared with all that were made from the same one
+    MpiComm(MPI_Comm comm, std::shared_ptr<std::atomic<bool>> given_up)
+        : comm_(comm), spill_(make_private_memory(exchange_bytes)), given_up_(std::move(given_up)) {
         if (!spill_) throw std::bad_alloc();
         MPI_Comm_rank(comm_, &rank_);
         MPI_Comm_size(comm_, &size_);
     }
-    ~MpiComm() override { MPI_Comm_free(&comm_); }
+    ~MpiComm() override {
+        int over = 0;
+        MPI_Finalized(&over);
+        if (!over && !*given_up_) MPI_Comm_free(&comm_);
+    }
     MpiComm(const MpiComm&) = delete;
     MpiComm& operator=(const MpiComm&) = delete;
 
     MPI_Comm handle() const override { return comm_; }
+    std::atomic<bool>& given_up() const { return *given_up_; }
 
     void barrier() override {
         const Waiting all(all_ranks);
@@ -217,24 +191,42 @@ public:
         MPI_Comm part = MPI_COMM_NULL;
         MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part);
         if (part == MPI_COMM_NULL) return nullptr;
-        return std::make_unique<MpiComm>(part);
+        return std::make_unique<MpiComm>(part, given_up_);
     }
 
     std::unique_ptr<Comm> split_shared() override {
         const Waiting all(all_ranks);
         MPI_Comm part = MPI_COMM_NULL;
         MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part);
-        return std::make_unique<MpiComm>(part);
+        return std::make_unique<MpiComm>(part, given_up_);
     }
 
     std::unique_ptr<Memory> share(std::size_t bytes) override {
         const Waiting all(all_ranks);
         if (size_ == 1) return make_private_memory(bytes);
-        std::unique_ptr<Window> window(new (std::nothrow) Window);
-        if (!all_have(window != nullptr)) return nullptr;
-        window->allocate(comm_, bytes, rank_ == 0);
-        if (!all_have(window->data() != nullptr)) return nullptr;
-        return window;
+        std::unique_ptr<Segment> segment;
+        SegmentName name;  // of 0 bytes where there is none
+        Status ignored;    // who asked says what it was for
+        const auto take = [&](auto&& act) {
+            (void)alone([&]() -> Status {
+                segment = act();
+                return {};
+            });
+        };
+        if (rank_ == 0) take([&] { return Segment::make(bytes, false, ignored); });
+        if (segment) name = segment->name();
+        broadcast(&name, sizeof name, 0);
+        if (name.bytes == 0) return nullptr;
+        if (rank_ != 0) take([&] { return Segment::map(name, ignored); });
+        // Where a page may turn out not to be there, each rank looks for its part.
+        const auto begin_of = [&](int rank) {
+            return bytes / static_cast<std::size_t>(size_) * static_cast<std::size_t>(rank);
+        };
+        const std::size_t begin = begin_of(rank_);
+        const std::size_t end = rank_ + 1 < size_ ? begin_of(rank_ + 1) : bytes;
+        const bool have = segment && (!free_memory().strict || segment->touch(begin, end - begin));
+        if (!all_have(have)) return nullptr;
+        return segment;
     }
 
     MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) override {
@@ -267,6 +259,7 @@ public:
 private:
     MPI_Comm comm_;
     std::unique_ptr<Memory> spill_;
+    std::shared_ptr<std::atomic<bool>> given_up_;
     unsigned exchanges_ = 0;
 };
 
@@ -276,7 +269,63 @@ std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
     const Waiting all(all_ranks);
     MPI_Comm copy;
     MPI_Comm_dup(comm, &copy);
-    return std::make_unique<MpiComm>(copy);
+    return std::make_unique<MpiComm>(copy, std::make_shared<std::atomic<bool>>(false));
+}
+
+namespace {
+
+/// MPI answers what it would end the program for, as long as this lives.
+class ErrorsReturn {
+public:
+    ErrorsReturn() {
+        for (std::size_t i = 0; i < comms.size(); ++i) {
+            MPI_Comm_get_errhandler(comms[i], &before_[i]);
+            MPI_Comm_set_errhandler(comms[i], MPI_ERRORS_RETURN);
+        }
+    }
+    ~ErrorsReturn() {
+        for (std::size_t i = 0; i < comms.size(); ++i) {
+            MPI_Comm_set_errhandler(comms[i], before_[i]);
+            MPI_Errhandler_free(&before_[i]);
+        }
+    }
+    ErrorsReturn(const ErrorsReturn&) = delete;
+    ErrorsReturn& operator=(const ErrorsReturn&) = delete;
+
+private:
+    // MPI raises errors of no valid communicator on one of these.
+    const std::array<MPI_Comm, 2> comms{MPI_COMM_WORLD, MPI_COMM_SELF};
+    std::array<MPI_Errhandler, 2> before_{};
+};
+
+}  // namespace
+
+void give_up(Comm& comm) {
+    if (auto* own = dynamic_cast<MpiComm*>(&comm)) own->given_up() = true;
+}
+
+bool is_given_up(const Comm& comm) {
+    const auto* own = dynamic_cast<const MpiComm*>(&comm);
+    return own != nullptr && own->given_up();
+}
+
+Status check_communicator(MPI_Comm comm) {
+    int began = 0, ended = 0, between = 0;
+    MPI_Initialized(&began);
+    if (!began) return failure(TW_EMPI, "MPI is not initialized: call MPI_Init before tw_init");
+    MPI_Finalized(&ended);
+    if (ended) return failure(TW_EMPI, "MPI is finalized: no session can begin after MPI_Finalize");
+    if (comm == MPI_COMM_NULL) return failure(TW_EMPI, "the communicator is MPI_COMM_NULL");
+    const ErrorsReturn answers;
+    // Open MPI finds a handle that was freed in the table for Fortran alone, where it is gone.
+    if (MPI_Comm_test_inter(comm, &between) != MPI_SUCCESS ||
+        MPI_Comm_f2c(MPI_Comm_c2f(comm)) != comm)
+        return failure(TW_EMPI, "the communicator is not valid: was it freed?");
+    if (between)
+        return failure(TW_EMPI,
+                       "the communicator is an intercommunicator; a session needs one group of "
+                       "ranks (see MPI_Intercomm_merge)");
+    return {};
 }
 
 }  // namespace thalweg

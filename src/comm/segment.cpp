@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -46,19 +47,18 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
         if (fd >= 0) ::close(fd);
         return nullptr;
     }
-#ifdef MADV_POPULATE_WRITE
-    // Where the system cannot, the pages come with their first use.
-    if (touch) (void)madvise(data, bytes, MADV_POPULATE_WRITE);
-#else
-    (void)touch;
-#endif
     std::unique_ptr<Segment> segment(new Segment);
     segment->data_ = static_cast<char*>(data);
     segment->size_ = bytes;
     segment->name_ = {getpid(), fd, static_cast<std::int64_t>(bytes), inode_of(fd)};
-    const std::lock_guard lock(own_lock);
-    own_segments()[segment->name_.inode] = segment->data_;
-    return segment;
+    {
+        const std::lock_guard lock(own_lock);
+        own_segments()[segment->name_.inode] = segment->data_;
+    }
+    if (!touch || segment->touch(0, bytes)) return segment;
+    status = failure(TW_ENOMEM, "no memory for {} bytes shared within a node: {}", bytes,
+                     std::strerror(ENOMEM));
+    return nullptr;
 }
 
 std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
@@ -93,6 +93,19 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
     }
     segment->data_ = static_cast<char*>(data);
     return segment;
+}
+
+bool Segment::touch(std::size_t offset, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t begin = offset / page * page;
+    if (madvise(data_ + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
+    // Where the system cannot, the pages come with their first use.
+    return errno != ENOMEM && errno != EFAULT;
+#else
+    (void)offset, (void)bytes;
+    return true;
+#endif
 }
 
 Segment::~Segment() {

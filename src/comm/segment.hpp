@@ -32,6 +32,8 @@ public:
     Segment& operator=(const Segment&) = delete;
 
     const SegmentName& name() const { return name_; }
+    /// Makes the pages of a part be there already. @return false without the memory for them
+    bool touch(std::size_t offset, std::size_t bytes);
 
 private:
     Segment() = default;

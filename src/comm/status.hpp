@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <new>
 #include <string>
@@ -22,7 +22,7 @@ struct [[nodiscard]] Status {
 
 template <class... Args>
 Status failure(int code, fmt::format_string<Args...> text, Args&&... args) {
-    return {code, fmt::format(text, std::forward<Args>(args)...)};
+    return {code, fmt::vformat(text, fmt::make_format_args(args...))};
 }
 
 /// What a rank does by itself before all agree: that it runs out of memory is told to the others,

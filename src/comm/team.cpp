@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "comm/log.hpp"
 #include "comm/waiting.hpp"
 #include "comm/words.hpp"
 
@@ -41,6 +42,25 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
         Comm& whole = *team->node_;
         team->node_ = whole.split(whole.rank() / node_size, whole.rank());
     }
+    const auto share_control = [&] {
+        Comm& node = *team->node_;
+        const auto members = static_cast<std::size_t>(node.size());
+        team->memory_ = node.share(sizeof(Control) + members * row_words * sizeof(std::int64_t));
+        std::int64_t have = team->memory_ ? 1 : 0;
+        all.all_reduce({&have, 1}, Reduce::min);
+        if (have == 0) team->memory_.reset();
+        return have == 1;
+    };
+    if (!share_control()) {
+        // Containers of their own may keep the ranks of a node apart.
+        if (all.rank() == 0)
+            log::warn("the ranks of a node cannot share memory: each counts as a node");
+        team->node_ = team->node_->split(team->node_->rank(), 0);
+        if (!share_control()) {
+            status = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+            return nullptr;
+        }
+    }
     Comm& node = *team->node_;
     team->leaders_ = all.split(node.rank() == 0 ? 0 : -1, all.rank());
 
@@ -74,13 +94,6 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     for (int p = 0; p < topology.sizes[static_cast<std::size_t>(topology.node)]; ++p)
         topology.members.push_back(topology.rank_of(topology.node, p));
 
-    team->memory_ = node.share(sizeof(Control) + static_cast<std::size_t>(node.size()) * row_words *
-                                                     sizeof(std::int64_t));
-    Status mine_status;
-    if (!team->memory_)
-        mine_status = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
-    status = thalweg::agree(all, mine_status);
-    if (!status.ok()) return nullptr;
     if (node.rank() == 0) new (team->memory_->data()) Control{};
     all.barrier();
     return team;

@@ -8,12 +8,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <memory>
 
+#include "comm/log.hpp"
 #include "exchange/copy.hpp"
+#include "storage/claim.hpp"
 #include "storage/classic_header.hpp"
 #include "storage/definitions_reader.hpp"
+#include "storage/paths.hpp"
 #include "storage/system.hpp"
 #include "storage/tile_set.hpp"
 
@@ -209,6 +212,26 @@ Status Set::finish(const std::string& data_path) {
     return status;
 }
 
+/// One rank takes the name, and all learn where the data go. @note Collective
+Status claim_output(Comm& comm, const std::string& path, std::unique_ptr<Claim>& claim,
+                    std::string& data) {
+    std::vector<char> bytes;
+    Status status;
+    if (comm.rank() == 0) {
+        ClaimRequest request;
+        request.path = path;
+        std::vector<std::string> said;
+        std::string of_stripes;
+        status = Claim::take(request, claim, said, of_stripes);
+        for (const std::string& line : said) log::warn("{}: {}", path, line);
+        if (claim) bytes.assign(claim->data_path().begin(), claim->data_path().end());
+    }
+    if (status = agree(comm, status); !status.ok()) return status;
+    comm.broadcast(bytes, 0);
+    data.assign(bytes.begin(), bytes.end());
+    return {};
+}
+
 }  // namespace
 
 Status combine(Comm& comm, const std::string& path, const std::string& output, std::string& done) {
@@ -217,19 +240,21 @@ Status combine(Comm& comm, const std::string& path, const std::string& output, s
     if (!number.empty() && number[0] == '.' &&
         number.find_first_not_of("0123456789", 1) == std::string::npos)
         name.resize(path.size() - 5);
-    const std::string own = output.empty() ? name : output, data = own + ".part";
-    Set set(comm, name);
-    Status status = agree(comm, set.read());
+    const std::string& own = output.empty() ? name : output;
+    std::string from, to;
+    Status status = share_path(comm, name, from);
+    if (status.ok()) status = share_path(comm, own, to);
     if (!status.ok()) return status;
+    Set set(comm, from);
+    if (status = agree(comm, set.read()); !status.ok()) return status;
+    std::unique_ptr<Claim> claim;
+    std::string data;
+    if (status = claim_output(comm, to, claim, data); !status.ok()) return status;
     if (status = set.create(data); status.ok()) status = agree(comm, set.copy());
     if (status.ok()) status = agree(comm, set.finish(data));
-    if (comm.rank() == 0) {
-        if (!status.ok())
-            unlink(data.c_str());
-        else if (std::rename(data.c_str(), own.c_str()) != 0)
-            status = system_failure(data, "cannot rename to " + own);
-    }
+    if (claim && status.ok()) status = claim->publish(false);
     status = agree(comm, status);
+    if (claim && !status.ok()) claim->discard();
     done = fmt::format("{}: {} joined", own, set.text());
     return status;
 }

@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "comm/team.hpp"
+#include "comm/meeting.hpp"
+#include "dataset/deferred.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
 #include "service/background.hpp"
 #include "service/served_file.hpp"
+#include "storage/claim.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"
@@ -22,6 +24,7 @@ namespace thalweg {
 
 /// What a file is told by its session.
 struct FileOptions {
+    Wording wording;  ///< of texts
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
     std::string readers = "auto";
     bool read_ahead = false;
@@ -41,7 +44,7 @@ struct FileOptions {
     std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`
     bool queue_inline = false;       ///< who finds the queue full writes
     std::int64_t bandwidth = 0;      ///< bytes a second of all writers, or readers; 0: no limit
-    PackingWishes packing;           ///< of all variables
+    VariableSettings packing;        ///< of all variables
 };
 
 /// What all files of a session share, made when first needed.
@@ -56,12 +59,19 @@ public:
     virtual Packers& packers() = 0;
     /// The way to the servers; null where there are none.
     virtual Port* port() = 0;
+    /// Where the ranks find out whether they are in the same call.
+    virtual Meeting& meeting() = 0;
 };
 
 class File {
 public:
     /// @param serial  of the file in its session, the same on every rank
     File(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options);
+    ~File();
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    int serial() const { return serial_; }
 
     /// This rank's figures so far.
     FileFigures figures() const;
@@ -73,7 +83,7 @@ public:
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
     Status define(Definitions definitions);  ///< all of them, in place of the single calls
-    Status set_variable(const std::string& variable, const std::string& wishes);
+    Status set_variable(const std::string& variable, const std::string& settings);
 
     /// In a file that is there: the record that the first step writes. @param later  enum tw_later
     Status set_record(std::int64_t record, int later);
@@ -91,15 +101,28 @@ public:
     Status end_step();
     Status sync(bool durable);
     Status close();
+    /// Hands the file over without waiting for a service that still writes it. If `later`, the same
+    /// on every rank, complete() has to follow; else the file is closed.
+    Status close_later(bool& later);
+    /// After close_later(): whether this rank has nothing to wait for in complete(). Local.
+    bool written() const;
+    /// Waits until everything is written, and gives the file its name.
+    /// @param status  of what came before: after a failure the file keeps its temporary name
+    Status complete(Status status = {});
     /// Closes the file, which never gets its own name. `why` is known to all ranks and returned.
     Status abandon(Status why);
+    /// The same without a meeting: some rank has given up the file, and all ranks come here.
+    void leave(const Status& why);
 
 private:
     enum class State { defining, data, closed };
-    enum class Call { end_definitions, put, end_step, sync, close };
     struct Pending {
         bool put = false;
-        bool written = false;  ///< in this step already, by a collective put
+        bool written = false;      ///< in this step already, by a collective put
+        Form form = Form::either;  ///< of the array that was put
+        Glimpse glimpse;           ///< of one that is deferred
+        /// Whether what was put is still in the model's memory.
+        bool deferred() const { return put && view.data != nullptr && !view.bare; }
         ArrayView view;
         std::size_t staged_at = 0;  ///< where in the staging memory its copy goes
         char* queued = nullptr;     ///< with a service: where in the queue its copy is
@@ -114,8 +137,12 @@ private:
     Status usable() const;
     Status usable_for(const char* what) const;
     Status create();
+    Status claim(const std::string& path);
+    Status claim_tiles();
+    void discard();
     Status compare_definitions();
     Status choose_format();
+    void tell_of_ignored() const;
     Status ask_file_system(std::span<std::int64_t, 3> answers) const;
     void choose_storage(std::span<const std::int64_t, 3> answers);
     void choose_packed_method();
@@ -127,10 +154,7 @@ private:
     std::vector<int> writers_in_parts(int parts, int mine);
     Status choose_layout();
     Status check_tiles() const;
-    std::string first_data_path() const;
     bool in_files() const { return options_.tile_files && options_.method == "tiles"; }
-    template <class Do>
-    Status for_files(Do&& act) const;
     Status check_put(const std::string& name, int type, const void* data, int& variable);
     Status with_place(Status status, int variable) const;
     const Decomposition& decomposition_of(int variable) const {
@@ -139,21 +163,25 @@ private:
     Status begin_data();
     Status accept(Status checked, int variable, ArrayView view, bool deferred);
     void use_netcdf_byte_rule(int variable, ArrayView& view) const;
+    Status check_deferred(bool records) const;
     Status stage(int variable, const ArrayView& view);
     std::int64_t stage_blocks(const Variable& v, const ArrayView& view, char* to, RowKernel kernel,
                               const char* fill);
     std::int64_t stage_list(const Variable& v, const ArrayView& view, char* to, RowKernel kernel,
                             const char* fill);
+    Status enter(Call call, int variable, const Status& mine, std::span<std::int64_t> words);
     Status agree_on(Call call, int variable, const Status& mine, Agreed& agreed);
     Status missing_variables(const std::vector<std::int64_t>& missing);
+    Status mixed_forms(std::size_t variable, bool put);
     Status write_space(const Space& space, bool records, const std::vector<Action>& actions);
     Status write_fixed(const Agreed& agreed, bool last);
     enum class Written { fixed, record, record_complete };
     Status publish_records(bool durable);
     Status finish_write(Status mine, Written written, bool durable);
-    Status rename_to_final();
+    Status publish();
     Status put_now(Status checked, int variable, ArrayView view);
-    Status complete();
+    Status end();
+    Status hand_over();
     Status keep(Status status);
 
     // In a file that is there (file_append.cpp)
@@ -176,22 +204,28 @@ private:
     Parcel open_parcel(UnitKind kind) const;
     Status publish_queued(UnitKind kind);
     Status mismatch(Call call, int variable);
+    Status no_room(const Variable& v);
     void gather_open();
     Status publish_boxes(bool ends);
     Status queue_box(int variable, std::int64_t record, const Box& box, const char* data,
                      tw_type type);
     Status take_misfits(bool records);
     Status end_step_queued();
-    Status finish_queued(UnitKind kind, const Agreed& agreed, bool durable);
+    Status queue_rest(UnitKind kind, const Agreed& agreed);
+    Status agree_on_misfits(Status mine);
+    Status sync_queued(const Agreed& agreed, bool durable);
 
     Team& team_;
     ArenaSource& arena_source_;
     Packers& packers_;
-    std::string path_, data_path_;  ///< data_path_: where the data are before the file is complete
+    std::string path_;
+    std::string
+        data_path_;  ///< where the data are before the file is complete; of a set, the first
+    std::vector<std::unique_ptr<Claim>> claims_;  ///< the one file on rank 0; of a set, this rank's
     FileOptions options_;
     State state_ = State::defining;
     Status failed_;  ///< the first failure after which data may be missing; returned ever after
-    bool broken_ = false;  ///< a rank closed while others did not: all know, none waits any more
+    bool leaving_ = false;  ///< in tw_close, which ends the file whatever comes out
     int serial_;
     Definitions definitions_;
     std::vector<std::pair<int, Attribute>> late_;  ///< attributes after the definitions ended

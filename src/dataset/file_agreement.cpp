@@ -1,8 +1,8 @@
 // What all ranks agree on before they work together: the call, failures, and who has put what.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
 
 #include "comm/clock.hpp"
+#include "comm/text.hpp"
 #include "dataset/file.hpp"
 
 namespace thalweg {
@@ -17,24 +17,34 @@ bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
 
 }  // namespace
 
-/// One exchange of words before any collective work: which call this is, whether anyone failed, and
-/// who has put what.
+/// The meeting of all ranks with which every call begins that they make together.
+Status File::enter(Call call, int variable, const Status& mine, std::span<std::int64_t> words) {
+    const auto describe = [&] {
+        std::string text = "of " + path_;
+        if (variable >= 0)
+            text += ", variable '" +
+                    definitions_.variables[static_cast<std::size_t>(variable)].name + "'";
+        return text;
+    };
+    auto outcome = arena_source_.meeting().enter(
+        {call, serial_, variable + 1, leaving_, std::ref(describe)}, mine, failed_, words);
+    if (outcome.failed && failed_.ok()) failed_ = outcome.status;
+    return std::move(outcome.status);
+}
+
+/// What the ranks tell each other in it: who has put what.
 Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agreed) {
     Stopwatch watch(figures_.wait);
     (void)poll_service();
-    if (service_) service_->outbox().meet();
     if (stream_) stream_->prepare();
     stream_used_ = false;
     const std::size_t n = definitions_.variables.size();
     const std::size_t map_words = (n + 63) / 64;
-    const std::int64_t which = (std::int64_t(serial_) << 32) | (variable + 1);
-    std::vector<std::int64_t> words(4 + 2 * map_words, 0);
-    words[0] = std::int64_t(1) << static_cast<int>(call);
-    words[1] = which;
-    words[2] = ~which;
-    words[3] = (failed_.ok() ? 0 : 1) | (mine.ok() ? 0 : 2);
-    const std::span put(words.data() + 4, map_words);
-    const std::span lacking(words.data() + 4 + map_words, map_words);
+    std::vector<std::int64_t> words(4 * map_words, 0);
+    const std::span put(words.data(), map_words);
+    const std::span lacking(words.data() + map_words, map_words);
+    const std::span bare(words.data() + 2 * map_words, map_words);
+    const std::span with_halo(words.data() + 3 * map_words, map_words);
     for (std::size_t i = 0; i < n; ++i) {
         const Variable& v = definitions_.variables[i];
         const Pending& p = pending_[i];
@@ -43,42 +53,11 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
             put[i / 64] |= bit(s);
         else if (v.decomposition->held > 0 || v.decomposition->replicated)
             lacking[i / 64] |= bit(s);
+        if (call == Call::put ? s != variable : !p.put) continue;
+        if (p.form == Form::without_halo) bare[i / 64] |= bit(s);
+        if (p.form == Form::with_halo) with_halo[i / 64] |= bit(s);
     }
-    team_.all_reduce(words, Reduce::bit_or);
-    // A rank that closes cannot come back, so the others follow it.
-    const bool closes = ((words[0] >> static_cast<int>(Call::close)) & 1) != 0;
-    const bool same_file = ((words[1] & words[2]) >> 32) == 0;
-    if ((words[3] & 1) != 0) {
-        // Ranks may learn of a service's failure at different times, and only some close then.
-        broken_ = closes && same_file;
-        Status status = thalweg::agree(team_.world(), failed_);
-        if (failed_.ok()) failed_ = status;
-        return status;
-    }
-    if ((words[3] & 2) != 0) {
-        Status status = thalweg::agree(team_.world(), mine);
-        broken_ = closes && same_file;
-        return broken_ ? keep(std::move(status)) : status;
-    }
-    if ((words[0] & (words[0] - 1)) != 0 || (words[1] & words[2]) != 0) {
-        static const char* const names[] = {"tw_enddef", "tw_put", "tw_end_step", "tw_sync",
-                                            "tw_close"};
-        std::string here = fmt::format("{} of {}", names[static_cast<int>(call)], path_);
-        if (variable >= 0)
-            here += ", variable '" +
-                    definitions_.variables[static_cast<std::size_t>(variable)].name + "'";
-        std::vector<char> first(here.begin(), here.end());
-        team_.world().broadcast(first, 0);
-        const std::string theirs(first.begin(), first.end());
-        Status status;
-        if (theirs != here)
-            status = failure(TW_EMISMATCH,
-                             "the ranks are in different calls: {} on rank 0, {} on rank {}",
-                             theirs, here, team_.rank());
-        status = thalweg::agree(team_.world(), status);
-        broken_ = closes;
-        return broken_ ? keep(std::move(status)) : status;
-    }
+    if (Status status = enter(call, variable, mine, words); !status.ok()) return status;
     std::vector<std::int64_t> missing(map_words, 0);
     bool any_missing = false;
     agreed.put.assign(n, 0);
@@ -90,7 +69,41 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
             any_missing = true;
         }
     }
-    return any_missing ? missing_variables(missing) : Status{};
+    if (any_missing) return missing_variables(missing);
+    for (std::size_t i = 0; i < n; ++i)
+        if (has_bit(bare, i) && has_bit(with_halo, i))
+            return mixed_forms(i, call == Call::put || pending_[i].put);
+    return {};
+}
+
+/// Where boxes are unlike, an array without a halo can look like a smaller box with its halo: then
+/// one of the ranks is wrong.
+/// @param put  whether this rank has put it
+Status File::mixed_forms(std::size_t variable, bool put) {
+    const Variable& v = definitions_.variables[variable];
+    std::string mine;
+    if (put && pending_[variable].form != Form::either) {
+        const bool with = pending_[variable].form == Form::with_halo;
+        mine =
+            fmt::format("{}{} on rank {}", with ? '+' : '-',
+                        extents_in_words(*v.decomposition, pending_[variable].form), team_.rank());
+    }
+    const auto all = team_.world().gather({mine.data(), mine.size()}, 0);
+    std::vector<char> text;
+    if (team_.rank() == 0) {
+        const auto first = [&](char form) {
+            for (const auto& one : all)
+                if (!one.empty() && one[0] == form) return std::string(one.begin() + 1, one.end());
+            return std::string();
+        };
+        const std::string message = fmt::format(
+            "{}: variable '{}': the ranks give different forms of it: without halo, {}; with halo, "
+            "{}. If the boxes share an array of fixed extents, declare these with tw_pad",
+            path_, v.name, first('-'), first('+'));
+        text.assign(message.begin(), message.end());
+    }
+    team_.world().broadcast(text, 0);
+    return {TW_EMISMATCH, std::string(text.begin(), text.end())};
 }
 
 /// Names the ranks that lack the first variable that is missing.
@@ -112,7 +125,7 @@ Status File::missing_variables(const std::vector<std::int64_t>& missing) {
         if (number > 16) ranks.push_back(fmt::format("and {} more", number - 16));
         const std::string message =
             fmt::format("{}: variable '{}' of record {} was not put on rank {}, but on others",
-                        path_, v.name, records_, fmt::join(ranks, ", "));
+                        path_, v.name, options_.wording.index(records_), joined(ranks, ", "));
         text.assign(message.begin(), message.end());
     }
     team_.world().broadcast(text, 0);

@@ -1,26 +1,10 @@
 // Writing on in a file that is there: what it holds, and where the first step goes.
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "dataset/file.hpp"
 #include "definitions/adopt.hpp"
 #include "storage/header_reader.hpp"
-#include "storage/system.hpp"
 
 namespace thalweg {
-
-namespace {
-
-/// Whether the system lets this rank write to a file.
-Status check_writable(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    ::close(fd);
-    return {};
-}
-
-}  // namespace
 
 /// All ranks know what is in the file, and find the same.
 Status File::open() {
@@ -28,7 +12,11 @@ Status File::open() {
         return failure(TW_ESETTING,
                        "{}: mode=append: a set of files (setting tile_files) cannot be written on",
                        path_);
-    Status status;
+    // Before it is read: what another run adds meanwhile would be lost.
+    Status status = thalweg::agree(team_.world(), alone([&]() -> Status {
+                                       return team_.rank() == 0 ? claim(path_) : Status{};
+                                   }));
+    if (!status.ok()) return status;
     source_ = open_source(team_.world(), path_, false, status);
     if (!status.ok()) return status;
     existing_.is = true;
@@ -42,8 +30,7 @@ Status File::open() {
         if (options_.format != "auto" && options_.format != source_->format())
             return failure(TW_ESETTING, "{}: setting format is {}, the file's format {}", path_,
                            options_.format, source_->format());
-        Status whole = check_whole();
-        return whole.ok() && team_.rank() == 0 ? check_writable(path_) : whole;
+        return check_whole();
     };
     return team_.agree(alone(check));
 }
@@ -65,11 +52,11 @@ Status File::check_whole() const {
 Status File::set_record(std::int64_t record, int later) {
     if (Status s = usable_for("tw_set_record was called"); !s.ok()) return s;
     if (!source_)
-        return failure(TW_ESTATE, "{}: tw_set_record: the file is new; its first record is 0",
-                       path_);
+        return failure(TW_ESTATE, "{}: tw_set_record: the file is new; its first record is {}",
+                       path_, options_.wording.index(0));
     if (record < 0 || record > source_->records())
         return failure(TW_EBOUNDS, "{}: the first step cannot write record {}; the file has {}",
-                       path_, record, source_->records());
+                       path_, options_.wording.index(record), source_->records());
     if (later != TW_KEEP_LATER && later != TW_DROP_LATER)
         return failure(TW_EARG, "{}: tw_set_record: later records: there is no choice {}", path_,
                        later);
@@ -79,13 +66,15 @@ Status File::set_record(std::int64_t record, int later) {
 }
 
 std::string File::describe_start() const {
-    return fmt::format("first record {}, {} kept", existing_.first, existing_.kept);
+    return fmt::format("first record {}, {} kept", options_.wording.index(existing_.first),
+                       existing_.kept);
 }
 
 /// From here on the file's definitions, with its order and numbers, are those of all.
 Status File::adopt_contents() {
     Definitions all = source_->definitions();
-    if (Status status = adopt(definitions_, all, late_); !status.ok()) return status;
+    if (Status status = adopt(definitions_, all, late_, options_.wording); !status.ok())
+        return status;
     options_.format = source_->format();
     if (Status status = choose_format(); !status.ok()) return status;
     definitions_ = std::move(all);

@@ -22,8 +22,7 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
     if (Status s = usable(); !s.ok()) return s;
     const int rank = team_.rank();
     const int at = definitions_.find_variable(name);
-    if (at < 0)
-        return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", path_, name, rank);
+    if (at < 0) return no_variable(definitions_, path_, name, rank);
     if (!service_ || !service_->boxes_allowed())
         return failure(TW_ESTATE,
                        "{}: variable '{}': boxes need service servers, or background on one node "
@@ -39,7 +38,10 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
                        path_, name, rank);
     if (Status s = poll_service(); !s.ok()) return s;
     const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
-    if (!valid_type(type) || (type == TW_CHAR) != (v.type == TW_CHAR))
+    if (!valid_type(type))
+        return failure(TW_ETYPE, "{}: variable '{}': {} (rank {})", path_, name, no_type(type),
+                       rank);
+    if ((type == TW_CHAR) != (v.type == TW_CHAR))
         return failure(TW_ETYPE,
                        "{}: variable '{}' is of type {}; type {} cannot be converted "
                        "(rank {})",
@@ -59,7 +61,7 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
             return failure(TW_EBOUNDS,
                            "{}: variable '{}': {} elements from {} along dimension '{}' of length "
                            "{} (rank {})",
-                           path_, name, count[d], start[d], dim.name,
+                           path_, name, count[d], options_.wording.index(start[d]), dim.name,
                            record ? std::string("unlimited") : std::to_string(dim.length), rank);
         empty |= count[d] == 0;
         if (record) continue;
@@ -75,7 +77,8 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
         return failure(TW_EFORMAT,
                        "{}: variable '{}': record {} is more than format {} can count; cdf5 can "
                        "(rank {})",
-                       path_, name, first + records - 1, name_of(format_), rank);
+                       path_, name, options_.wording.index(first + records - 1), name_of(format_),
+                       rank);
     ArrayView view;
     view.type = static_cast<tw_type>(type);
     use_netcdf_byte_rule(at, view);
@@ -109,9 +112,7 @@ Status File::queue_box(int variable, std::int64_t record, const Box& box, const 
         open_bytes_ = Outbox::rounded(box.volume() * size) + description(v.dims.size() + 8);
     }
     char* to = outbox.take(box.volume() * size);
-    if (to == nullptr)
-        return keep(failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
-                            path_, v.name, team_.rank()));
+    if (to == nullptr) return no_room(v);
     const RowKernel kernel = pack_kernel(type, v.type, order_);
     const auto from_size = static_cast<std::ptrdiff_t>(size_of(type));
     misfits_[at] += kernel(to, size, data, from_size, box.volume(), fill_[at].data());

@@ -1,53 +1,23 @@
 // The end of a file: it is completed and gets its name, or is given up.
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
-#include "storage/system.hpp"
-#include "storage/tiles.hpp"
 
 namespace thalweg {
 
-/// Calls act(own name, data's name) for the files of this rank: the one file on rank 0, and of a
-/// set each on one of the ranks.
-template <class Do>
-Status File::for_files(Do&& act) const {
-    const int n = in_files() ? layout_choice_.grid.parts() : 1;
-    const std::string suffix = data_path_.substr(path_.size());
+/// Gives the files of this rank their own names. Local.
+Status File::publish() {
     Status status;
-    for (int k = team_.rank(); k < n && status.ok(); k += team_.size()) {
-        const std::string own = in_files() ? tile_path(path_, k) : path_;
-        status = act(own, own + suffix);
-    }
+    for (const auto& claim : claims_)
+        if (status.ok()) status = claim->publish(options_.durable);
     return status;
 }
 
-Status File::rename_to_final() {
-    if (options_.live) return {};
-    return for_files([&](const std::string& own, const std::string& data) -> Status {
-        if (std::rename(data.c_str(), own.c_str()) != 0)
-            return failure(TW_EIO, "{}: cannot rename to {}: {}", data, own, std::strerror(errno));
-        if (!options_.durable) return {};
-        const auto slash = own.rfind('/');
-        const std::string folder = slash == std::string::npos ? "." : own.substr(0, slash + 1);
-        const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0) return system_failure(own, "cannot open the folder to sync it");
-        Status status = sync_file(fd, own + ": the folder", true);
-        ::close(fd);
-        return status;
-    });
-}
-
-/// Everything that is due before a file can have its name.
-Status File::complete() {
+/// Everything that the ranks have to do together before a file can be completed. With a service the
+/// writers have it all then, and may still be at it.
+Status File::hand_over() {
     Agreed agreed;
-    if (Status s = agree_on(Call::close, -1, {}, agreed); !s.ok()) return s;
+    if (Status s = agree_on(Call::close, -1, check_deferred(false), agreed); !s.ok()) return s;
     bool open_step = agreed.any_record;
     for (std::size_t i = 0; i < pending_.size(); ++i)
         open_step |= pending_[i].written && definitions_.variables[i].record;
@@ -61,35 +31,62 @@ Status File::complete() {
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
     if (Status s = compare_definitions(); !s.ok()) return s;
-    if (service_) {
-        Status status = finish_queued(UnitKind::last, agreed, options_.durable);
-        return status.ok() ? misfit : status;
-    }
-    Status status = finish_write(write_fixed(agreed, true), Written::fixed, options_.durable);
+    Status status = service_
+                        ? agree_on_misfits(queue_rest(UnitKind::last, agreed))
+                        : finish_write(write_fixed(agreed, true), Written::fixed, options_.durable);
     return status.ok() ? misfit : status;
+}
+
+/// The meeting with which a close begins, and what is left to write.
+Status File::end() {
+    leaving_ = true;
+    Status status = begin_data();
+    if (status.ok()) return hand_over();
+    return storage_open_ ? enter(Call::close, -1, {}, {}) : status;
 }
 
 Status File::close() {
     if (state_ == State::closed) return usable();
-    Status status = begin_data();
-    if (status.ok()) status = complete();
+    Status status = end();
+    // Else all ranks end it in the order in which they find it.
+    return arena_source_.meeting().parted() ? status : complete(std::move(status));
+}
+
+Status File::close_later(bool& later) {
+    later = false;
+    if (state_ == State::closed) return usable();
+    Status status = end();
+    if (arena_source_.meeting().parted()) return status;
+    later = service_ != nullptr && (status.ok() || status.code == TW_ERANGE);
+    return later ? status : complete(std::move(status));
+}
+
+bool File::written() const { return service_->outbox().drained(); }
+
+Status File::complete(Status status) {
     Stopwatch watch(figures_.close);
-    const bool good = status.ok() || status.code == TW_ERANGE;
+    const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
+    if (service_ && good())
+        if (Status written = service_->finish(options_.durable); !written.ok())
+            status = keep(std::move(written));
     if (storage_open_) {
-        if (!good) late_.clear();
-        Status closed = service_ ? service_->close(good, late_) : storage_->close(records_, late_);
+        if (!good()) late_.clear();
+        Status closed =
+            service_ ? service_->close(good(), late_) : storage_->close(records_, late_);
         closed = team_.agree(closed);
         storage_open_ = false;
-        if (good && !closed.ok()) status = std::move(closed);
+        if (good() && !closed.ok()) status = std::move(closed);
     }
-    if (status.ok() || status.code == TW_ERANGE) {
-        Status renamed = team_.agree(rename_to_final());
-        if (!renamed.ok()) status = std::move(renamed);
-    } else if (state_ == State::defining && !options_.live && team_.rank() == 0) {
-        unlink(first_data_path().c_str());  // never had data
+    if (good()) {
+        Status published = team_.agree(alone([&] { return publish(); }));
+        if (!published.ok()) status = std::move(published);
+    } else if (state_ == State::defining) {
+        discard();  // never had data
     }
+    claims_.clear();
     figures_ = figures();
     state_ = State::closed;
+    arena_source_.meeting().forget(serial_);
     service_.reset();
     stream_.reset();
     direct_.reset();
@@ -97,6 +94,12 @@ Status File::close() {
     pending_ = {};
     staging_.reset();
     return status;
+}
+
+void File::leave(const Status& why) {
+    if (state_ == State::closed) return;
+    (void)keep(why);
+    (void)complete(failed_);
 }
 
 Status File::abandon(Status why) {
@@ -122,6 +125,7 @@ FileFigures File::figures() const {
         f.queue_waits = service_->outbox().waits;
         f.queue_wait = service_->outbox().wait_seconds;
         f.queue_bytes = service_->outbox().most_bytes;
+        f.staging_bytes = service_->outbox().touched();
     } else if (storage_) {
         f.write = storage_->counts().seconds;
         f.bytes = storage_->counts().bytes;

@@ -1,18 +1,11 @@
 // Define mode of a file, and its end: comparing, laying out, planning.
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "comm/clock.hpp"
+#include "comm/log.hpp"
+#include "comm/text.hpp"
 #include "dataset/file.hpp"
 #include "storage/chunk_grid.hpp"
 #include "storage/file_system.hpp"
@@ -29,11 +22,13 @@ File::File(Team& team, ArenaSource& arena, std::string path, int serial, FileOpt
       options_(std::move(options)),
       serial_(serial) {
     options_.live |= options_.append;
-    data_path_ = options_.live ? path_ : path_ + ".part";
+    data_path_ = path_;
     figures_.path = path_;
     figures_.service = "inline";
     figures_.threads = packers_.threads();
 }
+
+File::~File() { arena_source_.meeting().forget(serial_); }
 
 Status File::usable() const {
     if (state_ == State::closed) return failure(TW_ECLOSED, "{}: the file is closed", path_);
@@ -56,31 +51,64 @@ Status File::usable_for(const char* what) const {
     return {};
 }
 
-/// Where the data of a file go, or of the first of a set.
-std::string File::first_data_path() const {
-    return in_files() ? tile_path(path_, 0) + data_path_.substr(path_.size()) : data_path_;
-}
-
 Status File::begin() {
     Stopwatch watch(figures_.open);
     Status status = options_.append ? open() : create();
-    if (!status.ok()) state_ = State::closed;
+    if (!status.ok()) {
+        discard();
+        state_ = State::closed;
+    }
     return status;
 }
 
+/// One rank takes the name, and all learn where the data go. @note Collective
 Status File::create() {
-    const auto make = [&]() -> Status {
+    std::vector<char> data;
+    Status status = alone([&]() -> Status {
         if (team_.rank() != 0) return {};
-        struct stat info {};
-        if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-            return failure(TW_EIO, "{}: cannot create: {}", path_, std::strerror(EISDIR));
-        std::string said;
-        Status made =
-            create_striped(first_data_path(), options_.stripe_count, options_.stripe_size, said);
-        if (!said.empty()) spdlog::info("{}: {}", path_, said);
-        return made;
-    };
-    return thalweg::agree(team_.world(), alone(make));
+        Status own = claim(in_files() ? tile_path(path_, 0) : path_);
+        if (own.ok()) data.assign(claims_[0]->data_path().begin(), claims_[0]->data_path().end());
+        return own;
+    });
+    if (status = thalweg::agree(team_.world(), status); !status.ok()) return status;
+    team_.world().broadcast(data, 0);
+    return thalweg::agree(team_.world(), alone([&]() -> Status {
+                              data_path_.assign(data.begin(), data.end());
+                              return {};
+                          }));
+}
+
+/// Takes a name for as long as the file is written. Local.
+Status File::claim(const std::string& path) {
+    ClaimRequest request;
+    request.path = path;
+    request.live = options_.live;
+    request.existing = options_.append;
+    request.stripe_count = options_.stripe_count;
+    request.stripe_size = options_.stripe_size;
+    claims_.reserve(claims_.size() + 1);
+    std::unique_ptr<Claim> claim;
+    std::vector<std::string> said;
+    std::string of_stripes;
+    Status status = Claim::take(request, claim, said, of_stripes);
+    for (const std::string& line : said) log::warn("{}: {}", path, line);
+    if (!of_stripes.empty() && team_.rank() == 0) log::info("{}: {}", path, of_stripes);
+    if (status.ok()) claims_.push_back(std::move(claim));
+    return status;
+}
+
+/// The names of a set of files but the first, which is taken. Local.
+Status File::claim_tiles() {
+    Status status;
+    for (int k = team_.rank(); k < layout_choice_.grid.parts() && status.ok(); k += team_.size())
+        if (k > 0) status = claim(tile_path(path_, k));
+    return status;
+}
+
+/// Removes what was created, and gives up its names.
+void File::discard() {
+    for (const auto& claim : claims_) claim->discard();
+    claims_.clear();
 }
 
 Status File::define_dimension(const std::string& name, std::int64_t length) {
@@ -91,8 +119,18 @@ Status File::define_dimension(const std::string& name, std::int64_t length) {
 Status File::define_variable(const std::string& name, int type, const std::string& dims,
                              std::shared_ptr<const Decomposition> decomposition) {
     if (Status s = usable_for("a variable was defined"); !s.ok()) return s;
+    if (source_) {
+        // In a file that is there, the name of the record dimension is no guess.
+        const Definitions& its = source_->definitions();
+        const std::vector<std::string> names = split_names(dims);
+        const int record = its.record_dim();
+        if (record >= 0 && !names.empty() && definitions_.record_dim() < 0 &&
+            definitions_.find_dim(names.front()) < 0 &&
+            its.dims[static_cast<std::size_t>(record)].name == names.front())
+            if (Status s = define_dimension(names.front(), TW_UNLIMITED); !s.ok()) return s;
+    }
     return thalweg::define_variable(definitions_, path_, team_.rank(), name, type, dims,
-                                    std::move(decomposition));
+                                    std::move(decomposition), options_.wording);
 }
 
 Status File::put_attribute(const std::string& variable, Attribute attribute) {
@@ -125,26 +163,16 @@ Status File::define(Definitions definitions) {
     return {};
 }
 
-Status File::set_variable(const std::string& variable, const std::string& wishes) {
+Status File::set_variable(const std::string& variable, const std::string& settings) {
     if (Status s = usable_for("a variable was set"); !s.ok()) return s;
-    const int at = definitions_.find_variable(variable);
-    if (at < 0) return failure(TW_ENOTFOUND, "{}: there is no variable '{}'", path_, variable);
-    Variable v = definitions_.variables[static_cast<std::size_t>(at)];
-    Status status = add_wishes(wishes, v.wishes);
-    if (status.ok()) status = choose_packing(definitions_, {}, v);
-    if (!status.ok()) {
-        status.text = path_ + ": " + status.text;
-        return status;
-    }
-    definitions_.variables[static_cast<std::size_t>(at)].wishes = std::move(v.wishes);
-    return {};
+    return thalweg::set_variable(definitions_, path_, variable, settings);
 }
 
 /// Every rank must have defined the same.
 Status File::compare_definitions() {
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
-        lines = describe(definitions_);
+        lines = describe(definitions_, options_.wording);
         if (source_) lines.push_back(describe_start());
         for (const auto& [variable, attribute] : late_) {
             lines.push_back(describe(
@@ -161,11 +189,11 @@ Status File::compare_definitions() {
 Status File::ask_file_system(std::span<std::int64_t, 3> answers) const {
     Status status = alone([&]() -> Status {
         if (team_.rank() != 0) return {};
-        const FileSystem system = file_system_at(first_data_path());
+        const FileSystem system = file_system_at(data_path_);
         answers[0] = system.magic;
         answers[1] = system.block;
         answers[2] = options_.stripe_size;
-        if (system.lustre && answers[2] < 0) answers[2] = stripe_size_of(first_data_path());
+        if (system.lustre && answers[2] < 0) answers[2] = stripe_size_of(data_path_);
         return {};
     });
     team_.world().broadcast(answers.data(), answers.size_bytes(), 0);
@@ -178,7 +206,7 @@ void File::choose_storage(std::span<const std::int64_t, 3> answers) {
     const WayOfWriting way =
         choose_way(file_system_of(answers[0], answers[1]), team_.topology().nodes,
                    {storage, options_.writers, options_.alignment, answers[2], ""});
-    if (!way.warning.empty() && team_.rank() == 0) spdlog::warn("{}: {}", path_, way.warning);
+    if (!way.warning.empty() && team_.rank() == 0) log::warn("{}: {}", path_, way.warning);
     writers_asked_ = options_.writers != "auto" || way.writers == "1";
     options_.storage = way.storage;
     options_.writers = way.writers;
@@ -195,7 +223,7 @@ void File::choose_packed_method() {
     const bool inline_ = options_.service == "inline";
     const std::string method = inline_ && options_.method != "serial" ? "record" : "serial";
     if (method != options_.method && team_.rank() == 0)
-        spdlog::info(
+        log::info(
             "{}: method {} is not possible, it is {}: {}", path_, options_.method, method,
             inline_ ? "writers need whole chunks" : "with a service, one writer packs all chunks");
     options_.method = method;
@@ -246,7 +274,7 @@ Status File::plan() {
     team_.all_reduce({&bytes, 1}, Reduce::max);
     immediate_ = bytes > options_.staging;
     if (immediate_ && team_.rank() == 0)
-        spdlog::info(
+        log::info(
             "{}: a step has up to {} bytes on a rank, more than 'staging' ({}): tw_put is "
             "collective; tw_put_deferred is not",
             path_, bytes, options_.staging);
@@ -271,6 +299,7 @@ Status File::end_definitions() {
     if (state_ == State::data)
         return failure(TW_ESTATE, "{}: the definitions have ended already", path_);
     Stopwatch watch(figures_.open);
+    if (Status status = enter(Call::enddef, -1, {}, {}); !status.ok()) return status;
     // Every rank knows of a failure here, so that later calls need not ask the others.
     return keep(alone([&] { return begin_file(); }));
 }
@@ -286,19 +315,37 @@ Status File::choose_format() {
     for (const auto& [name, value] : options_.packing)
         if (!is_netcdf4(format_) && value != "0" && value != "no" && value != "auto" &&
             team_.rank() == 0)
-            spdlog::warn("{}: setting {}={} has no meaning in format {}", path_, name, value,
-                         name_of(format_));
-    for (Variable& v : definitions_.variables) {
-        if (is_netcdf4(format_)) {
-            if (Status s = choose_packing(definitions_, options_.packing, v); !s.ok()) return s;
-        } else if (!v.wishes.empty()) {
-            return failure(TW_EFORMAT,
-                           "variable '{}' has settings of its own, which format {} cannot take; "
-                           "netcdf4 can",
-                           v.name, name_of(format_));
-        }
+            log::warn("{}: setting {}={} has no meaning in format {}", path_, name, value,
+                      name_of(format_));
+    if (!is_netcdf4(format_)) {
+        tell_of_ignored();
+        return {};
     }
+    for (Variable& v : definitions_.variables)
+        if (Status s = choose_packing(definitions_, options_.packing, v); !s.ok()) return s;
     return {};
+}
+
+/// Variables may be told how netCDF-4 is to store them by a program that leaves the format to its
+/// user.
+void File::tell_of_ignored() const {
+    if (team_.rank() != 0) return;
+    std::vector<std::string> ignored;
+    for (const Variable& v : definitions_.variables) {
+        std::vector<std::string> settings;
+        for (const auto& [name, value] : v.settings)
+            if (name != "fill") settings.push_back(name + "=" + value);
+        if (!settings.empty())
+            ignored.push_back(fmt::format("'{}' ({})", v.name, joined(settings, "; ")));
+    }
+    if (ignored.empty()) return;
+    const std::size_t more = ignored.size() > 8 ? ignored.size() - 8 : 0;
+    ignored.resize(ignored.size() - more);
+    log::info(
+        "{}: format {} has no chunks and no filters; settings of variables are ignored: "
+        "{}{}",
+        path_, name_of(format_), joined(ignored, ", "),
+        more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 /// What does not depend on who writes.
@@ -311,6 +358,8 @@ StorageOptions File::storage_options() const {
     o.stripe_size = options_.stripe_size;
     o.existing = existing_;
     o.durable = options_.durable;
+    o.wording = options_.wording;
+    o.live = options_.live;
     return o;
 }
 
@@ -338,6 +387,9 @@ Status File::begin_file() {
         return status;
     if (Status status = team_.agree(alone([&] { return choose_layout(); })); !status.ok())
         return status;
+    if (in_files())
+        if (Status status = team_.agree(alone([&] { return claim_tiles(); })); !status.ok())
+            return status;
     if (options_.service == "servers") {
         if (Status status = plan_service(); !status.ok()) return status;
         storage_open_ = true;
@@ -348,8 +400,7 @@ Status File::begin_file() {
         const auto mine = std::find(writers_.begin(), writers_.end(), team_.rank());
         storage_ = make_tile_storage(
             std::move(storage_), layout_choice_.grid,
-            mine == writers_.end() ? -1 : static_cast<int>(mine - writers_.begin()), path_,
-            data_path_.substr(path_.size()));
+            mine == writers_.end() ? -1 : static_cast<int>(mine - writers_.begin()), path_);
     }
     const bool writer = std::find(writers_.begin(), writers_.end(), team_.rank()) != writers_.end();
     StorageOptions storage = storage_options();  // takes no memory

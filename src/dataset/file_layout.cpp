@@ -1,10 +1,10 @@
 // Who writes what of a file: its layout and its writers, chosen when the definitions end.
 // SPDX-License-Identifier: Apache-2.0
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "comm/log.hpp"
 #include "dataset/file.hpp"
 #include "decomposition/starts.hpp"
 #include "layout/writers.hpp"
@@ -64,6 +64,38 @@ std::vector<std::int64_t> starts_along(const Axis& axis) {
     for (const Box& block : axis.variable->decomposition->blocks)
         if (block.volume() > 0) starts.push_back(block.low[m]);
     return starts;
+}
+
+/// Leaves out the axes of one direction that are not to be cut in files of tiles: bounds of cells
+/// and the like are to be whole in each. That is, where ranks cut some, those that no rank cuts;
+/// else those whose length is not that of the first, give or take one element (staggered grids), or
+/// that are in a variable together with the first.
+void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts& starts,
+                std::size_t first_start) {
+    const auto is_cut = [&](std::size_t i) {
+        // Lists have no blocks; they scatter what they list.
+        return starts[first_start + i].size() > 1 || axes[i].variable->decomposition->listed;
+    };
+    const auto length = [&](std::size_t i) {
+        return definitions.dims[static_cast<std::size_t>(axes[i].dim)].length;
+    };
+    const auto with_first = [&](std::size_t i) {
+        return std::any_of(definitions.variables.begin(), definitions.variables.end(),
+                           [&](const Variable& v) {
+                               return std::count(v.dims.begin(), v.dims.end(), axes[i].dim) > 0 &&
+                                      std::count(v.dims.begin(), v.dims.end(), axes[0].dim) > 0;
+                           });
+    };
+    std::vector<char> keep(axes.size(), 0);
+    for (std::size_t i = 0; i < axes.size(); ++i) keep[i] = is_cut(i);
+    if (std::count(keep.begin(), keep.end(), 1) == 0)
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            keep[i] = i == 0 || (std::abs(length(i) - length(0)) <= 1 && !with_first(i));
+    for (std::size_t i = axes.size(); i-- > 0;) {
+        if (keep[i]) continue;
+        axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i));
+        starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(first_start + i));
+    }
 }
 
 /// The part in which this rank's first block of the first axis' variable begins; -1: it has none.
@@ -155,11 +187,15 @@ Status File::choose_layout() {
     }
 
     const bool rows = options_.method == "rows", columns = options_.method == "columns";
-    const Axes axes = find_axes(definitions_, rows);
+    Axes axes = find_axes(definitions_, rows);
     Starts starts;
     for (const auto* of : {&axes.y, &axes.x})
         for (const Axis& axis : *of) starts.push_back(starts_along(axis));
     starts = unite_starts(team_.world(), std::move(starts));
+    if (in_files()) {
+        drop_whole(definitions_, axes.x, starts, axes.y.size());
+        drop_whole(definitions_, axes.y, starts, 0);
+    }
 
     Grid& grid = layout_choice_.grid;
     std::vector<int> named;  // by the setting
@@ -176,8 +212,8 @@ Status File::choose_layout() {
         (rows ? grid.rows : grid.columns) =
             static_cast<int>(std::min(lines, static_cast<std::size_t>(most)));
         if (team_.rank() == 0)
-            spdlog::info("{}: method {}: the decompositions have {} process {}, written by {}",
-                         path_, options_.method, lines, options_.method, grid.parts());
+            log::info("{}: method {}: the decompositions have {} process {}, written by {}", path_,
+                      options_.method, lines, options_.method, grid.parts());
     } else {
         const Tiles tiles = parse_tiles(options_.tiles);
         if (tiles.x > 0 && static_cast<std::int64_t>(tiles.x) * tiles.y > available)
@@ -272,7 +308,7 @@ Status File::check_tiles() const {
         for (const auto* cuts : {&grid.y, &grid.x})
             for (const Cut& cut : *cuts)
                 if (decomposition_place(definitions_, cut.dim).variable < 0)
-                    spdlog::info(
+                    log::info(
                         "{}: dimension '{}' has no variable of its name, so that only thalweg "
                         "combine, and no mppnccombine, can join the tiles",
                         path_, definitions_.dims[static_cast<std::size_t>(cut.dim)].name);

@@ -11,13 +11,11 @@ namespace thalweg {
 Status File::check_put(const std::string& name, int type, const void* data, int& variable) {
     if (Status s = usable(); !s.ok()) return s;
     variable = definitions_.find_variable(name);
-    if (variable < 0)
-        return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", path_, name,
-                       team_.rank());
+    if (variable < 0) return no_variable(definitions_, path_, name, team_.rank());
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     if (!valid_type(type))
-        return failure(TW_ETYPE, "{}: variable '{}': there is no type {} (rank {})", path_, name,
-                       type, team_.rank());
+        return failure(TW_ETYPE, "{}: variable '{}': {} (rank {})", path_, name, no_type(type),
+                       team_.rank());
     if ((type == TW_CHAR) != (v.type == TW_CHAR))
         return failure(TW_ETYPE,
                        "{}: variable '{}' is of type {}; {} cannot be converted (rank {})", path_,
@@ -45,7 +43,8 @@ Status File::put(const std::string& name, int type, const void* data, std::int64
     view.data = static_cast<const char*>(data);
     view.type = static_cast<tw_type>(type);
     Status status = check_put(name, type, data, variable);
-    if (status.ok()) status = with_place(check_dense(decomposition_of(variable), n), variable);
+    if (status.ok())
+        status = with_place(check_dense(decomposition_of(variable), n, view), variable);
     return accept(std::move(status), variable, view, deferred);
 }
 
@@ -68,11 +67,19 @@ Status File::put_strided(const std::string& name, int type, const void* data, in
 /// The first call that needs data mode ends the definitions.
 Status File::begin_data() {
     if (state_ == State::defining) return end_definitions();
-    if (state_ == State::closed || broken_) return usable();
+    if (state_ == State::closed) return usable();
     return {};
 }
 
 Status File::accept(Status checked, int variable, ArrayView view, bool deferred) {
+    if (checked.ok()) {
+        const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+        Pending& pending = pending_[static_cast<std::size_t>(variable)];
+        pending.form = view.dense ? Form::either : view.form;
+        if (deferred)
+            pending.glimpse = Glimpse(*v.decomposition, v.order,
+                                      held_by(*v.decomposition, v.order, v.shape), view);
+    }
     if (service_) return accept_queued(std::move(checked), variable, view, deferred);
     // A collective put is joined by the ranks whose own check failed, too.
     if (immediate_ && !deferred) return put_now(std::move(checked), variable, view);
@@ -87,6 +94,21 @@ Status File::accept(Status checked, int variable, ArrayView view, bool deferred)
     }
     pending.put = true;
     return {};
+}
+
+/// Whether the arrays that were deferred are still what they were; of all variables, or of those
+/// of fixed size.
+Status File::check_deferred(bool records) const {
+    return alone([&]() -> Status {
+        std::vector<Glimpsed> all;
+        for (std::size_t i = 0; i < pending_.size(); ++i)
+            if (pending_[i].deferred() && (records || !definitions_.variables[i].record))
+                all.push_back({&definitions_.variables[i].name, &pending_[i].glimpse});
+        Status status = compare_glimpses(std::move(all));
+        if (!status.ok())
+            status.text = fmt::format("{}: {} (rank {})", path_, status.text, team_.rank());
+        return status;
+    });
 }
 
 /// In the classic formats without unsigned types, and in netCDF-4's classic model, a byte is signed

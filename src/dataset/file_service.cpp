@@ -1,12 +1,12 @@
 // A file whose work is done behind the model: puts go to the queue, steps are published.
 // SPDX-License-Identifier: Apache-2.0
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "comm/clock.hpp"
+#include "comm/log.hpp"
 #include "dataset/file.hpp"
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
@@ -38,8 +38,8 @@ void File::choose_service() {
     if (options_.service == "auto") {
         options_.service = servers ? "servers" : "background";
         if (team_.rank() == 0)
-            spdlog::info("{}: service {}: {} set aside as servers", path_, options_.service,
-                         servers ? "ranks are" : "no ranks are");
+            log::info("{}: service {}: {} set aside as servers", path_, options_.service,
+                      servers ? "ranks are" : "no ranks are");
     }
     std::string reason;
     if (storage_->collective())
@@ -51,15 +51,15 @@ void File::choose_service() {
         reason = "no ranks are set aside as servers (setting servers of tw_init)";
     if (reason.empty()) return;
     if (team_.rank() == 0)
-        spdlog::info("{}: service {} is not possible, it is inline: {}", path_, options_.service,
-                     reason);
+        log::info("{}: service {} is not possible, it is inline: {}", path_, options_.service,
+                  reason);
     options_.service = "inline";
 }
 
 /// Sizes the queue, and decides whether a step fits into it.
 void File::plan_queue(ServicePlan& plan) {
     const std::size_t n = definitions_.variables.size();
-    const auto descriptor = static_cast<std::int64_t>(8 * (17 + n / 32 + 2 * n));
+    const auto descriptor = static_cast<std::int64_t>(8 * (17 + n / 16 + 2 * n));
     std::int64_t total = Outbox::rounded(descriptor), largest = total;
     for (const Variable& v : definitions_.variables) {
         FillValue fill{};
@@ -71,8 +71,13 @@ void File::plan_queue(ServicePlan& plan) {
         total += bytes;
         largest = std::max(largest, bytes);
     }
+    // Without decompositions any rank may put anything (tw_put_box), as much as `staging` allows.
+    plan.queue_grows = std::all_of(definitions_.variables.begin(), definitions_.variables.end(),
+                                   [](const Variable& v) { return v.decomposition->replicated; });
     const std::int64_t least = options_.queue >= 0 ? 4096 : 256 << 10;
-    plan.queue = options_.queue >= 0 ? options_.queue : std::min(2 * total, options_.staging);
+    plan.queue = options_.queue >= 0 ? options_.queue
+                 : plan.queue_grows  ? options_.staging
+                                     : std::min(2 * total, options_.staging);
     // What one rank sends to another of a unit is one message.
     if (team_.topology().nodes > 1) plan.queue = std::min<std::int64_t>(plan.queue, 1 << 30);
     // Descriptors are not cut in parts.
@@ -82,7 +87,7 @@ void File::plan_queue(ServicePlan& plan) {
     in_parts_ = words[0] != 0;
     part_bytes_ = -words[1] / 4;
     if (in_parts_ && team_.rank() == 0)
-        spdlog::info(
+        log::info(
             "{}: a step exceeds the queue of {} bytes on some rank: variables go in parts, and the "
             "ranks must put them in the same order",
             path_, plan.queue);
@@ -93,6 +98,11 @@ Status File::plan_holdings() try {
     for (const Variable& v : definitions_.variables)
         held_.push_back(held_by(*v.decomposition, v.order, v.shape));
     told_ = Holdings(definitions_);
+    // The writers are told that this rank goes where all ranks meet: until they all have come, it
+    // publishes nothing.
+    arena_source_.meeting().prepare(serial_, [this] {
+        if (service_) service_->outbox().meet();
+    });
     return {};
 } catch (const std::bad_alloc&) {
     return failure(TW_ENOMEM, "{}: no memory for what this rank holds (rank {})", path_,
@@ -132,8 +142,8 @@ Status File::plan_service() {
         if (status.code == TW_ENOMEM) {
             // Systems that keep the memory of processes apart can still write.
             if (team_.rank() == 0)
-                spdlog::warn("{}: service background is not possible, it is inline: {}", path_,
-                             status.text);
+                log::warn("{}: service background is not possible, it is inline: {}", path_,
+                          status.text);
             figures_.service = options_.service = "inline";
             return this->plan();
         }
@@ -142,7 +152,6 @@ Status File::plan_service() {
     together_ = in_parts_ || service_->collective();
     for (const Variable& v : definitions_.variables) has_records_ |= v.record;
     figures_.writers = service_->writers();
-    figures_.staging_bytes = plan.queue;
     return {};
 }
 
@@ -190,6 +199,18 @@ Status File::mismatch(Call call, int variable) {
     return status;
 }
 
+/// The queue has no room for a variable, and will not have any: the file fails on all ranks.
+Status File::no_room(const Variable& v) {
+    Status status =
+        service_->outbox().no_memory()
+            ? failure(TW_ENOMEM, "{}: variable '{}': no memory for the queue (rank {})", path_,
+                      v.name, team_.rank())
+            : failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})", path_,
+                      v.name, team_.rank());
+    service_->outbox().region().fail(status);
+    return keep(std::move(status));
+}
+
 /// The pack pass: the held elements in file order and byte order.
 Status File::queue_variable(int variable, const ArrayView& view) {
     const auto at = static_cast<std::size_t>(variable);
@@ -204,9 +225,7 @@ Status File::queue_variable(int variable, const ArrayView& view) {
         pending.queued = outbox.take(d.held * size);
         pending.mark = outbox.mark();
         if (pending.queued == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
-        if (pending.queued == nullptr)
-            return keep(failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
-                                path_, v.name, team_.rank()));
+        if (pending.queued == nullptr) return no_room(v);
     }
     const RowKernel kernel = pack_kernel(view.type, v.type, order_);
     char* to = pending.queued;
@@ -265,9 +284,7 @@ Status File::queue_range(int variable, const ArrayView& view, Parcel& parcel) {
     });
     if (bytes == 0) return {};
     char* to = service_->outbox().take(bytes);
-    if (to == nullptr)
-        return failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})", path_,
-                       v.name, team_.rank());
+    if (to == nullptr) return no_room(v);
     parcel.told.push_back({variable, service_->outbox().position(to)});
     const RowKernel kernel = pack_kernel(view.type, v.type, order_);
     for_frames(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
@@ -314,8 +331,8 @@ Parcel File::open_parcel(UnitKind kind) const {
     parcel.head.kind = kind;
     parcel.head.rank = team_.rank();
     parcel.head.records = box_records_;
-    parcel.put.assign(words, 0);
-    parcel.lacking.assign(words, 0);
+    for (auto* mask : {&parcel.put, &parcel.lacking, &parcel.bare, &parcel.with_halo})
+        mask->assign(words, 0);
     return parcel;
 }
 
@@ -336,6 +353,8 @@ Status File::publish_queued(UnitKind kind) {
             set_bit(parcel.put, i);
         else if (!pending.written && (v.decomposition->held > 0 || v.decomposition->replicated))
             set_bit(parcel.lacking, i);
+        if (pending.put && pending.form == Form::without_halo) set_bit(parcel.bare, i);
+        if (pending.put && pending.form == Form::with_halo) set_bit(parcel.with_halo, i);
         if (pending.put && pending.queued != nullptr)
             parcel.told.push_back({static_cast<int>(i), outbox.position(pending.queued)});
     }
@@ -379,9 +398,10 @@ Status File::take_misfits(bool records) {
         const Variable& v = definitions_.variables[i];
         if (misfits_[i] == 0 || (v.record && !records)) continue;
         if (status.ok())
-            status =
-                failure(TW_ERANGE, "{}: {} values of variable '{}' do not fit type {} (rank {})",
-                        path_, misfits_[i], v.name, name_of(v.type), team_.rank());
+            status = failure(
+                TW_ERANGE,
+                "{}: {} values of variable '{}' do not fit type {}: they are filled (rank {})",
+                path_, misfits_[i], v.name, name_of(v.type), team_.rank());
         misfits_[i] = 0;
     }
     if (misfit_.ok()) misfit_ = status;
@@ -391,11 +411,16 @@ Status File::take_misfits(bool records) {
 Status File::end_step_queued() {
     if (boxed_) return publish_boxes(true);
     Agreed agreed;
-    Status mine = together_ ? agree_on(Call::end_step, -1, {}, agreed) : poll_service();
+    const Status lost = check_deferred(true);
+    Status mine = together_ ? agree_on(Call::end_step, -1, lost, agreed) : poll_service();
     if (!mine.ok()) return mine;
+    if (!lost.ok()) {  // the other ranks have ended the step
+        service_->outbox().region().fail(lost);
+        return keep(lost);
+    }
     if (records_ >= most_records(format_))
         return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
-                            path_, records_, name_of(format_)));
+                            path_, options_.wording.index(records_), name_of(format_)));
     mine = queue_deferred(true, agreed);
     if (mine.code == TW_EMISMATCH) return mine;
     if (Status s = publish_queued(UnitKind::step); !s.ok()) return s;
@@ -405,17 +430,27 @@ Status File::end_step_queued() {
     return mine.ok() ? misfit : mine;
 }
 
-/// Publishes what tw_sync or tw_close ends, and waits for all of it.
-Status File::finish_queued(UnitKind kind, const Agreed& agreed, bool durable) {
+/// Publishes what tw_sync or tw_close ends.
+Status File::queue_rest(UnitKind kind, const Agreed& agreed) {
     Status mine = boxed_ ? publish_boxes(false) : queue_deferred(false, agreed);
     (void)publish_queued(kind);  // all ranks are here, so none is stuck
-    Status status = service_->finish(durable);
-    if (!status.ok()) return keep(std::move(status));
-    gather_open();
+    return mine;
+}
+
+/// The ranks meet: all learn of values that did not fit.
+Status File::agree_on_misfits(Status mine) {
     (void)take_misfits(false);
     if (mine.ok()) mine = misfit_;
     misfit_ = {};
     return thalweg::agree(team_.world(), mine);
+}
+
+Status File::sync_queued(const Agreed& agreed, bool durable) {
+    Status mine = queue_rest(UnitKind::fixed, agreed);
+    Status status = service_->finish(durable);
+    if (!status.ok()) return keep(std::move(status));
+    gather_open();
+    return agree_on_misfits(std::move(mine));
 }
 
 }  // namespace thalweg

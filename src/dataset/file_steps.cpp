@@ -76,9 +76,10 @@ Status File::finish_write(Status mine, Written written, bool durable) {
         const Variable& v = definitions_.variables[i];
         if (misfits_[i] == 0 || (v.record && written == Written::fixed)) continue;
         if (misfit.ok())
-            misfit =
-                failure(TW_ERANGE, "{}: {} values of variable '{}' do not fit type {} (rank {})",
-                        path_, misfits_[i], v.name, name_of(v.type), team_.rank());
+            misfit = failure(
+                TW_ERANGE,
+                "{}: {} values of variable '{}' do not fit type {}: they are filled (rank {})",
+                path_, misfits_[i], v.name, name_of(v.type), team_.rank());
         misfits_[i] = 0;
     }
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
@@ -139,10 +140,10 @@ Status File::end_step() {
     Stopwatch watch(figures_.step);
     if (service_) return end_step_queued();
     Agreed agreed;
-    if (Status s = agree_on(Call::end_step, -1, {}, agreed); !s.ok()) return s;
+    if (Status s = agree_on(Call::end_step, -1, check_deferred(true), agreed); !s.ok()) return s;
     if (records_ >= most_records(format_))
         return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
-                            path_, records_, name_of(format_)));
+                            path_, options_.wording.index(records_), name_of(format_)));
     Status status = write_fixed(agreed, false);
     std::vector<Action> actions(record_.places.size(), Action::skip);
     for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -166,8 +167,8 @@ Status File::sync(bool durable) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(figures_.step);
     Agreed agreed;
-    if (Status s = agree_on(Call::sync, -1, {}, agreed); !s.ok()) return s;
-    if (service_) return finish_queued(UnitKind::fixed, agreed, durable);
+    if (Status s = agree_on(Call::sync, -1, check_deferred(false), agreed); !s.ok()) return s;
+    if (service_) return sync_queued(agreed, durable);
     Status status = write_fixed(agreed, false);
     status = finish_write(std::move(status), Written::fixed, durable);
     if (status.ok()) status = keep(team_.agree(publish_records(durable)));

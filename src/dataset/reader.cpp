@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/reader.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "comm/clock.hpp"
@@ -61,8 +59,7 @@ Status Reader::find(const std::string& name, int& variable) const {
     if (variable >= 0) return {};
     if (const std::string why = source_->missing(name); !why.empty())
         return failure(TW_EUNSUPPORTED, "{}: '{}': {} (rank {})", path_, name, why, team_.rank());
-    return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", path_, name,
-                   team_.rank());
+    return no_variable(source_->definitions(), path_, name, team_.rank());
 }
 
 Status Reader::with_place(Status status, int variable) const {
@@ -84,7 +81,7 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
         dims.push_back(source_->definitions().dims[static_cast<std::size_t>(v.dims[k])].name);
     if (!wish.decomposition) {
         // Replicated: as if this rank were the one that holds all.
-        request.decomposition = replicate(0, dims, v.shape);
+        request.decomposition = replicate(0, dims, v.shape, options_.wording);
         for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(static_cast<int>(f));
         return {};
     }
@@ -97,7 +94,7 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
         const auto m = std::find(d.dims.begin(), d.dims.end(), dims[f]) - d.dims.begin();
         if (m == d.nd() || dims.size() != d.dims.size())
             return failure(TW_ESHAPE, "its dimensions are ({}), the decomposition's ({})",
-                           fmt::join(dims, " "), fmt::join(d.dims, " "));
+                           options_.wording.names(dims), options_.wording.names(d.dims));
         if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
             return failure(TW_ESHAPE, "dimension '{}' has length {}, in the decomposition {}",
                            dims[f], v.shape[f], d.shape[static_cast<std::size_t>(m)]);
@@ -105,7 +102,7 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     }
     if (dims.empty())
         return failure(TW_ESHAPE, "it has no dimensions, the decomposition has ({})",
-                       fmt::join(d.dims, " "));
+                       options_.wording.names(d.dims));
     if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
     return {};
 }
@@ -116,14 +113,14 @@ Status Reader::check(const Wish& wish, Request& request) const {
         source_->definitions().variables[static_cast<std::size_t>(request.variable)];
     auto checked = [&]() -> Status {
         if (!wish.wrong.ok()) return wish.wrong;
-        if (!valid_type(wish.type)) return failure(TW_ETYPE, "there is no type {}", wish.type);
+        if (!valid_type(wish.type)) return failure(TW_ETYPE, "{}", no_type(wish.type));
         const auto type = static_cast<tw_type>(wish.type);
         if (!valid_type(v.type)) return source_->check(request.variable, 0);
         if ((type == TW_CHAR) != (v.type == TW_CHAR))
             return failure(TW_ETYPE, "it is of type {}, not {}", name_of(v.type), name_of(type));
         if (v.record && (wish.record < 0 || wish.record >= source_->records()))
-            return failure(TW_EBOUNDS, "there is no record {}; the file has {}", wish.record,
-                           source_->records());
+            return failure(TW_EBOUNDS, "there is no record {}; the file has {}",
+                           options_.wording.index(wish.record), source_->records());
         request.record = v.record ? wish.record : 0;
         if (Status status = match(wish, v, request); !status.ok()) return status;
         ArrayView& view = request.view;
@@ -131,7 +128,7 @@ Status Reader::check(const Wish& wish, Request& request) const {
         view.type = type;
         const Decomposition& d = *request.decomposition;
         Status fits = wish.n >= 0
-                          ? check_dense(d, wish.n)
+                          ? check_dense(d, wish.n, view)
                           : check_strided(d, wish.rank, wish.extent, wish.byte_stride, view);
         if (!fits.ok()) return fits;
         // As in writing: a byte of CDF-1 and CDF-2 is signed or unsigned, as the user likes.
@@ -144,30 +141,44 @@ Status Reader::check(const Wish& wish, Request& request) const {
 }
 
 Status Reader::get(const Wish& wish) {
-    if (!broken_.ok()) return broken_;
     Request request;
     Status mine = alone([&] { return check(wish, request); });
     return perform(Call::get, {&request, 1}, std::move(mine));
 }
 
 Status Reader::get_deferred(const Wish& wish) {
-    if (!broken_.ok()) return broken_;
     Request request;
     if (Status status = check(wish, request); !status.ok()) return status;
+    const Variable& v = variable(request.variable);
+    const Decomposition& d = *request.decomposition;
+    request.glimpse = Glimpse(d, request.order, held_by(d, request.order, v.shape), request.view);
     deferred_.push_back(std::move(request));
     return {};
 }
 
+/// Whether the arrays are still what they were when they were asked to be filled.
+Status Reader::check_deferred(std::span<const Request> requests) const {
+    return alone([&]() -> Status {
+        std::vector<Glimpsed> all;
+        for (const Request& r : requests) all.push_back({&variable(r.variable).name, &r.glimpse});
+        Status status = compare_glimpses(std::move(all));
+        if (!status.ok())
+            status.text = fmt::format("{}: {} (rank {})", path_, status.text, team_.rank());
+        return status;
+    });
+}
+
 /// What was prefetched together is read together.
 Status Reader::read() {
-    if (!broken_.ok()) return broken_;
     const std::vector<Request> requests = std::exchange(deferred_, {});
     const std::vector<std::size_t> ends = std::exchange(prefetched_, {});
+    const Status usable = check_deferred(requests);
     Status result;
     std::size_t begin = 0;
     for (std::size_t i = 0; i <= ends.size(); ++i) {
         const std::size_t end = i < ends.size() ? ends[i] : requests.size();
-        Status status = perform(Call::read, std::span(requests).subspan(begin, end - begin), {});
+        Status status =
+            perform(Call::read, std::span(requests).subspan(begin, end - begin), usable);
         begin = end;
         const bool goes_on = status.ok() || status.code == TW_ERANGE;
         if (result.ok()) result = std::move(status);
@@ -177,15 +188,18 @@ Status Reader::read() {
 }
 
 Status Reader::sync() {
-    if (!broken_.ok()) return broken_;
     if (Status status = agree_on(Call::sync, {}, {}); !status.ok()) return status;
     const ReadAhead::Pause pause(ahead_.get());
     return source_->refresh(team_.world());
 }
 
 Status Reader::close() {
-    Status status;
-    if (broken_.ok() && source_) status = agree_on(Call::close, {}, {});
+    Status status = source_ ? agree_on(Call::close, {}, {}) : Status{};
+    if (!arena_source_.meeting().parted()) leave();
+    return status;
+}
+
+void Reader::leave() {
     (void)alone([&]() -> Status {  // not worth an error
         figures_ = figures();
         return {};
@@ -194,7 +208,6 @@ Status Reader::close() {
     segments_.clear();
     plans_.clear();
     source_.reset();
-    return status;
 }
 
 void Reader::add(ReadFigures& figures, const StreamCounts& counts) {

@@ -33,6 +33,7 @@ class Reader {
 public:
     /// @param serial  of the file in its session, the same on every rank
     Reader(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options);
+    int serial() const { return serial_; }
 
     /// Of an open file.
     const Source& contents() const { return *source_; }
@@ -49,19 +50,21 @@ public:
     Status prefetch();
     Status sync();
     Status close();
+    /// The same without a meeting: some rank has given up the file, and all ranks come here.
+    void leave();
 
 private:
     /// Plans that are kept: as many kinds of variables, or of records, as a restart has.
     static constexpr std::size_t most_plans = 16;
 
     Status choose_readers();
-    enum class Call { get = 8, read, sync, close, prefetch };  ///< other numbers than those of File
     struct Request {
         int variable = 0;
         std::int64_t record = 0;
         std::shared_ptr<const Decomposition> decomposition;
         std::vector<int> order;
         ArrayView view;
+        Glimpse glimpse;  ///< of an array that is deferred
     };
     /// What a call reads: a place for each part of each variable and record, in the order of the
     /// file; and which of them each request takes.
@@ -97,12 +100,13 @@ private:
     Status check(const Wish& wish, Request& request) const;
     Status match(const Wish& wish, const Variable& variable, Request& request) const;
     Status with_place(Status status, int variable) const;
+    Status check_deferred(std::span<const Request> requests) const;
     static void add(ReadFigures& figures, const StreamCounts& counts);
 
     // reader_agreement.cpp
     std::string describe(const Request& request) const;
     Status agree_on(Call call, std::span<const Request> requests, const Status& mine);
-    Status mismatch(Call call, std::span<const Request> requests, bool closes);
+    Status compare_forms(std::span<const Request> requests);
 
     // reader_plan.cpp
     Status perform(Call call, std::span<const Request> requests, Status mine);
@@ -142,7 +146,6 @@ private:
     std::vector<std::unique_ptr<Segment>> segments_;  ///< of the node's readers, for the shelf
     Shelf shelf_;
     std::unique_ptr<ReadAhead> ahead_;  ///< on readers, if anything is read ahead
-    Status broken_;                     ///< a rank closed while others did not: none waits any more
     ReadFigures figures_;
 };
 

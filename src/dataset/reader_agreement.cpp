@@ -1,23 +1,26 @@
 // What all ranks agree on before a call of a file that is read.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <string_view>
 
 #include "dataset/reader.hpp"
 
 namespace thalweg {
 
+namespace {
+
+/// What the extents of an array told; an array without extents has its halo.
+bool has_form(const ArrayView& view, Form form) { return !view.dense && view.form == form; }
+
+}  // namespace
+
 std::string Reader::describe(const Request& r) const {
     const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
     std::string text = fmt::format("variable '{}'", v.name);
-    if (v.record) text += fmt::format(", record {}", r.record);
+    if (v.record) text += fmt::format(", record {}", options_.wording.index(r.record));
     return text + (r.decomposition->replicated
                        ? std::string(", the whole")
                        : fmt::format(", decomposition {}", r.decomposition->serial));
 }
 
-/// The words are those of File::agree_on, so that a rank that is there is found.
 Status Reader::agree_on(Call call, std::span<const Request> requests, const Status& mine) {
     Scatter::prepare(team_, *arena_);
     std::uint64_t hash = requests.size();
@@ -27,49 +30,54 @@ Status Reader::agree_on(Call call, std::span<const Request> requests, const Stat
                                             static_cast<std::int64_t>(r.decomposition->serial)})
                 hash = (hash ^ static_cast<std::uint64_t>(word)) * 1099511628211ULL + 1;
     }
-    const std::int64_t which = std::int64_t(serial_) << 32;
-    const auto what = static_cast<std::int64_t>(hash);
-    std::int64_t words[6] = {
-        std::int64_t(1) << static_cast<int>(call), which, ~which, mine.ok() ? 0 : 2, what, ~what};
-    team_.all_reduce(words, Reduce::bit_or);
-    const bool same_file = (words[1] & words[2]) == 0;
-    const bool closes = same_file && ((words[0] >> static_cast<int>(Call::close)) & 1) != 0;
-    Status status;
-    if (words[3] != 0)
-        status = agree(team_.world(), mine);
-    else if ((words[0] & (words[0] - 1)) != 0 || !same_file || (words[4] & words[5]) != 0)
-        status = mismatch(call, requests, closes);
-    if (!status.ok() && closes) broken_ = status;
-    return status;
+    std::int64_t forms = 0;
+    for (const Request& r : requests) {
+        if (has_form(r.view, Form::without_halo)) forms |= 1;
+        if (has_form(r.view, Form::with_halo)) forms |= 2;
+    }
+    const auto describe = [&] {
+        std::string text = "of " + path_;
+        for (const Request& r : requests) text += ", " + this->describe(r);
+        return text;
+    };
+    Status status = arena_source_.meeting()
+                        .enter({call, serial_, static_cast<std::int64_t>(hash), call == Call::close,
+                                std::ref(describe)},
+                               mine, {}, {&forms, 1})
+                        .status;
+    return status.ok() && forms == 3 ? compare_forms(requests) : status;
 }
 
-Status Reader::mismatch(Call call, std::span<const Request> requests, bool closes) {
-    const char* name = call == Call::get        ? "tw_get"
-                       : call == Call::read     ? "tw_read"
-                       : call == Call::sync     ? "tw_sync"
-                       : call == Call::prefetch ? "tw_prefetch"
-                                                : "tw_close";
-    std::string here;
-    std::vector<char> first;
-    Status status = alone([&]() -> Status {
-        here = fmt::format("{} of {}", name, path_);
-        for (const Request& r : requests) here += ", " + describe(r);
-        first.assign(here.begin(), here.end());
+/// Some arrays are without a halo and some with theirs: each has to be the same on all ranks.
+Status Reader::compare_forms(std::span<const Request> requests) {
+    std::vector<std::int64_t> words;
+    Status status = team_.agree(alone([&]() -> Status {
+        words.assign(2 * requests.size(), 0);
         return {};
-    });
-    team_.world().broadcast(first, 0);
-    const std::string_view theirs(first.data(), first.size());
-    const auto compare = [&]() -> Status {
-        if (theirs != here)
-            return failure(TW_EMISMATCH,
-                           "the ranks are in different calls: {} on rank 0, {} on rank {}", theirs,
-                           here, team_.rank());
-        return {};
-    };
-    status = agree(team_.world(), status.ok() ? alone(compare) : status);
-    if (status.ok() && !closes)
-        status = failure(TW_EMISMATCH, "{}: the ranks ask for different things", path_);
-    return status;
+    }));
+    if (!status.ok()) return status;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        words[2 * i] = has_form(requests[i].view, Form::without_halo);
+        words[2 * i + 1] = has_form(requests[i].view, Form::with_halo);
+    }
+    team_.all_reduce(words, Reduce::max);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (words[2 * i] == 0 || words[2 * i + 1] == 0) continue;
+        const Request& r = requests[i];
+        const Status mine = alone([&]() -> Status {
+            if (!has_form(r.view, Form::with_halo)) return {};
+            return with_place(
+                failure(TW_EMISMATCH,
+                        "the ranks give different forms of it: with halo, {}, here (without, "
+                        "it would be {}), but without on others. If the boxes share an array of "
+                        "fixed extents, declare these with tw_pad",
+                        extents_in_words(*r.decomposition, Form::with_halo),
+                        extents_in_words(*r.decomposition, Form::without_halo)),
+                r.variable);
+        });
+        return agree(team_.world(), mine);
+    }
+    return {};
 }
 
 }  // namespace thalweg

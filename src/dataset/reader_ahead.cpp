@@ -32,7 +32,6 @@ Status Reader::make_shelf() {
 }
 
 Status Reader::prefetch() {
-    if (!broken_.ok()) return broken_;
     const std::size_t begin = prefetched_.empty() ? 0 : prefetched_.back();
     const auto requests = std::span<const Request>(deferred_).subspan(begin);
     Task task;

@@ -24,7 +24,7 @@ constexpr std::int64_t most_twice = 4;
 /// What is read straight at a time stays in the second level of cache.
 constexpr std::int64_t straight_piece = std::int64_t(512) << 10;
 
-bool has_halo(const ArrayView& view) { return view.dense || view.with_halo; }
+bool has_halo(const ArrayView& view) { return view.form != Form::without_halo; }
 
 }  // namespace
 

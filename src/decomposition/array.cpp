@@ -1,17 +1,75 @@
 // Whether an array fits a decomposition, and where its elements are.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "decomposition/decomposition.hpp"
 
 namespace thalweg {
 
-Status check_dense(const Decomposition& d, std::int64_t n) {
-    if (n == d.stored) return {};
-    return failure(TW_ESHAPE, "{} elements given, this rank's part of ({}) has {}", n,
-                   fmt::join(d.dims, " "), d.stored);
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+bool has_halo(const Decomposition& d) {
+    const auto any = [](const Extents& halo) {
+        return std::any_of(halo.begin(), halo.end(), [](std::int64_t n) { return n != 0; });
+    };
+    return any(d.halo_low) || any(d.halo_high);
+}
+
+std::int64_t boxes_of(const Decomposition& d) {
+    return d.replicated ? 1 : static_cast<std::int64_t>(d.blocks.size());
+}
+
+/// Lengths of one box in an array, or of the largest of them along each dimension.
+Extents extents_of(const Decomposition& d, Form form) {
+    const bool bare = form == Form::without_halo;
+    Extents extents = d.padded;
+    if (d.replicated) {
+        extents = d.shape;
+    } else if (d.padded.empty()) {
+        extents.assign(d.shape.size(), 0);
+        for (const Box& box : d.blocks)
+            for (std::size_t i = 0; i < extents.size(); ++i)
+                extents[i] = std::max(extents[i],
+                                      box.count[i] + (bare ? 0 : d.halo_low[i] + d.halo_high[i]));
+    } else if (bare) {
+        for (std::size_t i = 0; i < extents.size(); ++i)
+            extents[i] -= d.halo_low[i] + d.halo_high[i];
+    }
+    return extents;
+}
+
+/// @param boxes  how many the array has, if that is one of its dimensions; else -1
+std::string in_words(const Decomposition& d, std::int64_t boxes, const Extents& extents) {
+    std::vector<std::string> lengths;
+    if (boxes >= 0) lengths.push_back(std::to_string(boxes));
+    for (const std::int64_t n : extents)
+        lengths.push_back(d.wording.fortran && n == -1 ? "*" : std::to_string(n));
+    return fmt::format("({})", d.wording.list(lengths));
+}
+
+}  // namespace
+
+std::string extents_in_words(const Decomposition& d, Form form) {
+    if (d.listed) return in_words(d, -1, d.listed_extent());
+    return in_words(d, boxes_of(d) == 1 ? -1 : boxes_of(d), extents_of(d, form));
+}
+
+Status check_dense(const Decomposition& d, std::int64_t n, ArrayView& view) {
+    view.form = has_halo(d) && d.held > 0 ? Form::with_halo : Form::either;
+    if (d.padded.empty()) {
+        if (n == d.stored) return {};
+        return failure(TW_ESHAPE, "{} elements given, this rank's part of ({}) has {}", n,
+                       d.wording.names(d.dims), d.stored);
+    }
+    const std::int64_t box = volume(d.padded);
+    if (n == d.room * box || n == boxes_of(d) * box) return {};
+    return failure(TW_ESHAPE,
+                   "{} elements given, padded boxes of ({}) have {} each: {} for the {} boxes of "
+                   "this rank, or {} with room for {}",
+                   n, d.wording.names(d.dims), box, boxes_of(d) * box, boxes_of(d), d.room * box,
+                   d.room);
 }
 
 namespace {
@@ -23,13 +81,13 @@ Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent
         return failure(TW_ESHAPE,
                        "the array has {} dimensions, the list over ({}), whose listed ones are one "
                        "in memory, has {}",
-                       rank, fmt::join(d.dims, " "), wanted.size());
+                       rank, d.wording.names(d.dims), wanted.size());
     if (extent == nullptr || byte_stride == nullptr)
         return failure(TW_EARG, "no extents or strides given");
     const std::span given(extent, wanted.size());
     if (d.listed->length > 0 && !std::equal(given.begin(), given.end(), wanted.begin()))
         return failure(TW_ESHAPE, "the array is ({}), this rank's part of ({}) is ({})",
-                       fmt::join(given, ", "), fmt::join(d.dims, " "), fmt::join(wanted, ", "));
+                       d.wording.list(given), d.wording.names(d.dims), d.wording.list(wanted));
     view.dense = false;
     std::copy_n(byte_stride, wanted.size(), view.stride.begin());
     return {};
@@ -60,6 +118,39 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
     return result;
 }
 
+/// @param listed  whether the first dimension of those given counts the boxes
+Status misfit(const Decomposition& d, const Extents& given, bool listed) {
+    if (d.nd() == 0)
+        return failure(TW_ESHAPE, "the array has {} elements, a scalar has 1", given.front());
+    const Extents bare = extents_of(d, Form::without_halo), whole = extents_of(d, Form::with_halo);
+    const std::int64_t boxes = d.replicated || (!listed && boxes_of(d) == 1) ? -1 : boxes_of(d);
+    const auto words = [&](const Extents& extents) { return in_words(d, boxes, extents); };
+    const std::string names = d.wording.names(d.dims);
+    std::string text = fmt::format("the array is {}; ", in_words(d, -1, given));
+    if (d.replicated) {
+        text += fmt::format("the whole of ({}) is {}", names, words(whole));
+    } else if (!d.padded.empty()) {
+        text += fmt::format("padded boxes of ({}) are {}", names, words(whole));
+        if (has_halo(d)) text += fmt::format(", or {} without halo", words(bare));
+        if (boxes >= 0 && boxes != d.room)
+            text +=
+                fmt::format("; or with {} for the number of boxes instead of {}", d.room, boxes);
+    } else {
+        text += fmt::format("this rank's part of ({}) is {}", names, words(bare));
+        if (has_halo(d)) text += fmt::format(", or {} with its halo", words(whole));
+        bool larger = (listed ? given.front() : 1) >= boxes_of(d);
+        for (std::size_t i = 0; i < bare.size(); ++i)
+            larger &= given[i + (listed ? 1 : 0)] >= bare[i];
+        if (larger)
+            text +=
+                ". If the arrays are larger than the boxes, declare their halo with the "
+                "decomposition, and extents that all boxes share with tw_pad";
+    }
+    if (d.wording.fortran && given.front() == -1)
+        text += ". Of an array of assumed size (*), pass a section with all bounds";
+    return failure(TW_ESHAPE, "{}", text);
+}
+
 }  // namespace
 
 Status check_strided(const Decomposition& d, int rank, const std::int64_t* extent,
@@ -67,38 +158,26 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     if (d.listed) return check_listed(d, rank, extent, byte_stride, view);
     const bool listed = rank == d.nd() + 1;
     if (rank != d.nd() && !listed)
-        return failure(TW_ESHAPE, "the array has {} dimensions, its decomposition ({}) has {}",
-                       rank, fmt::join(d.dims, " "), d.nd());
+        return failure(TW_ESHAPE, "the array has {} dimensions, the {} ({}) has {}", rank,
+                       d.replicated ? "variable" : "decomposition", d.wording.names(d.dims),
+                       d.nd());
     if (rank > 0 && (extent == nullptr || byte_stride == nullptr))
         return failure(TW_EARG, "no extents or strides given");
-    const std::size_t boxes = d.replicated ? 1 : d.blocks.size();
-    if ((listed && extent[0] < static_cast<std::int64_t>(boxes)) || (!listed && boxes > 1))
-        return failure(TW_ESHAPE, "the array has room for {} boxes, this rank has {}",
-                       listed ? extent[0] : 1, boxes);
-
-    // Either all dimensions come with their halos or none does. Where boxes are listed, the array
-    // is as large as the largest or larger.
+    const std::int64_t boxes = boxes_of(d), room = listed ? extent[0] : 1;
     const std::int64_t* lengths = extent + (listed ? 1 : 0);
     const std::int64_t* strides = byte_stride + (listed ? 1 : 0);
-    bool bare = true, with_halo = true;
-    std::vector<std::int64_t> wanted(d.shape.size(), 0);
-    for (std::size_t b = 0; b < boxes; ++b) {
-        for (std::size_t i = 0; i < d.shape.size(); ++i) {
-            const std::int64_t count = d.replicated ? d.shape[i] : d.blocks[b].count[i];
-            const std::int64_t whole = count + d.halo_low[i] + d.halo_high[i];
-            wanted[i] = std::max(wanted[i], count);
-            bare &= listed ? lengths[i] >= count : lengths[i] == count;
-            with_halo &= listed ? lengths[i] >= whole : lengths[i] == whole;
-        }
-    }
-    // A rank that holds nothing may hand over an empty array of any form.
+    const Extents bare = extents_of(d, Form::without_halo), whole = extents_of(d, Form::with_halo);
+    const bool enough = room == boxes || (!d.padded.empty() && room == d.room);
+    const bool is_bare = std::equal(bare.begin(), bare.end(), lengths);
+    const bool is_whole = std::equal(whole.begin(), whole.end(), lengths);
+    // A rank that holds nothing may hand over an array of any form.
     const bool nothing = !d.replicated && d.held == 0;
-    if (!bare && !with_halo && !nothing)
-        return failure(TW_ESHAPE, "the array is ({}), this rank's part of ({}) is ({})",
-                       fmt::join(std::span(lengths, static_cast<std::size_t>(d.nd())), ", "),
-                       fmt::join(d.dims, " "), fmt::join(wanted, ", "));
+    if (!nothing && (!enough || (!is_bare && !is_whole)))
+        return misfit(d, {extent, extent + rank}, listed);
     view.dense = false;
-    view.with_halo = with_halo && (!bare || listed);
+    view.form = nothing || (is_bare && is_whole) ? Form::either
+                : is_bare                        ? Form::without_halo
+                                                 : Form::with_halo;
     view.block_stride = listed ? byte_stride[0] : 0;
     for (std::size_t i = 0; i < d.shape.size(); ++i) view.stride[i] = strides[i];
     return {};
@@ -119,17 +198,21 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
             stride[s] = n;
             if (array.bare) {
                 n *= box.count[s];
-            } else {
-                base += n * d.halo_low[s];
-                n *= box.count[s] + d.halo_low[s] + d.halo_high[s];
+                continue;
             }
+            base += n * d.halo_low[s];
+            n *= d.padded.empty() ? box.count[s] + d.halo_low[s] + d.halo_high[s] : d.padded[s];
         }
-        const auto& offsets = array.bare ? d.bare_offsets : d.offsets;
-        base += offsets[static_cast<std::size_t>(block)] * size;
+        if (array.bare)
+            base += d.bare_offsets[static_cast<std::size_t>(block)] * size;
+        else if (d.padded.empty())
+            base += d.offsets[static_cast<std::size_t>(block)] * size;
+        else
+            base += n * block;
     } else {
         stride = array.stride;
         base += array.block_stride * block;
-        if (array.with_halo)
+        if (array.form != Form::without_halo)
             for (int m = 0; m < d.nd(); ++m)
                 base +=
                     stride[static_cast<std::size_t>(m)] * d.halo_low[static_cast<std::size_t>(m)];

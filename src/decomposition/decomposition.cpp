@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decomposition/decomposition.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -27,13 +25,13 @@ Status check_own(const Decomposition& d) {
         const auto s = static_cast<std::size_t>(i);
         if (!names.insert(d.dims[s]).second)
             return failure(TW_EEXISTS, "dimension '{}' is named twice in '{}'", d.dims[s],
-                           fmt::join(d.dims, " "));
+                           d.wording.names(d.dims));
         if (d.shape[s] < 1)
             return failure(TW_ESHAPE, "dimension '{}' has length {}; at least 1 is needed",
                            d.dims[s], d.shape[s]);
         if (__builtin_mul_overflow(total, d.shape[s], &total))
             return failure(TW_ESHAPE, "shape ({}) has more elements than 64 bits can count",
-                           fmt::join(d.shape, ", "));
+                           d.wording.list(d.shape));
         if (d.halo_low[s] < 0 || d.halo_high[s] < 0)
             return failure(TW_EARG, "dimension '{}' has a negative halo ({}, {})", d.dims[s],
                            d.halo_low[s], d.halo_high[s]);
@@ -43,13 +41,15 @@ Status check_own(const Decomposition& d) {
         for (int i = 0; i < d.nd(); ++i) {
             const auto s = static_cast<std::size_t>(i);
             if (box.count[s] < 0)
-                return failure(TW_ESHAPE, "block {}: count {} along dimension '{}' is negative", b,
-                               box.count[s], d.dims[s]);
+                return failure(TW_ESHAPE, "block {}: count {} along dimension '{}' is negative",
+                               d.wording.index(static_cast<std::int64_t>(b)), box.count[s],
+                               d.dims[s]);
             if (box.count[s] > 0 && (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
                 return failure(TW_EBOUNDS,
                                "block {}: start {} and count {} along dimension '{}' reach outside "
                                "its length {}",
-                               b, box.low[s], box.count[s], d.dims[s], d.shape[s]);
+                               d.wording.index(static_cast<std::int64_t>(b)),
+                               d.wording.index(box.low[s]), box.count[s], d.dims[s], d.shape[s]);
         }
     }
     return {};
@@ -61,7 +61,7 @@ Status check_alike(Comm& comm, const Decomposition& d, More&& more) {
     std::string mine;
     std::vector<char> first;
     Status status = alone([&]() -> Status {
-        mine = fmt::format("({}) of shape ({}){}", fmt::join(d.dims, " "), fmt::join(d.shape, ", "),
+        mine = fmt::format("({}) of shape ({}){}", d.wording.names(d.dims), d.wording.list(d.shape),
                            more());
         first.assign(mine.begin(), mine.end());
         return {};
@@ -123,7 +123,7 @@ Status place_listed(const Decomposition& d, const std::vector<std::string>& name
     if (names.size() > left || !std::equal(names.begin(), names.end(), at))
         return failure(TW_EARG,
                        "the listed dimensions ({}) must be neighbours in ({}), in the same order",
-                       fmt::join(names, " "), fmt::join(d.dims, " "));
+                       d.wording.names(names), d.wording.names(d.dims));
     listed.first = static_cast<int>(at - d.dims.begin());
     listed.count = static_cast<int>(names.size());
     return {};
@@ -137,11 +137,12 @@ std::span<const std::int64_t> listed_shape(const Decomposition& d) {
 /// An index in words: the number, and where in the grid it is.
 std::string name_index(const Decomposition& d, std::int64_t index) {
     const std::span<const std::int64_t> shape = listed_shape(d);
-    if (shape.size() == 1) return fmt::format("index {}", index);
+    if (shape.size() == 1) return fmt::format("index {}", d.wording.index(index));
     std::vector<std::int64_t> at(shape.size());
     std::int64_t rest = index;
     for (std::size_t i = shape.size(); i-- > 0; rest /= shape[i]) at[i] = rest % shape[i];
-    return fmt::format("index {} ({})", index, fmt::join(at, ", "));
+    for (std::int64_t& i : at) i = d.wording.index(i);
+    return fmt::format("index {} ({})", d.wording.index(index), d.wording.list(at));
 }
 
 Status compress_own(const Decomposition& d, std::span<const std::int64_t> indices, IndexList& list,
@@ -153,13 +154,14 @@ Status compress_own(const Decomposition& d, std::span<const std::int64_t> indice
             return failure(TW_ESHAPE,
                            "list over ({}): an array of ({}) has more elements than 64 bits "
                            "can count (rank {})",
-                           fmt::join(d.dims, " "), fmt::join(d.listed_extent(), ", "), rank);
+                           d.wording.names(d.dims), d.wording.list(d.listed_extent()), rank);
     std::int64_t twice = -1;
-    Status status = compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice);
+    Status status =
+        compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice, d.wording);
     if (twice >= 0) status.text = fmt::format("{}: {}", name_index(d, twice), status.text);
     if (!status.ok())
         status.text =
-            fmt::format("list over ({}): {} (rank {})", fmt::join(d.dims, " "), status.text, rank);
+            fmt::format("list over ({}): {} (rank {})", d.wording.names(d.dims), status.text, rank);
     return status;
 }
 
@@ -192,7 +194,7 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
     });
     if (status = agree(comm, status); !status.ok()) return status;
     const auto more = [&] {
-        return fmt::format(", listed ({}){}", fmt::join(names, " "), shared ? ", shared" : "");
+        return fmt::format(", listed ({}){}", given.wording.names(names), shared ? ", shared" : "");
     };
     if (status = check_alike(comm, given, more); !status.ok()) return status;
     status = alone([&]() -> Status {
@@ -211,8 +213,9 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
             return failure(TW_EOVERLAP,
                            "list over ({}): {} is held by rank {}, at position {}, and by rank {}, "
                            "at position {}",
-                           fmt::join(given.dims, " "), name_index(given, twice.global),
-                           twice.ranks[0], twice.positions[0], twice.ranks[1], twice.positions[1]);
+                           given.wording.names(given.dims), name_index(given, twice.global),
+                           twice.ranks[0], given.wording.index(twice.positions[0]), twice.ranks[1],
+                           given.wording.index(twice.positions[1]));
         std::int64_t held = given.held;
         comm.all_reduce({&held, 1}, Reduce::sum);
         given.whole = held == volume(given.shape);
@@ -221,8 +224,9 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
 }
 
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
-                                               std::vector<std::int64_t> shape) {
+                                               std::vector<std::int64_t> shape, Wording wording) {
     Decomposition d;
+    d.wording = wording;
     d.dims = std::move(dims);
     d.shape = std::move(shape);
     d.halo_low.assign(d.shape.size(), 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/comm.hpp"
+#include "comm/wording.hpp"
 #include "decomposition/listed.hpp"
 #include "index/box.hpp"
 #include "index/types.hpp"
@@ -24,6 +25,9 @@ struct Decomposition {
     std::vector<std::string> dims;
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> halo_low, halo_high;
+    /// Extents in memory that all boxes have alike, halos included; empty: each box has its own.
+    std::vector<std::int64_t> padded;
+    std::int64_t room = 0;              ///< boxes that a padded array has room for
     std::vector<Edge> edges;            ///< empty: the halo is kept as it is
     std::vector<Box> blocks;            ///< what this rank holds; empty boxes are kept
     std::vector<std::int64_t> offsets;  ///< of each block's memory, in elements, halos included
@@ -34,6 +38,7 @@ struct Decomposition {
     int serial = 0;                          ///< in its session, the same on every rank
     bool whole = false;                      ///< every element is held by some rank
     bool replicated = false;                 ///< every rank has all of it; rank 0 holds it
+    Wording wording;                         ///< of texts about it
 
     int nd() const { return static_cast<int>(shape.size()); }
     /// Lengths of the one array of a list: the listed dimensions are one in memory.
@@ -58,7 +63,8 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
 
 /// Every rank has the whole; rank 0 is its holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
-                                               std::vector<std::int64_t> shape);
+                                               std::vector<std::int64_t> shape,
+                                               Wording wording = {});
 
 /// A rank's box in the order of a variable's dimensions; with a list, what that has of the box.
 struct HeldBox {
@@ -105,6 +111,10 @@ struct Strided {
     Index stride{};
 };
 
+/// What an array has of its boxes: the boxes alone, or with their halos; and how it can be taken
+/// where there are no halos, or nothing is held.
+enum class Form : char { without_halo = 1, with_halo = 2, either = 3 };
+
 /// An array handed over by the model.
 struct ArrayView {
     const char* data = nullptr;
@@ -113,17 +123,21 @@ struct ArrayView {
     bool bare = false;              ///< of a dense array: it has no halos
     Index stride{};                 ///< bytes, per memory dimension
     std::int64_t block_stride = 0;  ///< bytes from block to block
-    bool with_halo = false;         ///< of a strided array: the halo is part of it
+    Form form = Form::either;
 };
 
-/// Whether an array of n elements is this rank's part.
-Status check_dense(const Decomposition& decomposition, std::int64_t n);
+/// Whether an array of n elements is this rank's part; completes the view.
+Status check_dense(const Decomposition& decomposition, std::int64_t n, ArrayView& view);
 
 /// Whether a strided array is this rank's part, with or without its halo; completes the view.
 /// `rank` is the number of dimensions of the decomposition, or one more, the first then counting
-/// the boxes.
+/// the boxes. The extents are exactly those of one form: of the box, or where there are several of
+/// the largest along each dimension, or as padded.
 Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,
                      const std::int64_t* byte_stride, ArrayView& view);
+
+/// The extents of an array of that form, in words: "(2, 30, 30)".
+std::string extents_in_words(const Decomposition& decomposition, Form form);
 
 /// Address of a held box's first held element, and byte strides in file order. Of a list, the
 /// fastest listed dimension of the file has the stride from position to position, and others none:

@@ -88,16 +88,18 @@ void make_single(std::vector<Run>& runs, std::int64_t elements) {
 }  // namespace
 
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
-                bool shared, IndexList& list, std::int64_t& twice) {
+                bool shared, IndexList& list, std::int64_t& twice, Wording wording) {
     if (static_cast<std::int64_t>(indices.size()) >= Run::most_positions)
         return failure(TW_EARG, "a list of {} indices; fewer than {} are possible", indices.size(),
                        Run::most_positions);
     for (std::size_t i = 0; i < indices.size(); ++i)
         if (indices[i] < -1 || indices[i] >= total)
-            return failure(TW_EBOUNDS,
-                           "position {} of the list has index {}; indices are at least 0 (-1: a "
-                           "hole) and below {}",
-                           i, indices[i], total);
+            return failure(
+                TW_EBOUNDS,
+                "position {} of the list has index {}; indices are from {} to {}, and {} is a "
+                "hole",
+                wording.index(static_cast<std::int64_t>(i)), wording.index(indices[i]),
+                wording.index(0), wording.index(total - 1), wording.index(-1));
     std::size_t number = 0;
     for_memory_runs(indices, row, [&](std::int64_t, std::int64_t, std::int64_t) { ++number; });
     list.runs.reserve(number);
@@ -113,7 +115,8 @@ Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::
         if (!shared) {
             twice = b.global();
             return failure(TW_EOVERLAP, "it is in the list twice, at positions {} and {}",
-                           a.position() + (twice - a.global()), b.position());
+                           wording.index(a.position() + (twice - a.global())),
+                           wording.index(b.position()));
         }
         make_single(list.runs, list.elements);
         break;

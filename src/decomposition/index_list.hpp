@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "comm/status.hpp"
+#include "comm/wording.hpp"
 #include "index/box.hpp"
 
 namespace thalweg {
@@ -55,7 +56,7 @@ struct IndexList {
  * @return TW_EBOUNDS with position and value; TW_EOVERLAP with both positions
  */
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
-                bool shared, IndexList& list, std::int64_t& twice);
+                bool shared, IndexList& list, std::int64_t& twice, Wording wording = {});
 
 /// The first position of an index in a list, -1 if it is not there.
 std::int64_t find_position(const IndexList& list, std::int64_t global);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decomposition/overlap.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
 
@@ -57,12 +55,13 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
             if (b.box.low[along] >= a.box.low[along] + a.box.count[along]) break;
             Box common;
             if (!intersect(a.box, b.box, common)) continue;
-            const auto low = std::span(common.low.data(), static_cast<std::size_t>(d.nd()));
+            std::vector<std::int64_t> at(common.low.begin(), common.low.begin() + d.nd());
+            for (std::int64_t& x : at) x = d.wording.index(x);
             return failure(TW_EOVERLAP,
                            "element ({}) of ({}) is held by rank {}, block {}, and by rank {}, "
                            "block {}",
-                           fmt::join(low, ", "), fmt::join(d.dims, " "), a.rank, a.block, b.rank,
-                           b.block);
+                           d.wording.list(at), d.wording.names(d.dims), a.rank,
+                           d.wording.index(a.block), b.rank, d.wording.index(b.block));
         }
     }
     return {};

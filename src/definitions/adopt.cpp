@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions/adopt.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
+
+#include "definitions/fill.hpp"
 
 namespace thalweg {
 
@@ -14,10 +14,10 @@ std::string length_of(const Dimension& dim) {
 }
 
 /// A variable as its definition reads: "float T(time, lat, lon)".
-std::string declared(const Definitions& d, const Variable& v) {
+std::string declared(const Definitions& d, const Variable& v, Wording wording) {
     std::vector<std::string> names;
     for (const int dim : v.dims) names.push_back(d.dims[static_cast<std::size_t>(dim)].name);
-    return fmt::format("{} {}({})", name_of(v.type), v.name, fmt::join(names, ", "));
+    return fmt::format("{} {}({})", name_of(v.type), v.name, wording.list(names));
 }
 
 const Attribute* find(const std::vector<Attribute>& attributes, const std::string& name) {
@@ -44,14 +44,15 @@ Status compare_dimensions(const Definitions& model, const Definitions& file) {
     return {};
 }
 
-Status compare_variables(const Definitions& model, const Definitions& file) {
+Status compare_variables(const Definitions& model, const Definitions& file, Wording wording) {
     for (const Variable& v : model.variables) {
         const int at = file.find_variable(v.name);
         if (at < 0)
             return failure(TW_EDIFFERENT, "the file has no variable '{}', which is defined here",
                            v.name);
-        const std::string its = declared(file, file.variables[static_cast<std::size_t>(at)]);
-        if (const std::string own = declared(model, v); own != its)
+        const std::string its =
+            declared(file, file.variables[static_cast<std::size_t>(at)], wording);
+        if (const std::string own = declared(model, v, wording); own != its)
             return failure(TW_EDIFFERENT, "variable '{}' is {} in the file, and {} here", v.name,
                            its, own);
     }
@@ -65,6 +66,9 @@ Status compare_variables(const Definitions& model, const Definitions& file) {
 Status compare_fill_value(const Variable& model, const Variable& file) {
     const Attribute* own = find(model.attributes, "_FillValue");
     const Attribute* its = find(file.attributes, "_FillValue");
+    if (its != nullptr && !check_fill(model, *its).ok())
+        return failure(TW_EDIFFERENT, "setting fill={} of '{}' here, and {} in the file",
+                       model.settings.at("fill"), model.name, describe(model.name, *its));
     if (own == nullptr || (its != nullptr && same(*own, *its))) return {};
     return failure(TW_EDIFFERENT, "{} here, and {} in the file", describe(model.name, *own),
                    its == nullptr ? "none" : describe(model.name, *its));
@@ -81,9 +85,9 @@ void add_late(const std::vector<Attribute>& model, const std::vector<Attribute>&
 }  // namespace
 
 Status adopt(const Definitions& model, Definitions& file,
-             std::vector<std::pair<int, Attribute>>& late) {
+             std::vector<std::pair<int, Attribute>>& late, Wording wording) {
     if (Status s = compare_dimensions(model, file); !s.ok()) return s;
-    if (Status s = compare_variables(model, file); !s.ok()) return s;
+    if (Status s = compare_variables(model, file, wording); !s.ok()) return s;
     for (std::size_t i = 0; i < file.variables.size(); ++i) {
         Variable& its = file.variables[i];
         const Variable& own =
@@ -91,7 +95,8 @@ Status adopt(const Definitions& model, Definitions& file,
         if (Status s = compare_fill_value(own, its); !s.ok()) return s;
         its.decomposition = own.decomposition;
         its.order = own.order;
-        its.wishes = own.wishes;
+        its.settings = own.settings;
+        its.fill = own.fill;
         add_late(own.attributes, its.attributes, static_cast<int>(i), late);
     }
     add_late(model.attributes, file.attributes, -1, late);

@@ -19,6 +19,6 @@ namespace thalweg {
  * @return TW_OK, TW_EDIFFERENT with the first thing that differs. Local; follows from the arguments
  */
 Status adopt(const Definitions& model, Definitions& file,
-             std::vector<std::pair<int, Attribute>>& late);
+             std::vector<std::pair<int, Attribute>>& late, Wording wording = {});
 
 }  // namespace thalweg

@@ -1,13 +1,15 @@
 // Building up definitions, alike for a file and for what will become one; and whether the ranks did
 // the same.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
 
+#include "comm/nearest.hpp"
 #include "comm/team.hpp"
+#include "comm/text.hpp"
 #include "definitions/definitions.hpp"
+#include "definitions/fill.hpp"
 
 namespace thalweg {
 
@@ -27,12 +29,23 @@ std::int64_t hash(const std::vector<std::string>& lines) {
 
 }  // namespace
 
+Status no_dimension(const Definitions& definitions, const std::string& path,
+                    const std::string& variable, const std::string& dim,
+                    const Decomposition* decomposition, bool may_be_record) {
+    std::vector<std::string> known;
+    for (const Dimension& d : definitions.dims) known.push_back(d.name);
+    if (decomposition != nullptr)
+        known.insert(known.end(), decomposition->dims.begin(), decomposition->dims.end());
+    std::string hint = did_you_mean(dim, known);
+    if (hint.empty()) hint = "; define it by tw_def_dim";
+    if (may_be_record) hint += " (the record dimension with length TW_UNLIMITED)";
+    return failure(TW_ENOTFOUND, "{}: variable '{}': no dimension '{}'{}", path, variable, dim,
+                   hint);
+}
+
 Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
                         std::int64_t length) {
     if (Status s = check_name("dimension", name); !s.ok()) return s;
-    if (name.find(' ') != std::string::npos)
-        return failure(TW_EARG, "{}: dimension '{}': a name with blanks cannot be listed", path,
-                       name);
     if (definitions.find_dim(name) >= 0)
         return failure(TW_EEXISTS, "{}: dimension '{}' is defined already", path, name);
     if (length < 0)
@@ -40,8 +53,8 @@ Status define_dimension(Definitions& definitions, const std::string& path, const
     if (length == TW_UNLIMITED && definitions.record_dim() >= 0)
         return failure(
             TW_EFORMAT,
-            "{}: dimension '{}' would be a second unlimited one, besides '{}'; the classic "
-            "formats have one",
+            "{}: dimension '{}' would be a second unlimited one, besides '{}'; a file can have "
+            "one",
             path, name, definitions.dims[static_cast<std::size_t>(definitions.record_dim())].name);
     definitions.dims.push_back({name, length});
     return {};
@@ -49,12 +62,12 @@ Status define_dimension(Definitions& definitions, const std::string& path, const
 
 Status define_variable(Definitions& definitions, const std::string& path, int rank,
                        const std::string& name, int type, const std::string& dims,
-                       std::shared_ptr<const Decomposition> decomposition) {
+                       std::shared_ptr<const Decomposition> decomposition, Wording wording) {
     if (Status s = check_name("variable", name); !s.ok()) return s;
     if (definitions.find_variable(name) >= 0)
         return failure(TW_EEXISTS, "{}: variable '{}' is defined already", path, name);
     if (!valid_type(type))
-        return failure(TW_ETYPE, "{}: variable '{}': there is no type {}", path, name, type);
+        return failure(TW_ETYPE, "{}: variable '{}': {}", path, name, no_type(type));
     const std::vector<std::string> names = split_names(dims);
     if (names.size() > static_cast<std::size_t>(max_dims))
         return failure(TW_EARG, "{}: variable '{}' has {} dimensions; at most {} are possible",
@@ -79,12 +92,12 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
                 if (decomposition->dims[m] == dim) held = decomposition->shape[m];
         const Dimension* known = find(dim);
         if (known == nullptr) {
-            if (held < 0 && (i > 0 || definitions.record_dim() >= 0))
-                return failure(
-                    TW_ENOTFOUND,
-                    "{}: variable '{}': dimension '{}' is neither defined nor one of its "
-                    "decomposition",
-                    path, name, dim);
+            // A name that is not known becomes the record dimension where nothing else can be
+            // meant: the first one of a variable with a decomposition, once a file.
+            const bool record_known = definitions.record_dim() >= 0;
+            if (held < 0 && (i > 0 || record_known || !decomposition))
+                return no_dimension(definitions, path, name, dim, decomposition.get(),
+                                    i == 0 && !record_known);
             if (Status s = check_name("dimension", dim); !s.ok()) return s;
             added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
             known = &added.back();
@@ -100,9 +113,8 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
             if (i > 0)
                 return failure(
                     TW_EFORMAT,
-                    "{}: variable '{}': the unlimited dimension '{}' must be the slowest "
-                    "in the classic formats",
-                    path, name, dim);
+                    "{}: variable '{}': the unlimited dimension '{}' must be the slowest", path,
+                    name, dim);
             v.record = true;
         } else {
             if (std::find(fixed_names.begin(), fixed_names.end(), dim) != fixed_names.end())
@@ -122,7 +134,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
             return failure(TW_ESHAPE,
                            "{}: variable '{}' has dimensions ({}), its decomposition ({}); but for "
                            "the record dimension and the order they must be the same",
-                           path, name, dims, fmt::join(decomposition->dims, " "));
+                           path, name, wording.names(names), wording.names(decomposition->dims));
         if (decomposition->listed) {
             if (decomposition->listed->shared)
                 return failure(TW_EOVERLAP,
@@ -134,7 +146,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
         v.decomposition = std::move(decomposition);
     } else {
         for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(static_cast<int>(i));
-        v.decomposition = replicate(rank, fixed_names, v.shape);
+        v.decomposition = replicate(rank, fixed_names, v.shape, wording);
     }
     std::int64_t total = static_cast<std::int64_t>(v.element());
     for (std::int64_t length : v.shape)
@@ -147,6 +159,23 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
     return {};
 }
 
+Status set_variable(Definitions& definitions, const std::string& path, const std::string& name,
+                    const std::string& settings) {
+    const int at = definitions.find_variable(name);
+    if (at < 0) return no_variable(definitions, path, name);
+    Variable v = definitions.variables[static_cast<std::size_t>(at)];
+    Status status = add_settings(settings, v.settings);
+    if (status.ok()) status = choose_fill(v);
+    if (status.ok()) status = choose_packing(definitions, {}, v);
+    if (!status.ok()) {
+        status.text = path + ": " + status.text;
+        return status;
+    }
+    definitions.variables[static_cast<std::size_t>(at)].settings = std::move(v.settings);
+    definitions.variables[static_cast<std::size_t>(at)].fill = v.fill;
+    return {};
+}
+
 Status check_attribute(const Definitions& definitions, const std::string& path,
                        const std::string& variable, const Attribute& attribute, int& at) {
     if (Status s = check_name("attribute", attribute.name); !s.ok()) return s;
@@ -154,14 +183,16 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
     if (variable.empty()) return {};
     at = definitions.find_variable(variable);
     if (at < 0)
-        return failure(TW_ENOTFOUND, "{}: attribute '{}': there is no variable '{}'", path,
-                       attribute.name, variable);
+        return no_variable(definitions, fmt::format("{}: attribute '{}'", path, attribute.name),
+                           variable);
     const Variable& v = definitions.variables[static_cast<std::size_t>(at)];
     if (attribute.name == "_FillValue" && (attribute.type != v.type || attribute.n != 1))
         return failure(TW_ETYPE,
                        "{}: _FillValue of '{}' must be one value of type {}, not {} of type {}",
                        path, variable, name_of(v.type), attribute.n, name_of(attribute.type));
-    return {};
+    Status status = check_fill(v, attribute);
+    if (!status.ok()) status.text = path + ": " + status.text;
+    return status;
 }
 
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines) {
@@ -172,7 +203,7 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
 
     std::vector<char> first;
     Status status = alone([&]() -> Status {
-        const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+        const std::string text = joined(lines, "\n");
         first.assign(text.begin(), text.end());
         return {};
     });

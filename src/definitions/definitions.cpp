@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions/definitions.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <limits>
-#include <sstream>
+
+#include "comm/nearest.hpp"
 
 namespace thalweg {
 
@@ -18,7 +17,10 @@ void Variable::fill_value(void* value) const {
             return;
         }
     }
-    default_fill(type, value);
+    if (fill)
+        std::memcpy(value, fill->data(), element());
+    else
+        default_fill(type, value);
 }
 
 int Definitions::find_dim(const std::string& name) const {
@@ -37,6 +39,14 @@ int Definitions::record_dim() const {
     for (std::size_t i = 0; i < dims.size(); ++i)
         if (dims[i].unlimited()) return static_cast<int>(i);
     return -1;
+}
+
+Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
+                   int rank) {
+    std::vector<std::string> known;
+    for (const Variable& v : definitions.variables) known.push_back(v.name);
+    return failure(TW_ENOTFOUND, "{}: there is no variable '{}'{}{}", path, name,
+                   rank < 0 ? "" : fmt::format(" (rank {})", rank), did_you_mean(name, known));
 }
 
 std::string describe(const std::string& owner, const Attribute& a) {
@@ -69,23 +79,23 @@ std::string describe(const std::string& owner, const Attribute& a) {
     return fmt::format("{} '{}' = {}{}", where, a.name, name_of(a.type), values);
 }
 
-std::vector<std::string> describe(const Definitions& d) {
+std::vector<std::string> describe(const Definitions& d, Wording wording) {
     std::vector<std::string> lines;
     // Variables first: of two differences theirs says more.
     for (const Variable& v : d.variables) {
         std::vector<std::string> names;
         for (int i : v.dims) names.push_back(d.dims[static_cast<std::size_t>(i)].name);
         std::string line =
-            fmt::format("variable {} '{}' ({})", name_of(v.type), v.name, fmt::join(names, " "));
+            fmt::format("variable {} '{}' ({})", name_of(v.type), v.name, wording.names(names));
         if (v.decomposition)
             line += fmt::format(", {} ({})",
                                 v.decomposition->replicated
                                     ? std::string("replicated")
                                     : fmt::format("decomposition {} over", v.decomposition->serial),
-                                fmt::join(v.decomposition->dims, " "));
+                                wording.names(v.decomposition->dims));
         lines.push_back(line);
         for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
-        for (const auto& [name, value] : v.wishes)
+        for (const auto& [name, value] : v.settings)
             lines.push_back(fmt::format("setting {}={} of '{}'", name, value, v.name));
     }
     for (const Dimension& dim : d.dims)
@@ -97,9 +107,20 @@ std::vector<std::string> describe(const Definitions& d) {
 }
 
 std::vector<std::string> split_names(const std::string& list) {
-    std::istringstream stream(list);
     std::vector<std::string> names;
-    for (std::string name; stream >> name;) names.push_back(name);
+    bool inside = false;  // a name
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const bool kept =
+            list[i] == '\\' && i + 1 < list.size() && (list[i + 1] == ' ' || list[i + 1] == '\\');
+        if (!kept && std::isspace(static_cast<unsigned char>(list[i])) != 0) {
+            inside = false;
+            continue;
+        }
+        if (!inside) names.emplace_back();
+        inside = true;
+        if (kept) ++i;
+        names.back() += list[i];
+    }
     return names;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,13 @@ struct Variable {
     std::vector<int> order;           ///< memory dimension of each file dimension but the record's
     std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
     bool record = false;
-    PackingWishes wishes;  ///< of the variable's own
-    Packing packing;       ///< in netCDF-4: what became of them
+    VariableSettings settings;      ///< of the variable's own
+    std::optional<FillValue> fill;  ///< of them, where there is one
+    Packing packing;                ///< of them and the file's; netCDF-4
 
     std::size_t element() const { return size_of(type); }
     std::int64_t elements() const { return volume(shape); }
-    /// _FillValue or the type's default, in the machine's byte order.
+    /// _FillValue, or the setting `fill`, or the type's default; in the machine's byte order.
     void fill_value(void* value) const;
 };
 
@@ -60,13 +62,18 @@ struct Definitions {
     int record_dim() const;                            ///< -1 if there is none
 };
 
+/// TW_ENOTFOUND, with the name that was probably meant. @param rank  whose mistake it is; -1: all's
+Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
+                   int rank = -1);
+
 /// One line per definition, the same on two ranks if and only if the definitions are.
-std::vector<std::string> describe(const Definitions& definitions);
+std::vector<std::string> describe(const Definitions& definitions, Wording wording = {});
 
 /// The same of one attribute; an empty owner means the file.
 std::string describe(const std::string& owner, const Attribute& attribute);
 
-/// The names of a list separated by blanks.
+/// The names of a list separated by blanks. As in CDL, a backslash keeps a blank, or a backslash,
+/// in a name.
 std::vector<std::string> split_names(const std::string& list);
 
 /// Whether netCDF allows a name.
@@ -78,10 +85,20 @@ Status check_name(const char* what, const std::string& name);
 Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
                         std::int64_t length);
 
+/// The failure of a variable that names a dimension which is neither defined nor its
+/// decomposition's (may be null).
+Status no_dimension(const Definitions& definitions, const std::string& path,
+                    const std::string& variable, const std::string& dim,
+                    const Decomposition* decomposition, bool may_be_record);
+
 /// @param decomposition  null: replicated; `rank` tells whether this one is the holder
 Status define_variable(Definitions& definitions, const std::string& path, int rank,
                        const std::string& name, int type, const std::string& dims,
-                       std::shared_ptr<const Decomposition> decomposition);
+                       std::shared_ptr<const Decomposition> decomposition, Wording wording = {});
+
+/// "name=value; name=value" for one variable: how it is stored, and its fill value.
+Status set_variable(Definitions& definitions, const std::string& path, const std::string& name,
+                    const std::string& settings);
 
 /// Whether the attribute may be set, and of which variable; -1 for an empty name, the file.
 Status check_attribute(const Definitions& definitions, const std::string& path,

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions/packing.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <sstream>
 
+#include "comm/nearest.hpp"
+#include "comm/text.hpp"
 #include "definitions/definitions.hpp"
 
 namespace thalweg {
 
 namespace {
 
-constexpr const char* names[] = {"deflate", "shuffle", "zstd", "quantize", "chunks"};
+const std::vector<std::string> names{"fill", "deflate", "shuffle", "zstd", "quantize", "chunks"};
 
 std::string trimmed(const std::string& text) {
     const auto first = text.find_first_not_of(" \t\n");
@@ -77,11 +78,13 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
             chunks[i - (v.record ? 1 : 0)] = std::min(length, dimension.length);
             any = true;
         }
-        if (!found && own)
+        if (!found && own) {
+            std::vector<std::string> known;
+            for (const int i : v.dims) known.push_back(d.dims[static_cast<std::size_t>(i)].name);
             return failure(TW_ESETTING,
-                           "setting 'chunks' is '{}': variable '{}' has no dimension "
-                           "'{}'",
-                           value, v.name, dim);
+                           "setting 'chunks' is '{}': variable '{}' has no dimension '{}'{}", value,
+                           v.name, dim, did_you_mean(dim, known));
+        }
     }
     if (any) packing.chunks = std::move(chunks);
     return {};
@@ -89,31 +92,30 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
 
 }  // namespace
 
-Status add_wishes(const std::string& list, PackingWishes& wishes) {
+Status add_settings(const std::string& list, VariableSettings& settings) {
     std::istringstream stream(list);
     for (std::string item; std::getline(stream, item, ';');) {
         item = trimmed(item);
         if (item.empty()) continue;
         const auto equals = item.find('=');
         const std::string name = trimmed(item.substr(0, equals));
-        if (equals == std::string::npos ||
-            std::find(std::begin(names), std::end(names), name) == std::end(names))
-            return failure(TW_ESETTING,
-                           "'{}' is no setting of a variable; there are deflate, shuffle, zstd, "
-                           "quantize and chunks",
-                           item);
-        wishes[name] = trimmed(item.substr(equals + 1));
+        if (equals == std::string::npos)
+            return failure(TW_ESETTING, "'{}' is not of the form name=value", item);
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            return failure(TW_ESETTING, "'{}' is no setting of a variable; there are {}{}", name,
+                           joined(names, ", "), did_you_mean(name, names));
+        settings[name] = trimmed(item.substr(equals + 1));
     }
     return {};
 }
 
-Status choose_packing(const Definitions& d, const PackingWishes& of_all, Variable& v) {
-    PackingWishes wishes = v.wishes;
-    if (v.dims.size() >= 2) wishes.insert(of_all.begin(), of_all.end());
-    const auto own = [&](const char* name) { return v.wishes.count(name) != 0; };
+Status choose_packing(const Definitions& d, const VariableSettings& of_all, Variable& v) {
+    VariableSettings settings = v.settings;
+    if (v.dims.size() >= 2) settings.insert(of_all.begin(), of_all.end());
+    const auto own = [&](const char* name) { return v.settings.count(name) != 0; };
     const auto value = [&](const char* name, const char* otherwise) {
-        const auto found = wishes.find(name);
-        return found == wishes.end() ? std::string(otherwise) : found->second;
+        const auto found = settings.find(name);
+        return found == settings.end() ? std::string(otherwise) : found->second;
     };
     Packing packing;
     const auto check = [&]() -> Status {

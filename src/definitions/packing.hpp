@@ -32,16 +32,17 @@ struct Packing {
     bool filtered() const { return codec != Codec::none || shuffle || quantize != Quantize::none; }
 };
 
-/// Settings of one variable, as text: deflate, shuffle, zstd, quantize, chunks.
-using PackingWishes = std::map<std::string, std::string>;
+/// Settings of one variable, as text: fill, and what netCDF-4 alone has: deflate, shuffle, zstd,
+/// quantize, chunks.
+using VariableSettings = std::map<std::string, std::string>;
 
-/// "name=value; name=value" added to what is wished already; the values are not looked at.
-Status add_wishes(const std::string& list, PackingWishes& wishes);
+/// "name=value; name=value" added to what is set already; the values are not looked at.
+Status add_settings(const std::string& list, VariableSettings& settings);
 
-/// Makes a variable's packing of what is wished of it and, of variables with two dimensions or
-/// more, of all. What a file-wide wish cannot mean for the variable's type or dimensions is passed
-/// over; of the variable's own wishes it is an error.
-Status choose_packing(const Definitions& definitions, const PackingWishes& of_all,
+/// Makes a variable's packing of its settings and, of variables with two dimensions or more, of
+/// those of the file. What a setting of the file cannot mean for the variable's type or dimensions
+/// is passed over; of the variable's own settings it is an error.
+Status choose_packing(const Definitions& definitions, const VariableSettings& of_all,
                       Variable& variable);
 
 }  // namespace thalweg

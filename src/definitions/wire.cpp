@@ -53,6 +53,8 @@ void put_variable(WireWriter& out, const Variable& v) {
     out.put(v.dims);
     out.put(v.shape);
     out.put(v.record);
+    out.put(v.fill.has_value());
+    if (v.fill) out.put(*v.fill);
     put_attributes(out, v.attributes);
 }
 
@@ -63,6 +65,7 @@ Variable get_variable(WireReader& in) {
     v.dims = in.get_many<std::vector<int>>();
     v.shape = in.get_many<std::vector<std::int64_t>>();
     v.record = in.get<bool>();
+    if (in.get<bool>()) v.fill = in.get<FillValue>();
     v.attributes = get_attributes(in);
     return v;
 }

@@ -15,6 +15,7 @@ namespace thalweg {
 
 /// Repeats an element over n bytes, copying what is there already in blocks that stay in cache.
 inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t size) {
+    if (n <= 0) return;
     constexpr std::int64_t block = 4096;  // a multiple of every element's size
     std::int64_t done = std::min(size, n);
     std::memcpy(to, element, static_cast<std::size_t>(done));
@@ -48,15 +49,24 @@ inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>
     return intersect(share.extents(), extents_of(share.space(), wanted));
 }
 
-/// The bytes of a share's space that hold some elements of a place, with the padding behind its
-/// last one.
-inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, ElementRange range) {
+/// The bytes of a share's space that hold some elements of a place, given in ascending ranges, with
+/// the padding behind its last one.
+inline std::vector<Extent> wanted_of(const Share& share, std::size_t place,
+                                     std::span<const ElementRange> ranges) {
     const Place& p = share.space().places[place];
-    const ElementRange own = share.within(place, range);
-    const bool last = own.end == p.bytes / p.element;
-    const Extent wanted[] = {
-        {p.offset + own.begin * p.element, p.offset + (last ? p.padded : own.end * p.element)}};
+    std::vector<Extent> wanted;
+    for (const ElementRange& range : ranges) {
+        const ElementRange own = share.within(place, range);
+        if (own.begin >= own.end) continue;
+        const bool last = own.end == p.bytes / p.element;
+        wanted.push_back(
+            {p.offset + own.begin * p.element, p.offset + (last ? p.padded : own.end * p.element)});
+    }
     return intersect(share.extents(), wanted);
+}
+
+inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, ElementRange range) {
+    return wanted_of(share, place, {&range, 1});
 }
 
 /// The writes of a piece that lies at `from` in memory. `whole` is the space of which it is a

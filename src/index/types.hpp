@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "thalweg/thalweg.h"
 
@@ -12,6 +13,11 @@ namespace thalweg {
 enum class Order { native, big_endian };
 
 bool valid_type(int type);
+/// What the Fortran interface hands over for types that a file cannot hold, so that the failure can
+/// name them.
+enum ForeignType : int { logical_type = -1001, complex_type = -1002, other_type = -1003 };
+/// What is wrong with a type that is not valid, and what to do.
+std::string no_type(int type);
 /// Bytes of one value, in memory and in the file alike.
 std::size_t size_of(tw_type type);
 const char* name_of(tw_type type);

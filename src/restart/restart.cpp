@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "restart/restart.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <cstring>
+#include <deque>
 #include <numeric>
+
+#include "comm/text.hpp"
 
 namespace thalweg {
 
@@ -57,6 +59,35 @@ std::shared_ptr<const Decomposition> part_of(std::vector<std::string> dims,
     return std::make_shared<const Decomposition>(std::move(d));
 }
 
+/// Names of a variable's dimensions but the record dimension.
+std::vector<std::string> fixed_dims(const Definitions& definitions, const Variable& v) {
+    std::vector<std::string> names;
+    for (std::size_t i = v.record ? 1 : 0; i < v.dims.size(); ++i)
+        names.push_back(definitions.dims[static_cast<std::size_t>(v.dims[i])].name);
+    return names;
+}
+
+/// A decomposition with other names of its dimensions.
+std::shared_ptr<const Decomposition> renamed(std::shared_ptr<const Decomposition> given,
+                                             const std::vector<std::string>& from,
+                                             const std::vector<std::string>& to) {
+    if (from == to) return given;
+    Decomposition d = *given;
+    for (std::string& name : d.dims)
+        name =
+            to[static_cast<std::size_t>(std::find(from.begin(), from.end(), name) - from.begin())];
+    return std::make_shared<const Decomposition>(std::move(d));
+}
+
+/// Byte strides of a dense array.
+std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
+                                        std::int64_t element) {
+    std::vector<std::int64_t> strides(extent.size());
+    std::int64_t step = element;
+    for (std::size_t d = extent.size(); d-- > 0; step *= extent[d]) strides[d] = step;
+    return strides;
+}
+
 }  // namespace
 
 // ---- what is registered -------------------------------------------------------------------------
@@ -68,13 +99,14 @@ Status Restart::define_dimension(const std::string& name, std::int64_t length) {
     return thalweg::define_dimension(definitions_, "restart", name, length);
 }
 
-std::string Restart::dims_of(const Variable& v) const {
+std::vector<std::string> Restart::dims_of(const Variable& v) const {
     std::vector<std::string> names;
     for (int d : v.dims) names.push_back(definitions_.dims[static_cast<std::size_t>(d)].name);
-    return fmt::format("{}", fmt::join(names, " "));
+    return names;
 }
 
-Status Restart::add(const Registration& r) {
+/// Makes a variable, the only one of `made`, and its array of what a call is given.
+Status Restart::check_registration(const Registration& r, Definitions& made, Array& array) const {
     // A name without a length would become the record dimension of a file.
     for (const std::string& dim : split_names(r.dims)) {
         const bool held =
@@ -82,48 +114,54 @@ Status Restart::add(const Registration& r) {
             std::find((*r.decomposition)->dims.begin(), (*r.decomposition)->dims.end(), dim) !=
                 (*r.decomposition)->dims.end();
         if (!held && definitions_.find_dim(dim) < 0)
-            return failure(TW_ENOTFOUND,
-                           "restart: variable '{}': dimension '{}' is neither defined nor one of "
-                           "its decomposition",
-                           r.name, dim);
+            return no_dimension(definitions_, "restart", r.name, dim,
+                                r.decomposition == nullptr ? nullptr : r.decomposition->get(),
+                                false);
     }
-    Definitions made;
     made.dims = definitions_.dims;
     Status status =
         thalweg::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
-                                 r.decomposition == nullptr ? nullptr : *r.decomposition);
+                                 r.decomposition == nullptr ? nullptr : *r.decomposition, wording_);
     if (!status.ok()) return status;
     Variable& v = made.variables.front();
 
-    const auto refuse = [&](Status why) {
-        why.text =
-            fmt::format("restart: variable '{}': {} (rank {})", r.name, why.text, team_.rank());
-        return why;
-    };
-    Array array;
     array.decomposition = r.decomposition;
     array.data = r.data;
     array.n = r.n;
     array.view.data = static_cast<const char*>(r.data);
     array.view.type = v.type;
     array.optional = r.optional;
+    array.by_position = r.by_position;
+    array.copied = r.copied;
     const Decomposition& d = *v.decomposition;
-    status = r.n >= 0 ? check_dense(d, r.n)
+    status = r.n >= 0 ? check_dense(d, r.n, array.view)
                       : check_strided(d, r.rank, r.extent, r.byte_stride, array.view);
-    if (!status.ok()) return refuse(std::move(status));
-    if (r.data == nullptr && d.stored > 0) return refuse(failure(TW_EARG, "no array given"));
+    if (!status.ok()) return refused(r.name, std::move(status));
+    if (r.data == nullptr && d.stored > 0)
+        return refused(r.name, failure(TW_EARG, "no array given"));
     if (r.n < 0 && r.rank > 0) {
         array.extent.assign(r.extent, r.extent + r.rank);
         array.byte_stride.assign(r.byte_stride, r.byte_stride + r.rank);
     }
+    return {};
+}
+
+Status Restart::add(const Registration& r) {
+    Definitions made;
+    Array array;
+    if (Status status = check_registration(r, made, array); !status.ok()) return status;
+    Variable& v = made.variables.front();
+    if (array.copied) copy_array(*v.decomposition, array);
 
     const int known = definitions_.find_variable(r.name);
     if (known >= 0) {
         Variable& before = definitions_.variables[static_cast<std::size_t>(known)];
         if (before.type != v.type || before.dims != v.dims)
             return failure(TW_EEXISTS, "restart: variable '{}' is registered already, as {} ({})",
-                           r.name, name_of(before.type), dims_of(before));
+                           r.name, name_of(before.type), wording_.names(dims_of(before)));
         v.attributes = std::move(before.attributes);
+        v.settings = std::move(before.settings);
+        v.fill = before.fill;
         before = std::move(v);
         arrays_[static_cast<std::size_t>(known)] = std::move(array);
         return {};
@@ -133,6 +171,61 @@ Status Restart::add(const Registration& r) {
     arrays_.push_back(std::move(array));
     definitions_.dims = std::move(made.dims);
     return {};
+}
+
+/// Takes a copy of a model's array, dense, of the same extents.
+void Restart::copy_array(const Decomposition& d, Array& a) {
+    if (a.data == nullptr || (d.held == 0 && !d.replicated)) return;  // the rank holds nothing
+    const std::size_t size = size_of(a.view.type);
+    const auto n = static_cast<std::size_t>(a.n >= 0 ? a.n : volume(a.extent));
+    a.copy.resize(n * size);
+    const auto* from = static_cast<const char*>(a.data);
+    if (a.n >= 0) {
+        if (n > 0) std::memcpy(a.copy.data(), from, a.copy.size());
+    } else {
+        const std::size_t rows = a.extent.empty() ? 0 : a.extent.size() - 1;
+        const std::size_t row = a.extent.empty() ? 1 : static_cast<std::size_t>(a.extent.back());
+        const std::int64_t step = a.extent.empty() ? 0 : a.byte_stride.back();
+        std::vector<std::int64_t> at(rows, 0);
+        char* to = a.copy.data();
+        for (std::size_t done = 0; done < n; done += row) {
+            std::ptrdiff_t offset = 0;
+            for (std::size_t k = 0; k < rows; ++k) offset += at[k] * a.byte_stride[k];
+            for (std::size_t i = 0; i < row; ++i, to += size, offset += step)
+                std::memcpy(to, from + offset, size);
+            for (std::size_t k = rows; k-- > 0 && ++at[k] == a.extent[k];) at[k] = 0;
+        }
+        a.byte_stride = dense_strides(a.extent, static_cast<std::int64_t>(size));
+    }
+    a.data = a.copy.data();
+    a.view.data = a.copy.data();
+    (void)check_array(d, a);  // as before, so that it is the rank's part still
+}
+
+/// Whether there is something to write of every variable.
+Status Restart::check_copies() const {
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+        if (arrays_[i].written)
+            return failure(TW_EMISSING,
+                           "restart: variable '{}' was registered with TW_COPIED, and its copy has "
+                           "been written; register it anew for the next file",
+                           definitions_.variables[i].name);
+    return {};
+}
+
+Status Restart::set_variable(const std::string& variable, const std::string& settings) {
+    const int at = definitions_.find_variable(variable);
+    if (at < 0) return no_variable(definitions_, "restart", variable);
+    const Variable before = definitions_.variables[static_cast<std::size_t>(at)];
+    Status status = thalweg::set_variable(definitions_, "restart", variable, settings);
+    Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
+    if (status.ok() && v.settings.count("quantize") != 0) {
+        v = before;
+        return failure(TW_ESETTING,
+                       "restart: variable '{}': setting 'quantize': a restart keeps all bits",
+                       variable);
+    }
+    return status;
 }
 
 Status Restart::put_attribute(const std::string& variable, Attribute attribute) {
@@ -147,17 +240,47 @@ Status Restart::put_attribute(const std::string& variable, Attribute attribute) 
 
 Status Restart::found(const std::string& name, bool& found) const {
     const int at = definitions_.find_variable(name);
-    if (at < 0) return failure(TW_ENOTFOUND, "restart: there is no variable '{}'", name);
+    if (reader_) {
+        found = reader_->contents().definitions().find_variable(name) >= 0;
+        return {};
+    }
+    if (at < 0) return no_variable(definitions_, "restart", name);
     if (!read_) return failure(TW_ESTATE, "restart: nothing has been read yet");
     found = arrays_[static_cast<std::size_t>(at)].found;
     return {};
 }
 
-/// What tw_fill_halo has changed since the arrays were registered.
-void Restart::use_decompositions() {
-    for (std::size_t i = 0; i < arrays_.size(); ++i)
-        if (arrays_[i].decomposition != nullptr)
-            definitions_.variables[i].decomposition = *arrays_[i].decomposition;
+/// What tw_fill_halo and tw_pad have changed since the arrays were registered; and whether those
+/// can be what they were.
+Status Restart::use_decompositions() {
+    std::deque<Glimpse> seen;
+    std::vector<Glimpsed> glimpses;
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        Array& a = arrays_[i];
+        Variable& v = definitions_.variables[i];
+        if (a.decomposition != nullptr) v.decomposition = *a.decomposition;
+        Status status = check_array(*v.decomposition, a);
+        if (!status.ok()) return refused(v.name, std::move(status));
+        if (a.copied) continue;
+        seen.emplace_back(*v.decomposition, v.order, held_by(*v.decomposition, v.order, v.shape),
+                          a.view);
+        glimpses.push_back({&v.name, &seen.back()});
+    }
+    Status status = compare_glimpses(std::move(glimpses));
+    if (!status.ok()) status.text = fmt::format("restart: {} (rank {})", status.text, team_.rank());
+    return status;
+}
+
+Status Restart::check_array(const Decomposition& d, Array& a) {
+    return a.n >= 0 ? check_dense(d, a.n, a.view)
+                    : check_strided(d, static_cast<int>(a.extent.size()), a.extent.data(),
+                                    a.byte_stride.data(), a.view);
+}
+
+/// The text of what is wrong with an array.
+Status Restart::refused(const std::string& name, Status why) const {
+    why.text = fmt::format("restart: variable '{}': {} (rank {})", name, why.text, team_.rank());
+    return why;
 }
 
 // ---- checksums ----------------------------------------------------------------------------------
@@ -203,6 +326,7 @@ Status Restart::sum_file(Reader& reader, const Variable& own, const Variable& th
     const auto size = static_cast<std::int64_t>(theirs.element());
     const std::int64_t n = theirs.elements();
     const bool replicated = own.decomposition->replicated;
+    const std::vector<std::string> dims = fixed_dims(reader.contents().definitions(), theirs);
     const std::int64_t at_once = check_bytes / size;  // of each rank
     const std::int64_t all_at_once = replicated ? n : at_once * team_.size();
     Status status, mine;
@@ -221,7 +345,7 @@ Status Restart::sum_file(Reader& reader, const Variable& own, const Variable& th
             const std::int64_t first = begin + at_once * team_.rank();
             part.decomposition =
                 replicated ? own.decomposition
-                           : part_of(split_names(dims_of(own)), part.shape,
+                           : part_of(dims, part.shape,
                                      {std::min(n, first), std::min(n, first + at_once)}, round);
             if (!replicated) wish.decomposition = part.decomposition;
             wish.n = part.decomposition->stored;
@@ -252,12 +376,12 @@ Status Restart::verify(Reader& reader, const std::string& path,
     std::vector<Checksum> sums(checks.size(), 0);
     Status mine;
     for (std::size_t i = 0; i < checks.size(); ++i) {
-        const Variable& own = definitions_.variables[checks[i].variable];
+        const Variable& own = *checks[i].own;
         const Variable& theirs =
             reader.contents().definitions().variables[static_cast<std::size_t>(checks[i].in_file)];
         if (own.decomposition->whole && own.type == theirs.type) {
             Status summed = alone([&]() -> Status {
-                sums[i] = sum_held(own, arrays_[checks[i].variable].view);
+                sums[i] = sum_held(own, *checks[i].view);
                 return {};
             });
             if (mine.ok()) mine = std::move(summed);
@@ -270,14 +394,13 @@ Status Restart::verify(Reader& reader, const std::string& path,
     std::vector<std::string> wrong;
     for (std::size_t i = 0; i < checks.size(); ++i)
         if (checks[i].text != checksum_text(sums[i]))
-            wrong.push_back(fmt::format("'{}' ({} instead of {})",
-                                        definitions_.variables[checks[i].variable].name,
+            wrong.push_back(fmt::format("'{}' ({} instead of {})", checks[i].own->name,
                                         checksum_text(sums[i]), checks[i].text));
     if (wrong.empty()) return {};
     const std::size_t more = wrong.size() > 8 ? wrong.size() - 8 : 0;
     wrong.resize(wrong.size() - more);
     return failure(TW_ECHECKSUM, "{}: the data do not have their checksum: variable {}{}", path,
-                   fmt::join(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+                   joined(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -297,13 +420,14 @@ Status Restart::put_all(File& file) const {
 }
 
 Status Restart::write(File& file, const std::string& path, bool checksums) {
+    if (reader_) return still_open(path);
     Definitions definitions;
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
-        use_decompositions();
+        Status usable = use_decompositions();
         definitions = definitions_;
-        lines = describe(definitions_);
-        return {};
+        lines = describe(definitions_, wording_);
+        return usable.ok() ? check_copies() : usable;
     });
     if (status = team_.agree(status); !status.ok()) return status;
     if (status = check_alike(team_, path, lines); !status.ok()) return status;
@@ -314,28 +438,45 @@ Status Restart::write(File& file, const std::string& path, bool checksums) {
     if (!status.ok()) return file.abandon(std::move(status));
     if (status = file.end_definitions(); status.ok())
         status = team_.agree(alone([&] { return put_all(file); }));
-    return status.ok() ? file.close() : file.abandon(std::move(status));
+    status = status.ok() ? file.close() : file.abandon(std::move(status));
+    if (!status.ok()) return status;
+    for (Array& a : arrays_) {
+        if (!a.copied) continue;
+        a.written = true;
+        std::vector<char>().swap(a.copy);
+        a.data = nullptr;
+        a.view.data = nullptr;
+    }
+    return status;
+}
+
+Status Restart::still_open(const std::string& path) const {
+    return failure(TW_ESTATE, "{}: {} is still open; tw_restart_close closes it", path, path_);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
 
 /// Whether a variable of a file can become the model's array without loss.
-Status Restart::match(const Source& source, const Variable& own, const Variable& theirs) const {
+Status Restart::match(const Source& source, const Definitions& definitions, const Variable& own,
+                      const Variable& theirs, bool by_position) const {
     if (theirs.record && source.records() != 1)
         return failure(TW_ESHAPE, "it has {} records; a restart reads variables of one",
                        source.records());
-    const auto describe = [](const Definitions& definitions, const Variable& v) {
-        std::vector<std::string> dims;
-        for (int d : v.dims) {
-            const Dimension& dim = definitions.dims[static_cast<std::size_t>(d)];
-            if (!dim.unlimited()) dims.push_back(fmt::format("{}={}", dim.name, dim.length));
-        }
-        return fmt::format("({})", fmt::join(dims, ", "));
-    };
-    const std::string here = describe(definitions_, own);
-    const std::string there = describe(source.definitions(), theirs);
-    if (here != there)
-        return failure(TW_ESHAPE, "it is {} in the file, but {} in the model", there, here);
+    const std::vector<std::string> here = fixed_dims(definitions, own);
+    const std::vector<std::string> there = fixed_dims(source.definitions(), theirs);
+    if (own.shape != theirs.shape || (!by_position && here != there)) {
+        const auto describe = [this](const std::vector<std::string>& names, const Variable& v) {
+            std::vector<std::string> dims;
+            for (std::size_t i = 0; i < names.size(); ++i)
+                dims.push_back(fmt::format("{}={}", names[i], v.shape[i]));
+            return fmt::format("({})", wording_.list(dims));
+        };
+        return failure(TW_ESHAPE, "it is {} in the file, but {} in the model{}",
+                       describe(there, theirs), describe(here, own),
+                       own.shape == theirs.shape
+                           ? "; TW_BY_POSITION reads it whatever its dimensions are called"
+                           : "");
+    }
     const bool any_sign =
         own.type == TW_UBYTE && theirs.type == TW_BYTE && source.byte_of_any_sign();
     if (!holds_exactly(own.type, theirs.type) && !any_sign)
@@ -344,43 +485,64 @@ Status Restart::match(const Source& source, const Variable& own, const Variable&
     return {};
 }
 
-/// Asks for all arrays, and notes which checksums there are. Local.
-Status Restart::ask(Reader& reader, const std::string& path, std::vector<Check>& checks) {
+/// What a read has to bring for one array, and whether there is a checksum to compare. Nothing if
+/// the file may lack the variable and does. Local.
+Status Restart::ask_for(Reader& reader, const std::string& path, const Definitions& definitions,
+                        const Variable& own, Array& a, Wish& wish,
+                        std::vector<Check>& checks) const {
     const Source& source = reader.contents();
+    const int at = source.definitions().find_variable(own.name);
+    a.found = at >= 0;
+    if (!a.found && a.optional) return {};
+    if (!a.found) return no_variable(source.definitions(), path, own.name);
+    const Variable& theirs = source.definitions().variables[static_cast<std::size_t>(at)];
+    wish.wrong = match(source, definitions, own, theirs, a.by_position);
+    wish.name = own.name;
+    if (!own.decomposition->replicated)
+        wish.decomposition = wish.wrong.ok()
+                                 ? renamed(own.decomposition, fixed_dims(definitions, own),
+                                           fixed_dims(source.definitions(), theirs))
+                                 : own.decomposition;
+    wish.type = own.type;
+    wish.data = a.data;
+    wish.n = a.n;
+    wish.rank = static_cast<int>(a.extent.size());
+    wish.extent = a.extent.data();
+    wish.byte_stride = a.byte_stride.data();
+    for (const Attribute& attribute : theirs.attributes)
+        if (attribute.name == checksum_attribute)
+            checks.push_back(
+                {&own, &a.view, at, {attribute.values.begin(), attribute.values.end()}});
+    return {};
+}
+
+/// Asks for all arrays that are the model's. Local.
+Status Restart::ask(Reader& reader, const std::string& path, std::vector<Check>& checks) {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        const Variable& own = definitions_.variables[i];
         Array& a = arrays_[i];
-        const int at = source.definitions().find_variable(own.name);
-        a.found = at >= 0;
-        if (!a.found && a.optional) continue;
-        if (!a.found) return failure(TW_ENOTFOUND, "{}: there is no variable '{}'", path, own.name);
-        const Variable& theirs = source.definitions().variables[static_cast<std::size_t>(at)];
+        if (a.copied) {
+            a.found =
+                reader.contents().definitions().find_variable(definitions_.variables[i].name) >= 0;
+            continue;
+        }
         Wish wish;
-        wish.wrong = match(source, own, theirs);
-        wish.name = own.name;
-        if (!own.decomposition->replicated) wish.decomposition = own.decomposition;
-        wish.type = own.type;
-        wish.data = a.data;
-        wish.n = a.n;
-        wish.rank = static_cast<int>(a.extent.size());
-        wish.extent = a.extent.data();
-        wish.byte_stride = a.byte_stride.data();
-        if (Status status = reader.get_deferred(wish); !status.ok()) return status;
-        for (const Attribute& attribute : theirs.attributes)
-            if (attribute.name == checksum_attribute)
-                checks.push_back({i, at, {attribute.values.begin(), attribute.values.end()}});
+        Status status =
+            ask_for(reader, path, definitions_, definitions_.variables[i], a, wish, checks);
+        if (status.ok() && a.found) status = reader.get_deferred(wish);
+        if (!status.ok()) return status;
     }
     return {};
 }
 
 Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
+    if (reader_) return still_open(path);
     read_.reset();
     Status status = reader.open();
     if (!status.ok()) return status;
     std::vector<Check> checks;
     status = team_.agree(alone([&] {
-        use_decompositions();
-        return ask(reader, path, checks);
+        Status usable = use_decompositions();
+        return usable.ok() ? ask(reader, path, checks) : usable;
     }));
     if (status.ok()) status = reader.read();
     if (status.ok() && checksums) status = verify(reader, path, checks);

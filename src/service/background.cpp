@@ -2,12 +2,12 @@
 #include "service/background.hpp"
 
 #include <mpi.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <new>
 
 #include "comm/clock.hpp"
+#include "comm/log.hpp"
 #include "comm/thread.hpp"
 #include "comm/words.hpp"
 
@@ -24,7 +24,7 @@ std::unique_ptr<Background> Background::make(Team& team, Status& status) {
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     if (level == MPI_THREAD_SINGLE && team.rank() == 0)
-        spdlog::info(
+        log::info(
             "MPI runs at thread level MPI_THREAD_SINGLE, as MPI_Init asks for; service background "
             "works there, as its threads make no MPI calls. By the standard, a program with "
             "threads "
@@ -98,7 +98,8 @@ public:
             status = failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
                              plan_.path, agents, Region::max_agents);
         std::unique_ptr<Segment> memory;
-        if (status.ok()) memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status);
+        if (status.ok())
+            memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows);
         // The names of the node's segments, for its writers.
         SegmentName name;
         if (memory) name = memory->name();
@@ -109,7 +110,7 @@ public:
         team_.node().broadcast(all, 0);
         if (status = team_.agree(status); !status.ok()) return status;
         outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
-                                           team_.world());
+                                           team_.world(), plan_.queue_grows);
         for (int a = 0; a < agents; ++a) {
             const int w = local[static_cast<std::size_t>(a)];
             if (writer_ranks_[static_cast<std::size_t>(w)] == team_.rank())
@@ -182,6 +183,7 @@ private:
         options.node_agents = agents;
         options.own_file = plan_.layout.grid.own_files;
         options.existing = plan_.options.existing;
+        options.wording = plan_.options.wording;
         desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
                                        writer, storage_, options);
         for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {

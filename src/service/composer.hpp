@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exchange/pieces.hpp"
+#include "index/ranges.hpp"
 #include "service/parcel.hpp"
 #include "storage/spaces.hpp"
 
@@ -46,11 +47,12 @@ private:
 
     // Boxes (composer_boxes.cpp)
     Status write_boxes(std::span<const Parcel> parcels);
-    Status write_planes(int variable, std::int64_t record,
-                        std::span<const Parcel::Entry* const> boxes);
+    Status write_group(int variable, std::int64_t record,
+                       std::span<const Parcel::Entry* const> boxes);
+    Status write_stretches(int variable, std::int64_t record,
+                           std::span<const ElementRange> stretches, bool fresh,
+                           std::span<const Parcel::Entry* const> boxes);
     Status fill_untouched(int variable, std::int64_t record);
-    Status write_rows(int variable, std::int64_t record, std::int64_t first, std::int64_t last,
-                      bool fresh, std::span<const Parcel::Entry* const> boxes);
 
     const Definitions& definitions_;
     const Spaces& spaces_;
@@ -69,9 +71,8 @@ private:
     std::vector<char> buffer_;
     std::int64_t records_;
     bool boxed_ = false;  ///< the file is written by boxes
-    /// Of a variable and record written by boxes: the planes (positions along the slowest
-    /// dimension) that were written or filled.
-    std::map<std::pair<int, std::int64_t>, std::vector<char>> touched_;
+    /// Of a variable and record written by boxes: the elements that were written or filled.
+    std::map<std::pair<int, std::int64_t>, Ranges> touched_;
 };
 
 }  // namespace thalweg

@@ -1,10 +1,95 @@
 // Boxes: what is in the file already stays where no box covers it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "service/composer.hpp"
 
 namespace thalweg {
+
+namespace {
+
+/// Runs of a box that are shorter are not written one by one.
+constexpr std::int64_t shortest_write = 4 << 10;
+/// Gaps between two stretches that are not longer are filled in the same write.
+constexpr std::int64_t longest_gap = 64 << 10;
+
+/// Adds the stretches of a box: row-major ranges of elements that together hold it. Where its runs
+/// are shorter than `shortest` elements, dimensions are taken whole, from the fastest on: then a
+/// stretch has elements that are not the box's.
+void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t shortest,
+                   std::vector<ElementRange>& stretches) {
+    const Index stride = strides_of(shape);
+    int inner = box.nd;  // the slowest dimension of a run
+    std::int64_t run = 1;
+    for (;;) {
+        while (inner > 0 &&
+               (inner == box.nd || box.count[inner] == shape[static_cast<std::size_t>(inner)]))
+            run *= box.count[--inner];
+        if (run == box.volume() || run >= shortest) break;
+        run = run / box.count[inner] * shape[static_cast<std::size_t>(inner)];
+        box.low[inner] = 0;
+        box.count[inner] = shape[static_cast<std::size_t>(inner)];
+    }
+    Index at = box.low;
+    for (;;) {
+        std::int64_t begin = 0;
+        for (int d = 0; d < box.nd; ++d) begin += at[d] * stride[d];
+        stretches.push_back({begin, begin + run});
+        int d = inner - 1;
+        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
+            at[d] = box.low[d];
+            --d;
+        }
+        if (d < 0) return;
+    }
+}
+
+/// Sorted, and those that touch joined.
+std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
+    std::sort(stretches.begin(), stretches.end(),
+              [](const ElementRange& a, const ElementRange& b) { return a.begin < b.begin; });
+    std::size_t n = 0;
+    for (const ElementRange& s : stretches) {
+        if (n > 0 && s.begin <= stretches[n - 1].end)
+            stretches[n - 1].end = std::max(stretches[n - 1].end, s.end);
+        else
+            stretches[n++] = s;
+    }
+    stretches.resize(n);
+    return stretches;
+}
+
+/// Boxes by position, so that pieces in ascending order need not look at all of them.
+class Sweep {
+public:
+    explicit Sweep(std::span<const Parcel::Entry* const> boxes) : boxes_(boxes) {
+        for (std::size_t i = 0; i < boxes.size(); ++i)
+            order_.emplace_back(boxes[i]->held.first, static_cast<int>(i));
+        if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
+    }
+
+    /// The numbers of the boxes that may have elements of a range, in the order in which they were
+    /// put. Ranges ascend.
+    const std::vector<int>& met(ElementRange range) {
+        const auto ended = [&](int box) {
+            return boxes_[static_cast<std::size_t>(box)]->held.last < range.begin;
+        };
+        std::erase_if(met_, ended);
+        for (; next_ < order_.size() && order_[next_].first < range.end; ++next_)
+            if (const int box = order_[next_].second; !ended(box)) met_.push_back(box);
+        std::sort(met_.begin(), met_.end());
+        return met_;
+    }
+
+private:
+    std::span<const Parcel::Entry* const> boxes_;
+    std::vector<std::pair<std::int64_t, int>> order_;  ///< first elements, and numbers
+    std::size_t next_ = 0;
+    std::vector<int> met_;
+};
+
+}  // namespace
 
 Status Composer::write_boxes(std::span<const Parcel> parcels) {
     // Boxes change records that are there already; steps begin where they were told to.
@@ -15,54 +100,54 @@ Status Composer::write_boxes(std::span<const Parcel> parcels) {
         for (const Parcel::Entry& e : p.entries)
             if (e.held.box.volume() > 0) groups[{e.variable, e.record}].push_back(&e);
     for (const auto& [key, boxes] : groups)
-        if (Status status = write_planes(key.first, key.second, boxes); !status.ok()) return status;
+        if (Status status = write_group(key.first, key.second, boxes); !status.ok()) return status;
     return {};
 }
 
-/// Runs of planes that some box meets, those that were written before apart from the others.
-Status Composer::write_planes(int variable, std::int64_t record,
-                              std::span<const Parcel::Entry* const> boxes) {
+/// Boxes of one variable and record: stretches that were written before are read and written anew,
+/// the others filled where no box covers them.
+Status Composer::write_group(int variable, std::int64_t record,
+                             std::span<const Parcel::Entry* const> boxes) {
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
-    const auto planes = static_cast<std::size_t>(v.shape.empty() ? 1 : v.shape[0]);
-    // Of a record that has ended every plane is there, as of what was there before.
-    const bool ended = v.record ? record < records_ : existing_.is;
-    std::vector<char> all(planes, 1);
-    std::vector<char>& touched = ended ? all : touched_[{variable, record}];
-    touched.resize(planes, 0);
-    std::vector<char> met(planes, 0);
-    for (const Parcel::Entry* e : boxes) {
-        const Box& box = e->held.box;
-        const std::int64_t low = box.nd == 0 ? 0 : box.low[0], n = box.nd == 0 ? 1 : box.count[0];
-        std::fill_n(met.begin() + low, n, 1);
-    }
-    for (std::size_t first = 0; first < planes;) {
-        std::size_t last = first + 1;
-        while (last < planes && met[last] == met[first] && touched[last] == touched[first]) ++last;
-        if (met[first]) {
-            Status status = write_rows(variable, record, static_cast<std::int64_t>(first),
-                                       static_cast<std::int64_t>(last), !touched[first], boxes);
-            if (!status.ok()) return status;
-        }
-        first = last;
-    }
-    for (std::size_t i = 0; i < planes; ++i) touched[i] |= met[i];
-    return {};
+    const auto element = static_cast<std::int64_t>(v.element());
+    const std::int64_t shortest = std::min(shortest_write, piece_) / element;
+    const std::int64_t gap = std::min(longest_gap, piece_) / element;
+    std::vector<ElementRange> stretches;
+    for (const Parcel::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
+    stretches = joined(std::move(stretches));
+    // Of a record that has ended everything is there, as of what was there before.
+    if (v.record ? record < records_ : existing_.is)
+        return write_stretches(variable, record, stretches, false, boxes);
+    Ranges& touched = touched_[{variable, record}];
+    std::vector<ElementRange> fresh, known;
+    for (const ElementRange& stretch : stretches)
+        touched.split(stretch.begin, stretch.end,
+                      [&](std::int64_t begin, std::int64_t end, bool inside) {
+                          if (!inside && !fresh.empty() && begin - fresh.back().end <= gap &&
+                              !touched.meets(fresh.back().end, begin))
+                              fresh.back().end = end;
+                          else
+                              (inside ? known : fresh).push_back({begin, end});
+                      });
+    for (const ElementRange& f : fresh) touched.add(f.begin, f.end);
+    Status status = write_stretches(variable, record, fresh, true, boxes);
+    return status.ok() ? write_stretches(variable, record, known, false, boxes) : status;
 }
 
-/// Planes [first, last) of a variable: fill values or what the file has, then the boxes in their
+/// Stretches of a variable, ascending: fill values or what the file has, then the boxes in their
 /// order.
-Status Composer::write_rows(int variable, std::int64_t record, std::int64_t first,
-                            std::int64_t last, bool fresh,
-                            std::span<const Parcel::Entry* const> boxes) {
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
-    const Space& space = spaces_.of(v.record);
+Status Composer::write_stretches(int variable, std::int64_t record,
+                                 std::span<const ElementRange> stretches, bool fresh,
+                                 std::span<const Parcel::Entry* const> boxes) {
+    if (stretches.empty()) return {};
+    const bool records = definitions_.variables[static_cast<std::size_t>(variable)].record;
+    const Space& space = spaces_.of(records);
     const std::size_t place = space.place_of(variable);
-    const std::int64_t base = spaces_.base(v.record, record);
-    const std::int64_t plane =
-        v.shape.empty() ? 1 : v.elements() / std::max<std::int64_t>(v.shape[0], 1);
+    const std::int64_t base = spaces_.base(records, record);
     const Share share = layout_.share(writer_, space, base);
-    PieceCursor cursor(share.space(), wanted_of(share, place, {first * plane, last * plane}),
-                       piece_);
+    PieceCursor cursor(share.space(), wanted_of(share, place, stretches), piece_);
+    Sweep sweep(boxes);
+    entries_.assign(boxes.begin(), boxes.end());
     for (Extent piece; cursor.next(piece);) {
         buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(piece.size())));
         std::deque<Box> parts;
@@ -78,11 +163,12 @@ Status Composer::write_rows(int variable, std::int64_t record, std::int64_t firs
             }
         }
         const ElementRange range = elements_in(share.space().places[place], piece);
-        for (const Parcel::Entry* e : boxes) {
-            entries_.assign(1, e);
-            HeldBox held = e->held;
-            held.block = 0;
-            copy_parts(share, piece, place, range, {&held, 1}, buffer_.data());
+        if (range.begin < range.end) {
+            for (const int box : sweep.met(share.reach(place, range))) {
+                HeldBox held = boxes[static_cast<std::size_t>(box)]->held;
+                held.block = box;
+                copy_parts(share, piece, place, range, {&held, 1}, buffer_.data());
+            }
         }
         if (Status status = storage_.write(chunks); !status.ok()) return status;
         if (between_) between_();
@@ -90,23 +176,17 @@ Status Composer::write_rows(int variable, std::int64_t record, std::int64_t firs
     return {};
 }
 
+/// Fills what no box has touched.
 Status Composer::fill_untouched(int variable, std::int64_t record) {
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
-    const auto planes = static_cast<std::size_t>(v.shape.empty() ? 1 : v.shape[0]);
-    std::vector<char>& touched = touched_[{variable, record}];
-    touched.resize(planes, 0);
-    for (std::size_t first = 0; first < planes;) {
-        std::size_t last = first + 1;
-        while (last < planes && touched[last] == touched[first]) ++last;
-        if (!touched[first]) {
-            Status status = write_rows(variable, record, static_cast<std::int64_t>(first),
-                                       static_cast<std::int64_t>(last), true, {});
-            if (!status.ok()) return status;
-        }
-        first = last;
-    }
-    std::fill(touched.begin(), touched.end(), 1);
-    return {};
+    const std::int64_t elements =
+        definitions_.variables[static_cast<std::size_t>(variable)].elements();
+    Ranges& touched = touched_[{variable, record}];
+    std::vector<ElementRange> rest;
+    touched.split(0, elements, [&](std::int64_t begin, std::int64_t end, bool inside) {
+        if (!inside) rest.push_back({begin, end});
+    });
+    touched.add(0, elements);
+    return write_stretches(variable, record, rest, true, {});
 }
 
 Status Composer::end_boxes(std::int64_t records) {

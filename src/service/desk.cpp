@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/desk.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <new>
+
+#include "comm/text.hpp"
 
 namespace thalweg {
 
@@ -78,18 +79,20 @@ bool Desk::Source::has() const {
     return whole_count(Region::of(*region).published.load(std::memory_order_acquire), next) > next;
 }
 
+const std::int64_t* Desk::Source::descriptor(std::int64_t unit) const {
+    const std::int64_t at =
+        Region::of(*region).unit_at[unit % Region::max_units].load(std::memory_order_relaxed);
+    return reinterpret_cast<const std::int64_t*>(Region::data(*region) + at);
+}
+
 /// The parcels of a source's next unit; their data stay where they are until take().
 std::vector<Parcel> Desk::open(Source& source) {
     if (!source.region) {
         const std::lock_guard lock(small_);
         return parse_message(source.messages.front(), definitions_.variables);
     }
-    const Region& region = Region::of(*source.region);
-    const char* data = Region::data(*source.region);
-    const std::int64_t at =
-        region.unit_at[source.next % Region::max_units].load(std::memory_order_relaxed);
     std::vector<Parcel> parcels;
-    parcels.push_back(parse_parcel(reinterpret_cast<const std::int64_t*>(data + at), data,
+    parcels.push_back(parse_parcel(source.descriptor(source.next), Region::data(*source.region),
                                    definitions_.variables, source.holdings));
     return parcels;
 }
@@ -169,35 +172,37 @@ bool Desk::discard() {
     return any;
 }
 
+/// Calls visit(descriptor) for the parcels of a source's next unit.
+template <class Visit>
+void Desk::look(const Source& source, Visit&& visit) const {
+    if (source.region) {
+        visit(source.descriptor(source.next));
+    } else {
+        const std::lock_guard lock(small_);
+        for_descriptors(source.messages.front(), visit);
+    }
+}
+
+bool Desk::has_next(const Source& source) const {
+    const std::lock_guard lock(small_);
+    return source.has();
+}
+
 /// Whether some rank writes by boxes: then its units wait for nobody.
 bool Desk::boxes_next() {
     if (composer_.boxed()) return true;
-    const auto look = [this](const char* descriptor) {
-        std::int64_t words[4];
-        std::memcpy(words, descriptor, sizeof words);
-        if (kind_of(words) != UnitKind::boxes) return false;
-        first_boxes_.kind = UnitKind::boxes;
-        first_boxes_.rank = static_cast<int>(words[3]);
-        return true;
-    };
-    const std::lock_guard lock(small_);
+    bool any = false;
     for (const Source& s : sources_) {
-        if (!s.has()) continue;
-        if (s.region) {
-            const std::int64_t at = Region::of(*s.region).unit_at[s.next % Region::max_units].load(
-                std::memory_order_relaxed);
-            if (look(Region::data(*s.region) + at)) return true;
-            continue;
-        }
-        const std::vector<char>& message = s.messages.front();
-        for (std::size_t at = 0; at < message.size();) {
-            if (look(message.data() + at + 8)) return true;
-            std::int64_t length;
-            std::memcpy(&length, message.data() + at, 8);
-            at += 8 + static_cast<std::size_t>(length);
-        }
+        if (any || !has_next(s)) continue;
+        look(s, [&](const std::int64_t* words) {
+            const UnitHead head = head_of(words);
+            if (any || head.kind != UnitKind::boxes) return;
+            any = true;
+            first_boxes_.kind = UnitKind::boxes;
+            first_boxes_.rank = head.rank;
+        });
     }
-    return false;
+    return any;
 }
 
 /// What this node's ranks have for the round, to the other nodes. With boxes, a round may end steps
@@ -205,11 +210,12 @@ bool Desk::boxes_next() {
 /// tells of it until all ranks are there.
 /// @return false if it cannot go now
 bool Desk::send_on(std::span<const Parcel> own) {
-    if (may_forward && !may_forward()) return false;
-    ++forwarded_;
     const bool marks =
         std::all_of(own.begin(), own.end(), [](const Parcel& p) { return is_mark(p.head.kind); });
-    if (!marks || !marks_sent_) forward(own, composer_.records());
+    const bool news = !marks || !marks_sent_;
+    if (news && may_forward && !may_forward()) return false;
+    ++forwarded_;
+    if (news) forward(own, composer_.records());
     marks_sent_ = marks;
     return true;
 }
@@ -289,7 +295,7 @@ bool Desk::work_boxes() {
             its.resize(1);
             its[0].head = s.ended.front();
             its[0].put.assign((definitions_.variables.size() + 63) / 64, 0);
-            its[0].lacking = its[0].put;
+            its[0].lacking = its[0].bare = its[0].with_halo = its[0].put;
             all_marks = false;
         } else if (at_mark(s)) {
             its = open(s);
@@ -317,19 +323,69 @@ bool Desk::work_boxes() {
     return true;
 }
 
-bool Desk::at_mark(Source& source) {
-    {
-        const std::lock_guard lock(small_);
-        if (!source.has()) return false;
-    }
-    const auto its = open(source);
-    return std::all_of(its.begin(), its.end(),
-                       [](const Parcel& p) { return is_mark(p.head.kind); });
+bool Desk::at_mark(const Source& source) const {
+    bool mark = has_next(source);
+    if (mark)
+        look(source,
+             [&](const std::int64_t* words) { mark = mark && is_mark(head_of(words).kind); });
+    return mark;
 }
 
-/// Boxes of all ranks are written together, as alone they are parts of rows, and the rest has to be
-/// read. A rank that is ahead does not wait for the others: it needs the room in its queue.
+/// Boxes of all ranks are written together: alone they may be parts of rows, of which the rest
+/// would be read and written again. A rank that is ahead does not wait for the others: it needs the
+/// room in its queue.
 bool Desk::write_boxes() {
+    const bool alone = std::all_of(sources_.begin(), sources_.end(),
+                                   [](const Source& s) { return s.region != nullptr; });
+    if (!alone || forward) return write_as_they_come();
+    std::vector<Source*> ready;
+    bool complete = true;
+    for (Source& s : sources_) {
+        const bool has = has_next(s);
+        complete = complete && (has || !s.ended.empty());
+        if (has && !at_mark(s)) ready.push_back(&s);
+    }
+    if (std::none_of(ready.begin(), ready.end(), [this](Source* s) { return ahead(*s); }))
+        std::erase_if(ready, [&](Source* s) {
+            return (!complete || !s->ended.empty()) && has_entries(s->descriptor(s->next));
+        });
+    if (ready.empty()) return false;
+    std::vector<Parcel> together;
+    for (Source* s : ready) {
+        Parcel parcel = std::move(open(*s).front());
+        if (Status status = check_boxes(parcel); !status.ok()) {
+            fail(status);
+            return true;
+        }
+        UnitHead end;
+        end.kind = UnitKind::boxes;
+        end.rank = parcel.head.rank;
+        end.records = parcel.head.records;
+        if (parcel.head.ends) s->ended.push_back(end);
+        if (parcel.head.kind == UnitKind::boxes) together.push_back(std::move(parcel));
+    }
+    std::stable_sort(together.begin(), together.end(),
+                     [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
+    write(together);
+    for (Source* s : ready) take(*s);
+    return true;
+}
+
+/// Whether a rank of this node cannot go on, or not far, before its next unit is written.
+bool Desk::ahead(const Source& source) const {
+    const Region& region = Region::of(*source.region);
+    if (region.waiting.load(std::memory_order_acquire) != 0) return true;
+    const std::int64_t published =
+        whole_count(region.published.load(std::memory_order_acquire), source.next);
+    if (published - source.next < 2) return false;
+    // At a mark it waits for the others, who will come there.
+    return published - source.next > 2 || !is_mark(head_of(source.descriptor(published - 1)).kind);
+}
+
+/// The same with several nodes: what is there is written, unless it is the end of a step of a rank
+/// that can wait. A node's boxes go to the others when they are written here, so that nodes which
+/// waited for all ranks would wait for each other.
+bool Desk::write_as_they_come() {
     struct Taken {
         Source* source;
         std::vector<Parcel> parcels;
@@ -364,7 +420,8 @@ bool Desk::write_boxes() {
         std::erase_if(t.parcels, [](const Parcel& p) { return p.head.kind != UnitKind::boxes; });
         all.push_back(std::move(t));
     }
-    if (!complete) std::erase_if(all, [&](const Taken& t) { return t.ends && !ahead(*t.source); });
+    if (!complete)
+        std::erase_if(all, [&](const Taken& t) { return t.ends && !far_ahead(*t.source); });
     if (all.empty()) return false;
     std::vector<Parcel> together;
     for (const Taken& t : all) together.insert(together.end(), t.parcels.begin(), t.parcels.end());
@@ -384,7 +441,7 @@ bool Desk::write_boxes() {
 
 /// Whether a source cannot go on, or not far, before its next unit is written. Who sends messages
 /// cannot say, and counts as such.
-bool Desk::ahead(const Source& source) const {
+bool Desk::far_ahead(const Source& source) const {
     if (!source.region) return true;
     const Region& region = Region::of(*source.region);
     return region.waiting.load(std::memory_order_acquire) != 0 ||
@@ -424,7 +481,8 @@ Status Desk::check(std::span<const Parcel> parcels) const {
     static const char* const names[] = {"tw_end_step", "tw_sync", "tw_close", "tw_put",
                                         "tw_put_box"};
     const UnitHead& first = parcels.front().head;
-    std::vector<std::int64_t> put(parcels.front().put.size(), 0), lacking(put);
+    std::vector<std::int64_t> put(parcels.front().put.size(), 0), lacking(put), bare(put),
+        with_halo(put);
     for (const Parcel& p : parcels) {
         const UnitHead& h = p.head;
         if (h.kind != first.kind || h.variable != first.variable || h.begin != first.begin) {
@@ -444,11 +502,29 @@ Status Desk::check(std::span<const Parcel> parcels) const {
         for (std::size_t i = 0; i < put.size(); ++i) {
             put[i] |= p.put[i];
             lacking[i] |= p.lacking[i];
+            bare[i] |= p.bare[i];
+            with_halo[i] |= p.with_halo[i];
         }
     }
     if (first.kind == UnitKind::part) return {};
     for (std::size_t v = 0; v < definitions_.variables.size(); ++v) {
         const std::int64_t bit = static_cast<std::int64_t>(std::uint64_t(1) << (v % 64));
+        if ((bare[v / 64] & with_halo[v / 64] & bit) != 0) {
+            const auto first_of = [&](std::vector<std::int64_t> Parcel::*mask) {
+                int lowest = INT_MAX;
+                for (const Parcel& p : parcels)
+                    if (((p.*mask)[v / 64] & bit) != 0) lowest = std::min(lowest, p.head.rank);
+                return lowest;
+            };
+            return thalweg::failure(
+                TW_EMISMATCH,
+                "{}: variable '{}' of record {}: the ranks give different forms of it: without "
+                "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
+                "extents, declare these with tw_pad",
+                options_.path, definitions_.variables[v].name,
+                options_.wording.index(composer_.records()), first_of(&Parcel::bare),
+                first_of(&Parcel::with_halo));
+        }
         if ((put[v / 64] & lacking[v / 64] & bit) == 0) continue;
         std::vector<int> ranks;
         for (const Parcel& p : parcels)
@@ -456,8 +532,8 @@ Status Desk::check(std::span<const Parcel> parcels) const {
         std::sort(ranks.begin(), ranks.end());
         return thalweg::failure(
             TW_EMISSING, "{}: variable '{}' of record {} was not put on rank {}, but on others",
-            options_.path, definitions_.variables[v].name, composer_.records(),
-            fmt::join(ranks, ", "));
+            options_.path, definitions_.variables[v].name,
+            options_.wording.index(composer_.records()), joined(ranks, ", "));
     }
     return {};
 }

@@ -27,6 +27,7 @@ struct DeskOptions {
     int node_agents = 1;    ///< writers of this node
     bool own_file = false;  ///< it counts its own records
     Existing existing = {};
+    Wording wording = {};
 };
 
 class Desk {
@@ -95,6 +96,7 @@ private:
         std::int64_t next = 0;                   ///< unit
         std::deque<UnitHead> ended;              ///< with boxes: steps that not all have ended
         bool has() const;
+        const std::int64_t* descriptor(std::int64_t unit) const;  ///< of a region
     };
     bool work_locked();
     bool discard();
@@ -104,10 +106,15 @@ private:
     bool work_units();
     bool work_boxes();
     bool write_boxes();
+    bool write_as_they_come();
     bool ahead(const Source& source) const;
+    bool far_ahead(const Source& source) const;
     Status check_boxes(const Parcel& parcel) const;
     bool send_on(std::span<const Parcel> own);
-    bool at_mark(Source& source);
+    template <class Visit>
+    void look(const Source& source, Visit&& visit) const;
+    bool has_next(const Source& source) const;
+    bool at_mark(const Source& source) const;
     void tell_stuck() const;
     void end_boxes(std::span<const Parcel> parcels, bool all_marks);
     Status check(std::span<const Parcel> parcels) const;

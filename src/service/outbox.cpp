@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
@@ -29,16 +30,29 @@ private:
 
 }  // namespace
 
-Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world)
-    : memory_(std::move(memory)), agents_(agents), doorbell_(doorbell), world_(world) {}
+Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world, bool grows)
+    : memory_(std::move(memory)),
+      agents_(agents),
+      doorbell_(doorbell),
+      world_(world),
+      touched_(grows ? 0 : capacity()) {}
 
 std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const Holdings& holdings,
-                                            Status& status) try {
+                                            Status& status, bool grows) try {
+    constexpr std::int64_t least = 4 << 20;
     const std::vector<std::int64_t> told = holdings.words();
     queue = rounded(queue);
-    auto memory = Segment::make(Region::data_at + static_cast<std::size_t>(queue) + 8 * told.size(),
-                                true, status);
-    if (!memory) return nullptr;
+    std::unique_ptr<Segment> memory;
+    for (;; queue = rounded(queue / 2)) {
+        Status made;
+        memory = Segment::make(Region::data_at + static_cast<std::size_t>(queue) + 8 * told.size(),
+                               !grows, made);
+        if (memory) break;
+        // Limits on files are limits on memory that is shared by them.
+        if (grows && queue > least) continue;
+        status = made;
+        return nullptr;
+    }
     Region::of(*memory).queue = queue;
     std::copy(told.begin(), told.end(), Region::told(*memory));
     return memory;
@@ -79,6 +93,18 @@ void Outbox::wait_for_more() {
     sleep_seconds(50e-6);
 }
 
+/// Whether the first `bytes` of the memory are there, or could be got.
+bool Outbox::touch(std::int64_t bytes) {
+    if (bytes <= touched_) return true;
+    constexpr std::int64_t step = 1 << 20;
+    const std::int64_t end = std::min(capacity(), (bytes + step - 1) / step * step);
+    if (!memory_->touch(Region::data_at + static_cast<std::size_t>(touched_),
+                        static_cast<std::size_t>(end - touched_)))
+        return false;
+    touched_ = end;
+    return true;
+}
+
 char* Outbox::take(std::int64_t bytes) {
     bytes = std::max(rounded(bytes), grain);
     const std::int64_t size = capacity();
@@ -87,21 +113,29 @@ char* Outbox::take(std::int64_t bytes) {
     Stopwatch watch(wait_seconds);
     for (;;) {
         reclaim();
+        // Nothing is in use: begin anew.
+        if (units_.empty() && tail_ == head_) head_ = tail_ = 0;
         std::int64_t begin = head_;
-        if (begin % size + bytes > size) begin += size - begin % size;
+        const std::int64_t at = begin % size, next_lap = begin - at + size;
+        // Memory that is free again is used before more is got, if two units have room there: who
+        // has gone back to the start waits for the units behind it.
+        const std::int64_t wanted = std::max(bytes, 2 * largest_);
+        if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
+            begin = next_lap;
         if (begin + bytes - tail_ <= size) {
-            head_ = begin + bytes;
-            mark_ = begin;
-            most_bytes = std::max(most_bytes, head_ - tail_);
-            return Region::data(*memory_) + begin % size;
-        }
-        if (units_.empty()) {
-            if (tail_ == head_) {  // nothing is open: begin anew
-                head_ = tail_ = 0;
-                continue;
+            if (touch(begin % size + bytes)) {
+                head_ = begin + bytes;
+                mark_ = begin;
+                taken_ += bytes;
+                most_bytes = std::max(most_bytes, std::min(head_ - tail_, touched_));
+                return Region::data(*memory_) + begin % size;
             }
-            return nullptr;
+            if (units_.empty()) {
+                no_memory_ = true;
+                return nullptr;
+            }
         }
+        if (units_.empty()) return nullptr;
         if (!waited) ++waits;
         waited = true;
         const Pressing pressing(*memory_, doorbell_);
@@ -125,8 +159,9 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
         if (stuck()) return false;
-        // Cannot be: room for the descriptor is left in every unit.
-        region.fail(thalweg::failure(TW_EINTERNAL, "no room to publish a unit"));
+        // Else it cannot be: room for the descriptor is left in every unit.
+        region.fail(no_memory_ ? thalweg::failure(TW_ENOMEM, "no memory for the queue")
+                               : thalweg::failure(TW_EINTERNAL, "no room to publish a unit"));
         return true;
     }
     std::memcpy(at, words.data(), words.size() * 8);
@@ -139,10 +174,16 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     }
     region.unit_at[next_ % Region::max_units].store(position(at), std::memory_order_relaxed);
     units_.push_back({next_, keep < 0 ? head_ : keep});
+    largest_ = std::max(largest_, std::exchange(taken_, 0));
     ++next_;
     region.published.store(static_cast<std::uint32_t>(next_), std::memory_order_release);
     ring(doorbell_);
     return true;
+}
+
+bool Outbox::drained() {
+    reclaim();
+    return units_.empty();
 }
 
 void Outbox::drain() {

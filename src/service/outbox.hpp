@@ -17,26 +17,33 @@ class Outbox {
 public:
     /// @param agents    writers on this node, which all have to be done with a unit
     /// @param doorbell  on which they sleep
-    Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world);
+    /// @param grows     see memory_for()
+    Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world,
+           bool grows = false);
 
     /// The memory of a rank that has told the writers what it holds.
     /// @param queue  bytes for data
+    /// @param grows  they take no memory before they are used, and may be fewer where so many
+    ///               cannot be
     static std::unique_ptr<Segment> memory_for(std::int64_t queue, const Holdings& holdings,
-                                               Status& status);
+                                               Status& status, bool grows = false);
     std::int64_t capacity() const { return Region::of(*memory_).queue; }
     /// Bytes that take() needs for so many.
     static std::int64_t rounded(std::int64_t bytes) { return (bytes + grain - 1) / grain * grain; }
 
     /// Space in the open unit; waits for writers while there is none. Null if there can be none:
-    /// the open unit alone fills the memory, or the ranks are in different calls; then stuck()
-    /// tells so.
+    /// the open unit alone fills the memory; the system has no more memory, which no_memory()
+    /// tells; or the ranks are in different calls, which stuck() tells.
     char* take(std::int64_t bytes);
     bool stuck() const;
+    bool no_memory() const { return no_memory_; }
     /// Tells the writers that this rank enters a call in which all ranks meet: until they all have,
     /// it publishes nothing.
     void meet();
     std::int64_t position(const char* data) const { return data - Region::data(*memory_); }
     const char* base() const { return Region::data(*memory_); }
+    /// Bytes of the queue that take memory.
+    std::int64_t touched() const { return touched_; }
 
     /// Where the last space taken begins, for publish().
     std::int64_t mark() const { return mark_; }
@@ -49,6 +56,8 @@ public:
 
     /// Waits until the writers of the node are done with all that was published.
     void drain();
+    /// Whether they are.
+    bool drained();
     /// After drain(): space is taken from the start of the memory again, whatever is still open;
     /// the caller moves that.
     void restart() { head_ = tail_ = 0; }
@@ -73,6 +82,7 @@ private:
     std::int64_t done() const;
     void reclaim();
     void wait_for_more();
+    bool touch(std::int64_t bytes);
 
     std::unique_ptr<Segment> memory_;
     int agents_;
@@ -83,6 +93,10 @@ private:
     std::int64_t head_ = 0;   ///< bytes taken ever, with what is lost at the end of the memory
     std::int64_t tail_ = 0;   ///< of them, free again
     std::int64_t mark_ = 0;
+    std::int64_t taken_ = 0;    ///< bytes for the open unit
+    std::int64_t largest_ = 0;  ///< bytes of a unit
+    bool no_memory_ = false;
+    std::int64_t touched_;  ///< bytes from the start of the memory that are there already
 };
 
 }  // namespace thalweg

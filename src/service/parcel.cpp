@@ -50,6 +50,8 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
                                     static_cast<std::int64_t>(parcel.entries.size())};
     words.insert(words.end(), parcel.put.begin(), parcel.put.end());
     words.insert(words.end(), parcel.lacking.begin(), parcel.lacking.end());
+    words.insert(words.end(), parcel.bare.begin(), parcel.bare.end());
+    words.insert(words.end(), parcel.with_halo.begin(), parcel.with_halo.end());
     for (const Parcel::Told& t : parcel.told) words.insert(words.end(), {t.variable, t.at});
     // A list that several entries have is told once: entries give its number, from 1.
     std::vector<const Listing*> lists;
@@ -72,22 +74,31 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
     return words;
 }
 
+UnitHead head_of(const std::int64_t* words) {
+    UnitHead head;
+    head.unit = words[1];
+    head.kind = static_cast<UnitKind>(words[2]);
+    head.rank = static_cast<int>(words[3]);
+    head.records = words[4];
+    head.ends = words[5] != 0;
+    head.variable = static_cast<int>(words[6]);
+    head.begin = words[7];
+    head.end = words[8];
+    return head;
+}
+
+bool has_entries(const std::int64_t* words) { return words[11] > 0; }
+
 Parcel parse_parcel(const std::int64_t* words, const char* base,
                     std::span<const Variable> variables, const Holdings& holdings) {
     Parcel p;
-    p.head.unit = words[1];
-    p.head.kind = static_cast<UnitKind>(words[2]);
-    p.head.rank = static_cast<int>(words[3]);
-    p.head.records = words[4];
-    p.head.ends = words[5] != 0;
-    p.head.variable = static_cast<int>(words[6]);
-    p.head.begin = words[7];
-    p.head.end = words[8];
+    p.head = head_of(words);
     const std::int64_t masks = words[9], told = words[10], entries = words[11];
     const std::int64_t* at = words + head_words;
-    p.put.assign(at, at + masks);
-    p.lacking.assign(at + masks, at + 2 * masks);
-    at += 2 * masks;
+    for (auto* mask : {&p.put, &p.lacking, &p.bare, &p.with_halo}) {
+        mask->assign(at, at + masks);
+        at += masks;
+    }
     for (std::int64_t t = 0; t < told; ++t, at += 2)
         p.told.push_back({static_cast<int>(at[0]), at[1]});
     p.entries.resize(static_cast<std::size_t>(entries));
@@ -150,6 +161,8 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     clipped.head = parcel.head;
     clipped.put = parcel.put;
     clipped.lacking = parcel.lacking;
+    clipped.bare = parcel.bare;
+    clipped.with_halo = parcel.with_halo;
     std::vector<char> data;
     Clips clips;
     for (const Parcel::Entry& e : parcel.entries) {

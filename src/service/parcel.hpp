@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ struct Parcel {
         std::int64_t at = 0;  ///< of the data, in bytes from the base
     };
     UnitHead head;
-    std::vector<std::int64_t> put, lacking;  ///< a bit a variable: put; held and not put
+    /// A bit a variable: put; held and not put; put of an array without, or with, a halo.
+    std::vector<std::int64_t> put, lacking, bare, with_halo;
     std::vector<Told> told;
     std::vector<Entry> entries;
 };
@@ -71,8 +73,10 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
 Parcel with_data(Parcel parcel, const char* base, std::span<const Variable> variables,
                  const Holdings& holdings);
 
-/// The kind that a descriptor tells.
-inline UnitKind kind_of(const std::int64_t* words) { return static_cast<UnitKind>(words[2]); }
+/// The head of a descriptor.
+UnitHead head_of(const std::int64_t* words);
+/// Whether a descriptor has boxes or lists with it.
+bool has_entries(const std::int64_t* words);
 
 /// What of a parcel belongs into a writer's share, as a message of its own. Several may be
 /// appended to one another.
@@ -81,6 +85,16 @@ inline UnitKind kind_of(const std::int64_t* words) { return static_cast<UnitKind
 bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
                     std::int64_t step_record, std::span<const Variable> variables,
                     std::vector<char>& message);
+/// Calls visit(descriptor) for the parcels of a message.
+template <class Visit>
+void for_descriptors(std::span<const char> message, Visit&& visit) {
+    for (std::size_t at = 0; at < message.size();) {
+        std::int64_t length;
+        std::memcpy(&length, message.data() + at, 8);
+        visit(reinterpret_cast<const std::int64_t*>(message.data() + at + 8));
+        at += 8 + static_cast<std::size_t>(length);
+    }
+}
 /// The parcels of a message, whose data stay in it.
 std::vector<Parcel> parse_message(std::span<const char> message,
                                   std::span<const Variable> variables);

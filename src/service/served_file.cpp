@@ -85,7 +85,7 @@ public:
         const int node = crew.node_of[static_cast<std::size_t>(address)];
         const auto agents = static_cast<int>(crew.servers_of(node).size());
         Status status;
-        auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status);
+        auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows);
         SegmentName name;
         if (memory) name = memory->name();
         if (agents > Region::max_agents)
@@ -94,8 +94,8 @@ public:
         const auto rows =
             team_.world().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
         if (status = team_.agree(status); !status.ok()) return status;
-        outbox_ =
-            std::make_unique<Outbox>(std::move(memory), agents, port_.doorbell(), team_.world());
+        outbox_ = std::make_unique<Outbox>(std::move(memory), agents, port_.doorbell(),
+                                           team_.world(), plan_.queue_grows);
         Port::Inbox& box = port_.inbox(plan_.serial);
         box.region = &outbox_->region();
         box.accepted.assign(crew.servers.size(), 0);

@@ -144,8 +144,7 @@ void Server::set_up(Served& served, Status& status) {
     const Grid& grid = plan.layout.grid;
     if (grid.own_files)
         served.storage = make_tile_storage(std::move(served.storage), grid,
-                                           writer_ < grid.parts() ? writer_ : -1, plan.path,
-                                           plan.data_path.substr(plan.path.size()));
+                                           writer_ < grid.parts() ? writer_ : -1, plan.path);
     served.map = plan.map;
     status = plan.options.existing.is ? served.storage->open(peers_, plan.path, definitions,
                                                              plan.options, true, plan.map)
@@ -175,6 +174,7 @@ void Server::set_up(Served& served, Status& status) {
     options.node_agents = 0;  // servers report to the first one by messages
     options.own_file = plan.layout.grid.own_files;
     options.existing = plan.options.existing;
+    options.wording = plan.options.wording;
     served.desk = std::make_unique<Desk>(definitions, served.spaces, make_layout(plan.layout),
                                          writer_, *served.storage, options);
     const std::vector<int> mine = crew_.models_of(node_);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "comm/communicator.hpp"
+
 namespace thalweg {
 
 std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_size, int number,
@@ -34,7 +36,14 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
     return s;
 }
 
-Servers::~Servers() { end(); }
+Servers::~Servers() {
+    if (messages_ && is_given_up(*messages_))
+        (void)transport_.release();  // what it has sent may never arrive, and is kept for that
+    else
+        end();
+}
+
+void Servers::give_up() { thalweg::give_up(all_->world()); }
 
 void Servers::serve() {
     Server server(crew_, writer_, *transport_, *part_, port_->doorbell());

@@ -26,6 +26,8 @@ public:
     /// The model's communicator, once.
     std::unique_ptr<Comm> take_model() { return std::move(part_); }
     Port& port() { return *port_; }
+    /// See give_up(Comm&).
+    void give_up();
     /// Lets the servers return. Every model rank calls it when its files are closed; all meet.
     void end();
 

@@ -26,6 +26,7 @@ struct ServicePlan {
     FileMap map;  ///< of a file that is there
     std::int64_t piece = 2 << 20;
     std::int64_t queue = 0;     ///< bytes a rank
+    bool queue_grows = false;   ///< they take no memory before they are used
     bool queue_inline = false;  ///< who finds the queue full writes
     bool durable = false;
 };

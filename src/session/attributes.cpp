@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "comm/nearest.hpp"
 #include "exchange/kernels.hpp"
 #include "session/calls.hpp"
 
@@ -11,8 +12,8 @@ namespace thalweg {
 Status make_attribute(const std::string& path, const char* name, tw_type type, std::int64_t n,
                       const void* values, Attribute& made) {
     if (!valid_type(type))
-        return failure(TW_ETYPE, "{}: attribute '{}': there is no type {}", path,
-                       text_or_empty(name), static_cast<int>(type));
+        return failure(TW_ETYPE, "{}: attribute '{}': {}", path, text_or_empty(name),
+                       no_type(type));
     if (n < 0 || (n > 0 && values == nullptr))
         return failure(TW_EARG, "{}: attribute '{}': {} values{}", path, text_or_empty(name), n,
                        values == nullptr ? ", none given" : "");
@@ -29,7 +30,7 @@ Status attributes_of(const std::string& path, const Definitions& definitions, co
     found = &definitions.attributes;
     if (*text_or_empty(variable) == '\0') return {};
     const int at = definitions.find_variable(variable);
-    if (at < 0) return failure(TW_ENOTFOUND, "{}: there is no variable '{}'", path, variable);
+    if (at < 0) return no_variable(definitions, path, variable);
     found = &definitions.variables[static_cast<std::size_t>(at)].attributes;
     return {};
 }
@@ -43,9 +44,12 @@ Status find_attribute(const std::string& path, const Definitions& definitions, c
         if (a.name == text_or_empty(name)) found = &a;
     if (found != nullptr) return {};
     const bool global = *text_or_empty(variable) == '\0';
-    return failure(TW_ENOTFOUND, "{}: there is no {}attribute '{}'{}", path,
+    std::vector<std::string> known;
+    for (const Attribute& a : *list) known.push_back(a.name);
+    return failure(TW_ENOTFOUND, "{}: there is no {}attribute '{}'{}{}", path,
                    global ? "global " : "", text_or_empty(name),
-                   global ? "" : fmt::format(" of variable '{}'", variable));
+                   global ? "" : fmt::format(" of variable '{}'", variable),
+                   did_you_mean(text_or_empty(name), known));
 }
 
 Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_any_sign,
@@ -53,7 +57,7 @@ Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_a
     auto refuse = [&](int code, const std::string& why) {
         return failure(code, "{}: attribute '{}': {}", path, a.name, why);
     };
-    if (!valid_type(type)) return refuse(TW_ETYPE, fmt::format("there is no type {}", int(type)));
+    if (!valid_type(type)) return refuse(TW_ETYPE, no_type(type));
     if (!valid_type(a.type)) return refuse(TW_EUNSUPPORTED, "it is of a type that cannot be read");
     if ((type == TW_CHAR) != (a.type == TW_CHAR))
         return refuse(TW_ETYPE,

@@ -1,8 +1,5 @@
 // The C functions: checks of handles, and the way from a Status to a code and a text.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +9,8 @@
 #include <sstream>
 
 #include "comm/clock.hpp"
+#include "comm/communicator.hpp"
+#include "comm/log.hpp"
 #include "session/attributes.hpp"
 #include "session/calls.hpp"
 
@@ -19,39 +18,25 @@ using namespace thalweg;
 
 namespace {
 
-Status close_file(tw_file_impl& file) {
-    Status status;
-    file.closed = true;
-    if (file.file) status = file.file->close();
-    if (file.reader) status = file.reader->close();
-    // Figures are not worth an error.
-    (void)alone([&]() -> Status {
-        if (file.file) file.session->finished.push_back(file.file->figures());
-        if (file.reader) file.session->finished_inputs.push_back(file.reader->figures());
-        return {};
-    });
-    file.file.reset();
-    file.reader.reset();
-    return status;
-}
-
 /// What tw_create and tw_open check alike. @note Collective
-Status check_request(tw_session session, const char* path, const char* settings, tw_file* file,
-                     Settings& own) {
+/// @param absolute  receives the path that all ranks use
+Status check_request(tw_session session, Call call, const char* path, const char* settings,
+                     tw_file* file, Settings& own, std::string& absolute) {
     Comm& world = session->team->world();
     Status status = alone([&]() -> Status {
         if (file == nullptr) return failure(TW_EARG, "no place for the file's handle");
         return session->settings.for_file(text_or_empty(settings), own);
     });
-    if (status = agree(world, status); !status.ok()) return status;
+    if (status = enter(session, call, text_or_empty(path), status); !status.ok()) return status;
     *file = nullptr;
     if (status = own.check_alike(world); !status.ok()) return status;
-    return check_path(session, path);
+    if (status = share_path(world, text_or_empty(path), absolute); !status.ok()) return status;
+    return settle_path(session, absolute);
 }
 
 /// The handle of a file that is to be written or read, and room for it. @note Collective
 template <class Kind>
-Status new_handle(tw_session session, const char* path, const Settings& own,
+Status new_handle(tw_session session, const std::string& path, const Settings& own,
                   std::unique_ptr<Kind> tw_file_impl::*kind,
                   std::unique_ptr<tw_file_impl>& handle) {
     const int serial = ++session->created;
@@ -60,6 +45,8 @@ Status new_handle(tw_session session, const char* path, const Settings& own,
         handle = std::make_unique<tw_file_impl>();
         handle->session = session;
         handle->path = path;
+        handle->later = own.text("close") == "later";
+        handle->staging = own.number("staging");
         (*handle).*kind = std::make_unique<Kind>(*session->team, *session, handle->path, serial,
                                                  session->options_for(own));
         return {};
@@ -68,7 +55,8 @@ Status new_handle(tw_session session, const char* path, const Settings& own,
 }
 
 /// A file that is new, or there already. @note Collective
-Status start_writing(tw_session session, const char* path, const Settings& own, tw_file* file) {
+Status start_writing(tw_session session, const std::string& path, const Settings& own,
+                     tw_file* file) {
     if (Status status = check_unused(session, path); !status.ok()) return status;
     std::unique_ptr<tw_file_impl> handle;
     Status status = new_handle(session, path, own, &tw_file_impl::file, handle);
@@ -79,35 +67,63 @@ Status start_writing(tw_session session, const char* path, const Settings& own, 
     return {};
 }
 
-void set_log_level(const std::string& level) {
-    // spdlog's default logger writes to standard output, which belongs to the model.
-    static const bool once = [] {
-        spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-            "thalweg", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
-        spdlog::set_pattern("thalweg: %l: %v");
-        return true;
-    }();
-    (void)once;
-    spdlog::set_level(spdlog::level::from_str(level == "warning" ? "warn" : level));
+/// Where the setting asks for it. @note Collective
+Status write_summary(tw_session session) {
+    const std::string target = session->settings.text("summary");
+    if (target.empty()) return {};
+    session->summarize();
+    Status written;
+    if (session->rank == 0) {
+        if (target == "table") {
+            std::fputs(summary_table(session->summary).c_str(), stdout);
+            std::fflush(stdout);
+        } else {
+            std::ofstream out(session->summary_path);
+            out << session->summary << "\n";
+            if (!out)
+                written =
+                    failure(TW_EIO, "cannot write the summary to '{}'", session->summary_path);
+        }
+    }
+    return agree(session->team->world(), written);
+}
+
+/// The model may change its working folder before the summary is written. @note Collective
+Status find_summary_path(tw_session_impl& session) {
+    const std::string& target = session.settings.text("summary");
+    return session.team->agree(alone([&]() -> Status {
+        if (session.team->rank() != 0 || target.empty() || target == "table") return {};
+        return make_absolute(target, session.summary_path);
+    }));
 }
 
 Status start(MPI_Comm comm, const char* settings, tw_session session) {
-    int initialized = 0;
-    MPI_Initialized(&initialized);
-    if (!initialized) return failure(TW_EMPI, "MPI is not initialized");
-    if (comm == MPI_COMM_NULL) return failure(TW_EARG, "the communicator is MPI_COMM_NULL");
+    if (Status status = check_communicator(comm); !status.ok()) return status;
     prepare_mpi_io();
-    Status status = Settings::read(text_or_empty(settings), session->settings);
-    if (status.ok()) {
+    std::unique_ptr<Comm> world;
+    Status status;
+    {
+        // Ranks wait for each other from here on: what this rank knows by itself says how long.
+        Settings own;
+        const bool known = Settings::read(text_or_empty(settings), own).ok();
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
-        session->watchdog = Watchdog::make(session->settings.number("watchdog"), rank);
+        const auto watchdog = known ? Watchdog::make(own.number("watchdog"), rank) : nullptr;
+        const Standing standing(watchdog.get(), "tw_init");
+        world = make_mpi_comm(comm);
+        status = Settings::read(*world, text_or_empty(settings), session->settings);
     }
+    if (!status.ok()) return status;
+    session->watchdog = Watchdog::make(session->settings.number("watchdog"), world->rank());
     const Standing standing(session->watchdog.get(), "tw_init");
-    std::unique_ptr<Comm> world = make_mpi_comm(comm);
-    if (status = agree(*world, status); !status.ok()) return status;
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
-    set_log_level(session->settings.text("log"));
+    log::set_level(session->settings.text("log"));
+    if (world->rank() == 0)
+        for (const std::string& name : session->settings.ignored())
+            log::warn("the environment has {}, which is no setting: ignored", name);
+    // All ranks get the same texts, even where some of them call from another language.
+    session->wording.fortran = session->settings.text("language") == "fortran";
+    world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
     const auto node_size = static_cast<int>(session->settings.number("node_size"));
     if (const auto number = static_cast<int>(session->settings.number("servers")); number > 0) {
         session->servers = Servers::make(std::move(world), node_size, number,
@@ -120,8 +136,12 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
         world = session->servers->take_model();
     }
     session->team = Team::make(std::move(world), node_size, status);
-    if (status.ok()) session->model = make_mpi_comm(session->team->world().handle());
-    return status;
+    if (!status.ok()) return status;
+    session->rank = session->team->rank();
+    session->meetings = std::make_unique<Meeting>(*session->team);
+    session->model = make_mpi_comm(session->team->world().handle());
+    session->watch_mpi();
+    return find_summary_path(*session);
 }
 
 }  // namespace
@@ -152,86 +172,86 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
 }
 
 int tw_finalize(tw_session* session) {
-    if (session == nullptr || *session == nullptr) return TW_EHANDLE;
+    if (session == nullptr || *session == nullptr) return no_handle();
     tw_session s = *session;
     const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end
+    const bool told = !s->over.ok();
     const Standing standing(watchdog.get(), "tw_finalize");
     int code = TW_OK;
-    if (s->team) {
+    if (is_model(s)) {
         code = guarded(s, [&]() -> Status {
-            Status first;
+            Status first = enter(s, Call::finalize);
+            if (s->meetings->parted()) return first;
+            complete_files(s, 0);
+            if (first.ok()) first = tell_late(s);
             for (const auto& f : s->files) {
                 if (f->closed) continue;
                 if (s->team->rank() == 0)
-                    spdlog::warn("{}: still open at tw_finalize; closed now", f->path);
+                    log::warn("{}: still open at tw_finalize; closed now", f->path);
+                f->later = false;
                 Status status = close_file(*f);
                 if (first.ok()) first = std::move(status);
             }
-            const std::string target = s->settings.text("summary");
-            if (!target.empty()) {
-                s->summarize();
-                Status written;
-                if (s->team->rank() == 0) {
-                    if (target == "table") {
-                        std::fputs(summary_table(s->summary).c_str(), stdout);
-                        std::fflush(stdout);
-                    } else {
-                        std::ofstream out(target);
-                        out << s->summary << "\n";
-                        if (!out)
-                            written = failure(TW_EIO, "cannot write the summary to '{}'", target);
-                    }
-                }
-                written = agree(s->team->world(), written);
-                if (first.ok()) first = std::move(written);
+            for (const auto& r : s->restarts) {
+                if (!r->restart.is_open()) continue;
+                Status status = r->restart.close();
+                if (first.ok()) first = std::move(status);
             }
+            Status written = write_summary(s);
+            if (first.ok()) first = std::move(written);
             return first;
         });
         // The text goes with the session, so it is said here.
-        if (code != TW_OK && s->team->rank() == 0) spdlog::error("{}", s->error);
-        // A file that an exception left open still uses them.
-        s->files.clear();
-        s->threads.reset();
-        s->memory.reset();
+        if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error);
     }
-    s->model.reset();
-    s->team.reset();
-    s->servers.reset();
+    s->end();
     delete s;
     *session = nullptr;
     return code;
 }
 
+int tw_abandon(tw_session* session) {
+    if (session == nullptr || *session == nullptr) return no_handle();
+    (*session)->abandon();
+    delete *session;
+    *session = nullptr;
+    return TW_OK;
+}
+
 int tw_inq_role(tw_session session, int* role) {
-    if (session == nullptr) return TW_EHANDLE;
+    if (session == nullptr) return no_handle();
     if (role == nullptr) return report(session, failure(TW_EARG, "no place for the role"));
     *role = session->role;
     return TW_OK;
 }
 
 int tw_model_comm(tw_session session, MPI_Comm* comm) {
-    if (session == nullptr) return TW_EHANDLE;
+    if (session == nullptr) return no_handle();
     if (comm == nullptr) return report(session, failure(TW_EARG, "no place for the communicator"));
     *comm = session->model ? session->model->handle() : MPI_COMM_NULL;
     return TW_OK;
 }
 
 const char* tw_error_message(tw_session session) {
+    if (*loose_text() != '\0') return loose_text();
     return session == nullptr ? "" : session->error.c_str();
 }
 
 int tw_print_config(tw_session session) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
-    if (session->team->rank() == 0) {
-        std::fputs(session->settings.table().c_str(), stdout);
-        std::fflush(stdout);
-    }
-    return TW_OK;
+    if (!is_model(session)) return no_handle();
+    return guarded(session, [&]() -> Status {
+        if (session->team->rank() == 0) {
+            std::fputs(session->settings.table().c_str(), stdout);
+            std::fflush(stdout);
+        }
+        return {};
+    });
 }
 
 int tw_summary(tw_session session, const char** json) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
+    if (!is_model(session)) return no_handle();
     return guarded(session, [&]() -> Status {
+        if (Status status = enter(session, Call::summary); !status.ok()) return status;
         const std::string& text = session->summarize();
         if (json == nullptr) return failure(TW_EARG, "no place for the summary");
         *json = text.c_str();
@@ -240,27 +260,29 @@ int tw_summary(tw_session session, const char** json) {
 }
 
 int tw_print_summary(tw_session session) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
-    return guarded(session, [&] {
+    if (!is_model(session)) return no_handle();
+    return guarded(session, [&]() -> Status {
+        if (Status status = enter(session, Call::print_summary); !status.ok()) return status;
         const std::string table = summary_table(session->summarize());
         if (session->team->rank() == 0) {
             std::fputs(table.c_str(), stdout);
             std::fflush(stdout);
         }
-        return Status{};
+        return {};
     });
 }
 
 int tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
+    if (!is_model(session)) return no_handle();
     return guarded(session, path, [&]() -> Status {
         Settings own;
-        Status status = check_request(session, path, settings, file, own);
+        std::string absolute;
+        Status status = check_request(session, Call::create, path, settings, file, own, absolute);
         if (!status.ok()) return status;
         if (own.text("mode") != "read")
             return failure(TW_ESETTING, "{}: mode={} is for tw_open; tw_create makes a new file",
-                           path, own.text("mode"));
-        return start_writing(session, path, own, file);
+                           absolute, own.text("mode"));
+        return start_writing(session, absolute, own, file);
     });
 }
 
@@ -348,25 +370,27 @@ int tw_sync(tw_file file, int durable) {
 }
 
 int tw_close(tw_file* file) {
-    if (file == nullptr || *file == nullptr) return TW_EHANDLE;
+    if (file == nullptr || *file == nullptr) return no_handle();
     tw_file f = *file;
     const int code = guarded(f->session, f->path.c_str(), [&]() -> Status {
-        if (f->closed) return failure(TW_ECLOSED, "{}: the file is closed", f->path);
-        return close_file(*f);
+        if (!f->left.ok() && f->was_read) return {};
+        Status open = check_open(*f);
+        return open.ok() ? close_file(*f) : open;
     });
     *file = nullptr;
     return code;
 }
 
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
+    if (!is_model(session)) return no_handle();
     return guarded(session, path, [&]() -> Status {
         Settings own;
-        Status status = check_request(session, path, settings, file, own);
+        std::string absolute;
+        Status status = check_request(session, Call::open, path, settings, file, own, absolute);
         if (!status.ok()) return status;
-        if (own.text("mode") == "append") return start_writing(session, path, own, file);
+        if (own.text("mode") == "append") return start_writing(session, absolute, own, file);
         std::unique_ptr<tw_file_impl> handle;
-        status = new_handle(session, path, own, &tw_file_impl::reader, handle);
+        status = new_handle(session, absolute, own, &tw_file_impl::reader, handle);
         if (!status.ok()) return status;
         if (status = handle->reader->open(); !status.ok()) return status;
         *file = handle.get();

@@ -2,8 +2,10 @@
 // content, so that plans made for it serve once more.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <numeric>
 
+#include "comm/log.hpp"
 #include "definitions/definitions.hpp"
 #include "session/calls.hpp"
 
@@ -22,6 +24,58 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
                      return failure(TW_EMISMATCH, "the edges on rank {} are not those on rank 0",
                                     team.rank());
                  }));
+}
+
+/// Whether a rank's boxes fit into the extents.
+Status check_padding(const Decomposition& d, int rank) {
+    if (d.listed) return failure(TW_EARG, "tw_pad: a list has no boxes");
+    if (d.room < static_cast<std::int64_t>(d.blocks.size()))
+        return failure(TW_ESHAPE, "tw_pad: room for {} boxes, rank {} has {}", d.room, rank,
+                       d.blocks.size());
+    std::int64_t total = std::max<std::int64_t>(d.room, 1);
+    for (std::size_t i = 0; i < d.padded.size(); ++i) {
+        for (const Box& box : d.blocks)
+            if (box.count[i] + d.halo_low[i] + d.halo_high[i] > d.padded[i])
+                return failure(TW_ESHAPE,
+                               "tw_pad: extent {} along dimension '{}'; rank {} has a box of {} "
+                               "with a halo of {} before and {} after it",
+                               d.padded[i], d.dims[i], rank, box.count[i], d.halo_low[i],
+                               d.halo_high[i]);
+        if (d.padded[i] < 1 || __builtin_mul_overflow(total, d.padded[i], &total))
+            return failure(TW_ESHAPE, "tw_pad: extent {} along dimension '{}' (rank {})",
+                           d.padded[i], d.dims[i], rank);
+    }
+    return {};
+}
+
+/// The extents are the same on all ranks. Where they are larger than any box with its halo, one
+/// may have been forgotten. @note Collective
+Status check_padding_alike(Team& team, const Decomposition& d) {
+    const std::size_t nd = d.padded.size();
+    std::array<std::int64_t, std::size_t(3) * max_dims> words{};
+    for (std::size_t i = 0; i < nd; ++i) {
+        words[i] = d.padded[i];
+        words[nd + i] = -d.padded[i];
+        for (const Box& box : d.blocks)
+            words[2 * nd + i] =
+                std::max(words[2 * nd + i], box.count[i] + d.halo_low[i] + d.halo_high[i]);
+    }
+    team.all_reduce(std::span(words).first(3 * nd), Reduce::max);
+    for (std::size_t i = 0; i < nd; ++i) {
+        if (words[i] != -words[nd + i])
+            return failure(TW_EMISMATCH,
+                           "tw_pad: the extent along dimension '{}' differs between ranks, from {} "
+                           "to {}",
+                           d.dims[i], -words[nd + i], words[i]);
+        const std::int64_t largest = words[2 * nd + i];
+        if (largest > 0 && largest < words[i] && team.rank() == 0)
+            log::warn(
+                "tw_pad: arrays have {} elements along dimension '{}', the largest box with its "
+                "halo {}: what follows is taken for padding. If it is a halo, declare that with "
+                "the decomposition",
+                words[i], d.dims[i], largest);
+    }
+    return {};
 }
 
 /// Finds candidates only; contents are compared in full.
@@ -112,12 +166,12 @@ Status declare(tw_session session, std::uint64_t hash, Same&& same, Make&& make,
 /// @param describe  what else this rank makes of them, given that number
 /// @note Collective
 template <class Check, class Describe>
-Status begin_decomposition(tw_session session, const char* dims, const std::int64_t* shape,
-                           tw_decomposition* decomposition, Check&& check, Describe&& describe,
-                           Decomposition& d) {
-    d.serial = ++session->declared;
+Status begin_decomposition(tw_session session, Call call, const char* dims,
+                           const std::int64_t* shape, tw_decomposition* decomposition,
+                           Check&& check, Describe&& describe, Decomposition& d) {
     const auto begin = [&]() -> Status {
         d.dims = split_names(text_or_empty(dims));
+        d.wording = session->wording;
         const std::size_t nd = d.dims.size();
         if (decomposition == nullptr)
             return failure(TW_EARG, "no place for the decomposition's handle");
@@ -131,9 +185,11 @@ Status begin_decomposition(tw_session session, const char* dims, const std::int6
         describe(nd);
         return {};
     };
-    Status status = agree(session->team->world(), alone(begin));
-    if (status.ok()) *decomposition = nullptr;
-    return status;
+    Status status = enter(session, call, text_or_empty(dims), alone(begin));
+    if (!status.ok()) return status;
+    d.serial = ++session->declared;
+    *decomposition = nullptr;
+    return {};
 }
 
 }  // namespace
@@ -149,7 +205,7 @@ int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_
 int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
                       const int64_t* start_, const int64_t* count, const int64_t* halo_low,
                       const int64_t* halo_high, tw_decomposition* decomposition) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
+    if (!is_model(session)) return no_handle();
     return guarded(session, [&]() -> Status {
         Decomposition d;
         Hash hash;
@@ -175,8 +231,8 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
                 d.blocks.push_back(box);
             }
         };
-        if (Status status =
-                begin_decomposition(session, dims, shape, decomposition, check, describe, d);
+        if (Status status = begin_decomposition(session, Call::decompose, dims, shape,
+                                                decomposition, check, describe, d);
             !status.ok())
             return status;
         const auto same = [&](const Decomposition& known) {
@@ -194,7 +250,7 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
 int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
                       const char* listed, int64_t n, const int64_t* indices, int flags,
                       tw_decomposition* decomposition) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
+    if (!is_model(session)) return no_handle();
     return guarded(session, [&]() -> Status {
         Decomposition d;
         std::vector<std::string> names;
@@ -216,8 +272,8 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
             hash.add(flags);
             hash.add(list);
         };
-        if (Status status =
-                begin_decomposition(session, dims, shape, decomposition, check, describe, d);
+        if (Status status = begin_decomposition(session, Call::decompose_list, dims, shape,
+                                                decomposition, check, describe, d);
             !status.ok())
             return status;
         const auto same = [&](const Decomposition& known) {
@@ -236,7 +292,7 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
 }
 
 int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
-    if (decomposition == nullptr) return TW_EHANDLE;
+    if (decomposition == nullptr) return no_handle();
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
         std::shared_ptr<Decomposition> d;
@@ -253,9 +309,32 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
             }
             return {};
         });
-        if (status = agree(session->team->world(), status); !status.ok()) return status;
+        status = enter(session, Call::fill_halo, "", status, decomposition->decomposition->serial);
+        if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
         d->serial = ++session->declared;  // plans of reads go by it
+        decomposition->decomposition = std::move(d);
+        return {};
+    });
+}
+
+int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes) {
+    if (decomposition == nullptr) return no_handle();
+    tw_session session = decomposition->session;
+    return guarded(session, [&]() -> Status {
+        std::shared_ptr<Decomposition> d;
+        Status status = alone([&]() -> Status {
+            if (extent == nullptr)
+                return failure(TW_EARG, "tw_pad: no extent for each dimension given");
+            d = std::make_shared<Decomposition>(*decomposition->decomposition);
+            d->padded.assign(extent, extent + d->nd());
+            d->room = boxes;
+            return check_padding(*d, session->team->rank());
+        });
+        status = enter(session, Call::pad, "", status, decomposition->decomposition->serial);
+        if (!status.ok()) return status;
+        if (status = check_padding_alike(*session->team, *d); !status.ok()) return status;
+        d->serial = ++session->declared;
         decomposition->decomposition = std::move(d);
         return {};
     });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "comm/nearest.hpp"
 #include "session/attributes.hpp"
 #include "session/calls.hpp"
 
@@ -16,8 +17,8 @@ Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, co
              const T*& found) {
     const auto n = static_cast<int>(list.size());
     if (index < 0 || index >= n)
-        return failure(TW_EBOUNDS, "{}: there is no {} {}; there are {}", file.path, what, index,
-                       n);
+        return failure(TW_EBOUNDS, "{}: there is no {} {}; there are {}", file.path, what,
+                       file.session->wording.index(index), n);
     found = &list[static_cast<std::size_t>(index)];
     return {};
 }
@@ -35,9 +36,7 @@ Status find_variable(const tw_file_impl& file, const Source& contents, const cha
                      const Variable*& found) {
     const Definitions& d = contents.definitions();
     const int at = d.find_variable(text_or_empty(name));
-    if (at < 0)
-        return failure(TW_ENOTFOUND, "{}: there is no variable '{}' (rank {})", file.path,
-                       text_or_empty(name), file.session->team->rank());
+    if (at < 0) return no_variable(d, file.path, text_or_empty(name), file.session->team->rank());
     found = &d.variables[static_cast<std::size_t>(at)];
     return {};
 }
@@ -78,9 +77,12 @@ int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
         if (length == nullptr) return failure(TW_EARG, "{}: no place for a length", file->path);
         const Definitions& d = contents.definitions();
         const int at = d.find_dim(text_or_empty(name));
-        if (at < 0)
-            return failure(TW_ENOTFOUND, "{}: there is no dimension '{}'", file->path,
-                           text_or_empty(name));
+        if (at < 0) {
+            std::vector<std::string> known;
+            for (const Dimension& dim : d.dims) known.push_back(dim.name);
+            return failure(TW_ENOTFOUND, "{}: there is no dimension '{}'{}", file->path,
+                           text_or_empty(name), did_you_mean(text_or_empty(name), known));
+        }
         *length = contents.length(at);
         return {};
     });

@@ -12,7 +12,7 @@ namespace {
 
 template <class F>
 int with_restart(tw_restart restart, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (restart == nullptr) return TW_EHANDLE;
+    if (restart == nullptr) return no_handle(call);
     return guarded(restart->session, std::forward<F>(body), call);
 }
 
@@ -28,7 +28,8 @@ FileOptions options_of(const tw_restart_impl& restart) {
 
 /// A file that is written or read. @note Collective
 template <class Kind>
-Status make_one(const tw_restart_impl& restart, const char* path, std::unique_ptr<Kind>& made) {
+Status make_one(const tw_restart_impl& restart, const std::string& path,
+                std::unique_ptr<Kind>& made) {
     tw_session session = restart.session;
     const int serial = ++session->created;
     return session->team->agree(alone([&]() -> Status {
@@ -37,20 +38,43 @@ Status make_one(const tw_restart_impl& restart, const char* path, std::unique_pt
     }));
 }
 
-Status add(tw_restart restart, Registration& r, const char* name, tw_type type, const char* dims,
-           tw_decomposition decomposition, void* data, int flags) {
+/// Completes what a call is given. @param possible  flags
+Status complete(tw_restart restart, Registration& r, const char* name, tw_type type,
+                const char* dims, tw_decomposition decomposition, void* data, int flags,
+                int possible) {
     r.name = text_or_empty(name);
     r.type = type;
     r.dims = text_or_empty(dims);
     r.data = data;
-    r.optional = flags == TW_OPTIONAL;
+    r.optional = (flags & TW_OPTIONAL) != 0;
+    r.copied = (flags & TW_COPIED) != 0;
+    r.by_position = (flags & TW_BY_POSITION) != 0;
     if (decomposition != nullptr && decomposition->session != restart->session)
         return failure(TW_EHANDLE,
                        "restart: variable '{}': the decomposition is of another session", r.name);
     if (decomposition != nullptr) r.decomposition = &decomposition->decomposition;
-    if (flags != TW_REQUIRED && flags != TW_OPTIONAL)
-        return failure(TW_EARG, "restart: variable '{}': there are no flags {}", r.name, flags);
-    return restart->restart.add(r);
+    if ((flags & ~possible) != 0)
+        return failure(TW_EARG, "restart: variable '{}': unknown flags {}", r.name,
+                       flags & ~possible);
+    return {};
+}
+
+Status add(tw_restart restart, Registration& r, const char* name, tw_type type, const char* dims,
+           tw_decomposition decomposition, void* data, int flags) {
+    Status status = complete(restart, r, name, type, dims, decomposition, data, flags,
+                             TW_OPTIONAL | TW_COPIED | TW_BY_POSITION);
+    return status.ok() ? restart->restart.add(r) : status;
+}
+
+/// @note Collective
+Status get(tw_restart restart, Registration& r, const char* name, tw_type type, const char* dims,
+           tw_decomposition decomposition, void* data, int flags) {
+    const Status mine = alone([&] {
+        return complete(restart, r, name, type, dims, decomposition, data, flags,
+                        TW_OPTIONAL | TW_BY_POSITION);
+    });
+    Status status = enter(restart->session, Call::restart_get, text_or_empty(name), mine);
+    return status.ok() ? restart->restart.get(r, restart->settings.flag("checksum")) : status;
 }
 
 Status find_read(const tw_restart_impl& restart, const char* var, const char* name,
@@ -67,7 +91,7 @@ Status find_read(const tw_restart_impl& restart, const char* var, const char* na
 extern "C" {
 
 int tw_restart_new(tw_session session, const char* settings, tw_restart* restart) {
-    if (session == nullptr || !session->team) return TW_EHANDLE;
+    if (!is_model(session)) return no_handle();
     return guarded(session, [&]() -> Status {
         Comm& world = session->team->world();
         Settings own;
@@ -76,13 +100,13 @@ int tw_restart_new(tw_session session, const char* settings, tw_restart* restart
             return session->settings.for_file(
                 std::string("durable=yes; ") + text_or_empty(settings), own);
         });
-        if (status = agree(world, status); !status.ok()) return status;
+        if (status = enter(session, Call::restart_new, "", status); !status.ok()) return status;
         *restart = nullptr;
         if (status = own.check_alike(world); !status.ok()) return status;
         status = session->team->agree(alone([&]() -> Status {
             session->restarts.reserve(session->restarts.size() + 1);
-            session->restarts.push_back(std::unique_ptr<tw_restart_impl>(
-                new tw_restart_impl{session, std::move(own), Restart(*session->team)}));
+            session->restarts.push_back(std::unique_ptr<tw_restart_impl>(new tw_restart_impl{
+                session, std::move(own), Restart(*session->team, session->wording)}));
             return {};
         }));
         if (status.ok()) *restart = session->restarts.back().get();
@@ -91,11 +115,15 @@ int tw_restart_new(tw_session session, const char* settings, tw_restart* restart
 }
 
 int tw_restart_free(tw_restart* restart) {
-    if (restart == nullptr || *restart == nullptr) return TW_EHANDLE;
+    if (restart == nullptr || *restart == nullptr) return no_handle();
     auto& all = (*restart)->session->restarts;
     const auto at =
         std::find_if(all.begin(), all.end(), [&](const auto& r) { return r.get() == *restart; });
-    if (at == all.end()) return TW_EHANDLE;
+    if (at == all.end()) return no_handle();
+    if ((*at)->restart.is_open())
+        return report(
+            (*restart)->session,
+            failure(TW_ESTATE, "restart: a file is still open; tw_restart_close closes it"));
     all.erase(at);
     *restart = nullptr;
     return TW_OK;
@@ -128,6 +156,12 @@ int tw_restart_add_strided(tw_restart restart, const char* name, tw_type type, c
     });
 }
 
+int tw_restart_set_var(tw_restart restart, const char* var, const char* settings) {
+    return with_restart(restart, [&] {
+        return restart->restart.set_variable(text_or_empty(var), text_or_empty(settings));
+    });
+}
+
 int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
                        int64_t n, const void* values) {
     return with_restart(restart, [&] {
@@ -145,15 +179,18 @@ int tw_restart_put_att_text(tw_restart restart, const char* var, const char* nam
 }
 
 int tw_restart_write(tw_restart restart, const char* path) {
-    if (restart == nullptr) return TW_EHANDLE;
+    if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
-        if (Status status = check_path(session, path); !status.ok()) return status;
-        if (Status status = check_unused(session, path); !status.ok()) return status;
-        std::unique_ptr<File> file;
-        Status status = make_one(*restart, path, file);
+        if (Status s = enter(session, Call::restart_write, text_or_empty(path)); !s.ok()) return s;
+        std::string absolute;
+        Status status = share_path(session->team->world(), text_or_empty(path), absolute);
+        if (status.ok()) status = settle_path(session, absolute);
         if (!status.ok()) return status;
-        status = restart->restart.write(*file, path, restart->settings.flag("checksum"));
+        if (status = check_unused(session, absolute); !status.ok()) return status;
+        std::unique_ptr<File> file;
+        if (status = make_one(*restart, absolute, file); !status.ok()) return status;
+        status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"));
         (void)alone([&]() -> Status {  // not worth an error
             session->finished.push_back(file->figures());
             return {};
@@ -163,13 +200,61 @@ int tw_restart_write(tw_restart restart, const char* path) {
 }
 
 int tw_restart_read(tw_restart restart, const char* path) {
-    if (restart == nullptr) return TW_EHANDLE;
+    if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
-        if (Status status = check_path(session, path); !status.ok()) return status;
+        if (Status s = enter(session, Call::restart_read, text_or_empty(path)); !s.ok()) return s;
+        std::string absolute;
+        Status status = share_path(session->team->world(), text_or_empty(path), absolute);
+        if (!status.ok()) return status;
+        if (status = settle_path(session, absolute); !status.ok()) return status;
         std::unique_ptr<Reader> reader;
-        if (Status status = make_one(*restart, path, reader); !status.ok()) return status;
-        return restart->restart.read(*reader, path, restart->settings.flag("checksum"));
+        if (status = make_one(*restart, absolute, reader); !status.ok()) return status;
+        return restart->restart.read(*reader, absolute, restart->settings.flag("checksum"));
+    });
+}
+
+int tw_restart_open(tw_restart restart, const char* path) {
+    if (restart == nullptr) return no_handle();
+    tw_session session = restart->session;
+    return guarded(session, path, [&]() -> Status {
+        if (Status s = enter(session, Call::restart_open, text_or_empty(path)); !s.ok()) return s;
+        std::string absolute;
+        Status status = share_path(session->team->world(), text_or_empty(path), absolute);
+        if (!status.ok()) return status;
+        if (status = settle_path(session, absolute); !status.ok()) return status;
+        std::unique_ptr<Reader> reader;
+        if (status = make_one(*restart, absolute, reader); !status.ok()) return status;
+        return restart->restart.open(std::move(reader), absolute);
+    });
+}
+
+int tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
+                   tw_decomposition decomposition, void* data, int64_t n, int flags) {
+    return with_restart(restart, [&] {
+        Registration r;
+        r.n = std::max<int64_t>(n, 0);
+        return get(restart, r, name, type, dims, decomposition, data, flags);
+    });
+}
+
+int tw_restart_get_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
+                           tw_decomposition decomposition, void* data, int rank,
+                           const int64_t* extent, const int64_t* byte_stride, int flags) {
+    return with_restart(restart, [&] {
+        Registration r;
+        r.n = -1;
+        r.rank = rank;
+        r.extent = extent;
+        r.byte_stride = byte_stride;
+        return get(restart, r, name, type, dims, decomposition, data, flags);
+    });
+}
+
+int tw_restart_close(tw_restart restart) {
+    return with_restart(restart, [&]() -> Status {
+        Status status = enter(restart->session, Call::restart_close);
+        return status.ok() ? restart->restart.close() : status;
     });
 }
 

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
 
+#include "comm/log.hpp"
 #include "session/session.hpp"
+#include "storage/paths.hpp"
 
 namespace thalweg {
 
@@ -23,9 +23,43 @@ inline int report(tw_session session, Status status) {
     if (!status.ok() && session != nullptr) {
         session->error = std::move(status.text);
         // The caller decides what a failure means, and who hears of it.
-        spdlog::debug("{} ({})", session->error, tw_strerror(status.code));
+        log::debug("{} ({})", session->error, tw_strerror(status.code));
     }
     return status.code;
+}
+
+/// One thread at a time is in a session.
+class Inside {
+public:
+    Inside(tw_session_impl& session, const char* call) : session_(session) {
+        const char* nobody = nullptr;
+        entered_ = session.inside.compare_exchange_strong(nobody, call);
+    }
+    ~Inside() {
+        if (entered_) session_.inside = nullptr;
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    bool entered() const { return entered_; }
+
+private:
+    tw_session_impl& session_;
+    bool entered_;
+};
+
+/// The answer to a thread that is not let in.
+int refuse_thread(tw_session session, const char* call);
+
+/// The answer to a call that was given no handle, whose text has no session to be kept in.
+int no_handle(const char* call = __builtin_FUNCTION());
+
+/// What this thread was told last, if no session has it.
+const char* loose_text();
+void forget_loose_text();
+
+/// Whether a handle is one of a session with calls to make, or of one that can tell why not.
+inline bool is_model(tw_session session) {
+    return session != nullptr && (session->team || !session->over.ok());
 }
 
 /// No exception leaves a C function, and a watchdog sees it.
@@ -33,16 +67,19 @@ inline int report(tw_session session, Status status) {
 template <class F>
 int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
             const char* call = __builtin_FUNCTION()) {
-    const Standing standing(session == nullptr ? nullptr : session->watchdog.get(), call, path,
-                            step);
+    const Inside inside(*session, call);
+    if (!inside.entered()) return refuse_thread(session, call);
+    forget_loose_text();
+    const Standing standing(session->watchdog.get(), call, path, step);
     try {
-        Status status = alone(body);
+        Status status = alone([&] { return session->over.ok() ? body() : session->over; });
         if (status.code == TW_ENOMEM && path != nullptr)
             (void)alone([&]() -> Status {
                 if (status.text.find(path) == std::string::npos)
                     status.text = fmt::format("{}: {}", path, status.text);
                 return {};
             });
+        if (session->meetings && session->meetings->parted()) session->part(status);
         return report(session, std::move(status));
     } catch (const std::exception& e) {
         return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()));
@@ -59,12 +96,17 @@ inline std::int64_t step_of(const tw_file_impl& file) {
     return file.session->watchdog && file.file ? file.file->figures().steps + 1 : 0;
 }
 
+inline Status check_open(const tw_file_impl& file) {
+    if (!file.closed) return {};
+    return file.left.ok() ? failure(TW_ECLOSED, "{}: the file is closed", file.path) : file.left;
+}
+
 /// A file being written.
 template <class F>
 int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return TW_EHANDLE;
+    if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
-        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
+        if (Status open = check_open(*file); !open.ok()) return open;
         if (!file->file) return failure(TW_ESTATE, "{}: the file is open for reading", file->path);
         return body(*file->file);
     };
@@ -74,9 +116,9 @@ int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
 /// What is in a file that was there when it was opened.
 template <class F>
 int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return TW_EHANDLE;
+    if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
-        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
+        if (Status open = check_open(*file); !open.ok()) return open;
         const Source* contents = file->reader ? &file->reader->contents() : file->file->contents();
         if (contents == nullptr)
             return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
@@ -87,9 +129,9 @@ int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION(
 
 template <class F>
 int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return TW_EHANDLE;
+    if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
-        if (file->closed) return failure(TW_ECLOSED, "{}: the file is closed", file->path);
+        if (Status open = check_open(*file); !open.ok()) return open;
         if (!file->reader)
             return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
         return body(*file->reader);
@@ -97,10 +139,30 @@ int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION())
     return guarded(file->session, file->path.c_str(), checked, 0, call);
 }
 
-/// Whether a path is given, the same on all ranks. @note Collective
-Status check_path(tw_session session, const char* path);
+/// The meeting with which every call of a session begins that all ranks make together.
+/// @param of      what it is for: a path, names; for messages
+/// @param mine    this rank's own failure so far
+/// @param detail  what else must be the same on all ranks
+/// @note Collective
+Status enter(tw_session session, Call call, const char* of = "", const Status& mine = {},
+             std::int64_t detail = 0);
 
-/// Whether the session has no file open of that path. @note Collective
-Status check_unused(tw_session session, const char* path);
+/// A path without links and dots: a file may be reached by different ones.
+std::string canonical(const std::string& path);
+
+/// Whether the session has no file open of that path, which is absolute. @note Collective
+Status check_unused(tw_session session, const std::string& path);
+
+// Files that are closed later (closing.cpp). All are collective, and alike on every rank.
+
+/// Closes a file's handle.
+Status close_file(tw_file_impl& file);
+/// An absolute path is to be written or read: a file of it that is not complete is completed, and
+/// what became of it is told.
+Status settle_path(tw_session session, const std::string& path);
+/// Completes the files that need not be waited for, and the oldest until at most `most` are left.
+void complete_files(tw_session session, std::int64_t most);
+/// The first failure of a file that was completed, if it has not been told.
+Status tell_late(tw_session session);
 
 }  // namespace thalweg

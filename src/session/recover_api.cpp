@@ -17,16 +17,19 @@ void copy_text(const std::string& from, char* to, int64_t length) {
     to[n] = '\0';
 }
 
-Status recover_path(const char* path, std::string& done) {
+Status recover_path(const char* path, int longer, std::string& done) {
     if (path == nullptr || *path == '\0') return failure(TW_EARG, "the path of a file is empty");
-    return recover(path, done);
+    if (longer != TW_KEEP_LONGER && longer != TW_REPLACE_LONGER)
+        return failure(TW_EARG, "{}: tw_recover: longer files: there is no choice {}", path,
+                       longer);
+    return recover(path, longer == TW_REPLACE_LONGER, done);
 }
 
 }  // namespace
 
-extern "C" int tw_recover(const char* path, char* text, int64_t length) try {
+extern "C" int tw_recover(const char* path, int longer, char* text, int64_t length) try {
     std::string done;
-    const Status status = recover_path(path, done);
+    const Status status = recover_path(path, longer, done);
     copy_text(status.ok() ? done : status.text, text, length);
     return status.code;
 } catch (const std::bad_alloc&) {

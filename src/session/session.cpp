@@ -1,23 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <utility>
+
+#include "comm/communicator.hpp"
+#include "comm/free_memory.hpp"
+
+#include "comm/log.hpp"
+#include "session/calls.hpp"
 
 using namespace thalweg;
 
+namespace {
+
+/// Bytes of exchange buffers of a rank, with which most files can be written.
+constexpr std::int64_t least_buffer = 128 << 10;
+
+}  // namespace
+
+/// As much as the setting asks for; less where the system has not twice as much.
 Memory* tw_session_impl::arena(Status& status) {
-    if (!memory) {
-        const auto members = static_cast<std::int64_t>(team->topology().members.size());
-        memory = team->node().share(static_cast<std::size_t>(settings.number("buffer") * members));
-        Status mine;
+    if (memory) return memory.get();
+    const auto members = static_cast<std::int64_t>(team->topology().members.size());
+    const std::int64_t wanted = settings.number("buffer") * members;
+    const std::int64_t least = std::min(wanted, least_buffer * members);
+    std::int64_t bytes = wanted;
+    if (team->topology().node_rank == 0)
+        bytes = std::min(wanted, std::max(least, free_memory().bytes / 2));
+    team->node().broadcast(&bytes, sizeof bytes, 0);
+    for (; bytes >= least && !memory; bytes /= 2)
+        memory = team->node().share(static_cast<std::size_t>(bytes));
+    const auto check = [&]() -> Status {
         if (!memory)
-            mine = failure(TW_ENOMEM, "cannot allocate {} bytes shared by the ranks of a node",
-                           settings.number("buffer") * members);
-        status = team->agree(mine);
-        if (!status.ok()) memory.reset();
-    }
+            return failure(
+                TW_ENOMEM,
+                "no memory for exchange buffers: the {} ranks of a node need {} bytes of "
+                "shared memory at least (setting 'buffer': {})",
+                members, least, wanted);
+        const auto got = static_cast<std::int64_t>(memory->size());
+        if (got < wanted && team->topology().node_rank == 0)
+            log::warn(
+                "memory is short: exchange buffers of the {} ranks of a node have {} bytes instead "
+                "of {} (setting 'buffer'; rank {})",
+                members, got, wanted, team->rank());
+        return {};
+    };
+    status = team->agree(alone(check));
+    if (!status.ok()) memory.reset();
     return memory.get();
 }
 
@@ -32,15 +62,109 @@ Packers& tw_session_impl::packers() {
         const auto sharers = static_cast<int>(team->topology().members.size());
         const int allowed = allowed_threads(asked, sharers);
         if (allowed < asked && team->rank() == 0)
-            spdlog::info("threads is {}: {} ranks a node leave processors for {}", asked, sharers,
-                         allowed);
+            log::info("threads is {}: {} ranks a node leave processors for {}", asked, sharers,
+                      allowed);
         packer_threads = std::make_unique<Packers>(allowed);
     }
     return *packer_threads;
 }
 
+void tw_session_impl::part(const Status& why) {
+    const Meeting::Parting parting = meetings->take_parting();
+    const auto is_left = [&](const tw_file_impl& f) {
+        const int serial = f.file ? f.file->serial() : f.reader->serial();
+        return parting.session ||
+               std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
+    };
+    // In the order in which they were made, the same on every rank.
+    for (const auto& f : files) {
+        if (f->closed || !is_left(*f)) continue;
+        if (f->file) f->file->leave(why);
+        if (f->reader) f->reader->leave();
+        retire(*f, why);
+    }
+    if (!parting.session) return;
+    complete_files(this, 0);
+    over = why;
+    end();
+}
+
+void tw_session_impl::retire(tw_file_impl& f, Status why) {
+    f.closed = true;
+    f.was_read = f.reader != nullptr;
+    f.left = std::move(why);
+    // Figures are not worth an error.
+    (void)alone([&]() -> Status {
+        if (f.file) finished.push_back(f.file->figures());
+        if (f.reader) finished_inputs.push_back(f.reader->figures());
+        return {};
+    });
+    f.file.reset();
+    f.reader.reset();
+}
+
+void tw_session_impl::end() {
+    if (mpi_key != MPI_KEYVAL_INVALID) {
+        int key = std::exchange(mpi_key, MPI_KEYVAL_INVALID);
+        MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+        MPI_Comm_free_keyval(&key);
+    }
+    closing.clear();
+    // A file that an exception left open still uses what follows.
+    for (const auto& f : files) {
+        f->file.reset();
+        f->reader.reset();
+        f->closed = true;
+    }
+    threads.reset();
+    memory.reset();
+    model.reset();
+    meetings.reset();
+    team.reset();
+    servers.reset();
+}
+
+void tw_session_impl::abandon() {
+    if (team) give_up(team->world());
+    if (model) give_up(*model);
+    if (servers) servers->give_up();
+    end();
+}
+
+namespace {
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works.
+int on_deletion(MPI_Comm, int, void* session, void*) {
+    static_cast<tw_session_impl*>(session)->mpi_ends();
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void tw_session_impl::watch_mpi() {
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_deletion, &mpi_key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, this);
+}
+
+/// Ranks that are in another call, or that come to one, meet those that have gone to MPI_Finalize.
+void tw_session_impl::mpi_ends() try {
+    if (mpi_key == MPI_KEYVAL_INVALID) return;  // by tw_finalize
+    mpi_key = MPI_KEYVAL_INVALID;
+    if (!meetings) return;
+    const Status met = meetings->enter({Call::mpi_finalize, 0, 0, true, {}});
+    if (!meetings->parted()) meetings->part_all();
+    const Status why = failure(TW_EMPI,
+                               "MPI_Finalize was called before tw_finalize: files that were open "
+                               "stay under their temporary names (see thalweg recover)");
+    if (rank == 0) log::error("{}", why.text);
+    part(met.ok() ? why : met);
+} catch (const std::exception&) {
+    over = {TW_EINTERNAL, "internal error"};
+}
+
 FileOptions tw_session_impl::options_for(const Settings& s) const {
     FileOptions o;
+    o.wording = wording;
     o.method = s.text("method");
     o.storage = s.text("storage");
     o.format = s.text("format");

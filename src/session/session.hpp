@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,13 +20,17 @@ struct tw_decomposition_impl {
     std::shared_ptr<const thalweg::Decomposition> decomposition;
 };
 
-/// One of the two, until it is closed.
+/// One of the two, until it is closed; a file that is closed later, until it is complete.
 struct tw_file_impl {
     tw_session session;
     std::string path;
     std::unique_ptr<thalweg::File> file;
     std::unique_ptr<thalweg::Reader> reader;
+    bool later = false;        ///< its close does not wait
+    std::int64_t staging = 0;  ///< setting: most bytes of files that are closing
     bool closed = false;
+    bool was_read = false;  ///< it is closed, and nothing can be lost of it
+    thalweg::Status left;   ///< why it is closed, if all ranks had to give it up
 };
 
 struct tw_restart_impl {
@@ -39,14 +44,28 @@ struct tw_session_impl : thalweg::ArenaSource {
     thalweg::Background* background(thalweg::Status& status) override;
     thalweg::Packers& packers() override;
     thalweg::Port* port() override { return servers ? &servers->port() : nullptr; }
+    thalweg::Meeting& meeting() override { return *meetings; }
     thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
     /// Figures of all files so far. @note Collective
     const std::string& summarize();
+    /// Gives up what some rank has given up in a call that others did not make. @note Collective
+    void part(const thalweg::Status& why);
+    /// A file that is closed. @param why  it had to be; TW_OK: it was done
+    void retire(tw_file_impl& file, thalweg::Status why);
+    /// Frees what the session has of MPI, and its threads. @note Collective
+    void end();
+    /// The same without the other ranks, who may not come.
+    void abandon();
+    /// Ends the session when MPI_Finalize is called, if it has not ended by then.
+    void watch_mpi();
+    void mpi_ends();
 
     thalweg::Settings settings;
+    thalweg::Wording wording;                     ///< of texts, the same on every rank
     std::unique_ptr<thalweg::Servers> servers;    ///< null where no ranks are set aside
     std::unique_ptr<thalweg::Watchdog> watchdog;  ///< null: nobody watches
     std::unique_ptr<thalweg::Team> team;
+    std::unique_ptr<thalweg::Meeting> meetings;
     std::unique_ptr<thalweg::Comm> model;  ///< for the model: its messages and the team's are apart
     std::unique_ptr<thalweg::Memory> memory;
     std::unique_ptr<thalweg::Background> threads;
@@ -60,10 +79,24 @@ struct tw_session_impl : thalweg::ArenaSource {
     std::vector<Known> known;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
+    /// With close=later: handles that are closed, of files that are not complete; oldest first, the
+    /// same on every rank.
+    std::vector<tw_file_impl*> closing;
+    /// What became of such files, until it is told: the same on every rank.
+    struct Late {
+        const tw_file_impl* file;
+        thalweg::Status status;
+    };
+    std::vector<Late> late;
     std::vector<thalweg::FileFigures> finished;
     std::vector<thalweg::ReadFigures> finished_inputs;
     int created = 0;   ///< files so far
     int declared = 0;  ///< decompositions so far
     int role = TW_MODEL;
+    int rank = 0;                              ///< of the model's
+    std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
+    int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI
+    thalweg::Status over;  ///< why the session can do nothing more, before tw_finalize
     std::string error, summary;
+    std::string summary_path;  ///< on rank 0, if it is to be written
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/settings.hpp"
 
-#include <fmt/ranges.h>
-
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +12,8 @@
 #include <set>
 #include <sstream>
 
+#include "comm/nearest.hpp"
+#include "comm/text.hpp"
 #include "layout/writers.hpp"
 
 namespace thalweg {
@@ -122,6 +122,9 @@ const std::vector<SettingRow>& setting_table() {
         {"header_pad", "4KiB", sizes, "free bytes behind the header, for later attributes", true},
         {"publish", "close", "close|live",
          "whether a file has a temporary name until it is closed, or its own from the start", true},
+        {"close", "wait", "wait|later",
+         "with service background or servers: whether tw_close waits until the file is complete",
+         true},
         {"durable", "no", flags, "whether every step and the close are synced to the device", true},
         {"checksum", "yes", flags,
          "whether tw_restart_write adds checksums, and tw_restart_read compares them", true},
@@ -131,6 +134,10 @@ const std::vector<SettingRow>& setting_table() {
         {"summary", "", "a path, or 'table' for standard output",
          "where tw_finalize writes the session's summary", false},
         {"print_config", "no", flags, "whether tw_init prints the effective settings", false},
+        {"language", "c", "c|fortran",
+         "whose order of dimensions the texts of errors have, and whether they count from 0 or 1; "
+         "the Fortran interface sets it",
+         false},
         {"log", "warning", "off|error|warning|info|debug", "what goes to standard error", false},
         {"config", "", "a path", "TOML file of settings", false},
     };
@@ -145,10 +152,23 @@ const SettingRow* find_row(const std::string& name) {
     return nullptr;
 }
 
+std::vector<std::string> setting_names() {
+    std::vector<std::string> names;
+    for (const SettingRow& row : setting_table()) names.emplace_back(row.name);
+    return names;
+}
+
 std::string trimmed(const std::string& text) {
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) return "";
     return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+Status unknown_setting(const std::string& name, const std::string& origin) {
+    const std::vector<std::string> names = setting_names();
+    const std::string meant = did_you_mean(name, names);
+    return failure(TW_ESETTING, "unknown setting '{}' (from the {}){}", name, origin,
+                   meant.empty() ? fmt::format("; there are {}", joined(names, ", ")) : meant);
 }
 
 std::string environment_name(const std::string& name) {
@@ -158,15 +178,28 @@ std::string environment_name(const std::string& name) {
     return result;
 }
 
+const std::map<std::string, int>& unit_shifts() {
+    static const std::map<std::string, int> shifts{{"", 0},     {"B", 0},    {"KiB", 10},
+                                                   {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    return shifts;
+}
+
+/// Environment variables of the library that are no settings, without THALWEG_.
+bool known_to_others(const std::string& name) {
+    for (const char* begin : {"TEST_", "FAULT_", "BUILD_"})
+        if (name.rfind(begin, 0) == 0) return true;
+    for (const char* whole : {"JOBS", "ROOT", "DIR", "HOME", "PREFIX", "VERSION", "PYTHON"})
+        if (name == whole) return true;
+    return false;
+}
+
 bool parse_size(const std::string& text, std::int64_t& value) {
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, value);
     if (error != std::errc() || value < 0) return false;
     const std::string unit = trimmed(std::string(rest, end));
-    static const std::map<std::string, int> shifts{{"", 0},     {"B", 0},    {"KiB", 10},
-                                                   {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
-    const auto shift = shifts.find(unit);
-    if (shift == shifts.end() || value > (INT64_MAX >> shift->second)) return false;
+    const auto shift = unit_shifts().find(unit);
+    if (shift == unit_shifts().end() || value > (INT64_MAX >> shift->second)) return false;
     value <<= shift->second;
     return true;
 }
@@ -199,20 +232,41 @@ bool allowed(const SettingRow& row, const std::string& value) {
     return false;
 }
 
+/// "; did you mean '64KiB'?" for "64KB", or another value that is much like this one, or nothing.
+std::string meant_value(const SettingRow& row, const std::string& value) {
+    const std::string values = row.values;
+    const auto unit = value.find_first_not_of("0123456789");
+    const bool size = values.find("a size in bytes") != std::string::npos;
+    if (size && unit != 0 && unit != std::string::npos) {
+        const std::string letter = trimmed(value.substr(unit)).substr(0, 1);
+        for (const auto& [name, shift] : unit_shifts())
+            if (!name.empty() && std::toupper(static_cast<unsigned char>(letter[0])) == name[0])
+                return fmt::format("; did you mean '{}{}'?", value.substr(0, unit), name);
+    }
+    if (row.values == flags) return did_you_mean(value, {"yes", "no"});
+    if (values.find('|') == std::string::npos)
+        return values.rfind("auto", 0) == 0 ? did_you_mean(value, {"auto"}) : "";
+    std::vector<std::string> choices;
+    std::istringstream list(values);
+    for (std::string choice; std::getline(list, choice, '|');) choices.push_back(choice);
+    return did_you_mean(value, choices);
+}
+
 }  // namespace
 
 Status Settings::apply(const std::string& name, const std::string& value,
                        const std::string& origin) {
     const SettingRow* row = find_row(name);
+    if (row == nullptr) return unknown_setting(name, origin);
     if (row == nullptr) {
         std::vector<std::string> names;
         for (const SettingRow& r : setting_table()) names.emplace_back(r.name);
         return failure(TW_ESETTING, "unknown setting '{}' (from the {}); there are {}", name,
-                       origin, fmt::join(names, ", "));
+                       origin, joined(names, ", "));
     }
     if (!allowed(*row, value))
-        return failure(TW_ESETTING, "setting '{}' (from the {}) is '{}'; it can be {}", name,
-                       origin, value, row->values);
+        return failure(TW_ESETTING, "setting '{}' (from the {}) is '{}'; it can be {}{}", name,
+                       origin, value, row->values, meant_value(*row, value));
     values_[name] = {value, origin};
     return {};
 }
@@ -238,51 +292,92 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
     return {};
 }
 
-Status Settings::read(const std::string& call, Settings& settings) {
-    for (const SettingRow& row : setting_table())
-        settings.values_[row.name] = {row.standard, "default"};
+namespace {
 
-    // The configuration file is named by the call or the environment, so they are read first.
-    Settings named = settings;
-    if (Status status = named.apply_list(call, "call", false); !status.ok()) return status;
-    const char* config = std::getenv("THALWEG_CONFIG");
-    const std::string path = config != nullptr ? config : named.text("config");
-    if (!path.empty()) {
-        std::ifstream file(path);
-        std::ostringstream content;
-        if (file) content << file.rdbuf();
-        if (!file || file.bad() || std::filesystem::is_directory(path))
-            return failure(TW_ESETTING, "cannot read the configuration file '{}': {}", path,
-                           std::strerror(file ? EISDIR : errno));
-        try {
-            const toml::table table = toml::parse(content.str(), path);
-            for (const auto& [key, node] : table) {
-                std::string value;
-                if (const auto text = node.value_exact<std::string>())
-                    value = *text;
-                else if (const auto number = node.value_exact<std::int64_t>())
-                    value = std::to_string(*number);
-                else if (const auto flag = node.value_exact<bool>())
-                    value = *flag ? "yes" : "no";
-                else
-                    return failure(TW_ESETTING,
-                                   "setting '{}' in '{}' is neither text, integer nor boolean",
-                                   key.str(), path);
-                if (Status status =
-                        settings.apply(std::string(key.str()), value, "file '" + path + "'");
-                    !status.ok())
-                    return status;
-            }
-        } catch (const toml::parse_error& error) {
-            return failure(TW_ESETTING, "configuration file '{}', line {}: {}", path,
-                           error.source().begin.line, error.description());
-        }
+/// Throws nothing but std::bad_alloc: one rank reads for all.
+Status read_text(const std::string& path, std::vector<char>& text) {
+    std::ifstream file(path);
+    std::ostringstream content;
+    std::error_code ignored;
+    if (file) content << file.rdbuf();
+    if (!file || file.bad() || std::filesystem::is_directory(path, ignored))
+        return failure(TW_ESETTING, "cannot read the configuration file '{}': {}", path,
+                       std::strerror(file ? EISDIR : errno));
+    const std::string all = content.str();
+    text.assign(all.begin(), all.end());
+    return {};
+}
+
+}  // namespace
+
+/// The settings of a configuration file.
+Status Settings::apply_toml(const std::string& path, std::string_view content) try {
+    for (const auto& [key, node] : toml::parse(content, path)) {
+        std::string value;
+        if (const auto text = node.value_exact<std::string>())
+            value = *text;
+        else if (const auto number = node.value_exact<std::int64_t>())
+            value = std::to_string(*number);
+        else if (const auto flag = node.value_exact<bool>())
+            value = *flag ? "yes" : "no";
+        else
+            return failure(TW_ESETTING, "setting '{}' in '{}' is neither text, integer nor boolean",
+                           key.str(), path);
+        Status status = apply(std::string(key.str()), value, "file '" + path + "'");
+        if (!status.ok()) return status;
     }
-    if (Status status = settings.apply_list(call, "call", false); !status.ok()) return status;
-    for (const SettingRow& row : setting_table())
-        if (const char* value = std::getenv(environment_name(row.name).c_str()); value != nullptr)
-            if (Status status = settings.apply(row.name, value, "environment"); !status.ok())
-                return status;
+    return {};
+} catch (const toml::parse_error& error) {
+    return failure(TW_ESETTING, "configuration file '{}', line {}: {}", path,
+                   error.source().begin.line, error.description());
+}
+
+Status Settings::read(Comm& comm, const std::string& call, Settings& settings) {
+    // The configuration file is named by the call or the environment, so they are read first.
+    std::string path;
+    std::vector<char> content;
+    Status status = alone([&]() -> Status {
+        for (const SettingRow& row : setting_table())
+            settings.values_[row.name] = {row.standard, "default"};
+        Settings named = settings;
+        if (Status own = named.apply_list(call, "call", false); !own.ok()) return own;
+        const char* config = std::getenv("THALWEG_CONFIG");
+        path = config != nullptr ? config : named.text("config");
+        return comm.rank() == 0 && !path.empty() ? read_text(path, content) : Status{};
+    });
+    if (status = agree(comm, status); !status.ok()) return status;
+    // One rank's: others may have another working folder.
+    comm.broadcast(content, 0);
+    return agree(comm, alone([&]() -> Status {
+                     Status own;
+                     if (!path.empty())
+                         own = settings.apply_toml(path, {content.data(), content.size()});
+                     if (own.ok()) own = settings.apply_list(call, "call", false);
+                     for (const SettingRow& row : setting_table())
+                         if (const char* value = std::getenv(environment_name(row.name).c_str());
+                             value != nullptr && own.ok())
+                             own = settings.apply(row.name, value, "environment");
+                     return own.ok() ? settings.check_environment() : own;
+                 }));
+}
+
+/// A name that is much like that of a setting is a mistake. Others may be somebody else's: of
+/// tests, of what builds or installs the library.
+Status Settings::check_environment() {
+    std::vector<std::string> names;
+    for (const std::string& name : setting_names()) names.push_back(environment_name(name));
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string variable(*entry, std::strcspn(*entry, "="));
+        if (variable.rfind("THALWEG_", 0) != 0 ||
+            std::find(names.begin(), names.end(), variable) != names.end())
+            continue;
+        const std::string own = variable.substr(std::strlen("THALWEG_"));
+        if (const std::string meant = nearest(own, setting_names()); !meant.empty())
+            return failure(TW_ESETTING,
+                           "the environment has {}, which is no setting; did you mean {}?",
+                           variable, environment_name(meant));
+        if (!known_to_others(own)) ignored_.push_back(variable);
+    }
     return {};
 }
 
@@ -308,7 +403,7 @@ Status Settings::check_alike(Comm& comm) const {
     std::vector<char> first;
     Status status = alone([&]() -> Status {
         for (const auto& [name, value] : values_)
-            if (name != "log") mine += name + "=" + value.text + "\n";
+            if (name != "log" && name != "language") mine += name + "=" + value.text + "\n";
         first.assign(mine.begin(), mine.end());
         return {};
     });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "comm/comm.hpp"
@@ -30,8 +31,13 @@ struct SettingValue {
 
 class Settings {
 public:
-    /// Defaults, overridden by the configuration file, by the call, by the environment.
-    static Status read(const std::string& call, Settings& settings);
+    /// Defaults, overridden by the configuration file, by the call, by the environment. The file is
+    /// read by rank 0. @note Collective; the same status on every rank
+    static Status read(Comm& comm, const std::string& call, Settings& settings);
+    /// The same for one process alone.
+    static Status read(const std::string& call, Settings& settings) {
+        return read(*make_serial_comm(), call, settings);
+    }
     /// This, overridden for one file by its own call; the environment still wins.
     Status for_file(const std::string& call, Settings& settings) const;
 
@@ -44,11 +50,16 @@ public:
     Status check_alike(Comm& comm) const;
     /// The table as text, one line a setting.
     std::string table() const;
+    /// Variables of the environment that begin with THALWEG_ and mean nothing.
+    const std::vector<std::string>& ignored() const { return ignored_; }
 
 private:
     Status apply(const std::string& name, const std::string& value, const std::string& origin);
+    Status apply_toml(const std::string& path, std::string_view content);
     Status apply_list(const std::string& list, const std::string& origin, bool file_only);
+    Status check_environment();
     std::map<std::string, SettingValue> values_;
+    std::vector<std::string> ignored_;
 };
 
 }  // namespace thalweg

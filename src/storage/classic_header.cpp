@@ -12,6 +12,7 @@
 #include <new>
 
 #include "comm/words.hpp"
+#include "storage/library_lock.hpp"
 #include "storage/memory_file.hpp"
 #include "storage/system.hpp"
 
@@ -42,8 +43,8 @@ std::vector<char> record_count(Format format, std::int64_t records) {
 
 Status pnetcdf_status(int code, const std::string& path, const std::string& what) {
     if (code == NC_NOERR) return {};
-    return failure(TW_ENETCDF, "{}: {}: {} ({})", path, what, ncmpi_strerror(code),
-                   ncmpi_strerrno(code));
+    return with_cause(failure(TW_ENETCDF, "{}: {}: {} ({})", path, what, ncmpi_strerror(code),
+                              ncmpi_strerrno(code)));
 }
 
 int pnetcdf_mode(Format format) {
@@ -118,6 +119,7 @@ Status define_classic(int ncid, const std::string& path, const Definitions& d,
 static Status compose_header(const std::string& path, const Definitions& d,
                              const StorageOptions& options, FileMap& map,
                              std::vector<char>& bytes) {
+    const LibraryLock lock;
     const MemoryFile memory;
     if (!memory.good()) return system_failure(path, "no memory for the header");
     int ncid = 0;
@@ -151,6 +153,7 @@ Status create_classic_header(const std::string& path, const Definitions& d,
 /// Adds attributes by way of PnetCDF, which moves the data to make room.
 static Status move_and_add(const std::string& path, const Definitions& d,
                            const std::vector<std::pair<int, Attribute>>& late) {
+    const LibraryLock lock;
     int ncid = 0;
     int code = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_WRITE, MPI_INFO_NULL, &ncid);
     if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot open for attributes");

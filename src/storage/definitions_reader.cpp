@@ -9,6 +9,7 @@
 
 #include "storage/classic_header.hpp"
 #include "storage/header_reader.hpp"
+#include "storage/library_lock.hpp"
 #include "storage/system.hpp"
 
 namespace thalweg {
@@ -87,6 +88,7 @@ Status read_definitions(const std::string& path, DefinedFile& file) {
     const auto& offsets = header.map.offset;
     const auto first = std::min_element(offsets.begin(), offsets.end());
     file.free = first == offsets.end() ? 0 : *first - header.bytes;
+    const LibraryLock lock;
     int ncid = 0;
     int code = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &ncid);
     if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot open");

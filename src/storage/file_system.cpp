@@ -12,6 +12,9 @@
 #include <cstring>
 #include <iterator>
 
+#include "storage/paths.hpp"
+#include "storage/system.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -121,12 +124,10 @@ WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way) {
     return way;
 }
 
-Status create_striped(const std::string& path, std::int64_t count, std::int64_t size,
+Status create_striped(const std::string& path, bool fresh, std::int64_t count, std::int64_t size,
                       std::string& said) {
     if (count >= 0 || size >= 0) {
-        const auto slash = path.rfind('/');
-        const FileSystem system =
-            file_system_at(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+        const FileSystem system = file_system_at(folder_of(path));
         const Lustre lustre;
         using Open = int(const char*, int, mode_t, unsigned long long, int, int, int);
         Open* const open = lustre.find<Open>("llapi_file_open");
@@ -141,8 +142,8 @@ Status create_striped(const std::string& path, std::int64_t count, std::int64_t 
                 "alone";
         } else {
             // Stripes are those with which a file was born.
-            if (unlink(path.c_str()) != 0 && errno != ENOENT)
-                return failure(TW_EIO, "{}: cannot replace: {}", path, std::strerror(errno));
+            if (!fresh && unlink(path.c_str()) != 0 && errno != ENOENT)
+                return system_failure(path, "cannot replace");
             const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0666,
                                 static_cast<unsigned long long>(std::max<std::int64_t>(size, 0)),
                                 -1, static_cast<int>(std::max<std::int64_t>(count, 0)), 0);
@@ -154,8 +155,9 @@ Status create_striped(const std::string& path, std::int64_t count, std::int64_t 
                 fmt::format("Lustre refuses stripe_count and stripe_size: {}", std::strerror(-fd));
         }
     }
-    const int fd = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return failure(TW_EIO, "{}: cannot create: {}", path, std::strerror(errno));
+    const int fd =
+        ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | (fresh ? O_EXCL : O_TRUNC), 0666);
+    if (fd < 0) return system_failure(path, "cannot create");
     ::close(fd);
     return {};
 }

@@ -41,9 +41,10 @@ struct WayOfWriting {
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);
 
 /// Creates a file, or empties it. On Lustre a new one gets stripes, where the library of Lustre is
-/// there; `said` receives why not. @param count, size  -1: the folder's
+/// there; `said` receives why not. @param fresh  fail if there is one. @param count, size  -1: the
+/// folder's
 /// @return TW_OK, TW_EIO
-Status create_striped(const std::string& path, std::int64_t count, std::int64_t size,
+Status create_striped(const std::string& path, bool fresh, std::int64_t count, std::int64_t size,
                       std::string& said);
 
 /// Bytes of a stripe of a file on Lustre; -1 if they cannot be told.

@@ -11,10 +11,12 @@
 #include <utility>
 
 #include "comm/status.hpp"
+#include "storage/library_lock.hpp"
 
 namespace thalweg {
 
 /// No report of HDF5's goes to standard error as long as this lives; its text goes into a Status.
+/// Around all use of HDF5: no other thread of the library's is in it meanwhile.
 class QuietHdf5 {
 public:
     QuietHdf5();
@@ -23,6 +25,7 @@ public:
     QuietHdf5& operator=(const QuietHdf5&) = delete;
 
 private:
+    const LibraryLock lock_;
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;
 };

@@ -93,7 +93,7 @@ bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* 
             pread(fd_, to + done, static_cast<std::size_t>(bytes - done), address + done);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
-            trouble_ = std::strerror(errno);
+            trouble_ = system_words(errno);
             return false;
         }
         if (n == 0) {

@@ -54,6 +54,7 @@ public:
         path_ = path;
         definitions_ = &definitions;
         format_ = options.format;
+        wording_ = options.wording;
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == options.keeper;
         later_ = options.behind;
@@ -235,7 +236,7 @@ private:
         Status status = write_bytes(chunk.data, chunk.bytes, placed.address);
         if (!status.ok()) {
             status.text += fmt::format(", variable '{}'", v.name);
-            if (v.record) status.text += fmt::format(", record {}", record);
+            if (v.record) status.text += fmt::format(", record {}", wording_.index(record));
             return status;
         }
         const std::lock_guard lock(small_);

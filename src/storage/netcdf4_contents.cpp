@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4_contents.hpp"
 
+#include <fcntl.h>
 #include <netcdf.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <map>
 #include <memory>
 
 #include "definitions/wire.hpp"
 #include "storage/hdf5_view.hpp"
+#include "storage/system.hpp"
 
 namespace thalweg {
 
@@ -320,13 +325,27 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     }
 }
 
+/// By flock(2), as HDF5 locks what it writes.
+bool is_locked(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return false;
+    const bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(fd);
+    return locked;
+}
+
 Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& contents) {
     const QuietHdf5 quiet;
     int ncid = 0;
     int code = nc_open(path.c_str(), NC_NOWRITE, &ncid);
+    if (code != NC_NOERR && is_locked(path))
+        return failure(TW_EINUSE,
+                       "{}: another program is writing it: HDF5 has it locked "
+                       "(HDF5_USE_FILE_LOCKING=FALSE in the environment reads it all the same)",
+                       path);
     if (code != NC_NOERR)
-        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: netCDF cannot open it: {}",
-                       path, nc_strerror(code));
+        return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
+                                  "{}: netCDF cannot open it: {}", path, nc_strerror(code)));
     Status status = alone([&] { return Definer(ncid, path, contents).define(); });
     code = nc_close(ncid);
     if (status.ok() && code != NC_NOERR)

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "storage/filters.hpp"
+#include "storage/hdf5_driver.hpp"
 #include "storage/system.hpp"
 
 namespace thalweg {
@@ -22,8 +23,8 @@ Status netcdf_status(int code, const std::string& path, const std::string& what)
     if (code == NC_NOERR) return {};
     // Of what the system said, netCDF-C keeps nothing but errno.
     if (errno != 0 && (code == NC_EHDFERR || code > 0)) return system_failure(path, what);
-    return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}", path, what,
-                   nc_strerror(code));
+    return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}", path, what,
+                              nc_strerror(code)));
 }
 
 Status put_attribute(int ncid, const std::string& path, int variable, const std::string& owner,
@@ -138,8 +139,19 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
         if (status.ok())
             status = check(nc_def_var_filter(ncid, id, zstd_filter, 1, &level), ": zstd");
     }
-    for (const Attribute& a : v.attributes)
+    bool has_attribute = false;
+    for (const Attribute& a : v.attributes) {
         if (status.ok()) status = put_attribute(ncid, path, id, v.name, a);
+        has_attribute |= a.name == "_FillValue";
+    }
+    // HDF5 has a fill value of its own for each variable. netCDF-C sets it by the attribute alone,
+    // and keeps it when that is deleted again.
+    if (status.ok() && v.fill && !has_attribute) {
+        status = check(
+            nc_put_att(ncid, id, "_FillValue", static_cast<nc_type>(v.type), 1, v.fill->data()),
+            ": fill value");
+        if (status.ok()) status = check(nc_del_att(ncid, id, "_FillValue"), ": fill value");
+    }
     return status;
 }
 
@@ -165,6 +177,7 @@ Status define(int ncid, const std::string& path, const Definitions& d,
 
 Status create_netcdf4(const std::string& path, const Definitions& d,
                       std::span<const ChunkGrid> grids, Format format) {
+    const QuietHdf5 quiet;
     const int mode =
         NC_CLOBBER | NC_NETCDF4 | (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
     int ncid = 0;
@@ -183,6 +196,7 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
 Status add_netcdf4_attributes(const std::string& path, const Definitions& d, Format format,
                               const std::vector<std::pair<int, Attribute>>& late) {
     if (late.empty()) return {};
+    const QuietHdf5 quiet;
     int ncid = 0;
     errno = 0;
     int code = nc_open(path.c_str(), NC_WRITE, &ncid);

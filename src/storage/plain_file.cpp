@@ -82,7 +82,7 @@ Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t byt
     if (Status status = write_fully(fd_, path_, data, bytes, in_file(offset)); !status.ok()) {
         const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
         status.text += fmt::format(", variable '{}'", v.name);
-        if (v.record) status.text += fmt::format(", record {}", c.record);
+        if (v.record) status.text += fmt::format(", record {}", wording_.index(c.record));
         return status;
     }
     ++counts_.calls;

@@ -26,6 +26,7 @@ protected:
     std::string path_;
     const Definitions* definitions_ = nullptr;
     FileMap map_;
+    Wording wording_;
     int fd_ = -1;
 
 private:

@@ -72,6 +72,7 @@ private:
         path_ = path;
         definitions_ = &definitions;
         format_ = options.format;
+        wording_ = options.wording;
         kept_ = options.existing.kept;
         durable_ = options.durable;
         throttle_ = Throttle(options.rate);

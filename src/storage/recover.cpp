@@ -5,36 +5,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <span>
-#include <string_view>
+#include <memory>
+#include <tuple>
+#include <vector>
 
+#include "storage/claim.hpp"
 #include "storage/classic_header.hpp"
-#include "storage/header_reader.hpp"
+#include "storage/committed.hpp"
+#include "storage/paths.hpp"
 #include "storage/system.hpp"
 
 namespace thalweg {
 
 namespace {
-
-const std::string suffix = ".part";
-
-class Descriptor {
-public:
-    Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    operator int() const { return fd_; }
-
-private:
-    int fd_;
-};
 
 /// Not "does not exist": what cannot be looked at is left for open() to complain of.
 bool missing(const std::string& path) {
@@ -46,95 +30,104 @@ std::string count(std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-constexpr std::string_view hdf5_signature("\x89HDF\r\n\x1a\n", 8);
+std::vector<std::string> kept_paths(const std::string& own) {
+    std::vector<std::string> there;
+    for (int k = 1; k <= most_kept; ++k)
+        if (std::string path = kept_path(own, k); !missing(path)) there.push_back(std::move(path));
+    return there;
+}
 
-/// The file is what was committed: HDF5's superblock tells how far it reaches (HDF5 file format
-/// specification, "Superblock", versions 2 and 3).
-Status complete_hdf5(int fd, const std::string& part, const std::string& path,
-                     std::span<const char> superblock, std::int64_t size, std::string& done) {
-    constexpr std::size_t version = 8, offset_bytes = 9, end_of_file = 28;
-    std::int64_t end = 0;
-    if ((superblock[version] != 2 && superblock[version] != 3) || superblock[offset_bytes] != 8)
-        return failure(TW_EFORMAT, "{}: not as netCDF-4 files are", part);
-    std::memcpy(&end, superblock.data() + end_of_file, sizeof end);
-    if (end < static_cast<std::int64_t>(end_of_file) || end > size)
-        return failure(TW_EFORMAT,
-                       "{}: ends inside its definitions, or inside its data: {} of {} "
-                       "bytes",
-                       part, size, end);
-    NoSizeSignal guard;
-    if (end != size && ftruncate(fd, end) != 0)
-        return system_failure(part, fmt::format("cannot set its size to {} bytes", end));
-    if (fsync(fd) != 0) return system_failure(part, "cannot sync");
-    done = path + (part == path && end == size ? ", complete already" : ": netCDF-4, recovered");
-    if (size > end) done += fmt::format("; {} cut off", count(size - end, "byte"));
+/// Of several, the one with the most records, and of these the newest; one that can be read.
+std::string best_of(const std::vector<std::string>& kept) {
+    std::string best = kept.front();
+    std::tuple<std::int64_t, std::int64_t, std::int64_t> most{-1, 0, 0};
+    for (const std::string& path : kept) {
+        Committed found;
+        struct stat info {};
+        if (!find_committed(path, found).ok() || stat(path.c_str(), &info) != 0) continue;
+        const std::tuple mine{found.records, std::int64_t(info.st_mtim.tv_sec),
+                              std::int64_t(info.st_mtim.tv_nsec)};
+        if (mine < most) continue;
+        best = path;
+        most = mine;
+    }
+    return best;
+}
+
+/// What is to be recovered: where its data are, and the name that it gets.
+Status find(const std::string& path, std::string& own, std::string& data) {
+    if (Status status = follow_links(path, own); !status.ok()) return status;
+    data = temporary_path(own);
+    if (!missing(data)) return {};
+    const bool there = !missing(own);
+    // After the above: a path that ends in .part can be somebody's own name for a file, too.
+    if (const std::string name = own_path(own); there && !name.empty()) {
+        data = own;
+        own = name;
+        return {};
+    }
+    const std::vector<std::string> kept = kept_paths(own);
+    if (!there && kept.empty())
+        return failure(TW_ENOTFOUND, "{}: there is neither this file nor {}", path, data);
+    data = there ? own : best_of(kept);
     return {};
+}
+
+/// A file is not replaced by one that holds less.
+Status compare(const std::string& own, const std::string& data, const Committed& found) {
+    if (missing(own)) return {};
+    Committed before;
+    const Status status = find_committed(own, before);
+    if (status.code == TW_EFORMAT) return {};  // there is nothing in it to lose
+    if (!status.ok() || before.records <= found.records) return status;
+    return failure(TW_EEXISTS, "{}: it has {}, and {} has {}: nothing was changed", data,
+                   count(found.records, "record"), own, before.records);
 }
 
 /// Gives a file the size and the record count of what was committed and is there.
-Status complete(const std::string& part, const std::string& path, std::string& done) {
-    const Descriptor fd(part, O_RDWR);
-    if (fd < 0) return system_failure(part, "cannot open for writing");
-    char begin[48] = {};
-    struct stat now {};
-    if (pread(fd, begin, sizeof begin, 0) == sizeof begin && fstat(fd, &now) == 0 &&
-        std::string_view(begin, hdf5_signature.size()) == hdf5_signature)
-        return complete_hdf5(fd, part, path, begin, now.st_size, done);
-    ClassicHeader header;
-    if (Status status = read_classic_header(fd, part, header); !status.ok()) return status;
-    struct stat info {};
-    if (fstat(fd, &info) != 0) return system_failure(part, "cannot look at it");
-
-    // Only a power loss takes records that were counted: the kill of a run does not.
-    const std::int64_t records = header.has_records() ? header.records_within(info.st_size) : 0;
-    const std::int64_t lost = header.has_records() ? header.records - records : 0;
-    const std::int64_t size = header.map.size(records);
+Status complete(const std::string& path, const Committed& found) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
     NoSizeSignal guard;
-    if (lost > 0)
-        if (Status status = write_record_count(fd, part, header.format, records); !status.ok())
-            return status;
-    if (size != info.st_size && ftruncate(fd, size) != 0)
-        return system_failure(part, fmt::format("cannot set its size to {} bytes", size));
-    if (fsync(fd) != 0) return system_failure(part, "cannot sync");
-
-    const bool whole = part == path && lost == 0 && size == info.st_size;
-    done =
-        path + (header.has_records() ? ": " + count(records, "record") : ": no record variables");
-    done += whole ? ", complete already" : header.has_records() ? " recovered" : ", recovered";
-    if (lost > 0) done += fmt::format("; {} more had been counted, but are not there", lost);
-    if (info.st_size > size)
-        done += fmt::format("; {} cut off", count(info.st_size - size, "byte"));
-    return {};
+    Status status;
+    if (found.lost > 0) status = write_record_count(fd, path, found.format, found.records);
+    if (status.ok() && found.size != found.actual && ftruncate(fd, found.size) != 0)
+        status = system_failure(path, fmt::format("cannot set its size to {} bytes", found.size));
+    if (status.ok() && fsync(fd) != 0) status = system_failure(path, "cannot sync");
+    ::close(fd);
+    return status;
 }
 
-/// The rename is safe from a power loss when the folder is.
-Status sync_folder(const std::string& path) {
-    const auto slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    const Descriptor fd(folder, O_RDONLY | O_DIRECTORY);
-    // EINVAL: this file system syncs no folders.
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
-        return system_failure(path, "renamed, but cannot sync the folder");
-    return {};
+std::string describe(const std::string& own, const Committed& found, bool whole) {
+    std::string done =
+        own + (found.has_records ? ": " + count(found.records, "record") : ": no record variables");
+    done += whole ? ", complete already" : found.has_records ? " recovered" : ", recovered";
+    if (found.lost > 0)
+        done += fmt::format("; {} more had been counted, but are not there", found.lost);
+    if (found.actual > found.size)
+        done += fmt::format("; {} cut off", count(found.actual - found.size, "byte"));
+    for (const std::string& kept : kept_paths(own))
+        done += fmt::format("; an earlier run has left {}", kept);
+    return done;
 }
 
 }  // namespace
 
-Status recover(const std::string& path, std::string& done) {
-    // A path that ends in .part can be somebody's own name for a file, too.
-    std::string part = path + suffix, own = path;
-    if (missing(part)) {
-        part = path;
-        if (path.size() > suffix.size() && path.ends_with(suffix))
-            own.resize(path.size() - suffix.size());
-    }
-    if (missing(part))
-        return failure(TW_ENOTFOUND, "{}: there is neither this file nor {}{}", path, path, suffix);
-    if (Status status = complete(part, own, done); !status.ok()) return status;
-    if (part == own) return {};
-    if (std::rename(part.c_str(), own.c_str()) != 0)
-        return system_failure(part, "cannot rename to " + own);
-    return sync_folder(own);
+Status recover(const std::string& path, bool force, std::string& done) {
+    std::string own, data;
+    Status status = find(path, own, data);
+    if (!status.ok()) return status;
+    std::unique_ptr<Claim> claim;
+    if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
+    Committed found;
+    if (status = find_committed(data, found); !status.ok()) return status;
+    if (data != own && !force)
+        if (status = compare(own, data, found); !status.ok()) return status;
+    const bool whole = data == own && found.lost == 0 && found.size == found.actual;
+    if (status = complete(data, found); !status.ok()) return status;
+    if (status = claim->publish(true); !status.ok()) return status;
+    done = describe(own, found, whole);
+    return {};
 }
 
 }  // namespace thalweg

@@ -10,9 +10,10 @@ namespace thalweg {
 
 /**
  * See tw_recover. Needs no MPI.
- * @param path  the file's own name, or its temporary one
- * @param done  receives what was done
+ * @param path   the file's own name, or its temporary one
+ * @param force  replace a file that has more records, too
+ * @param done   receives what was done
  */
-Status recover(const std::string& path, std::string& done);
+Status recover(const std::string& path, bool force, std::string& done);
 
 }  // namespace thalweg

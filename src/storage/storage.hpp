@@ -71,6 +71,8 @@ struct StorageOptions {
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
     Existing existing = {};
     bool durable = false;  ///< records that are dropped, before others are written, and close()
+    Wording wording = {};  ///< of texts
+    bool live = false;     ///< of a set of files: each has its own name from the start
 };
 
 class Storage {

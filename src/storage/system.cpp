@@ -2,9 +2,36 @@
 #include "storage/system.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstring>
+
 namespace thalweg {
+
+std::string system_words(int error) {
+    std::string words = std::strerror(error);
+    rlimit limit{};
+    if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        words += fmt::format(" (this process may have {}: ulimit -n)", limit.rlim_cur);
+    return words;
+}
+
+Status with_cause(Status status) {
+    if (status.ok()) return status;
+    // As many as a library opens at a time; those that it had then are closed by now.
+    std::array<int, 4> files{};
+    int error = 0;
+    for (int& fd : files) {
+        fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (fd < 0) error = errno;
+    }
+    for (const int fd : files)
+        if (fd >= 0) ::close(fd);
+    if (error != EMFILE && error != ENFILE) return status;
+    return {TW_EIO, status.text + ": " + system_words(error)};
+}
 
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                   std::int64_t offset) {

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "comm/size_signal.hpp"
@@ -12,10 +11,16 @@
 
 namespace thalweg {
 
+/// In the system's words; of a limit on open files, with what it is.
+std::string system_words(int error);
+
 /// errno in the system's words.
 inline Status system_failure(const std::string& path, const std::string& what) {
-    return failure(TW_EIO, "{}: {}: {}", path, what, std::strerror(errno));
+    return failure(TW_EIO, "{}: {}: {}", path, what, system_words(errno));
 }
+
+/// The failure of a library, which may not tell that this process may open no more files.
+Status with_cause(Status status);
 
 /// Reads all of it, or tells why not.
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/tiles.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "storage/file_system.hpp"
+#include "storage/paths.hpp"
 
 namespace thalweg {
 
@@ -23,13 +21,8 @@ Attribute integers(std::string name, const std::vector<std::int32_t>& values) {
 
 class TileStorage final : public Storage {
 public:
-    TileStorage(std::unique_ptr<Storage> inner, Grid grid, int tile, std::string path,
-                std::string suffix)
-        : inner_(std::move(inner)),
-          grid_(std::move(grid)),
-          tile_(tile),
-          path_(std::move(path)),
-          suffix_(std::move(suffix)) {}
+    TileStorage(std::unique_ptr<Storage> inner, Grid grid, int tile, std::string path)
+        : inner_(std::move(inner)), grid_(std::move(grid)), tile_(tile), path_(std::move(path)) {}
 
     const char* name() const override { return inner_->name(); }
     Order order() const override { return inner_->order(); }
@@ -44,12 +37,9 @@ public:
             StorageOptions own = options;
             own.keeper = 0;
             own.one_writer = true;
-            std::string said;  // told of the first file already
-            status = create_striped(tile_path(path_, tile_) + suffix_, own.stripe_count,
-                                    own.stripe_size, said);
-            if (status.ok())
-                status = inner_->create(*alone_, tile_path(path_, tile_) + suffix_, definitions_,
-                                        own, true, map_);
+            std::string data;
+            status = find_data_path(tile_path(path_, tile_), own.live, data);
+            if (status.ok()) status = inner_->create(*alone_, data, definitions_, own, true, map_);
         }
         return agree(comm, status);
     }
@@ -96,7 +86,7 @@ private:
     std::unique_ptr<Comm> alone_ = make_serial_comm();
     Grid grid_;
     int tile_;
-    std::string path_, suffix_;
+    std::string path_;
     Definitions definitions_;
     FileMap map_, plain_;
 };
@@ -169,9 +159,8 @@ FileMap plain_map(const Definitions& definitions) {
 }
 
 std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid grid, int tile,
-                                           std::string path, std::string suffix) {
-    return std::make_unique<TileStorage>(std::move(inner), std::move(grid), tile, std::move(path),
-                                         std::move(suffix));
+                                           std::string path) {
+    return std::make_unique<TileStorage>(std::move(inner), std::move(grid), tile, std::move(path));
 }
 
 }  // namespace thalweg

@@ -35,10 +35,9 @@ FileMap plain_map(const Definitions& definitions);
  * A driver that writes the shares of a grid with `own_files`, each by another driver.
  * @param inner   of this rank
  * @param tile    of this rank, -1 if it writes none
- * @param path    without number and suffix
- * @param suffix  behind the number
+ * @param path    of the set, without number
  */
 std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid grid, int tile,
-                                           std::string path, std::string suffix);
+                                           std::string path);
 
 }  // namespace thalweg

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/watchdog.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+
 #include <pthread.h>
 
 #include <algorithm>

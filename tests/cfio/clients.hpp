@@ -41,11 +41,15 @@ struct File {
     int var = 0;
     std::size_t width;
 
-    // In define mode.
-    File(const Clients& those, const char* name, int cmode = 0)
+    // Nothing is done yet.
+    enum ByHand { by_hand };
+    File(const Clients& those, const char* name, ByHand)
         : clients(those),
           path(those.path(name)),
-          width(columns * static_cast<std::size_t>(those.count)) {
+          width(columns * static_cast<std::size_t>(those.count)) {}
+
+    // In define mode.
+    File(const Clients& those, const char* name, int cmode = 0) : File(those, name, by_hand) {
         const std::size_t start[2] = {0, first_column()};
         const std::size_t count[2] = {rows, columns};
         CHECK(cfio_create(path.c_str(), cmode, &id) == 0);

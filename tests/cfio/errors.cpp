@@ -134,7 +134,8 @@ void bad_definitions(const Clients& clients) {
     const int value = 0;
     int id = 0;
     CHECK(cfio_def_dim(file.id, "negative", static_cast<std::size_t>(-5), &id) == -500);
-    CHECK(cfio_def_dim(file.id, "two words", 2, &id) == -500);
+    CHECK(cfio_def_dim(file.id, "blank at the end ", 2, &id) == -500);
+    CHECK(cfio_def_dim(file.id, "two\nlines", 2, &id) == -500);
     CHECK(cfio_def_dim(file.id, "", 2, &id) == -500);
     CHECK(cfio_def_var(file.id, "w", 77, 2, file.dims, zero, zero, &id) == -500);
     CHECK(cfio_def_var(file.id, "w", CFIO_INT, -1, file.dims, zero, zero, &id) == -500);
@@ -227,6 +228,7 @@ bool exists(const std::string& path) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
+    setenv("THALWEG_CLOSE", "wait", 1);  // files are looked at after their close
     const int x = argc > 1 ? std::atoi(argv[1]) : 1;
     const int y = argc > 2 ? std::atoi(argv[2]) : 1;
     const int ratio = argc > 3 ? std::atoi(argv[3]) : 1;

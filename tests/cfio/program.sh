@@ -36,4 +36,6 @@ ncdump -v sst out-5-2-7-1.nc | sed -n '/^ sst =/,$p' | tr -dc '0-9\n ' | xargs >
 [[ "$(cat values)" == "$(seq -s ' ' 1000 1287)" ]]
 ncdump -v ssh out-3-2-3-0.nc | sed -n '/^ ssh =/,$p' | tr -dc '0-9\n ' | xargs >values
 [[ "$(cat values)" == "$(seq -s ' ' 0 287)" ]]
+ncdump -v mask out-3-2-3-0.nc | sed -n '/^ mask =/,$p' | tr -dc '01\n ' | xargs >values
+[[ "$(cat values)" == "$(yes '0 1' | head -n 144 | xargs)" ]]
 echo "cfio program: ok"

@@ -368,6 +368,26 @@ void names_are_found(const Clients& clients) {
     CHECK(Contents(file.path).values("w") == file.values<double>(0, 0, rows, file.width));
 }
 
+void names_with_blanks(const Clients& clients) {
+    const File file(clients, "blanks");
+    int dims[2] = {0, file.dims[1]};
+    int id = 0;
+    CHECK(cfio_def_dim(file.id, "sea \\ ice \\points", rows, &dims[0]) == 0);
+    const std::size_t start[2] = {0, file.first_column()};
+    const std::size_t count[2] = {rows, columns};
+    CHECK(cfio_def_var(file.id, "w v", CFIO_FLOAT, 2, dims, start, count, &id) == 0);
+    CHECK(cfio_enddef(file.id) == 0);
+    const std::vector<float> data = file.values(0, file.first_column(), rows, columns);
+    CHECK(cfio_put_vara_float(file.id, id, 2, start, count, data.data()) == 0);
+    CHECK(file.put_own() == 0);
+    CHECK(cfio_close(file.id) == 0);
+    file.check();
+    if (!clients.first()) return;
+    const Contents contents(file.path);
+    CHECK(contents.length("sea \\ ice \\points") == static_cast<long>(rows));
+    CHECK(contents.values("w v") == file.values<double>(0, 0, rows, file.width));
+}
+
 void create_modes(const Clients& clients) {
     const struct {
         int mode;
@@ -403,6 +423,7 @@ void roles(int type, int rank, int clients, int servers) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
+    setenv("THALWEG_CLOSE", "wait", 1);  // files are looked at after their close
     const int x = argc > 1 ? std::atoi(argv[1]) : 1;
     const int y = argc > 2 ? std::atoi(argv[2]) : 1;
     const int ratio = argc > 3 ? std::atoi(argv[3]) : 1;
@@ -433,6 +454,7 @@ int main(int argc, char** argv) {
                  {"any put size", any_put_size},
                  {"a put type that differs", put_type_differs},
                  {"names are found", names_are_found},
+                 {"names with blanks", names_with_blanks},
                  {"create modes", create_modes}};
 
     // A second session is as good as the first.

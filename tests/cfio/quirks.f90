@@ -21,6 +21,7 @@ program quirks
   end if
   call expect_status(cfio_final(), merge(0, -401, cfio_proc_type() == CFIO_PROC_BLANK), &
     'cfio_final')
+  if (rank == 0) call check_file('quirks_f90.nc')
   call finish()
 
 contains
@@ -62,6 +63,11 @@ contains
     call expect_status(cfio_put_att(nc, 0, 'short', int([-7, 300], 2)), 0, 'short')
     call expect_status(cfio_put_att(nc, 0, 'byte', int(-7, 1)), 0, 'byte')
     call expect_status(cfio_put_att(nc, 0, 'every second', dims(1:3:2)), 0, 'a section')
+    call expect(char_len == 128 .and. array_len == 128, 'char_len, array_len')
+    call expect_status(cfio_put_att_str(nc, 0, 'str', name(:6)), 0, 'cfio_put_att_str')
+    call expect_status(cfio_put_att_int(nc, t, 'own int', 7), 0, 'cfio_put_att_int')
+    call expect_status(cfio_put_att_real(nc, t, 'own real', 0.25), 0, 'cfio_put_att_real')
+    call expect_status(cfio_put_att_double(nc, t, 'own double', 0.2d0), 0, 'cfio_put_att_double')
     call expect_status(cfio_enddef(nc), 0, 'cfio_enddef')
 
     a = reshape([(((value(start(1) + i, start(2) + j, id), i=0, count(1) - 1), &
@@ -76,7 +82,6 @@ contains
     call expect_status(cfio_io_end(), 0, 'cfio_io_end')
     call expect_status(cfio_close(nc), 0, 'cfio_close')
     call expect_status(cfio_end_io(), 0, 'cfio_end_io')
-    if (rank == 0) call check_file(name)
   end subroutine write_file
 
   pure real function value(i, j, k)
@@ -107,6 +112,10 @@ contains
     call expect_attribute(file, '', 'short', cfio_short, [-7d0, 300d0])
     call expect_attribute(file, '', 'byte', cfio_byte, [-7d0])
     call expect_attribute(file, '', 'every second', cfio_int, [1d0, 3d0])
+    call expect_text_attribute(file, '', 'str', 6)
+    call expect_attribute(file, 't', 'own int', cfio_int, [7d0])
+    call expect_attribute(file, 't', 'own real', cfio_float, [0.25d0])
+    call expect_attribute(file, 't', 'own double', cfio_double, [0.2d0])
     call reader_close(file)
   end subroutine check_file
 

@@ -101,6 +101,21 @@ void run(int rank, int size) {
         CHECK(restart.get_att<int>("", "step") == std::vector<int>{12});
         CHECK(restart.get_att_text("t", "units") == "K");
         CHECK(code_of([&] { restart.read("nowhere.nc"); }) == TW_EIO);
+        // One work array for two fields.
+        restart.add<double>("t", "lat lon", cells, t, TW_COPIED);
+        t.assign(t.size(), 4);
+        restart.add<double>("s", "lat lon", cells, t, TW_COPIED);
+        restart.set_var("s", "fill=0");
+        t.assign(t.size(), 5);
+        restart.write("cpp_restart.nc");
+        CHECK(code_of([&] { restart.write("cpp_restart.nc"); }) == TW_EMISSING);
+        restart.open("cpp_restart.nc");
+        restart.get<double>("t", "lat lon", cells, t);
+        CHECK(t == wanted);
+        restart.get_strided("s", "lat lon", cells, other.data(), extent, stride, TW_BY_POSITION);
+        CHECK(other == std::vector<double>(other.size(), 4));
+        CHECK(!restart.found("none"));
+        restart.close();
         restart.free();
         CHECK(code_of([&] { restart.write("cpp_restart.nc"); }) == TW_EHANDLE);
     }
@@ -189,12 +204,36 @@ void run(int rank, int size) {
         }
         file.close();
     }
+    {
+        // Boxes in arrays that all of them share, with room for one more.
+        const auto padded =
+            io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}}, {1, 1}, {1, 1});
+        CHECK(code_of([&] { io.pad(padded, {rows + 2}, 2); }) == TW_ESHAPE);
+        io.pad(padded, {rows + 2, lon + 3}, 2);
+        std::vector<double> t(static_cast<std::size_t>(2 * (rows + 2) * (lon + 3)), -1), u;
+        for (std::int64_t y = 0; y < rows; ++y)
+            for (std::int64_t x = 0; x < lon; ++x)
+                t[static_cast<std::size_t>((y + 1) * (lon + 3) + x + 1)] =
+                    value(0, rows * rank + y, x);
+        thalweg::File file = io.create("padded.nc");
+        file.def_var("T", TW_DOUBLE, "time lat lon", padded);
+        file.put("T", t);
+        file.end_step();
+        file.close();
+        file = io.open("padded.nc");
+        u.assign(t.size(), -1);
+        file.get<double>("T", padded, 0, u);
+        CHECK(u == t);
+        file.close();
+    }
     CHECK(code_of([&] { io.open("nowhere.nc"); }) == TW_EIO);
     CHECK(code_of([&] { io.create("/nonexistent/x.nc"); }) == TW_EIO);
     CHECK(code_of([&] { io.decompose("x", {4}, {Block{{3}, {2}}}); }) == TW_EBOUNDS);
     CHECK(code_of([&] { thalweg::Session bad(MPI_COMM_WORLD, "log=off; method=fast"); }) ==
           TW_ESETTING);
     CHECK(io.summary().find("cpp.nc") != std::string::npos);
+    io.wait();
+    CHECK(code_of([&] { io.wait(-1); }) == TW_EARG);
     io.finalize();
 }
 

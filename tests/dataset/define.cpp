@@ -16,6 +16,8 @@ public:
     Background* background(Status&) override { return nullptr; }
     Packers& packers() override { return packers_; }
     Port* port() override { return nullptr; }
+    Meeting& meeting() override { return *meeting_; }
+    std::unique_ptr<Meeting> meeting_;
 
 private:
     Packers packers_{1};
@@ -27,6 +29,7 @@ protected:
     Define() {
         Status status;
         team_ = Team::make(make_serial_comm(), 0, status);
+        arena_.meeting_ = std::make_unique<Meeting>(*team_);
         file_ = std::make_unique<File>(*team_, arena_, "define.nc", 1, FileOptions{});
     }
     std::shared_ptr<const Decomposition> cells(std::vector<std::string> dims,
@@ -69,6 +72,9 @@ TEST_F(Define, ReplicatedVariables) {
     ASSERT_TRUE(file_->define_dimension("x", 4).ok());
     ASSERT_EQ(var("x", "x"), TW_OK);
     ASSERT_EQ(var("scalar", ""), TW_OK);
+    // Only a variable with a decomposition makes the record dimension.
+    ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_ENOTFOUND);
+    ASSERT_TRUE(file_->define_dimension("time", TW_UNLIMITED).ok());
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_OK);
     EXPECT_TRUE(made().variables[0].decomposition->replicated);
     EXPECT_EQ(made().variables[0].elements(), 4);
@@ -81,7 +87,8 @@ TEST_F(Define, ReplicatedVariables) {
 
 TEST_F(Define, BadDimensions) {
     EXPECT_EQ(file_->define_dimension("", 3).code, TW_EARG);
-    EXPECT_EQ(file_->define_dimension("a b", 3).code, TW_EARG);
+    EXPECT_EQ(file_->define_dimension("a/b", 3).code, TW_EARG);
+    EXPECT_EQ(file_->define_dimension("a b", 3).code, TW_OK);
     EXPECT_EQ(file_->define_dimension("x", -1).code, TW_ESHAPE);
     EXPECT_EQ(file_->define_dimension("x", 3).code, TW_OK);
     EXPECT_EQ(file_->define_dimension("x", 3).code, TW_EEXISTS);
@@ -99,7 +106,7 @@ TEST_F(Define, BadVariablesLeaveNothingBehind) {
     EXPECT_EQ(var("v", "y", xy), TW_ESHAPE);         // x is missing
     EXPECT_EQ(var("v", "y y", xy), TW_EEXISTS);
     EXPECT_EQ(var("v", "y x x", xy), TW_EEXISTS);
-    EXPECT_EQ(var("v", "a b"), TW_ENOTFOUND);  // a becomes the record dimension, b is nothing
+    EXPECT_EQ(var("v", "a b"), TW_ENOTFOUND);  // nothing makes a a dimension
     EXPECT_TRUE(made().dims.empty());
     EXPECT_TRUE(made().variables.empty());
 

@@ -211,16 +211,16 @@ TEST_F(Addresses, DenseWithoutHalos) {
 }
 
 TEST_F(Addresses, Strided) {
-    // Three slots of 7 x 7 (the largest with its halo), x backwards.
-    const std::int64_t extent[] = {3, 7, 7}, stride[] = {1000, 100, -8};
+    // Two slots of 7 x 7 (the largest with its halo), x backwards.
+    const std::int64_t extent[] = {2, 7, 7}, stride[] = {1000, 100, -8};
     ASSERT_TRUE(check_strided(*d_, 3, extent, stride, array_).ok());
-    EXPECT_TRUE(array_.with_halo);
+    EXPECT_EQ(array_.form, Form::with_halo);
     EXPECT_EQ(at(0, {0, 0}), 100 * 1 - 8 * 2);
     EXPECT_EQ(at(1, {3, 2}), 1000 + 100 * 3 - 8 * 5);
     // Without room for halos.
     const std::int64_t bare[] = {2, 3, 4};
     ASSERT_TRUE(check_strided(*d_, 3, bare, stride, array_).ok());
-    EXPECT_FALSE(array_.with_halo);
+    EXPECT_EQ(array_.form, Form::without_halo);
     EXPECT_EQ(at(0, {0, 0}), 0);
     EXPECT_EQ(at(1, {3, 2}), 1000 + 100 * 2 - 8 * 3);
 }
@@ -232,6 +232,9 @@ TEST_F(Addresses, StridedOfTheWrongForm) {
     };
     EXPECT_EQ(code(2, {7, 7}), TW_ESHAPE);     // two boxes, one place
     EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);  // one slot
+    EXPECT_EQ(code(3, {3, 7, 7}), TW_ESHAPE);  // one too many
+    EXPECT_EQ(code(3, {2, 7, 8}), TW_ESHAPE);  // too large
+    EXPECT_EQ(code(3, {2, 5, 6}), TW_ESHAPE);  // between the two forms
     EXPECT_EQ(code(3, {2, 2, 4}), TW_ESHAPE);  // too small
     EXPECT_EQ(code(3, {2, 3, 3}), TW_ESHAPE);
     EXPECT_EQ(code(1, {7}), TW_ESHAPE);
@@ -250,15 +253,44 @@ TEST(Arrays, OneBoxMustFitExactly) {
         return check_strided(*m, 2, extent, stride, view).code;
     };
     EXPECT_EQ(code(2, 3), TW_OK);
-    EXPECT_FALSE(view.with_halo);
+    EXPECT_EQ(view.form, Form::without_halo);
     EXPECT_EQ(code(4, 5), TW_OK);
-    EXPECT_TRUE(view.with_halo);
+    EXPECT_EQ(view.form, Form::with_halo);
     EXPECT_EQ(code(4, 3), TW_ESHAPE);
     EXPECT_EQ(code(3, 5), TW_ESHAPE);
     EXPECT_EQ(code(5, 6), TW_ESHAPE);
-    EXPECT_TRUE(check_dense(*m, 20).ok());
-    EXPECT_EQ(check_dense(*m, 6).code, TW_ESHAPE);
-    EXPECT_EQ(check_dense(*m, 0).code, TW_ESHAPE);
+    EXPECT_TRUE(check_dense(*m, 20, view).ok());
+    EXPECT_EQ(check_dense(*m, 6, view).code, TW_ESHAPE);
+    EXPECT_EQ(check_dense(*m, 0, view).code, TW_ESHAPE);
+}
+
+TEST_F(Addresses, Padded) {
+    Decomposition padded = *d_;
+    padded.padded = {8, 9};
+    padded.room = 4;
+    const auto code = [&](std::vector<std::int64_t> extent) {
+        const std::int64_t stride[] = {1000, 100, 8};
+        return check_strided(padded, 3, extent.data(), stride, array_).code;
+    };
+    EXPECT_EQ(code({4, 8, 9}), TW_OK);
+    EXPECT_EQ(array_.form, Form::with_halo);
+    EXPECT_EQ(code({2, 8, 9}), TW_OK);
+    EXPECT_EQ(code({4, 4, 6}), TW_OK);
+    EXPECT_EQ(array_.form, Form::without_halo);
+    EXPECT_EQ(code({3, 8, 9}), TW_ESHAPE);
+    EXPECT_EQ(code({2, 7, 7}), TW_ESHAPE);
+    EXPECT_EQ(code({2, 3, 4}), TW_ESHAPE);
+    array_ = {};
+    array_.data = memory_;
+    EXPECT_TRUE(check_dense(padded, 4 * 72, array_).ok());
+    EXPECT_TRUE(check_dense(padded, 2 * 72, array_).ok());
+    EXPECT_EQ(check_dense(padded, 3 * 72, array_).code, TW_ESHAPE);
+    EXPECT_EQ(check_dense(padded, padded.stored, array_).code, TW_ESHAPE);
+    array_.type = TW_FLOAT;
+    const int order[] = {0, 1};
+    HeldBox held;
+    held.block = 1;
+    EXPECT_EQ(locate(padded, order, held, array_).base - array_.data, 4 * (72 + 1 * 9 + 2));
 }
 
 TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
@@ -266,7 +298,7 @@ TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
     ArrayView view;
     const std::int64_t extent[] = {0, 8}, stride[] = {32, 4};
     EXPECT_TRUE(check_strided(*m, 2, extent, stride, view).ok());
-    EXPECT_TRUE(check_dense(*m, 0).ok());
+    EXPECT_TRUE(check_dense(*m, 0, view).ok());
 }
 
 /// What is wanted of the parts of a variable is, together, what is wanted of it.

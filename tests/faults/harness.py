@@ -271,6 +271,10 @@ def judge_files(
             problems.append(f"{path.name} {wrong}")
 
     there = {p.name for p in run.iterdir()} if run.exists() else set()
+    if killed:
+        there -= {f".{name}.lock" for name in FILES}
+    # A restart that failed keeps what it had when the next one is written.
+    there -= {f"{name}.part.1" for name, log in logs.items() if log.failed}
     for name in sorted(there - {n + end for n in FILES for end in ("", ".part")}):
         problems.append(f"{name} should not be there")
     for name in FILES:

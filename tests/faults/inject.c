@@ -133,7 +133,11 @@ __attribute__((destructor)) static void end(void) {
 
 /* ---- the moment ---------------------------------------------------------------------------- */
 
-static int meant_path(const char* path) { return strstr(path, plan.path) != NULL; }
+/* Not the locks: what is written to them is for people. */
+static int meant_path(const char* path) {
+    const size_t n = strlen(path);
+    return strstr(path, plan.path) != NULL && (n < 5 || strcmp(path + n - 5, ".lock") != 0);
+}
 
 /* Whether the file of the descriptor is meant; `path` receives its path. */
 static int meant(int fd, char* path) {

@@ -11,10 +11,10 @@ program restarts
 
   integer, parameter :: nx = 7, nz = 2
   type(tw_session) :: io
-  type(tw_decomposition) :: rows, columns, none
-  type(tw_restart) :: restart, other
+  type(tw_decomposition) :: rows, columns, other_names, none
+  type(tw_restart) :: restart, other, work
   real(real64), allocatable, target :: t(:, :, :), other_t(:, :, :)
-  real, target :: profile(nz), spare
+  real, target :: profile(nz), spare, another
   integer(int64), target :: clock
   character(len=8), target :: title
   integer :: ny, status, i0, ni, values(3)
@@ -84,6 +84,42 @@ program restarts
   call expect(all(same(other_t, parts_of_x())), 'parts of x')
   call expect(.not. tw_restart_found(other, 'not there') .and. abs(spare - 4) <= 0, 'what was not there')
 
+  ! Two fields that pass through one work array.
+  work = tw_restart_new(io, 'durable=no')
+  other_t = parts_of_x()
+  call tw_restart_add(work, 'first', 'x y z', other_t, columns, flags=TW_COPIED)
+  other_t = -2*other_t
+  call tw_restart_add(work, 'second', 'x y z', other_t, columns, flags=TW_COPIED)
+  call tw_restart_set_var(work, 'second', 'fill=0')
+  other_t = 5
+  call tw_restart_write(work, 'work.nc')
+  call tw_restart_write(work, 'work.nc', status)
+  call expect_status(status, TW_EMISSING, 'copies that have been written')
+  call tw_restart_open(work, 'work.nc')
+  call tw_restart_get(work, 'second', 'x y z', other_t, columns)
+  call expect(all(same(other_t, -2*parts_of_x())), 'the second field')
+  call tw_restart_get(work, 'first', 'x y z', other_t, columns)
+  call expect(all(same(other_t, parts_of_x())), 'the first field')
+  call tw_restart_get(work, 'third', 'x y z', other_t, columns, TW_OPTIONAL)
+  call expect(.not. tw_restart_found(work, 'third'), 'no third field')
+  call tw_restart_get(work, 'first', 'x y z', other_t, none, ierr=status)
+  call expect_status(status, TW_EHANDLE, 'no decomposition to read into')
+  call tw_restart_close(work)
+  other_names = tw_decompose(io, 'c b a', [nz, ny, nx], [1, 1, i0 + 1], [nz, ny, ni])
+  other_t = 5
+  call tw_restart_add(work, 'first', 'a b c', other_t, other_names, ierr=status)
+  call expect_status(status, TW_EEXISTS, 'other dimensions')
+  call tw_restart_open(work, 'work.nc')
+  call tw_restart_get(work, 'first', 'a b c', other_t, other_names, ierr=status)
+  call expect_status(status, TW_ESHAPE, 'dimensions of other names')
+  call tw_restart_get(work, 'first', 'a b c', other_t, other_names, TW_BY_POSITION)
+  call expect(all(same(other_t, parts_of_x())), 'the first field by position')
+  call tw_restart_close(work)
+  call tw_restart_close(work, status)
+  call expect_status(status, TW_ESTATE, 'nothing is open')
+  call tw_restart_free(work)
+  other_t = parts_of_x()
+
   ! Errors.
   call tw_restart_add(other, 't', 'y x z', other_t, columns, ierr=status)
   call expect_status(status, TW_EEXISTS, 'another order of dimensions')
@@ -95,7 +131,8 @@ program restarts
   call expect_status(status, merge(TW_OK, TW_ESHAPE, ni == 0), 'an array that is too small')
   call tw_restart_def_dim(other, 'w', 0_int64, status)
   call expect_status(status, TW_ESHAPE, 'a dimension without a length')
-  call tw_restart_add(other, 'v', '', spare, ierr=status)
+  another = 0
+  call tw_restart_add(other, 'v', '', another, ierr=status)
   call expect_status(status, TW_OK, 'a scalar')
   call tw_restart_read(other, 'restart.nc', status)
   call expect_status(status, TW_ENOTFOUND, 'a variable that is missing')

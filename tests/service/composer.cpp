@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "comm/clock.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg;
@@ -217,6 +218,60 @@ TEST(Composer, BoxesInAnyOrder) {
         writers.each([&](Composer& c) { return c.fill_fixed(); });
         ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
     }
+}
+
+namespace {
+
+/// Every other row of a variable, each a box of its own.
+struct Stripes {
+    static constexpr std::int64_t width = 8;
+    Plan plan;
+    std::unique_ptr<Layout> layout = make_serial_layout();
+    std::vector<Sent> sent;
+    MemoryFile file;
+
+    explicit Stripes(std::int64_t rows) {
+        plan.add("v", TW_SHORT, {2 * rows, width}, true);
+        plan.lay_out();
+        sent.push_back(empty_parcel(plan, UnitKind::boxes, 0));
+        for (std::int64_t row = 0; row < rows; ++row) {
+            Box box;
+            box.nd = 2;
+            box.low[0] = 2 * row;
+            box.count[0] = 1;
+            box.count[1] = width;
+            sent[0].add(plan, 0, box, 0);
+        }
+    }
+    double write() {
+        Composer composer(plan.definitions, plan.spaces, *layout, 0, file, 1 << 20, nullptr);
+        const auto parcels = parcels_of(sent);
+        const double begin = now();
+        EXPECT_TRUE(composer.write(parcels).ok());
+        EXPECT_TRUE(composer.end_boxes(1).ok());
+        return now() - begin;
+    }
+};
+
+}  // namespace
+
+TEST(Composer, ManySmallBoxesAreFewWrites) {
+    Stripes stripes(1000);
+    stripes.write();
+    const std::int64_t bytes = 2 * 1000 * Stripes::width * 2;
+    EXPECT_EQ(stripes.file.counts().bytes, bytes);
+    EXPECT_LE(stripes.file.counts().calls, 2);  // the last row is filled
+}
+
+// Four times the boxes take about four times as long, not sixteen times.
+TEST(Composer, ManySmallBoxesTakeLinearTime) {
+    Stripes few(10000), many(40000);
+    double short_time = few.write(), long_time = many.write();
+    for (int i = 0; i < 4; ++i) {
+        short_time = std::min(short_time, few.write());
+        long_time = std::min(long_time, many.write());
+    }
+    EXPECT_LT(long_time, 9 * short_time);
 }
 
 TEST(Composer, TellsOfFailures) {

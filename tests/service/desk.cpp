@@ -269,6 +269,36 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
         "x.nc: the ranks are in different calls: tw_put_box on rank 0, tw_end_step on rank 1");
 }
 
+// Boxes of one rank alone would be written as parts of rows, which the others' would have read and
+// written again; a close waits for all ranks, so it does not press.
+TEST(Desk, BoxesOfAllRanksAreWrittenOnce) {
+    Office o(3);
+    const auto boxes = [&](int rank) {
+        Sent s = empty_parcel(o.plan, UnitKind::boxes, rank);
+        s.parcel.head.ends = false;
+        s.parcel.head.records = 1;
+        s.add(o.plan, 0, o.part(0, rank, 3), 1, 0);
+        return s;
+    };
+    for (int r = 0; r < 3; ++r) {
+        EXPECT_EQ(o.file.counts().calls, 0);
+        o.publish(r, boxes(r));
+        o.publish(r, o.unit(UnitKind::last, r, 3, -1));
+        o.work();
+    }
+    EXPECT_EQ(o.desk->marks(), 1);
+    EXPECT_EQ(o.file.counts().bytes, 32 + 16);  // and 'f', which is filled
+    EXPECT_EQ(o.file.counts().calls, 2);
+    // A rank that waits for room does not wait for the others.
+    Office pressed(2);
+    pressed.publish(0, boxes(0));
+    pressed.work();
+    EXPECT_EQ(pressed.done(0), 0);
+    pressed.ranks[0]->region().waiting = 1;
+    pressed.work();
+    EXPECT_EQ(pressed.done(0), 1);
+}
+
 // Of ranks that publish the same units and meet, the first waits for room and the last is slow.
 TEST(Desk, ARankThatWaitsForRoomIsNotStuck) {
     Office o(3, false, 512);

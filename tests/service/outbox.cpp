@@ -18,10 +18,11 @@ struct Queue {
     std::unique_ptr<Comm> comm = make_serial_comm();
     Word doorbell{0};
     Outbox outbox;
-    Queue(std::int64_t bytes, int agents) : outbox(memory(bytes), agents, doorbell, *comm) {}
-    static std::unique_ptr<Segment> memory(std::int64_t bytes) {
+    Queue(std::int64_t bytes, int agents, bool grows = false)
+        : outbox(memory(bytes, grows), agents, doorbell, *comm, grows) {}
+    static std::unique_ptr<Segment> memory(std::int64_t bytes, bool grows) {
         Status status;
-        auto m = Outbox::memory_for(bytes, {}, status);
+        auto m = Outbox::memory_for(bytes, {}, status, grows);
         EXPECT_TRUE(status.ok()) << status.text;
         return m;
     }
@@ -56,6 +57,31 @@ TEST(Outbox, TakesNoMoreThanThereIs) {
     EXPECT_EQ(q.outbox.take(100), nullptr);  // the open unit alone fills it
     EXPECT_EQ(q.outbox.waits, 0);
     EXPECT_EQ(q.outbox.most_bytes, 4032);
+}
+
+// A queue that grows takes memory for what is in it, and uses that again.
+TEST(Outbox, GrowsWithWhatIsPut) {
+    Queue q(64 << 20, 1, true);
+    EXPECT_EQ(q.outbox.capacity(), 64 << 20);
+    EXPECT_EQ(q.outbox.touched(), 0);
+    for (std::int64_t unit = 0; unit < 50; ++unit) {
+        for (int i = 0; i < 3; ++i) {
+            char* to = q.outbox.take(1 << 20);
+            ASSERT_NE(to, nullptr);
+            std::memset(to, 1, 1 << 20);
+        }
+        Parcel p = boxes_parcel();
+        q.outbox.publish(p);
+        // The writer is one unit behind.
+        q.done(0, unit);
+    }
+    EXPECT_GE(q.outbox.touched(), 6 << 20);
+    EXPECT_LE(q.outbox.touched(), 14 << 20);
+    EXPECT_LE(q.outbox.most_bytes, q.outbox.touched());
+    EXPECT_EQ(q.outbox.waits, 0);
+    EXPECT_FALSE(q.outbox.drained());
+    q.done(0, 50);
+    EXPECT_TRUE(q.outbox.drained());
 }
 
 // A slow agent reads every unit before it gives its memory back, and finds what was put there.

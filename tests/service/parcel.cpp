@@ -22,6 +22,8 @@ TEST(Parcel, IsReadAsItWasDescribed) {
         p.head.end = random.below(50);
         p.put[0] = static_cast<std::int64_t>(random.next());
         p.lacking[0] = static_cast<std::int64_t>(random.next());
+        p.bare[0] = static_cast<std::int64_t>(random.next());
+        p.with_halo[0] = static_cast<std::int64_t>(random.next());
         for (std::size_t i = 0; i < plan.definitions.variables.size(); ++i)
             for (const auto& of : random_boxes(plan.definitions.variables[i], 3, random))
                 for (const Box& box : of) {
@@ -34,7 +36,8 @@ TEST(Parcel, IsReadAsItWasDescribed) {
                 }
         const auto words = describe_parcel(p);
         EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
-        EXPECT_EQ(kind_of(words.data()), p.head.kind);
+        EXPECT_EQ(head_of(words.data()).kind, p.head.kind);
+        EXPECT_EQ(has_entries(words.data()), !p.entries.empty());
         const char* base = reinterpret_cast<const char*>(&random);
         const Parcel q = parse_parcel(words.data(), base, plan.definitions.variables, {});
         EXPECT_EQ(describe_parcel(q), words);

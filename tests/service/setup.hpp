@@ -223,7 +223,7 @@ inline Sent empty_parcel(const Plan& plan, UnitKind kind, int rank) {
     s.parcel.head.kind = kind;
     s.parcel.head.rank = rank;
     s.parcel.put.assign((plan.definitions.variables.size() + 63) / 64, 0);
-    s.parcel.lacking = s.parcel.put;
+    s.parcel.lacking = s.parcel.bare = s.parcel.with_halo = s.parcel.put;
     return s;
 }
 

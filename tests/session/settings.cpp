@@ -90,6 +90,37 @@ TEST_F(Sources, UnknownNames) {
     expect_words(refused(""), {"'nothing'", file_.c_str()});
 }
 
+TEST_F(Sources, WhatWasMeantIsNamed) {
+    expect_words(refused("metod=record"), {"'metod'", "did you mean 'method'?"});
+    expect_words(refused("deflat=1"), {"did you mean 'deflate'?"});
+    expect_words(refused("colour=red"), {"there are mode, method,"});
+    expect_words(refused("method=recrod"), {"'recrod'", "did you mean 'record'?"});
+    expect_words(refused("format=NetCDF4"), {"did you mean 'netcdf4'?"});
+    expect_words(refused("durable=y"), {"it can be yes or no"});
+    expect_words(refused("durable=yess"), {"did you mean 'yes'?"});
+    expect_words(refused("buffer=8MB"), {"did you mean '8MiB'?"});
+    expect_words(refused("buffer=64 k"), {"did you mean '64KiB'?"});
+    expect_words(refused("queue=1gib"), {"did you mean '1GiB'?"});
+    expect_words(refused("queue=Auto"), {"did you mean 'auto'?"});
+    EXPECT_EQ(refused("buffer=1.5MiB").text.find("mean"), std::string::npos);
+}
+
+TEST_F(Sources, EnvironmentWithMistypedNames) {
+    environment("THALWEG_METOD", "record");
+    expect_words(refused(""), {"THALWEG_METOD", "did you mean THALWEG_METHOD?"});
+    unsetenv("THALWEG_METOD");
+    environment("THALWEG_LOG_LEVEL", "info");
+    expect_words(refused(""), {"THALWEG_LOG_LEVEL", "did you mean THALWEG_LOG?"});
+    unsetenv("THALWEG_LOG_LEVEL");
+    for (const char* other : {"THALWEG_TEST_LIMIT", "THALWEG_FAULT_RANK", "THALWEG_BUILD_BENCH",
+                              "THALWEG_JOBS", "THALWEG_PYTHON", "THALWEG_ROOT", "THALWEG_DIR",
+                              "THALWEG_HOME", "THALWEG_PREFIX", "THALWEG_VERSION"})
+        environment(other, "3");
+    EXPECT_TRUE(read("").ignored().empty());
+    environment("THALWEG_COLOUR", "red");
+    EXPECT_EQ(read("").ignored(), std::vector<std::string>{"THALWEG_COLOUR"});
+}
+
 TEST_F(Sources, BadValuesAreNamedWithWhatIsAllowed) {
     expect_words(refused("method=fast"), {"'method'", "'fast'", "record|slabs"});
     for (const char* bad : {"method=",

@@ -65,14 +65,14 @@ TEST(FileSystem, StripesWhereThereAreNone) {
     const std::string path =
         std::filesystem::temp_directory_path() / ("stripes" + std::to_string(getpid()));
     std::string said;
-    EXPECT_TRUE(create_striped(path, -1, -1, said).ok());
+    EXPECT_TRUE(create_striped(path, false, -1, -1, said).ok());
     EXPECT_EQ(said, "");
-    EXPECT_TRUE(create_striped(path, 4, 1 << 20, said).ok());
+    EXPECT_TRUE(create_striped(path, false, 4, 1 << 20, said).ok());
     EXPECT_NE(said.find("not Lustre"), std::string::npos) << said;
     EXPECT_TRUE(std::filesystem::exists(path));
     EXPECT_EQ(stripe_size_of(path), -1);
     std::filesystem::remove(path);
-    const Status status = create_striped("/nonexistent/x", 4, -1, said);
+    const Status status = create_striped("/nonexistent/x", false, 4, -1, said);
     EXPECT_EQ(status.code, TW_EIO);
     EXPECT_NE(status.text.find("/nonexistent/x: cannot create: No such file"), std::string::npos)
         << status.text;

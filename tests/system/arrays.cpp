@@ -14,7 +14,8 @@ void make_junk(std::vector<char>& bytes, std::uint64_t seed) {
 namespace {
 
 /// As tw_put lays out boxes: dense, with their halos, one after another.
-void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Array& array) {
+void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Random& random,
+                 Array& array) {
     const std::vector<Box>& boxes = array.boxes;
     const std::size_t nd = x.dims.size();
     for (std::size_t b = 0; b < boxes.size(); ++b) {
@@ -23,31 +24,40 @@ void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Array
         for (std::size_t d = nd; d-- > 0;) {
             array.strides[b][d] = stride * size;
             own += x.low[r][d] * stride;
-            stride *= boxes[b].count[d] + x.low[r][d] + x.high[r][d];
+            stride *=
+                x.padded.empty() ? boxes[b].count[d] + x.low[r][d] + x.high[r][d] : x.padded[d];
         }
         // An empty box takes no place, whatever its halo.
-        if (volume(boxes[b]) == 0) stride = 0;
+        if (x.padded.empty() && volume(boxes[b]) == 0) stride = 0;
         array.base[b] = (array.n + own) * size;
         array.n += stride;
+    }
+    if (!x.padded.empty() && random.percent(50)) {
+        array.n = x.room[r];
+        for (const std::int64_t n : x.padded) array.n *= n;
     }
     array.bytes.resize(static_cast<std::size_t>(array.n * size));
 }
 
 /// As an array section may be.
-void place_strided(const Decomposition& x, std::size_t r, std::int64_t size, Random& random,
-                   Array& array) {
+void place_strided(const Decomposition& x, std::size_t r, bool with_halo, std::int64_t size,
+                   Random& random, Array& array) {
     const std::vector<Box>& boxes = array.boxes;
     const std::size_t nd = x.dims.size();
     const bool over_boxes = boxes.size() != 1 || random.percent(20);
-    const bool with_halo = x.with_halo && random.percent(50);
     std::vector<std::int64_t> halo(nd, 0);
     for (std::size_t d = 0; d < nd; ++d) halo[d] = with_halo ? x.low[r][d] + x.high[r][d] : 0;
     array.extent.assign(nd, 0);
     for (const Box& box : boxes)
         for (std::size_t d = 0; d < nd; ++d)
             array.extent[d] = std::max(array.extent[d], box.count[d] + halo[d]);
-    if (over_boxes)
-        array.extent.insert(array.extent.begin(), static_cast<std::int64_t>(boxes.size()));
+    auto room = static_cast<std::int64_t>(boxes.size());
+    if (!x.padded.empty()) {
+        for (std::size_t d = 0; d < nd; ++d)
+            array.extent[d] = x.padded[d] - (with_halo ? 0 : x.low[r][d] + x.high[r][d]);
+        if (random.percent(50)) room = x.room[r];
+    }
+    if (over_boxes) array.extent.insert(array.extent.begin(), room);
     // The strides nest in a random order, with gaps, some backwards.
     std::vector<std::size_t> order;
     for (std::size_t d = array.extent.size(); d-- > 0;) order.push_back(d);
@@ -79,7 +89,7 @@ void place_strided(const Decomposition& x, std::size_t r, std::int64_t size, Ran
 }  // namespace
 
 Array place_array(const Case& c, int decomposition, const std::vector<int>& dims, int rank,
-                  bool strided, std::int64_t size, Random& random) {
+                  bool strided, bool with_halo, std::int64_t size, Random& random) {
     Array array;
     array.strided = strided;
     if (decomposition < 0) {
@@ -111,9 +121,9 @@ Array place_array(const Case& c, int decomposition, const std::vector<int>& dims
         array.base.assign(array.boxes.size(), 0);
         array.strides.assign(array.boxes.size(), std::vector<std::int64_t>(x.dims.size()));
         if (strided)
-            place_strided(x, r, size, random, array);
+            place_strided(x, r, with_halo, size, random, array);
         else
-            place_dense(x, r, size, array);
+            place_dense(x, r, size, random, array);
     }
     make_junk(array.bytes, random.next());
     return array;
@@ -122,8 +132,11 @@ Array place_array(const Case& c, int decomposition, const std::vector<int>& dims
 Array make_array(const Case& c, std::size_t file, int step, const Put& put, int rank,
                  Random& random) {
     const Variable& var = c.files[file].vars[static_cast<std::size_t>(put.var)];
+    const std::uint64_t same_on_all =
+        mix(c.seed + 1009 * file + 31 * static_cast<std::uint64_t>(step) +
+            static_cast<std::uint64_t>(put.var));
     Array array = place_array(c, var.decomposition, var.dims, rank, put.strided,
-                              type_size(put.memory), random);
+                              same_on_all % 2 == 0, type_size(put.memory), random);
     Hasher hash(c, file, put, step);
     // Only rank 0's values of a replicated variable count.
     if (var.decomposition < 0) hash.base ^= static_cast<std::uint64_t>(rank) * 77777;

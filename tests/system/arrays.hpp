@@ -80,9 +80,10 @@ struct Array {
 void make_junk(std::vector<char>& bytes, std::uint64_t seed);
 
 /// An array for the part that a rank has of a decomposition, or of the whole (decomposition -1)
-/// over the given dimensions; `size` is that of one element.
+/// over the given dimensions; `with_halo`, the same on every rank, is for strided ones; `size` is
+/// that of one element.
 Array place_array(const Case& c, int decomposition, const std::vector<int>& dims, int rank,
-                  bool strided, std::int64_t size, Random& random);
+                  bool strided, bool with_halo, std::int64_t size, Random& random);
 
 /// The array of one put, with its values.
 Array make_array(const Case& c, std::size_t file, int step, const Put& put, int rank,

@@ -162,6 +162,11 @@ void settings() {
     ::setenv("THALWEG_METHOD", "record", 1);
     expect_init(CODES(TW_OK), Words{}, "method=serial");
     ::unsetenv("THALWEG_METHOD");
+    // A mistyped name, on one rank.
+    if (rank() == last_rank()) ::setenv("THALWEG_METOD", "record", 1);
+    expect_init(CODES(TW_ESETTING), WORDS("THALWEG_METOD", "did you mean THALWEG_METHOD?"),
+                nullptr);
+    ::unsetenv("THALWEG_METOD");
     // Configuration file.
     const std::string config = path_of("config.toml");
     const auto write = [&](const char* text) {
@@ -371,6 +376,12 @@ void definitions() {
              tw_def_var(f, "b", static_cast<tw_type>(bad), "x", line.handle));
     HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "nowhere"),
          tw_def_var(f, "b", TW_FLOAT, "z nowhere", nullptr));
+    // Mistyped dimensions do not become the unlimited one.
+    HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "no dimension 'nowhere'", "tw_def_dim"),
+         tw_def_var(f, "b", TW_FLOAT, "nowhere", nullptr));
+    for (const tw_decomposition d : {tw_decomposition(nullptr), line.handle})
+        HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "no dimension 'tmie'; did you mean 'time'?"),
+             tw_def_var(f, "b", TW_FLOAT, "tmie x", d));
     HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), WORDS("b"),
          tw_def_var(f, "b", TW_FLOAT, "time z", line.handle));
     HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), WORDS("b"), tw_def_var(f, "b", TW_FLOAT, "x", two));

@@ -129,7 +129,7 @@ void sessions() {
     CHECK(tw_error_message(nullptr) != nullptr);
     CHECK(tw_init(MPI_COMM_WORLD, nullptr, nullptr) == TW_EARG);
     tw_session s = nullptr;
-    CHECK(tw_init(MPI_COMM_NULL, nullptr, &s) == TW_EARG);
+    CHECK(tw_init(MPI_COMM_NULL, nullptr, &s) == TW_EMPI);
     tw_finalize(&s);
     CHECK(tw_finalize(nullptr) != TW_OK);
     s = nullptr;

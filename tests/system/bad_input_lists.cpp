@@ -22,7 +22,7 @@ void lists() {
             if (bad) own.insert(own.begin() + 1, index);
             ALL(s, CODES(TW_EBOUNDS),
                 WORDS(rank_word(last_rank()), "position 1", std::to_string(index),
-                      std::to_string(10 * p)),
+                      std::to_string(10 * p - 1)),
                 list(own));
             CHECK(d == nullptr);
         }

@@ -93,6 +93,18 @@ void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int rank
         if (!random.percent(holes)) give(box, random.below(ranks));
 }
 
+/// Extents of memory that all boxes share.
+void pad(Random& random, std::size_t nd, Decomposition& x) {
+    x.padded.assign(nd, 1);
+    for (std::size_t r = 0; r < x.boxes.size(); ++r) {
+        for (const Box& box : x.boxes[r])
+            for (std::size_t d = 0; d < nd; ++d)
+                x.padded[d] = std::max(x.padded[d], box.count[d] + x.low[r][d] + x.high[r][d]);
+        x.room.push_back(static_cast<std::int64_t>(x.boxes[r].size()) + random.below(3));
+    }
+    for (std::int64_t& n : x.padded) n += random.below(3);
+}
+
 Decomposition make_decomposition(Random& random, const std::vector<Dim>& dims, int ranks) {
     Decomposition result;
     for (int d = 0; d < static_cast<int>(dims.size()); ++d)
@@ -120,6 +132,7 @@ Decomposition make_decomposition(Random& random, const std::vector<Dim>& dims, i
         result.low.push_back(low);
         result.high.push_back(high);
     }
+    if (random.percent(20)) pad(random, shape.size(), result);
     return result;
 }
 
@@ -388,6 +401,8 @@ std::string describe(const Case& c) {
         for (std::size_t r = 0; r < x.boxes.size(); ++r) {
             text += "    rank " + std::to_string(r) + ":";
             for (const Box& box : x.boxes[r]) text += " " + list(box.start) + "+" + list(box.count);
+            if (!x.padded.empty())
+                text += " padded " + list(x.padded) + " room " + std::to_string(x.room[r]);
             if (x.with_halo) text += " halo " + list(x.low[r]) + list(x.high[r]);
             text += "\n";
         }

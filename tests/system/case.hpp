@@ -27,6 +27,8 @@ struct Decomposition {
     std::vector<std::vector<Box>> boxes;  // of each rank
     bool with_halo = false;
     std::vector<std::vector<std::int64_t>> low, high;  // halo of each rank
+    std::vector<std::int64_t> padded;                  // extents that all boxes share, or none
+    std::vector<std::int64_t> room;                    // for boxes, of each rank
 };
 
 struct Attribute {

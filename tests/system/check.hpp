@@ -109,7 +109,9 @@ inline void on_alarm(int) {
     ::alarm(state.limit);
 }
 
-inline void begin(int* argc, char*** argv, unsigned limit_seconds) {
+// @param threads, level  of MPI_Init_thread: what is wanted, and what there is
+inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads = MPI_THREAD_SINGLE,
+                  int* level = nullptr) {
     // Settings of the caller's environment would override those under test.
     std::vector<std::string> names;
     for (char** entry = environ; *entry != nullptr; ++entry)
@@ -122,7 +124,9 @@ inline void begin(int* argc, char*** argv, unsigned limit_seconds) {
 #if defined(__SANITIZE_ADDRESS__)
     __lsan_disable();  // what MPI keeps from its start is not ours
 #endif
-    MPI_Init(argc, argv);
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(argc, argv, threads, &provided);
+    if (level != nullptr) *level = provided;
 #if defined(__SANITIZE_ADDRESS__)
     __lsan_enable();
 #endif

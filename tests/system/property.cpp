@@ -238,7 +238,7 @@ public:
                 var.type == TW_CHAR || own.percent(60) ? var.type : own.pick(wider_types(var.type));
             check::step("%s get %s of %s", name_.c_str(), var.name.c_str(), f.name.c_str());
             Array array = place_array(case_, x, var.dims, check::state.rank, own.percent(30),
-                                      type_size(memory), own);
+                                      random.percent(50), type_size(memory), own);
             Array wanted = array;
             read_reference(id, v, var, record, memory, x, wanted);
             const tw_decomposition d =
@@ -353,6 +353,7 @@ private:
             expect(tw_decompose(session_, names.c_str(), n, shape.data(), start.data(),
                                 count.data(), &result),
                    "tw_decompose");
+        if (!x.padded.empty()) expect(tw_pad(result, x.padded.data(), x.room[r]), "tw_pad");
         return result;
     }
 

@@ -32,10 +32,12 @@ float value(std::int64_t record, std::int64_t at) {
     return static_cast<float>((record + 1) * 10000 + at);
 }
 
-// The only file of the folder, whatever its name is for now; "" if there is none or are several.
+// The only file of the folder but for its lock, whatever its name is for now; "" if there is none
+// or are several.
 std::string only_file(const std::string& folder) {
     std::string found;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() == ".lock") continue;
         if (!found.empty()) return "";
         found = entry.path();
     }

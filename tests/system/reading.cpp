@@ -431,7 +431,7 @@ private:
         const std::size_t nd = get.order.size();
         const std::int64_t size = type_size(get.memory);
         get.strided = own.percent(30) && get.start.size() == 1;
-        get.bare = get.strided && own.percent(50);
+        get.bare = get.strided && get.bare;
         std::int64_t bytes = 0;
         std::vector<std::int64_t> begin;  // byte of each box's memory
         for (const auto& count : get.count) {
@@ -521,6 +521,7 @@ private:
                 replicate(v, get);
             else
                 decompose(v, random, get);
+            get.bare = random.percent(50);  // what is not dense is so on all ranks
             fits &= prepare(get, own);
         }
         int all_fit = fits ? 1 : 0;

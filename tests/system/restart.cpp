@@ -142,6 +142,11 @@ public:
                 expect(tw_restart_put_att(restart_, v.name.c_str(), "_FillValue", v.type, 1, &bits),
                        "tw_restart_put_att");
         }
+        // Some arrays are used for something else before they are written.
+        for (std::size_t i = 1; i < arrays_.size(); i += 2) {
+            hand_over(i, TW_COPIED);
+            for (char& b : arrays_[i].bytes) b = 0x33;
+        }
         const double time = 1.5;
         expect(tw_restart_put_att(restart_, nullptr, "time", TW_DOUBLE, 1, &time), "put_att");
         expect(tw_restart_write(restart_, path.c_str()), "tw_restart_write");
@@ -161,6 +166,14 @@ public:
         expect(tw_restart_found(restart_, "not_there", &found), "tw_restart_found");
         CHECK_TEXT(time == 1.5 && nothing == 7 && found == 0, "%s", title_.c_str());
         for (std::size_t i = 0; i < arrays_.size(); ++i) compare(i);
+        // The same one by one, from the last to the first.
+        expect(tw_restart_open(restart_, path.c_str()), "tw_restart_open");
+        for (std::size_t i = arrays_.size(); i-- > 0;) {
+            for (char& b : arrays_[i].bytes) b = 0x5a;
+            hand_over(i, TW_REQUIRED, true);
+            compare(i);
+        }
+        expect(tw_restart_close(restart_), "tw_restart_close");
     }
 
     void end() {
@@ -281,7 +294,7 @@ private:
         Array& a = arrays_[i];
         Random own(mix(static_cast<std::uint64_t>(rank_), i));
         a.strided = own.percent(30) && a.start.size() == 1;
-        a.bare = a.strided && own.percent(50);
+        a.bare = a.strided && i % 2 == 0;  // the same on every rank
         const std::int64_t gap = a.strided ? own.below(3) : 0;
         const std::int64_t size = type_size(v.type);
         a.n = 0;
@@ -301,25 +314,30 @@ private:
             step *= a.extent[d];
         }
         a.bytes.assign(static_cast<std::size_t>(a.n * size * (gap + 1)), 0x5a);
-        std::string dims;
-        for (const int d : v.dims) dims += dim_name(d) + " ";
-        const auto register_it = [&] {
-            if (a.strided)
-                expect(tw_restart_add_strided(restart_, v.name.c_str(), v.type, dims.c_str(),
-                                              a.decomposition, a.bytes.data(),
-                                              static_cast<int>(a.extent.size()), a.extent.data(),
-                                              a.stride.data(), TW_REQUIRED),
-                       "tw_restart_add_strided");
-            else
-                expect(tw_restart_add(restart_, v.name.c_str(), v.type, dims.c_str(),
-                                      a.decomposition, a.bytes.data(), a.n, TW_REQUIRED),
-                       "tw_restart_add");
-        };
-        register_it();
-        if (own.percent(20)) register_it();
+        hand_over(i, TW_REQUIRED);
+        if (own.percent(20)) hand_over(i, TW_REQUIRED);
         // What halos become is asked for afterwards: it counts for what is registered already.
         if (a.decomposition != nullptr && a.listed == 0)
             expect(tw_fill_halo(a.decomposition, a.edges.data()), "tw_fill_halo");
+    }
+
+    /// Registers an array, or with `get` reads it.
+    void hand_over(std::size_t i, int flags, bool get = false) {
+        const Variable& v = model_.variables[i];
+        Array& a = arrays_[i];
+        std::string dims;
+        for (const int d : v.dims) dims += dim_name(d) + " ";
+        if (a.strided)
+            expect(
+                (get ? tw_restart_get_strided : tw_restart_add_strided)(
+                    restart_, v.name.c_str(), v.type, dims.c_str(), a.decomposition, a.bytes.data(),
+                    static_cast<int>(a.extent.size()), a.extent.data(), a.stride.data(), flags),
+                get ? "tw_restart_get_strided" : "tw_restart_add_strided");
+        else
+            expect((get ? tw_restart_get : tw_restart_add)(restart_, v.name.c_str(), v.type,
+                                                           dims.c_str(), a.decomposition,
+                                                           a.bytes.data(), a.n, flags),
+                   get ? "tw_restart_get" : "tw_restart_add");
     }
 
     /// Calls visit(address, position in the variable, whether it is no halo) for all elements that

@@ -120,7 +120,7 @@ void registering() {
          add("v", TW_DOUBLE, "y x", state.cells, d, 7));
     HERE(s, CODES(TW_ESHAPE), WORDS("'v'"), add("v", TW_DOUBLE, "y", state.cells, d, 3));
     HERE(s, CODES(TW_EARG), WORDS("'v'"), add("v", TW_DOUBLE, "level", nullptr, nullptr, 3));
-    HERE(s, CODES(TW_EARG), WORDS("'v'", "4"), add("v", TW_DOUBLE, "level", nullptr, d, 3, 4));
+    HERE(s, CODES(TW_EARG), WORDS("'v'", "8"), add("v", TW_DOUBLE, "level", nullptr, d, 3, 8));
     HERE(s, CODES(TW_ETYPE), WORDS("'v'", "99"),
          add("v", static_cast<tw_type>(99), "level", nullptr, d, 3));
     HERE(s, CODES(TW_EARG), WORDS("variable"), add("", TW_DOUBLE, "level", nullptr, d, 3));

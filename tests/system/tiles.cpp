@@ -60,7 +60,9 @@ std::vector<double> axis(std::int64_t n) {
 struct Model {
     tw_session io = nullptr;
     tw_decomposition deep = nullptr, flat = nullptr, staggered = nullptr;
+    tw_decomposition bounds_x = nullptr, bounds_y = nullptr;  // of cells, which no rank cuts
     Part centre{0, 1, 1, nx}, side{0, 1, 1, nx + 1};
+    bool row_first = false, column_first = false;
     MPI_Comm comm = MPI_COMM_NULL;
     int size = 1;
 
@@ -82,6 +84,14 @@ struct Model {
               TW_OK);
         CHECK(tw_decompose(io, "y xu", 1, wide, side.start + 1, side.count + 1, &staggered) ==
               TW_OK);
+        // Held by the ranks of the first row, and of the first column.
+        const std::int64_t of_x[] = {nx, 2}, of_y[] = {ny, 2};
+        const std::int64_t start_x[] = {centre.start[2], 0}, count_x[] = {centre.count[2], 2};
+        const std::int64_t start_y[] = {centre.start[1], 0}, count_y[] = {centre.count[1], 2};
+        row_first = centre.start[1] == 0;
+        column_first = centre.start[2] == 0;
+        CHECK(tw_decompose(io, "x nv", row_first, of_x, start_x, count_x, &bounds_x) == TW_OK);
+        CHECK(tw_decompose(io, "y nv", column_first, of_y, start_y, count_y, &bounds_y) == TW_OK);
     }
     bool is_model() const { return deep != nullptr; }
     ~Model() { CHECK(tw_finalize(&io) == TW_OK); }
@@ -95,6 +105,7 @@ struct Model {
         check::step("%s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;
         expect(tw_create(io, path.c_str(), settings.c_str(), &f), "tw_create");
+        expect(tw_def_dim(f, "time", TW_UNLIMITED), "tw_def_dim");
         expect(tw_def_dim(f, "x", nx), "tw_def_dim");
         if (axes) {
             expect(tw_def_dim(f, "y", ny), "tw_def_dim");
@@ -102,6 +113,10 @@ struct Model {
             for (const char* name : {"x", "y", "xu"})
                 expect(tw_def_var(f, name, TW_DOUBLE, name, nullptr), "tw_def_var");
             expect(tw_put_att_text(f, "x", "cartesian_axis", "X"), "tw_put_att");
+            expect(tw_def_var(f, "x_bnds", TW_DOUBLE, "x nv", bounds_x), "tw_def_var");
+            expect(tw_def_var(f, "y_bnds", TW_DOUBLE, "y nv", bounds_y), "tw_def_var");
+            if (records)
+                expect(tw_def_var(f, "time_bnds", TW_DOUBLE, "time nv", nullptr), "tw_def_var");
         }
         const std::string time = records ? "time " : "";
         expect(tw_def_var(f, "T", TW_FLOAT, (time + "z y x").c_str(), deep), "tw_def_var");
@@ -114,6 +129,17 @@ struct Model {
         if (axes)
             for (const auto& [name, n] : {std::pair("x", nx), {"y", ny}, {"xu", nx + 1}})
                 expect(tw_put(f, name, TW_DOUBLE, axis(n).data(), n), "tw_put");
+        if (axes) {
+            const std::int64_t n_x = row_first ? 2 * centre.count[2] : 0;
+            const std::int64_t n_y = column_first ? 2 * centre.count[1] : 0;
+            const auto from = [](std::int64_t start) {
+                std::vector<double> values = axis(start + 2 * (nx + ny));
+                values.erase(values.begin(), values.begin() + start);
+                return values;
+            };
+            expect(tw_put(f, "x_bnds", TW_DOUBLE, from(2 * centre.start[2]).data(), n_x), "x_bnds");
+            expect(tw_put(f, "y_bnds", TW_DOUBLE, from(2 * centre.start[1]).data(), n_y), "y_bnds");
+        }
         for (int s = 0; s < (records ? steps : 1); ++s) {
             const auto t = field(centre, s, false), b = field(centre, s, true),
                        u = field(side, s, true);
@@ -124,6 +150,8 @@ struct Model {
                    "B");
             expect(tw_put(f, "U", TW_FLOAT, u.data(), static_cast<std::int64_t>(u.size())), "U");
             expect(tw_put(f, "scalar", TW_INT, &s, 1), "scalar");
+            if (axes && records)
+                expect(tw_put(f, "time_bnds", TW_DOUBLE, axis(2).data(), 2), "time_bnds");
             expect(tw_end_step(f), "tw_end_step");
         }
         expect(tw_put_att_text(f, "T", "late", "set after the definitions"), "tw_put_att");

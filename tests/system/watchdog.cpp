@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -76,6 +77,7 @@ std::string run(const char* settings, unsigned seconds, bool everywhere) {
     tw_session session = start(settings);
     tw_file file = nullptr;
     CHECK(tw_create(session, "history.nc", nullptr, &file) == TW_OK);
+    CHECK(tw_def_dim(file, "time", TW_UNLIMITED) == TW_OK);
     CHECK(tw_def_var(file, "t", TW_INT, "time", nullptr) == TW_OK);
     for (int step = 1; step <= 2; ++step) {
         CHECK(tw_put(file, "t", TW_INT, &step, 1) == TW_OK);
@@ -93,12 +95,13 @@ std::string run(const char* settings, unsigned seconds, bool everywhere) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    const char* const step = "tw_end_step of history.nc, step 2,";
+    const std::string path = std::filesystem::absolute("history.nc").string();
+    const std::string step = "tw_end_step of " + path + ", step 2,";
     std::string text = run("watchdog=1; log=off", 3, true);
     expect(text, "tw_init", 1, "all ranks to make this call");
     for (int second = 1; second <= 3; ++second) expect(text, step, second, "all ranks to agree");
-    expect(text, "tw_close of history.nc", 1, "all ranks to agree");
-    expect(text, "tw_finalize", 1, "all ranks to make this call");
+    expect(text, "tw_close of " + path, 1, "all ranks to agree");
+    expect(text, "tw_finalize", 1, "all ranks to agree");
     CHECK_TEXT(text.find("step 1,") == std::string::npos, "%s", text.c_str());
     // Across nodes.
     expect(run("watchdog=1; node_size=2", 1, false), step, 1, "all ranks to agree");

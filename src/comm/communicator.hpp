@@ -1,0 +1,17 @@
+// What a session asks of the communicators that it is given and makes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "comm/comm.hpp"
+
+namespace thalweg {
+
+/// TW_EMPI for what is no communicator for a session, or where MPI is not running. Local.
+Status check_communicator(MPI_Comm comm);
+
+/// From now on nothing of this communicator is freed that takes the other ranks, nor of those that
+/// were made from it.
+void give_up(Comm& comm);
+bool is_given_up(const Comm& comm);
+
+}  // namespace thalweg

@@ -1,0 +1,36 @@
+// The log: lines on standard error. Only log.cpp includes spdlog, which is slow to compile.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+#include <utility>
+
+namespace thalweg::log {
+
+enum class Level { debug, info, warn, error };
+
+/// The least level that is written: off, error, warning (or warn), info, debug.
+void set_level(const std::string& name);
+
+void write(Level level, fmt::string_view text, fmt::format_args values);
+
+template <class... Args>
+void debug(fmt::format_string<Args...> text, Args&&... args) {
+    write(Level::debug, text, fmt::make_format_args(args...));
+}
+template <class... Args>
+void info(fmt::format_string<Args...> text, Args&&... args) {
+    write(Level::info, text, fmt::make_format_args(args...));
+}
+template <class... Args>
+void warn(fmt::format_string<Args...> text, Args&&... args) {
+    write(Level::warn, text, fmt::make_format_args(args...));
+}
+template <class... Args>
+void error(fmt::format_string<Args...> text, Args&&... args) {
+    write(Level::error, text, fmt::make_format_args(args...));
+}
+
+}  // namespace thalweg::log

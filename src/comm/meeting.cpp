@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/meeting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "comm/words.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// Of a meeting: enough for the variables of most files, few enough to cost what one word costs.
+constexpr std::size_t all_words = 32;
+enum Head : std::size_t { calls, file, not_file, flags, detail, not_detail, head_words };
+constexpr std::int64_t knew_failure = 1, refuses = 2, leaves = 4;
+
+}  // namespace
+
+const char* name_of(Call call) {
+    switch (call) {
+        case Call::decompose: return "tw_decompose";
+        case Call::decompose_list: return "tw_decompose_list";
+        case Call::fill_halo: return "tw_fill_halo";
+        case Call::pad: return "tw_pad";
+        case Call::wait: return "tw_wait";
+        case Call::create: return "tw_create";
+        case Call::open: return "tw_open";
+        case Call::summary: return "tw_summary";
+        case Call::print_summary: return "tw_print_summary";
+        case Call::restart_new: return "tw_restart_new";
+        case Call::restart_write: return "tw_restart_write";
+        case Call::restart_read: return "tw_restart_read";
+        case Call::restart_open: return "tw_restart_open";
+        case Call::restart_get: return "tw_restart_get";
+        case Call::restart_close: return "tw_restart_close";
+        case Call::finalize: return "tw_finalize";
+        case Call::mpi_finalize: return "MPI_Finalize before tw_finalize";
+        case Call::enddef: return "tw_enddef";
+        case Call::put: return "tw_put";
+        case Call::end_step: return "tw_end_step";
+        case Call::sync: return "tw_sync";
+        case Call::close: return "tw_close";
+        case Call::get: return "tw_get";
+        case Call::read: return "tw_read";
+        case Call::prefetch: return "tw_prefetch";
+    }
+    return "";
+}
+
+Status thread_failure(const char* call, int rank) {
+    return failure(TW_ESTATE,
+                   "{} was called while another thread was in a call of the same session (rank "
+                   "{}): one thread at a time may use a session; threads that write at the same "
+                   "time need a session each, on communicators of their own",
+                   call, rank);
+}
+
+Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, const Status& failed,
+                                std::span<std::int64_t> words) {
+    for (const auto& [serial, act] : prepare_) act();
+    Status refused;
+    if (const char* call = refused_.exchange(nullptr); call != nullptr)
+        refused = alone([&] { return thread_failure(call, team_.rank()); });
+    const Status& mine = refused.ok() ? given : refused;
+    std::array<std::int64_t, all_words> row{};
+    row[calls] = std::int64_t(1) << static_cast<int>(here.call);
+    row[file] = here.file;
+    row[not_file] = ~row[file];
+    row[flags] =
+        (failed.ok() ? 0 : knew_failure) | (mine.ok() ? 0 : refuses) | (here.leaves ? leaves : 0);
+    row[detail] = here.detail;
+    row[not_detail] = ~here.detail;
+    const std::span told = words.first(std::min(words.size(), all_words - head_words));
+    std::copy(told.begin(), told.end(), row.begin() + head_words);
+    team_.all_reduce(row, Reduce::bit_or);
+
+    const bool same_file = (row[file] & row[not_file]) == 0;
+    const bool same_call = same_file && (row[calls] & (row[calls] - 1)) == 0;
+    const bool alike = same_call && (row[detail] & row[not_detail]) == 0;
+    if ((row[flags] & (knew_failure | refuses)) == 0 && alike) {
+        std::copy_n(row.begin() + head_words, told.size(), told.begin());
+        if (told.size() < words.size())
+            team_.all_reduce(words.subspan(told.size()), Reduce::bit_or);
+        return {};
+    }
+    Outcome outcome;
+    outcome.failed = same_file && (row[flags] & knew_failure) != 0;
+    if ((row[flags] & knew_failure) != 0)
+        outcome.status = thalweg::agree(team_.world(), failed);
+    else if ((row[flags] & refuses) != 0)
+        outcome.status = thalweg::agree(team_.world(), mine);
+    else
+        outcome.status = compare(here);
+    if (!same_call && (row[flags] & leaves) != 0) find_parting(here);
+    return outcome;
+}
+
+/// What rank 0 does, and the first rank that does something else.
+Status Meeting::compare(const Attendance& attendance) {
+    std::string here;
+    std::vector<char> first;
+    Status status = alone([&]() -> Status {
+        here = name_of(attendance.call);
+        const std::string of = attendance.describe ? attendance.describe() : std::string();
+        if (!of.empty()) here += " " + of;
+        first.assign(here.begin(), here.end());
+        return {};
+    });
+    team_.world().broadcast(first, 0);
+    const std::string_view there(first.data(), first.size());
+    const auto differs = [&]() -> Status {
+        if (there == here) return {};
+        return failure(TW_EMISMATCH,
+                       "the ranks are in different calls: {} on rank 0, {} on rank {}", there, here,
+                       team_.rank());
+    };
+    status = thalweg::agree(team_.world(), status.ok() ? alone(differs) : status);
+    if (status.ok())
+        status = alone([&] {
+            return failure(TW_EMISMATCH, "the ranks ask for different things in {}", here);
+        });
+    return status;
+}
+
+/// Of what some rank has given up, every rank learns.
+void Meeting::find_parting(const Attendance& attendance) {
+    const std::int64_t mine = !attendance.leaves ? -1 : attendance.file;
+    std::vector<char> all;
+    for (const auto& one :
+         team_.world().gather({reinterpret_cast<const char*>(&mine), sizeof mine}, 0))
+        all.insert(all.end(), one.begin(), one.end());
+    team_.world().broadcast(all, 0);
+    for (const std::int64_t serial : to_words(all)) {
+        if (serial == 0) parting_.session = true;
+        if (serial > 0) parting_.files.push_back(static_cast<int>(serial));
+    }
+}
+
+}  // namespace thalweg

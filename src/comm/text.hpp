@@ -1,0 +1,17 @@
+// Lists in texts. <fmt/ranges.h> would compile fmt's whole formatter into each file that joins one.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace thalweg {
+
+std::string joined(std::span<const std::string> items, std::string_view separator);
+std::string joined(std::span<const std::string_view> items, std::string_view separator);
+std::string joined(std::span<const std::int64_t> items, std::string_view separator);
+std::string joined(std::span<const int> items, std::string_view separator);
+
+}  // namespace thalweg

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "definitions/fill.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace thalweg {
+
+namespace {
+
+template <class T>
+Status parse_number(const std::string& text, FillValue& value) {
+    const char* begin = text.data();
+    const char* const end = begin + text.size();
+    if (text.size() > 1 && *begin == '+' && begin[1] != '-') ++begin;
+    T number{};
+    const auto [rest, error] = std::from_chars(begin, end, number);
+    if (error != std::errc() || rest != end) {
+        if constexpr (std::is_floating_point_v<T>)
+            return failure(TW_ESETTING, "it can be a {} such as 0, 1e30, nan or inf",
+                           sizeof(T) == 4 ? "float" : "double");
+        else
+            return failure(TW_ESETTING, "it can be an integer from {} to {}",
+                           +std::numeric_limits<T>::min(), +std::numeric_limits<T>::max());
+    }
+    std::memcpy(value.data(), &number, sizeof number);
+    return {};
+}
+
+Status parse_character(const std::string& text, FillValue& value) {
+    const bool quoted =
+        text.size() == 3 && (text[0] == '\'' || text[0] == '"') && text[0] == text[2];
+    if (!quoted && text.size() != 1)
+        return failure(TW_ESETTING, "it can be one character, in quotes if it is a blank");
+    value[0] = text[quoted ? 1 : 0];
+    return {};
+}
+
+/// The bits, but for NaNs, of which each is as good as another.
+bool same(tw_type type, const char* a, const char* b) {
+    const auto both_nan = [&](auto x) {
+        auto y = x;
+        std::memcpy(&x, a, sizeof x);
+        std::memcpy(&y, b, sizeof y);
+        return std::isnan(x) && std::isnan(y);
+    };
+    if (std::memcmp(a, b, size_of(type)) == 0) return true;
+    return (type == TW_FLOAT && both_nan(float{})) || (type == TW_DOUBLE && both_nan(double{}));
+}
+
+}  // namespace
+
+Status parse_fill(const std::string& text, tw_type type, FillValue& value) {
+    value = {};
+    switch (type) {
+        case TW_CHAR: return parse_character(text, value);
+        case TW_BYTE: return parse_number<std::int8_t>(text, value);
+        case TW_SHORT: return parse_number<std::int16_t>(text, value);
+        case TW_INT: return parse_number<std::int32_t>(text, value);
+        case TW_FLOAT: return parse_number<float>(text, value);
+        case TW_DOUBLE: return parse_number<double>(text, value);
+        case TW_UBYTE: return parse_number<std::uint8_t>(text, value);
+        case TW_USHORT: return parse_number<std::uint16_t>(text, value);
+        case TW_UINT: return parse_number<std::uint32_t>(text, value);
+        case TW_INT64: return parse_number<std::int64_t>(text, value);
+        case TW_UINT64: return parse_number<std::uint64_t>(text, value);
+    }
+    return failure(TW_ESETTING, "its type has no fill value");
+}
+
+Status choose_fill(Variable& v) {
+    const auto wish = v.settings.find("fill");
+    if (wish == v.settings.end()) return {};
+    FillValue value;
+    if (const Status status = parse_fill(wish->second, v.type, value); !status.ok())
+        return failure(TW_ESETTING, "variable '{}' of type {}: setting 'fill' is '{}'; {}", v.name,
+                       name_of(v.type), wish->second, status.text);
+    v.fill = value;
+    for (const Attribute& a : v.attributes)
+        if (const Status status = check_fill(v, a); !status.ok()) return status;
+    return {};
+}
+
+Status check_fill(const Variable& v, const Attribute& a) {
+    if (!v.fill || a.name != "_FillValue" || same(v.type, a.values.data(), v.fill->data()))
+        return {};
+    return failure(TW_ESETTING, "variable '{}': setting fill={} contradicts the {}", v.name,
+                   v.settings.at("fill"), describe(v.name, a));
+}
+
+}  // namespace thalweg

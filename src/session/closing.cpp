@@ -1,0 +1,129 @@
+// Files that are closed with close=later: they outlive their handles until they are complete.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/calls.hpp"
+
+namespace thalweg {
+
+namespace {
+
+/// Files that may be closing at a time; the memory of their queues is bounded by `staging`.
+constexpr std::size_t most_closing = 16;
+
+void complete_oldest(tw_session session) {
+    tw_file_impl& file = *session->closing.front();
+    session->closing.erase(session->closing.begin());
+    Status status = file.file->complete();
+    session->retire(file, {});
+    if (!status.ok()) session->late.push_back({&file, std::move(status)});
+}
+
+/// Room in the lists, so that no rank fails where the others go on.
+Status make_room(tw_session session) {
+    return session->team->agree(alone([&]() -> Status {
+        session->closing.reserve(session->closing.size() + 1);
+        session->late.reserve(session->late.size() + session->closing.size() + 1);
+        return {};
+    }));
+}
+
+/// Completes what need not be waited for.
+void collect(tw_session session) {
+    while (!session->closing.empty()) {
+        std::int64_t written = session->closing.front()->file->written() ? 1 : 0;
+        session->team->all_reduce({&written, 1}, Reduce::min);
+        if (written == 0) return;
+        complete_oldest(session);
+    }
+}
+
+/// Whether the files that are closing take more on some rank than the last one allows; one always
+/// may be closing.
+bool too_many(tw_session session) {
+    const auto& closing = session->closing;
+    if (closing.size() < 2) return false;
+    std::int64_t bytes = 0;
+    for (const tw_file_impl* f : closing) bytes += f->file->figures().staging_bytes;
+    std::int64_t over = closing.size() > most_closing || bytes > closing.back()->staging ? 1 : 0;
+    session->team->all_reduce({&over, 1}, Reduce::max);
+    return over != 0;
+}
+
+}  // namespace
+
+Status close_file(tw_file_impl& file) {
+    tw_session session = file.session;
+    bool later = false;
+    Status status = !file.file    ? file.reader->close()
+                    : !file.later ? file.file->close()
+                                  : file.file->close_later(later);
+    if (session->meetings->parted()) return status;  // all ranks give it up together
+    if (!later) {
+        session->retire(file, {});
+        return status;
+    }
+    // All ranks have handed it over.
+    file.closed = true;
+    if (!make_room(session).ok()) {
+        Status completed = file.file->complete();
+        session->retire(file, {});
+        return completed.ok() ? status : completed;
+    }
+    session->closing.push_back(&file);
+    collect(session);
+    while (too_many(session)) complete_oldest(session);
+    return status;
+}
+
+void complete_files(tw_session session, std::int64_t most) {
+    collect(session);
+    while (static_cast<std::int64_t>(session->closing.size()) > most) complete_oldest(session);
+}
+
+Status settle_path(tw_session session, const std::string& path) {
+    collect(session);
+    const auto number_of = [&](const auto& list, const auto& path_of) {
+        std::int64_t number = 0;  // of the last one of this path, from 1
+        // One rank compares: paths may lead elsewhere on another.
+        (void)alone([&]() -> Status {
+            if (session->team->rank() != 0) return {};
+            const std::string own = canonical(path);
+            for (std::size_t i = 0; i < list.size(); ++i)
+                if (canonical(path_of(list[i])) == own) number = static_cast<std::int64_t>(i) + 1;
+            return {};
+        });
+        session->team->all_reduce({&number, 1}, Reduce::max);
+        return number;
+    };
+    if (!session->closing.empty())
+        for (auto n = number_of(session->closing, [](const auto* f) { return f->path; }); n > 0;
+             --n)
+            complete_oldest(session);
+    if (session->late.empty()) return {};
+    const auto n = number_of(session->late, [](const auto& late) { return late.file->path; });
+    if (n == 0) return {};
+    const auto at = session->late.begin() + (n - 1);
+    Status status = std::move(at->status);
+    session->late.erase(at);
+    return status;
+}
+
+Status tell_late(tw_session session) {
+    if (session->late.empty()) return {};
+    Status status = std::move(session->late.front().status);
+    session->late.clear();
+    return status;
+}
+
+}  // namespace thalweg
+
+extern "C" int tw_wait(tw_session session, int64_t most) {
+    using namespace thalweg;
+    if (!is_model(session)) return no_handle();
+    return guarded(session, [&]() -> Status {
+        if (Status status = enter(session, Call::wait, "", {}, most); !status.ok()) return status;
+        if (most < 0)
+            return failure(TW_EARG, "tw_wait: {} is no number of files that may be left", most);
+        complete_files(session, most);
+        return tell_late(session);
+    });
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/committed.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "storage/netcdf4_whole.hpp"
+#include "storage/system.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::string_view hdf5_signature("\x89HDF\r\n\x1a\n", 8);
+using Superblock = std::array<char, 48>;
+
+/// HDF5's superblock tells how far the file reaches (HDF5 file format specification, "Superblock",
+/// versions 2 and 3). What is killed before its definitions are complete has one, too.
+Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
+    constexpr std::size_t version = 8, offset_bytes = 9, end_of_file = 28;
+    if ((superblock[version] != 2 && superblock[version] != 3) || superblock[offset_bytes] != 8)
+        return failure(TW_EFORMAT, "{}: not as netCDF-4 files are", path);
+    std::memcpy(&found.size, superblock.data() + end_of_file, sizeof found.size);
+    if (found.size < static_cast<std::int64_t>(end_of_file) || found.size > found.actual)
+        return failure(TW_EFORMAT,
+                       "{}: ends inside its definitions, or inside its data: {} of {} bytes", path,
+                       found.actual, found.size);
+    return check_netcdf4_whole(path, found.size, found.has_records, found.records);
+}
+
+Status find_classic(int fd, const std::string& path, Committed& found) {
+    ClassicHeader header;
+    if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
+    struct stat info {};  // after the header: what is counted in it is in the file by then
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot look at it");
+    found.actual = info.st_size;
+    found.format = header.format;
+    found.has_records = header.has_records();
+    // Only a power loss takes records that were counted: the kill of a run does not.
+    if (found.has_records) {
+        found.records = header.records_within(info.st_size);
+        found.lost = header.records - found.records;
+    }
+    found.size = header.map.size(found.records);
+    return {};
+}
+
+Status find_open(int fd, const std::string& path, Committed& found) {
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot look at it");
+    if (S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return system_failure(path, "cannot read");
+    }
+    found.actual = info.st_size;
+    Superblock begin{};
+    found.netcdf4 = pread(fd, begin.data(), begin.size(), 0) == ssize_t(begin.size()) &&
+                    std::string_view(begin.data(), hdf5_signature.size()) == hdf5_signature;
+    return found.netcdf4 ? find_netcdf4(path, begin, found) : find_classic(fd, path, found);
+}
+
+}  // namespace
+
+Status find_committed(const std::string& path, Committed& found) {
+    found = {};
+    // A pipe without a writer would keep open() waiting.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return system_failure(path, "cannot open");
+    Status status = alone([&] { return find_open(fd, path, found); });
+    ::close(fd);
+    return status;
+}
+
+}  // namespace thalweg

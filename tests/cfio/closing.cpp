@@ -1,0 +1,192 @@
+// cfio_close does not wait: files are written while the clients compute, and what becomes of them
+// is told by later calls. And paths that are created again before they are free.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: closing X Y RATIO, on enough ranks. Every case has a session of its own.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "clients.hpp"
+
+namespace {
+
+// What is left to look at when the session has ended.
+using Checks = std::vector<std::function<void()>>;
+
+void check_later(Checks& checks, const std::shared_ptr<File>& file) {
+    checks.push_back([file] { file->check(); });
+}
+
+// One file a step, each of which takes 0.25 s to write.
+void a_file_a_step(const Clients& clients, Checks& checks) {
+    const std::size_t width = static_cast<std::size_t>(clients.count) * 16;
+    const std::size_t height = 64 * 1024 / width;
+    const std::size_t start[2] = {0, static_cast<std::size_t>(clients.rank) * 16};
+    const std::size_t count[2] = {height, 16};
+    const std::vector<float> data(height * 16, 1);
+    double longest = 0;
+    for (int step = 0; step < 4; ++step) {
+        usleep(300000);
+        MPI_Barrier(clients.comm);
+        const double begin = MPI_Wtime();
+        int id = 0;
+        int dims[2] = {0, 0};
+        int var = 0;
+        const std::string path = clients.path(("step" + std::to_string(step)).c_str());
+        CHECK(cfio_create(path.c_str(), 0, &id) == 0);
+        CHECK(cfio_def_dim(id, "y", height, &dims[0]) == 0);
+        CHECK(cfio_def_dim(id, "x", width, &dims[1]) == 0);
+        CHECK(cfio_def_var(id, "v", CFIO_FLOAT, 2, dims, start, count, &var) == 0);
+        CHECK(cfio_enddef(id) == 0);
+        CHECK(cfio_put_vara_float(id, var, 2, start, count, data.data()) == 0);
+        CHECK(cfio_close(id) == 0);
+        CHECK(cfio_io_end() == 0);
+        longest = std::max(longest, MPI_Wtime() - begin);
+        checks.push_back([path, height, width] {
+            const auto values = Contents(path).values("v");
+            CHECK(values == std::vector<double>(height * width, 1));
+        });
+    }
+    CHECK_TEXT(longest < 0.2, "a step's output took %.3f s", longest);
+}
+
+std::shared_ptr<File> written(const Clients& clients, const char* name) {
+    auto file = std::make_shared<File>(clients, name);
+    CHECK(cfio_enddef(file->id) == 0);
+    CHECK(file->put_own() == 0);
+    return file;
+}
+
+// The file cannot have its name: a folder has taken it since the close, while it was written.
+void close_in_vain(const Clients& clients) {
+    const auto file = written(clients, "taken");
+    CHECK(cfio_close(file->id) == 0);
+    if (clients.first()) std::filesystem::create_directory(file->path);
+    MPI_Barrier(clients.comm);
+    usleep(300000);
+}
+
+void next_call_tells(const Clients& clients, Checks& checks) {
+    close_in_vain(clients);
+    int id = 0;
+    int told = 0;
+    // Whichever call finds the file written does its own work, too.
+    auto file = std::make_shared<File>(clients, "next", File::by_hand);
+    const int wanted = -500;
+    const auto tell = [&](int code) {
+        CHECK_TEXT(code == 0 || code == wanted, "%d", code);
+        if (code == wanted) ++told;
+    };
+    tell(cfio_create(file->path.c_str(), 0, &id));
+    CHECK(cfio_def_dim(id, "lat", rows, &file->dims[0]) == 0);
+    CHECK(cfio_def_dim(id, "lon", file->width, &file->dims[1]) == 0);
+    const std::size_t zero[2] = {0, 0};
+    CHECK(cfio_def_var(id, "v", CFIO_FLOAT, 2, file->dims, zero, zero, &file->var) == 0);
+    file->id = id;
+    tell(cfio_enddef(id));
+    CHECK(file->put_own() == 0);
+    MPI_Barrier(clients.comm);
+    usleep(200000);
+    tell(cfio_close(id));
+    CHECK_TEXT(told == 1, "told %d times", told);
+    check_later(checks, file);
+}
+
+void finalize_tells(const Clients& clients, Checks&) { close_in_vain(clients); }
+
+void created_while_closing(const Clients& clients, Checks& checks) {
+    const auto first = written(clients, "again");
+    CHECK(cfio_close(first->id) == 0);
+    auto second = std::make_shared<File>(clients, "again");
+    CHECK(cfio_enddef(second->id) == 0);
+    CHECK(second->put_own(0, 2) == 0);
+    CHECK(second->put_own(2, rows - 2) == 0);
+    CHECK(cfio_close(second->id) == 0);
+    check_later(checks, second);
+}
+
+// A program that forgets to close: the file that is open ends, and the new one takes its place.
+void created_while_open(const Clients& clients, Checks& checks) {
+    const std::size_t one[2] = {1, 1};
+    const std::size_t at[2] = {0, 0};
+    const float value = -1;
+    auto first = std::make_shared<File>(clients, "open");
+    CHECK(cfio_enddef(first->id) == 0);
+    CHECK(cfio_put_vara_float(first->id, first->var, 2, at, one, &value) == 0);
+    auto second = std::make_shared<File>(clients, "open");
+    CHECK(second->id != first->id);
+    CHECK(cfio_enddef(second->id) == 0);
+    CHECK(second->put_own() == 0);
+    CHECK(cfio_close(first->id) == 0);
+    CHECK(cfio_close(first->id) == -401);
+    CHECK(cfio_close(second->id) == 0);
+    // In define mode, too; and what failed before comes back from its close.
+    auto third = std::make_shared<File>(clients, "defining");
+    CHECK(cfio_put_att(third->id, 9, "a", CFIO_INT, 1, at) == -401);
+    auto fourth = std::make_shared<File>(clients, "defining");
+    CHECK(cfio_put_vara_float(third->id, third->var, 2, at, one, &value) == -401);
+    CHECK(cfio_enddef(fourth->id) == 0);
+    CHECK(fourth->put_own() == 0);
+    CHECK(cfio_close(third->id) == -401);
+    CHECK(cfio_close(fourth->id) == 0);
+    check_later(checks, second);
+    check_later(checks, fourth);
+}
+
+void no_clobber_waits_for_the_name(const Clients& clients, Checks& checks) {
+    const auto file = written(clients, "there");
+    CHECK(cfio_close(file->id) == 0);
+    int id = 77;
+    CHECK(cfio_create(file->path.c_str(), NC_NOCLOBBER, &id) == -500);
+    CHECK(id == 77);
+    check_later(checks, file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    const int x = argc > 1 ? std::atoi(argv[1]) : 1;
+    const int y = argc > 2 ? std::atoi(argv[2]) : 1;
+    const int ratio = argc > 3 ? std::atoi(argv[3]) : 1;
+    Clients clients;
+    clients.rank = check::state.rank;
+    clients.count = x * y;
+    MPI_Comm_split(MPI_COMM_WORLD, clients.rank < clients.count ? 0 : 1, clients.rank,
+                   &clients.comm);
+    const struct {
+        const char* name;
+        void (*run)(const Clients&, Checks&);
+        int finalize;  // what cfio_finalize returns on clients and servers
+        const char* bandwidth;
+    } table[] = {{"a file a step", a_file_a_step, 0, "1MiB"},
+                 {"the next call tells", next_call_tells, -500, "4KiB"},
+                 {"finalize tells", finalize_tells, -500, "4KiB"},
+                 {"created while closing", created_while_closing, 0, "4KiB"},
+                 {"created while open", created_while_open, -401, "0"},
+                 {"no clobber", no_clobber_waits_for_the_name, -500, "4KiB"}};
+    for (const auto& one : table) {
+        check::step("%s", one.name);
+        clients.folder = check::make_folder("cfio_closing");
+        setenv("THALWEG_BANDWIDTH", one.bandwidth, 1);
+        setenv("THALWEG_PIECE", "16KiB", 1);  // between two, a server answers
+        Checks checks;
+        CHECK(cfio_init(x, y, ratio) == 0);
+        const bool blank = cfio_proc_type() == CFIO_PROC_BLANK;
+        const bool client = cfio_proc_type() == CFIO_PROC_CLIENT;
+        if (client) one.run(clients, checks);
+        const int code = cfio_finalize();
+        CHECK_TEXT(code == (blank ? 0 : one.finalize), "%d", code);
+        if (client)
+            for (const auto& look : checks) look();
+        check::remove_folder(clients.folder);
+    }
+    MPI_Comm_free(&clients.comm);
+    return check::verdict("cfio closing");
+}

@@ -1,0 +1,63 @@
+// An exception on one rank, with a session under way: the handler is reached, and the program ends.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: unwinding FOLDER SETTINGS
+// The last rank throws in the middle of a step and calls MPI_Abort in its handler, as a model does;
+// the others wait for it. What it prints is the error itself. Started by unwinding.sh.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thalweg/thalweg.hpp>
+#include <vector>
+
+namespace {
+
+void write_history(const std::string& folder, const std::string& settings) {
+    thalweg::Session io(MPI_COMM_WORLD, settings);
+    if (io.role() == TW_SERVER) return;
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(io.model_comm(), &rank);
+    MPI_Comm_size(io.model_comm(), &ranks);
+    const auto row = io.decompose("y x", {ranks, 1000}, {{{rank, 0}, {1, 1000}}});
+    auto history = io.create(folder + "/history.nc");
+    history.def_var("T", TW_FLOAT, "time y x", row);
+    const std::vector<float> values(1000, 1.0F);
+    for (int step = 0; step < 5; ++step) {
+        history.put("T", values);
+        if (step == 3 && rank == ranks - 1) throw std::runtime_error("the model has blown up");
+        history.end_step();
+        history.sync();
+    }
+    history.close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    alarm(20);  // a hang
+    MPI_Init(&argc, &argv);
+    // Sessions that begin and end while an exception is under way end as ever.
+    struct Late {
+        ~Late() {
+            thalweg::Session io(MPI_COMM_WORLD);
+            io.decompose("x", {4}, {});
+        }
+    };
+    try {
+        const Late late;
+        throw 1;
+    } catch (int) {
+    }
+    try {
+        write_history(argv[1], argv[2]);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "caught: %s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    MPI_Finalize();
+}

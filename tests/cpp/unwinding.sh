@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# unwinding.sh PROGRAM LAUNCHER...: an exception on one rank ends the program, and its text is what
+# the user sees; the steps before it can be recovered.
+set -u
+program=$1
+shift
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+for settings in "" "node_size=2" "service=background" "servers=1; service=servers" \
+    "storage=pnetcdf" "format=netcdf4; watchdog=5"; do
+    rm -f "$folder"/history.nc*
+    text=$(timeout 40 "$@" 4 "$program" "$folder" "$settings" 2>&1)
+    code=$?
+    if [ $code -eq 0 ] || [ $code -eq 124 ] || [ "$(grep -c "caught:" <<<"$text")" -ne 1 ] ||
+        ! grep -q "caught: the model has blown up" <<<"$text" || grep -q "Alarm" <<<"$text"; then
+        echo "unwinding with '$settings': exit code $code"
+        echo "$text"
+        failed=1
+    fi
+    if ! [ -e "$folder/history.nc.part" ]; then
+        echo "unwinding with '$settings': history.nc.part is gone"
+        failed=1
+    fi
+done
+exit $failed

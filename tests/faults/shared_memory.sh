@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shared_memory.sh PROGRAM LAUNCHER...: too little shared memory. PROGRAM is faults_small_disk,
+# which writes a small file.
+#
+# A limit on the size of files holds for memory that processes share, too, so that nobody needs the
+# right to make a smaller machine. Where there is that right, /dev/shm has the 64 MB of a container.
+set -u
+program=$1
+shift
+folder=$(mktemp -d)
+export OMPI_MCA_btl_vader_backing_directory="$folder" OMPI_MCA_orte_tmpdir_base="$folder"
+trap 'rm -rf "$folder"' EXIT
+failed=0
+# expect CASE WORDS COMMAND...: it ends well, writes, and says the words, once.
+expect() {
+    local case=$1 words=$2
+    shift 2
+    text=$(timeout 60 "$@" 2>&1)
+    code=$?
+    if [ $code -ne 0 ] || [[ $text != *written* ]] ||
+        { [ -n "$words" ] && [ "$(grep -c "$words" <<<"$text")" -ne 1 ]; }; then
+        echo "shared_memory: $case: exit code $code"
+        echo "$text" | head -20
+        failed=1
+    fi
+    rm -f "$folder"/a.nc*
+}
+limited() { # KiB RANKS SESSION FILE LAUNCHER...
+    local kib=$1 ranks=$2 session=$3 settings=$4
+    shift 4
+    command=("$@" "$ranks" bash -c "trap '' XFSZ; ulimit -f $kib; exec \"\$0\" \"\$@\"" "$program"
+        "$folder/a.nc" "$session" "$settings")
+}
+# 24 MiB are wanted.
+limited $((10 * 1024)) 3 "log=warning" "" "$@"
+expect "10 MiB for 3 ranks" "memory is short: exchange buffers of the 3 ranks" "${command[@]}"
+limited $((10 * 1024)) 3 "log=warning; node_size=2" "" "$@"
+expect "10 MiB for nodes of 2 ranks" "memory is short: exchange buffers of the 2 ranks" \
+    "${command[@]}"
+limited 1024 3 "log=warning" "queue=2MiB; service=background" "$@"
+expect "no room for the queue" "service background is not possible, it is inline" "${command[@]}"
+# Not even the least: all ranks are told, with the figure.
+limited 200 3 "log=warning" "" "$@"
+text=$(timeout 60 "${command[@]}" 2>&1)
+if ! grep -q "no memory for exchange buffers: the 3 ranks of a node need 393216 bytes" <<<"$text"; then
+    echo "shared_memory: 200 KiB for 3 ranks"
+    echo "$text" | head -20
+    failed=1
+fi
+rm -f "$folder"/a.nc*
+# A container's /dev/shm.
+if unshare -m mount -t tmpfs -o size=64m thalweg /dev/shm 2>/dev/null; then
+    for settings in "" "service=background"; do
+        expect "64 MB in /dev/shm, '$settings'" "" unshare -m bash -c \
+            'mount -t tmpfs -o size=64m thalweg /dev/shm && exec "$0" "$@"' "$@" 8 "$program" \
+            "$folder/a.nc" "log=warning" "$settings"
+    done
+fi
+exit $failed

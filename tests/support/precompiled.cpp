@@ -1,0 +1,2 @@
+// Holds the precompiled header of the tests.
+// SPDX-License-Identifier: Apache-2.0

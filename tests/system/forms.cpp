@@ -1,0 +1,628 @@
+// What the extents of an array tell: exactly one form, the same on all ranks, or it is an error
+// that shows both shapes. Blocks of unlike sizes in padded arrays, as models with blocks have them.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: forms [--only NAME]
+// Every test runs with all services and with puts that are collective.
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "model.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+using Words = std::vector<std::string>;
+
+std::string folder;
+
+/// A call of one rank: its code, and what its text has to have.
+void judge(int line, Model& m, int status, int wanted, const Words& words) {
+    const std::string text = status == TW_OK ? "" : m.error();
+    ++check::state.checks;
+    if (status != wanted)
+        check::fail(__FILE__, line,
+                    check::text("%s (%s) instead of %s", tw_strerror(status), text.c_str(),
+                                tw_strerror(wanted)));
+    if (status != wanted) return;
+    for (const std::string& word : words)
+        if (text.find(word) == std::string::npos)
+            check::fail(__FILE__, line,
+                        check::text("no \"%s\" in: %s", word.c_str(), text.c_str()));
+}
+
+/// A collective call: code and text are the same on all ranks.
+void judge_all(int line, Model& m, int status, int wanted, const Words& words) {
+    judge(line, m, status, wanted, words);
+    if (status == TW_OK) return;
+    const std::vector<std::string> texts = check::gather(m.error());
+    for (const std::string& text : texts)
+        if (text != texts[0])
+            check::fail(__FILE__, line, "ranks have \"" + texts[0] + "\" and \"" + text + "\"");
+}
+
+#define HERE(code, words, ...) judge(__LINE__, m, __VA_ARGS__, code, words)
+#define ALL(code, words, ...) judge_all(__LINE__, m, __VA_ARGS__, code, words)
+#define OK(...) judge(__LINE__, m, __VA_ARGS__, TW_OK, {})
+#define WORDS(...) (Words{__VA_ARGS__})
+
+// ---- blocks ------------------------------------------------------------------------------------
+
+double value(std::int64_t record, std::int64_t j, std::int64_t i) {
+    return static_cast<double>(100000 * record + 100 * j + i);
+}
+
+constexpr double junk = -7;
+
+/// Blocks of 4 x 6 with a halo, smaller in the last row and column, dealt out in turn; the whole
+/// arrays of a rank have room for more than it has.
+struct Blocks {
+    static constexpr std::int64_t rows = 4, columns = 6;
+    Numbers shape, low{1, 2}, high{2, 1}, start, count;
+    std::int64_t boxes = 0, room = 0;
+    tw_decomposition handle = nullptr;
+
+    explicit Blocks(Model& m, bool padded = true) {
+        const std::int64_t down = m.size + 1, across = 3;
+        shape = {rows * (down - 1) + 3, columns * (across - 1) + 2};
+        for (std::int64_t b = m.rank; b < down * across; b += m.size) {
+            const std::int64_t at[2] = {b / across * rows, b % across * columns};
+            start.insert(start.end(), {at[0], at[1]});
+            count.insert(count.end(),
+                         {std::min(rows, shape[0] - at[0]), std::min(columns, shape[1] - at[1])});
+            ++boxes;
+        }
+        room = down * across / m.size + 2;
+        OK(tw_decompose_halo(m.session, "y x", static_cast<int>(boxes), shape.data(), start.data(),
+                             count.data(), low.data(), high.data(), &handle));
+        if (padded) OK(tw_pad(handle, extent().data(), room));
+    }
+    Numbers extent() const { return {rows + low[0] + high[0], columns + low[1] + high[1]}; }
+    std::size_t at(std::int64_t b, std::int64_t j, std::int64_t i) const {
+        return static_cast<std::size_t>((b * extent()[0] + j) * extent()[1] + i);
+    }
+    std::vector<double> junk_array() const { return std::vector<double>(at(room, 0, 0), junk); }
+    /// Calls visit(place in the whole array, global j, global i) for what is held.
+    template <class Visit>
+    void for_held(Visit&& visit) const {
+        for (std::int64_t b = 0; b < boxes; ++b)
+            for (std::int64_t j = 0; j < count[static_cast<std::size_t>(2 * b)]; ++j)
+                for (std::int64_t i = 0; i < count[static_cast<std::size_t>(2 * b + 1)]; ++i)
+                    visit(at(b, j + low[0], i + low[1]), start[static_cast<std::size_t>(2 * b)] + j,
+                          start[static_cast<std::size_t>(2 * b + 1)] + i);
+    }
+    std::vector<double> values(std::int64_t record) const {
+        std::vector<double> array = junk_array();
+        for_held([&](std::size_t at, std::int64_t j, std::int64_t i) {
+            array[at] = value(record, j, i);
+        });
+        return array;
+    }
+};
+
+Numbers dense_strides(const Numbers& extent) {
+    Numbers stride(extent.size());
+    std::int64_t step = sizeof(double);
+    for (std::size_t d = extent.size(); d-- > 0; step *= extent[d]) stride[d] = step;
+    return stride;
+}
+
+/// The records of "T" are those of value(), as a read of the whole finds them.
+void expect_records(Model& m, const std::string& path, const Numbers& shape, std::int64_t records) {
+    tw_file f = nullptr;
+    OK(tw_open(m.session, path.c_str(), "", &f));
+    std::vector<double> all(static_cast<std::size_t>(shape[0] * shape[1]));
+    for (std::int64_t r = 0; r < records; ++r) {
+        OK(tw_get(f, "T", nullptr, r, TW_DOUBLE, all.data(), shape[0] * shape[1]));
+        int wrong = 0;
+        for (std::int64_t j = 0; j < shape[0]; ++j)
+            for (std::int64_t i = 0; i < shape[1]; ++i)
+                wrong += all[static_cast<std::size_t>(j * shape[1] + i)] != value(r, j, i);
+        CHECK_TEXT(wrong == 0, "%d wrong values in record %d of %s", wrong, static_cast<int>(r),
+                   path.c_str());
+    }
+    OK(tw_close(&f));
+}
+
+/// Whole arrays with unused boxes, those in use, and without the halo; written, and read again.
+void padded(Model& m, const std::string& settings) {
+    const Blocks b(m);
+    const std::string path = folder + "/padded.nc";
+    const Numbers extent{b.room, b.extent()[0], b.extent()[1]}, stride = dense_strides(extent);
+    tw_file f = nullptr;
+    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", b.handle));
+    std::vector<double> array[5];
+    for (std::int64_t r = 0; r < 5; ++r) array[r] = b.values(r);
+    const std::int64_t box = extent[1] * extent[2];
+    OK(tw_put(f, "T", TW_DOUBLE, array[0].data(), b.room * box));
+    OK(tw_end_step(f));
+    OK(tw_put_deferred(f, "T", TW_DOUBLE, array[1].data(), b.boxes * box));
+    OK(tw_end_step(f));
+    OK(tw_put_strided(f, "T", TW_DOUBLE, array[2].data(), 3, extent.data(), stride.data(),
+                      TW_COPY));
+    OK(tw_end_step(f));
+    const Numbers used{b.boxes, extent[1], extent[2]};
+    OK(tw_put_strided(f, "T", TW_DOUBLE, array[3].data(), 3, used.data(), stride.data(),
+                      TW_DEFERRED));
+    OK(tw_end_step(f));
+    const Numbers inner{b.room, Blocks::rows, Blocks::columns};
+    OK(tw_put_strided(f, "T", TW_DOUBLE, &array[4][b.at(0, b.low[0], b.low[1])], 3, inner.data(),
+                      stride.data(), TW_COPY));
+    OK(tw_end_step(f));
+    const Numbers odd{b.room, Blocks::rows + 1, Blocks::columns};
+    if (b.boxes > 0) {
+        HERE(TW_ESHAPE, WORDS(", 7, 9)", ", 4, 6) without halo", std::to_string(b.room)),
+             tw_put_strided(f, "T", TW_DOUBLE, array[4].data(), 3, odd.data(), stride.data(),
+                            TW_DEFERRED));
+        HERE(TW_ESHAPE, WORDS("T", std::to_string(b.room * box + 1)),
+             tw_put_deferred(f, "T", TW_DOUBLE, array[4].data(), b.room * box + 1));
+    }
+    ALL(TW_OK, Words{}, tw_close(&f));
+    expect_records(m, path, b.shape, 5);
+
+    OK(tw_open(m.session, path.c_str(), "", &f));
+    for (const bool dense : {true, false}) {
+        std::vector<double> got = b.junk_array();
+        if (dense)
+            OK(tw_get(f, "T", b.handle, 3, TW_DOUBLE, got.data(), b.room * box));
+        else
+            OK(tw_get_strided(f, "T", b.handle, 3, TW_DOUBLE, got.data(), 3, extent.data(),
+                              stride.data(), TW_COPY));
+        CHECK(got == array[3]);  // what is no box stays as it is
+    }
+    ALL(TW_OK, Words{}, tw_close(&f));
+}
+
+/// The halo of a padded box is filled like any other.
+void padded_halos(Model& m, const std::string& settings) {
+    const Blocks b(m);
+    const std::string path = folder + "/halos.nc";
+    tw_file f = nullptr;
+    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", b.handle));
+    const std::vector<double> values = b.values(0);
+    OK(tw_put(f, "T", TW_DOUBLE, values.data(), static_cast<std::int64_t>(values.size())));
+    OK(tw_end_step(f));
+    ALL(TW_OK, Words{}, tw_close(&f));
+    const int edges[] = {TW_HALO_CLIP, TW_HALO_PERIODIC};
+    OK(tw_fill_halo(b.handle, edges));
+    OK(tw_open(m.session, path.c_str(), "", &f));
+    std::vector<double> got = b.junk_array();
+    OK(tw_get(f, "T", b.handle, 0, TW_DOUBLE, got.data(), static_cast<std::int64_t>(got.size())));
+    ALL(TW_OK, Words{}, tw_close(&f));
+    int wrong = 0;
+    for (std::int64_t k = 0; k < b.room; ++k)
+        for (std::int64_t j = 0; j < b.extent()[0]; ++j)
+            for (std::int64_t i = 0; i < b.extent()[1]; ++i) {
+                double wanted = junk;
+                if (k < b.boxes) {
+                    const auto c = static_cast<std::size_t>(2 * k);
+                    const std::int64_t y = b.start[c] + j - b.low[0];
+                    const std::int64_t x = b.start[c + 1] + i - b.low[1];
+                    const bool inside = j < b.low[0] + b.count[c] + b.high[0] &&
+                                        i < b.low[1] + b.count[c + 1] + b.high[1] && y >= 0 &&
+                                        y < b.shape[0];
+                    if (inside) wanted = value(0, y, (x + b.shape[1]) % b.shape[1]);
+                }
+                wrong += got[b.at(k, j, i)] != wanted;
+            }
+    CHECK_TEXT(wrong == 0, "%d wrong values with halos", wrong);
+}
+
+/// Whole arrays of blocks with a decomposition that knows of no padding.
+void blocks_without_padding(Model& m, const std::string& settings) {
+    const Blocks b(m, false);
+    tw_decomposition bare = nullptr;
+    OK(tw_decompose(m.session, "y x", static_cast<int>(b.boxes), b.shape.data(), b.start.data(),
+                    b.count.data(), &bare));
+    tw_file f = nullptr;
+    OK(tw_create(m.session, (folder + "/bare.nc").c_str(), settings.c_str(), &f));
+    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", bare));
+    OK(tw_def_var(f, "H", TW_DOUBLE, "time y x", b.handle));
+    ALL(TW_OK, Words{}, tw_enddef(f));
+    const std::vector<double> array = b.values(0);
+    const Numbers stride = dense_strides({b.room, b.extent()[0], b.extent()[1]});
+    for (const std::int64_t boxes : {b.room, b.boxes}) {
+        const Numbers extent{boxes, b.extent()[0], b.extent()[1]};
+        HERE(TW_ESHAPE, WORDS("T", "(" + std::to_string(boxes) + ", 7, 9)", "tw_pad"),
+             tw_put_strided(f, "T", TW_DOUBLE, array.data(), 3, extent.data(), stride.data(),
+                            TW_DEFERRED));
+    }
+    const Numbers extent{b.room, b.extent()[0], b.extent()[1]};
+    HERE(TW_ESHAPE, WORDS("H", "(" + std::to_string(b.room), "tw_pad"),
+         tw_put_strided(f, "H", TW_DOUBLE, array.data(), 3, extent.data(), stride.data(),
+                        TW_DEFERRED));
+    HERE(TW_ESHAPE, WORDS("T"), tw_put_deferred(f, "T", TW_DOUBLE, array.data(), b.room * 63));
+    ALL(TW_OK, Words{}, tw_close(&f));
+}
+
+// ---- forms that differ between ranks -----------------------------------------------------------
+
+/// Ranks have 6 x 6 elements, the last one a corner; all arrays are 8 x 8, the halo being 1.
+struct Corner {
+    static constexpr std::int64_t side = 8;
+    bool last;
+    Numbers shape, count, halo{1, 1};
+    std::vector<double> array;
+    tw_decomposition handle = nullptr;
+
+    Corner(Model& m, std::int64_t corner)
+        : last(m.rank == m.size - 1), shape{6 * (m.size - 1) + corner, 6}, count{6, 6} {
+        const Numbers start{6 * m.rank, 0};
+        if (last) count = {corner, corner};
+        OK(tw_decompose_halo(m.session, "y x", 1, shape.data(), start.data(), count.data(),
+                             halo.data(), halo.data(), &handle));
+        array.assign(side * side, junk);
+        for (std::int64_t j = 0; j < count[0]; ++j)
+            for (std::int64_t i = 0; i < count[1]; ++i)
+                array[static_cast<std::size_t>((j + 1) * side + i + 1)] = value(0, start[0] + j, i);
+    }
+    /// The section without what is declared as halo, of this many elements a side.
+    int put(tw_file f, std::int64_t n, int flags = TW_COPY) const {
+        const Numbers extent{n, n}, stride{side * 8, 8};
+        return tw_put_strided(f, "T", TW_DOUBLE, &array[side + 1], 2, extent.data(), stride.data(),
+                              flags);
+    }
+    int get(tw_file f, std::vector<double>& to, std::int64_t n, const char* name, int flags) const {
+        const Numbers extent{n, n}, stride{side * 8, 8};
+        return tw_get_strided(f, name, handle, 0, TW_DOUBLE, &to[side + 1], 2, extent.data(),
+                              stride.data(), flags);
+    }
+};
+
+/// All ranks put what they have without the halo, by the extents of the largest box: on the last
+/// one these are the smaller box with its halo.
+void differing(Model& m, const std::string& settings) {
+    if (m.size == 1) return;
+    const bool service = settings.find("service") != std::string::npos;
+    for (const bool deferred : {false, true}) {
+        Corner c(m, 4);
+        const std::string path = folder + "/differing.nc";
+        tw_file f = nullptr;
+        OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+        OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
+        ALL(TW_OK, Words{}, tw_enddef(f));
+        const Words words =
+            WORDS("differing.nc", "'T'", "rank 0", "tw_pad", "rank " + std::to_string(m.size - 1));
+        const int flags = deferred ? TW_DEFERRED : TW_COPY;
+        int status = c.put(f, 6, flags);
+        const bool collective = status != TW_OK;  // there is no memory for a step
+        if (collective) {
+            CHECK(!deferred);
+            ALL(TW_EMISMATCH, words, status);
+        } else {
+            status = tw_end_step(f);
+            // In the background the next call that is told of it.
+            if (service && status == TW_OK) status = tw_sync(f, 0);
+            HERE(TW_EMISMATCH, words, status);
+        }
+        if (service && !collective) {
+            HERE(TW_EMISMATCH, words, tw_close(&f));
+            continue;
+        }
+        // The step is open still.
+        HERE(TW_OK, Words{}, c.put(f, c.last ? 4 : 6, flags));
+        ALL(TW_OK, Words{}, tw_end_step(f));
+        ALL(TW_OK, Words{}, tw_close(&f));
+        OK(tw_open(m.session, path.c_str(), "", &f));
+        std::vector<double> whole(c.array.size(), junk);
+        OK(c.get(f, whole, c.last ? 4 : 6, "T", TW_COPY));
+        CHECK(whole == c.array);
+        OK(tw_close(&f));
+    }
+}
+
+/// What a fixed-size variable is put with is compared by tw_sync and tw_close, too.
+void differing_fixed(Model& m, const std::string& settings) {
+    if (m.size == 1) return;
+    for (const bool sync : {false, true}) {
+        Corner c(m, 4);
+        tw_file f = nullptr;
+        OK(tw_create(m.session, (folder + "/fixed.nc").c_str(), settings.c_str(), &f));
+        OK(tw_def_var(f, "T", TW_DOUBLE, "y x", c.handle));
+        OK(c.put(f, 6, TW_DEFERRED));
+        if (sync) ALL(TW_EMISMATCH, WORDS("'T'", "rank 0"), tw_sync(f, 0));
+        const int status = tw_close(&f);
+        HERE(TW_EMISMATCH, WORDS("'T'", "rank 0"), status);
+    }
+}
+
+/// A corner whose forms are both other ones.
+void neither(Model& m, const std::string& settings) {
+    if (m.size == 1) return;
+    Corner c(m, 3);
+    tw_file f = nullptr;
+    OK(tw_create(m.session, (folder + "/neither.nc").c_str(), settings.c_str(), &f));
+    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
+    ALL(TW_OK, Words{}, tw_enddef(f));
+    const int status = c.put(f, 6, TW_DEFERRED);
+    if (c.last)
+        HERE(TW_ESHAPE, WORDS("'T'", "(6, 6)", "(3, 3)", "(5, 5)", "tw_pad"), status);
+    else
+        HERE(TW_OK, Words{}, status);
+    const int closed = tw_close(&f);  // not a word of the step that never ended
+    CHECK(closed == TW_OK || closed == TW_EMISSING);
+}
+
+/// Reading alike; and one array with its halo beside one without is nobody's fault.
+void reading(Model& m, const std::string& settings) {
+    Corner c(m, 4);
+    const std::string path = folder + "/reading.nc";
+    tw_file f = nullptr;
+    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+    OK(tw_def_var(f, "T", TW_DOUBLE, "y x", c.handle));
+    OK(tw_def_var(f, "S", TW_DOUBLE, "y x", c.handle));
+    OK(c.put(f, c.count[0]));
+    ALL(TW_OK, Words{}, tw_close(&f));
+    OK(tw_open(m.session, path.c_str(), "", &f));
+    std::vector<double> a(c.array.size(), junk), b(a);
+    const Words words = WORDS("reading.nc", "'T'", "(6, 6)", "(4, 4)", "tw_pad");
+    if (m.size > 1) {
+        ALL(TW_EMISMATCH, words, c.get(f, a, 6, "T", TW_COPY));
+        OK(c.get(f, b, c.count[0], "S", TW_DEFERRED));
+        OK(c.get(f, a, 6, "T", TW_DEFERRED));
+        ALL(TW_EMISMATCH, words, tw_read(f));
+        OK(c.get(f, a, 6, "T", TW_DEFERRED));
+        ALL(TW_EMISMATCH, words, tw_prefetch(f));
+        ALL(TW_EMISMATCH, words, tw_read(f));
+    }
+    a.assign(a.size(), junk);
+    const Numbers extent{c.count[0] + 2, c.count[1] + 2}, stride{Corner::side * 8, 8};
+    OK(c.get(f, a, c.count[0], "T", TW_DEFERRED));
+    OK(tw_get_strided(f, "T", c.handle, 0, TW_DOUBLE, b.data(), 2, extent.data(), stride.data(),
+                      TW_DEFERRED));
+    ALL(TW_OK, Words{}, tw_read(f));
+    CHECK(a == c.array && b == c.array);
+    ALL(TW_OK, Words{}, tw_close(&f));
+}
+
+/// Arrays that changed, are gone, or are two variables' at once.
+void lost(Model& m, const std::string& settings) {
+    const bool service = settings.find("service") != std::string::npos;
+    const std::int64_t shape = 100 * m.size, start = 100 * m.rank, count = 100;
+    tw_decomposition d = nullptr;
+    OK(tw_decompose(m.session, "x", 1, &shape, &start, &count, &d));
+    const std::string path = folder + "/lost.nc";
+    const std::size_t bytes = 100 * sizeof(double);
+    for (const char* how : {"changed", "gone", "twice"}) {
+        tw_file f = nullptr;
+        OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+        OK(tw_def_var(f, "a", TW_DOUBLE, "time x", d));
+        OK(tw_def_var(f, "b", TW_DOUBLE, "time x", d));
+        auto* a = static_cast<double*>(
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        std::vector<double> b(100, 2);
+        const bool mine = m.rank == 0;
+        OK(tw_put_deferred(f, "a", TW_DOUBLE, a, 100));
+        OK(tw_put_deferred(f, "b", TW_DOUBLE, mine && *how == 't' ? a : b.data(), 100));
+        if (mine && *how == 'c') b[0] = 7;
+        if (mine && *how == 'g') munmap(a, bytes);
+        Words words = WORDS("lost.nc", *how == 'c' ? "'b'" : "'a'", "rank 0");
+        MPI_Barrier(m.comm);  // what one finds may be told to the others at once
+        int status = tw_end_step(f);
+        // In the background the others learn of it when they meet.
+        if (!service) ALL(TW_EARG, words, status);
+        if (mine) HERE(TW_EARG, words, status);
+        // The step is open still, or the file's.
+        HERE(TW_EARG, words, tw_close(&f));
+        if (!mine || *how != 'g') munmap(a, bytes);
+    }
+}
+
+void restarts(Model& m, const std::string& settings) {
+    Corner c(m, 4);
+    const std::string path = folder + "/restart.nc";
+    tw_restart r = nullptr;
+    OK(tw_restart_new(m.session, settings.c_str(), &r));
+    const auto add = [&](std::int64_t n) {
+        const Numbers extent{n, n}, stride{Corner::side * 8, 8};
+        return tw_restart_add_strided(r, "T", TW_DOUBLE, "y x", c.handle,
+                                      &c.array[Corner::side + 1], 2, extent.data(), stride.data(),
+                                      TW_REQUIRED);
+    };
+    if (m.size > 1) {
+        OK(add(6));
+        HERE(TW_EMISMATCH, WORDS("restart.nc", "'T'"), tw_restart_write(r, path.c_str()));
+    }
+    HERE(TW_ESHAPE, WORDS("'T'", "(5, 5)"), add(5));
+    OK(add(c.count[0]));
+    OK(tw_restart_write(r, path.c_str()));
+    const std::vector<double> written = c.array;
+    c.array.assign(c.array.size(), junk);
+    OK(tw_restart_read(r, path.c_str()));
+    CHECK(c.array == written);
+
+    // An array that is padded after it was registered: the checksum is that of what is written.
+    const Numbers whole{Corner::side, Corner::side};
+    OK(tw_pad(c.handle, whole.data(), 1));
+    ALL(TW_ESHAPE, WORDS("'T'", "(4, 4)", "(8, 8)"), tw_restart_write(r, path.c_str()));
+    OK(tw_restart_add(r, "T", TW_DOUBLE, "y x", c.handle, c.array.data(), 64, TW_REQUIRED));
+    OK(tw_restart_write(r, path.c_str()));
+    c.array.assign(c.array.size(), junk);
+    OK(tw_restart_read(r, path.c_str()));
+    CHECK(c.array == written);
+    OK(tw_restart_free(&r));
+}
+
+// ---- one form alone ----------------------------------------------------------------------------
+
+/// Replicated variables and scalars, put and read: nothing is dropped.
+void replicated(Model& m, const std::string& settings) {
+    const std::string path = folder + "/replicated.nc";
+    tw_file f = nullptr;
+    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+    OK(tw_def_dim(f, "b", 2));
+    OK(tw_def_dim(f, "c", 5));
+    OK(tw_def_var(f, "b", TW_DOUBLE, "b", nullptr));
+    OK(tw_def_var(f, "bc", TW_DOUBLE, "b c", nullptr));
+    OK(tw_def_var(f, "s", TW_DOUBLE, "", nullptr));
+    ALL(TW_OK, Words{}, tw_enddef(f));
+    std::vector<double> data(70, junk);
+    for (const bool write : {true, false}) {
+        if (!write) OK(tw_open(m.session, path.c_str(), "", &f));
+        const auto act = [&](const char* name, const Numbers& extent) {
+            const Numbers stride = dense_strides(extent);
+            const auto rank = static_cast<int>(extent.size());
+            double* const of_it = &data[std::string(name).size() == 2 ? 20 : *name == 's' ? 60 : 0];
+            return write ? tw_put_strided(f, name, TW_DOUBLE, of_it, rank, extent.data(),
+                                          stride.data(), TW_DEFERRED)
+                         : tw_get_strided(f, name, nullptr, 0, TW_DOUBLE, of_it, rank,
+                                          extent.data(), stride.data(), TW_DEFERRED);
+        };
+        HERE(TW_ESHAPE, WORDS("'b'", "(7, 2)", "is (2)"), act("b", {7, 2}));
+        HERE(TW_ESHAPE, WORDS("'b'", "(2, 7)", "is (2)"), act("b", {2, 7}));
+        HERE(TW_ESHAPE, WORDS("'b'", "(3)", "is (2)"), act("b", {3}));
+        HERE(TW_ESHAPE, WORDS("'bc'", "(2, 6)", "is (2, 5)"), act("bc", {2, 6}));
+        HERE(TW_ESHAPE, WORDS("'bc'", "(3, 2, 5)", "is (2, 5)"), act("bc", {3, 2, 5}));
+        HERE(TW_ESHAPE, WORDS("'s'", "3 elements", "scalar"), act("s", {3}));
+        HERE(TW_ESHAPE, WORDS("'s'", "0 elements"), act("s", {0}));
+        HERE(TW_ESHAPE, WORDS("'s'"), act("s", {1, 1}));
+        OK(act("b", {2}));
+        OK(act("b", {1, 2}));
+        OK(act("bc", {2, 5}));
+        OK(act("s", {1}));
+        OK(act("s", {}));
+        if (write)
+            HERE(TW_ESHAPE, WORDS("'b'", "7"), tw_put_deferred(f, "b", TW_DOUBLE, data.data(), 7));
+        ALL(TW_OK, Words{}, tw_close(&f));
+    }
+}
+
+/// Of a list, all dimensions exactly.
+void lists(Model& m, const std::string& settings) {
+    const std::int64_t shape[] = {3, 4 * m.size};
+    const Numbers indices{4 * m.rank + 3, 4 * m.rank, 4 * m.rank + 1, 4 * m.rank + 2};
+    tw_decomposition d = nullptr;
+    OK(tw_decompose_list(m.session, "z n", shape, "n", 4, indices.data(), TW_LIST_UNIQUE, &d));
+    tw_file f = nullptr;
+    OK(tw_create(m.session, (folder + "/lists.nc").c_str(), settings.c_str(), &f));
+    OK(tw_def_var(f, "L", TW_DOUBLE, "z n", d));
+    const std::vector<double> data(100, 1);
+    const auto put = [&](const Numbers& extent) {
+        const Numbers stride = dense_strides(extent);
+        return tw_put_strided(f, "L", TW_DOUBLE, data.data(), static_cast<int>(extent.size()),
+                              extent.data(), stride.data(), TW_DEFERRED);
+    };
+    HERE(TW_ESHAPE, WORDS("(3, 5)", "(3, 4)"), put({3, 5}));
+    HERE(TW_ESHAPE, WORDS("(4, 4)", "(3, 4)"), put({4, 4}));
+    HERE(TW_ESHAPE, WORDS("3 dimensions"), put({1, 3, 4}));
+    OK(put({3, 4}));
+    ALL(TW_OK, Words{}, tw_close(&f));
+    const Numbers extent{3, 8};
+    ALL(TW_EARG, WORDS("list"), tw_pad(d, extent.data(), 1));
+}
+
+/// Only a variable with a decomposition makes the record dimension of a name.
+void records(Model& m, const std::string& settings) {
+    const Corner c(m, 6);
+    tw_file f = nullptr;
+    OK(tw_create(m.session, (folder + "/records.nc").c_str(), settings.c_str(), &f));
+    OK(tw_def_dim(f, "nc", 5));
+    HERE(TW_ENOTFOUND, WORDS("records.nc", "'a'", "no dimension 'ncat'; did you mean 'nc'?"),
+         tw_def_var(f, "a", TW_INT, "ncat", nullptr));
+    HERE(TW_ENOTFOUND, WORDS("no dimension 'time'", "tw_def_dim", "TW_UNLIMITED"),
+         tw_def_var(f, "a", TW_INT, "time", nullptr));
+    HERE(TW_ENOTFOUND, WORDS("no dimension 'xx'"),
+         tw_def_var(f, "T", TW_DOUBLE, "time y xx", c.handle));
+    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
+    OK(tw_def_var(f, "a", TW_INT, "time nc", nullptr));
+    HERE(TW_ENOTFOUND, WORDS("no dimension 'tmie'; did you mean 'time'?"),
+         tw_def_var(f, "U", TW_DOUBLE, "tmie y x", c.handle));
+    ALL(TW_OK, Words{}, tw_close(&f));
+    if (settings.find("netcdf4") != std::string::npos) return;
+    // A file that is there tells its record dimension.
+    OK(tw_open(m.session, (folder + "/records.nc").c_str(), "mode=append", &f));
+    OK(tw_def_dim(f, "nc", 5));
+    OK(tw_def_var(f, "a", TW_INT, "time nc", nullptr));
+    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
+    ALL(TW_OK, Words{}, tw_close(&f));
+}
+
+void bad_padding(Model& m, const std::string&) {
+    const Blocks b(m, false);
+    const Numbers good = b.extent();
+    ALL(TW_EARG, Words{}, tw_pad(b.handle, nullptr, b.room));
+    ALL(TW_ESHAPE, WORDS("'x'", "8", "halo", "rank"),
+        tw_pad(b.handle, Numbers{good[0], good[1] - 1}.data(), b.room));
+    ALL(TW_ESHAPE, WORDS("-1"), tw_pad(b.handle, Numbers{-1, good[1]}.data(), b.room));
+    ALL(TW_ESHAPE, WORDS("room", "rank 0"),
+        tw_pad(b.handle, good.data(), m.rank == 0 ? b.boxes - 1 : b.room));
+    ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), -1));
+    ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), INT64_MAX / 8));
+    if (m.size > 1)
+        ALL(TW_EMISMATCH, WORDS("'y'", "7", "9"),
+            tw_pad(b.handle, Numbers{m.rank == 0 ? 9 : 7, 9}.data(), b.room));
+    ALL(TW_OK, Words{}, tw_pad(b.handle, good.data(), b.room));
+    CHECK(tw_pad(nullptr, good.data(), b.room) == TW_EHANDLE);
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+struct Test {
+    const char* name;
+    void (*run)(Model& m, const std::string& settings);
+};
+const std::vector<Test> tests{{"padded", padded},
+                              {"padded_halos", padded_halos},
+                              {"blocks_without_padding", blocks_without_padding},
+                              {"differing", differing},
+                              {"differing_fixed", differing_fixed},
+                              {"neither", neither},
+                              {"reading", reading},
+                              {"lost", lost},
+                              {"restarts", restarts},
+                              {"replicated", replicated},
+                              {"lists", lists},
+                              {"records", records},
+                              {"bad_padding", bad_padding}};
+
+struct Setting {
+    std::string session, file;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    folder = check::make_folder("forms");
+    const std::string only = check::option(argc, argv, "--only", "");
+    std::vector<Setting> settings{{"", ""},
+                                  {"node_size=2", "method=slabs"},
+                                  {"", "method=direct"},
+                                  {"", "staging=1"},
+                                  {"", "format=netcdf4"},
+                                  {"", "service=background"},
+                                  {"", "service=background; staging=4KiB; queue=4KiB"},
+                                  {"node_size=2", "service=background"}};
+    const int ranks = check::state.size;
+    if (ranks > 1) settings.push_back({"servers=1", "service=servers"});
+    if (ranks > 3) settings.push_back({"servers=2; node_size=2", "service=servers"});
+    for (const Setting& s : settings) {
+        check::use(MPI_COMM_WORLD);
+        Model m(MPI_COMM_WORLD, "log=off; " + s.session);
+        if (m) {
+            check::use(m.comm);
+            for (const Test& test : tests) {
+                if (!only.empty() && only != test.name) continue;
+                check::step("%s [%s %s]", test.name, s.session.c_str(), s.file.c_str());
+                test.run(m, s.file);
+                MPI_Barrier(m.comm);
+            }
+        }
+        // Failed files are told again.
+        tw_finalize(&m.session);
+    }
+    check::use(MPI_COMM_WORLD);
+    check::remove_folder(folder);
+    return check::verdict("forms");
+}
