@@ -19,7 +19,7 @@ function(thalweg_options target)
     target_compile_options(
         ${target} PRIVATE "$<${c_family}:-Wall;-Wextra;-Wpedantic;-Wshadow>"
                           "$<${fortran}:-Wall;-Wextra;-Wimplicit-interface>")
-    # A sixth less to compile than -O3, which thalweg_hot() gives to the files that it makes faster.
+    # A sixth less to compile than -O3, which only the library's loops over elements need.
     target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:Release>,${c_family}>:-O2>")
     # Line numbers for profilers and backtraces; they cost no speed.
     target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-g1>")
@@ -29,7 +29,8 @@ function(thalweg_options target)
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         # Wrong for std::string in GCC 12: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
-        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>")
+        target_compile_options(
+            ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-array-bounds>")
     endif()
     # Not with sanitizers: in the code that they add GCC warns of what is not there.
     if(THALWEG_WERROR AND NOT THALWEG_SANITIZE)
@@ -52,13 +53,11 @@ function(thalweg_precompile target header)
     target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
 endfunction()
 
-# How hard the files of the calling folder are optimised: the loops over elements, and what runs
-# once a call.
-function(thalweg_hot)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")
-endfunction()
-function(thalweg_cold)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
+# thalweg_command_line(files...): files of the calling folder that read a program's options. CLI11
+# adds much code to each, which runs once.
+function(thalweg_command_line)
+    set_source_files_properties(
+        ${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O0>" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # thalweg_fortran_program_options(target): a module folder of its own, so that programs that are

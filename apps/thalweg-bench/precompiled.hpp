@@ -1,9 +1,8 @@
-// Headers that take long to compile, compiled once.
+// Headers that take long to compile, compiled once. Not CLI.hpp, which adds code to each file.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <functional>

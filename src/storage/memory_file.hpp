@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "storage/system.hpp"
@@ -35,6 +40,51 @@ public:
         const ssize_t n = pread(fd_, bytes.data(), bytes.size(), 0);
         if (n != info.st_size) return system_failure(path_, "cannot read");
         return {};
+    }
+
+    /// Takes the place of a file on disk that a library has open for writing, and that takes no
+    /// link for one: what it writes from now on goes to memory.
+    bool stand_in(const std::string& path) const {
+        struct stat wanted {}, found {};
+        if (::stat(path.c_str(), &wanted) != 0) return false;
+        std::error_code ended;
+        for (std::filesystem::directory_iterator i("/proc/self/fd", ended), end;
+             !ended && i != end; i.increment(ended)) {
+            const int fd = std::atoi(i->path().filename().c_str());
+            if (fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev ||
+                found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
+                continue;
+            std::vector<char> bytes(static_cast<std::size_t>(found.st_size));
+            return read_fully(fd, path, bytes.data(), found.st_size, 0).ok() &&
+                   write_fully(fd_, path_, bytes.data(), found.st_size, 0).ok() &&
+                   dup2(fd_, fd) == fd;
+        }
+        return false;
+    }
+
+    /// Replaces the contents of a file on disk by what was written to this one; holes stay holes.
+    Status copy_to(const std::string& path) const {
+        const int to = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (to < 0) return system_failure(path, "cannot create");
+        Status status;
+        std::vector<char> bytes(1 << 20);
+        off_t end = 0;
+        while (status.ok()) {
+            const off_t start = lseek(fd_, end, SEEK_DATA);
+            if (start < 0) break;
+            end = lseek(fd_, start, SEEK_HOLE);
+            for (off_t at = start; at < end && status.ok();) {
+                const auto n = std::min<std::int64_t>(end - at, std::ssize(bytes));
+                status = read_fully(fd_, path_, bytes.data(), n, at);
+                if (status.ok()) status = write_fully(to, path, bytes.data(), n, at);
+                at += n;
+            }
+        }
+        if (status.ok() && ftruncate(to, lseek(fd_, 0, SEEK_END)) != 0)
+            status = system_failure(path, "cannot write the header");
+        if (close_file(to) != 0 && status.ok())
+            status = system_failure(path, "cannot write the header");
+        return status;
     }
 
 private:

@@ -2,9 +2,12 @@
 #include "storage/netcdf4_header.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <cerrno>
@@ -13,6 +16,7 @@
 
 #include "storage/filters.hpp"
 #include "storage/hdf5_driver.hpp"
+#include "storage/memory_file.hpp"
 #include "storage/system.hpp"
 
 namespace thalweg {
@@ -184,18 +188,64 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
     errno = 0;
     const int code = nc_create(path.c_str(), mode, &ncid);
     if (code != NC_NOERR) return netcdf_status(code, path, "cannot create");
+    // In memory first: where a disk is full, HDF5 cannot give up a new file, it crashes.
+    const MemoryFile memory;
+    const bool in_memory = memory.good() && memory.stand_in(path);
     Status status = define(ncid, path, d, grids);
     if (!status.ok()) {
         nc_abort(ncid);
         return status;
     }
     errno = 0;
-    return netcdf_status(nc_close(ncid), path, "cannot write the header");
+    status = netcdf_status(nc_close(ncid), path, "cannot write the header");
+    return status.ok() && in_memory ? memory.copy_to(path) : status;
 }
+
+namespace {
+
+/// Room at a file's end for what HDF5 will add to it, as long as this lives. Without it HDF5 finds the
+/// disk full when it closes the file, and crashes when the program ends.
+class RoomAtEnd {
+public:
+    explicit RoomAtEnd(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_WRONLY)) {}
+    ~RoomAtEnd() {
+        if (fd_ < 0) return;
+        struct stat info {};
+        // To its size: what was not used is given back.
+        if (fstat(fd_, &info) == 0) (void)!ftruncate(fd_, info.st_size);
+        close_file(fd_);
+    }
+    RoomAtEnd(const RoomAtEnd&) = delete;
+    RoomAtEnd& operator=(const RoomAtEnd&) = delete;
+
+    Status take(std::int64_t bytes) const {
+        struct stat info {};
+        if (fd_ < 0 || fstat(fd_, &info) != 0) return system_failure(path_, "attributes");
+        return has_space(fd_, FALLOC_FL_KEEP_SIZE, info.st_size, bytes)
+                   ? Status{}
+                   : system_failure(path_, "attributes");
+    }
+
+private:
+    const std::string& path_;
+    int fd_;
+};
+
+/// More than HDF5 needs for them, indices included.
+std::int64_t room_for(const std::vector<std::pair<int, Attribute>>& attributes) {
+    std::int64_t bytes = 32 << 10;
+    for (const auto& [variable, attribute] : attributes)
+        bytes += (4 << 10) + 2 * std::ssize(attribute.values);
+    return bytes;
+}
+
+}  // namespace
 
 Status add_netcdf4_attributes(const std::string& path, const Definitions& d, Format format,
                               const std::vector<std::pair<int, Attribute>>& late) {
     if (late.empty()) return {};
+    const RoomAtEnd room(path);
+    if (Status s = room.take(room_for(late)); !s.ok()) return s;
     const QuietHdf5 quiet;
     int ncid = 0;
     errno = 0;

@@ -85,8 +85,7 @@ public:
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0) return system_failure(path_, "cannot open for writing");
         NoSizeSignal guard;
-        if (fallocate(fd_, 0, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
-            return {};
+        if (has_space(fd_, 0, offset, bytes)) return {};
         return system_failure(path_,
                               fmt::format("cannot write {} bytes at offset {}", bytes, offset));
     }

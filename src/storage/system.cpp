@@ -69,6 +69,10 @@ Status write_fully(int fd, const std::string& path, const char* data, std::int64
     return {};
 }
 
+bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes) {
+    return fallocate(fd, mode, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+}
+
 Status sync_file(int fd, const std::string& path, bool all) {
     while ((all ? fsync(fd) : fdatasync(fd)) != 0)
         if (errno != EINTR) return system_failure(path, "cannot sync");

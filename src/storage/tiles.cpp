@@ -103,7 +103,7 @@ DecompositionPlace decomposition_place(const Definitions& definitions, int dim) 
     if (own >= 0 &&
         definitions.variables[static_cast<std::size_t>(own)].dims == std::vector<int>{dim})
         return {own, decomposition_attribute};
-    return {-1, std::string(decomposition_attribute) + "_" + name};
+    return {-1, fmt::format("{}_{}", decomposition_attribute, name)};
 }
 
 Definitions tile_definitions(const Definitions& definitions, const Grid& grid, int tile) {

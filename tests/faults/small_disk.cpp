@@ -4,7 +4,7 @@
 //
 // Usage: small_disk PATH SESSION_SETTINGS FILE_SETTINGS
 // Every call succeeds or fails with TW_EIO on all ranks alike; exit code 1 else. Prints "written"
-// if all of them succeeded. Started by shared_memory.sh.
+// if all of them succeeded. Started by shared_memory.sh and small_disk.sh.
 #include <mpi.h>
 #include <unistd.h>
 
