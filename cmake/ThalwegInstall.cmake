@@ -21,12 +21,13 @@ if(TARGET thalweg_fortran)
             FILES_MATCHING PATTERN "thalweg*.mod" PATTERN "cfio.mod")
     install(EXPORT thalwegFortranTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
 endif()
-foreach(program IN ITEMS thalweg-app thalweg-bench)
-    if(TARGET ${program})
-        add_dependencies(thalweg_installed ${program})
-        install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    endif()
-endforeach()
+if(TARGET thalweg-app)
+    add_dependencies(thalweg_installed thalweg-app)
+    install(TARGETS thalweg-app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET thalweg-bench) # where it was built
+    install(TARGETS thalweg-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+endif()
 
 configure_package_config_file(
     ${PROJECT_SOURCE_DIR}/cmake/thalwegConfig.cmake.in ${PROJECT_BINARY_DIR}/thalwegConfig.cmake

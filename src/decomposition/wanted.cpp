@@ -9,19 +9,19 @@ namespace thalweg {
 namespace {
 
 /// A range of global indices along a dimension, and its place in memory from the held ones on.
-struct Segment {
+struct Interval {
     std::int64_t low, count, at;
 };
 
-std::vector<Segment> segments_of(std::int64_t low, std::int64_t count, std::int64_t length,
-                                 std::int64_t before, std::int64_t after, Edge edge) {
+std::vector<Interval> segments_of(std::int64_t low, std::int64_t count, std::int64_t length,
+                                  std::int64_t before, std::int64_t after, Edge edge) {
     if (edge == Edge::keep) return {{low, count, 0}};
     std::int64_t begin = low - before, end = low + count + after;
     if (edge == Edge::clip) {
         begin = std::max<std::int64_t>(begin, 0);
         end = std::min(end, length);
     }
-    std::vector<Segment> segments;
+    std::vector<Interval> segments;
     for (std::int64_t i = begin; i < end;) {
         const std::int64_t within = (i % length + length) % length;
         const std::int64_t n = std::min(end - i, length - within);
@@ -48,7 +48,7 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
             static_cast<HeldBox&>(result.back()) = held;
             continue;
         }
-        std::vector<std::vector<Segment>> segments(nd);
+        std::vector<std::vector<Interval>> segments(nd);
         for (std::size_t f = 0; f < nd; ++f) {
             const auto m = static_cast<std::size_t>(order[f]);
             const Edge edge = with_halo && !d.edges.empty() ? d.edges[m] : Edge::keep;
@@ -61,7 +61,7 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
             Box box;
             box.nd = held.box.nd;
             for (std::size_t f = 0; f < nd; ++f) {
-                const Segment& s = segments[f][at[f]];
+                const Interval& s = segments[f][at[f]];
                 box.low[f] = s.low;
                 box.count[f] = s.count;
                 wanted.at[f] = s.at;

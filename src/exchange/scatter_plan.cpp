@@ -12,12 +12,12 @@ namespace thalweg {
 namespace {
 
 /// With the slots of all readers under way the data stay in the last level of cache.
-constexpr std::int64_t default_piece = std::int64_t(1) << 20;
-constexpr std::int64_t smallest_piece = 64;
-constexpr std::int64_t largest_piece = std::int64_t(1) << 30;  // MPI counts are 32-bit
+constexpr std::int64_t default_scatter_piece = std::int64_t(1) << 20;
+constexpr std::int64_t smallest_scatter_piece = 64;
+constexpr std::int64_t largest_scatter_piece = std::int64_t(1) << 30;  // MPI counts are 32-bit
 
 /// A piece ends up to an element later than it should; slots begin at multiples of 64.
-constexpr std::int64_t slack = 128;
+constexpr std::int64_t scatter_slack = 128;
 
 /// Boxes of places as words: place, number of boxes, and the boxes.
 void append(std::vector<std::int64_t>& words, std::size_t place, std::span<const HeldBox> boxes) {
@@ -197,15 +197,17 @@ Status Scatter::share_arena(const StreamOptions& options) {
     const std::int64_t room =
         std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena_->size())) -
         controls;
-    std::int64_t piece = options.piece > 0 ? options.piece : default_piece;
+    std::int64_t piece = options.piece > 0 ? options.piece : default_scatter_piece;
     slots_ = members == 1 ? 1 : 3;
-    auto fitting = [&] { return lanes == 0 ? piece : (room / (lanes * slots_) - slack) / 64 * 64; };
+    auto fitting = [&] {
+        return lanes == 0 ? piece : (room / (lanes * slots_) - scatter_slack) / 64 * 64;
+    };
     if (fitting() < 4096 && slots_ > 2) slots_ = 2;
-    piece = std::min({piece, fitting(), largest_piece});
+    piece = std::min({piece, fitting(), largest_scatter_piece});
     std::int64_t smallest = piece;
     team_.all_reduce({&smallest, 1}, Reduce::min);
     piece_ = smallest;
-    if (piece_ < smallest_piece)
+    if (piece_ < smallest_scatter_piece)
         return alone([&] {
             return failure(TW_ENOMEM,
                            "{} bytes of exchange buffers on a node are too few for {} streams of "

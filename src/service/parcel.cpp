@@ -12,7 +12,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::size_t head_words = 12;
+constexpr std::size_t parcel_head_words = 12;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -94,7 +94,7 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
     Parcel p;
     p.head = head_of(words);
     const std::int64_t masks = words[9], told = words[10], entries = words[11];
-    const std::int64_t* at = words + head_words;
+    const std::int64_t* at = words + parcel_head_words;
     for (auto* mask : {&p.put, &p.lacking, &p.bare, &p.with_halo}) {
         mask->assign(at, at + masks);
         at += masks;

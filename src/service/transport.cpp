@@ -14,7 +14,7 @@ namespace thalweg {
 namespace {
 
 constexpr int tag = 7;
-constexpr std::size_t head_words = 3;  // kind, file, bytes of the body
+constexpr std::size_t message_head_words = 3;  // kind, file, bytes of the body
 
 /// Counts are in words of 8 bytes, so that 16 GiB can go in one message.
 class MpiTransport final : public Transport {
@@ -31,11 +31,12 @@ public:
     void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
         sent_.emplace_back();
         Sent& s = sent_.back();
-        s.words.resize(head_words + (body.size() + 7) / 8);
+        s.words.resize(message_head_words + (body.size() + 7) / 8);
         s.words[0] = static_cast<std::int64_t>(kind);
         s.words[1] = file;
         s.words[2] = static_cast<std::int64_t>(body.size());
-        if (!body.empty()) std::memcpy(s.words.data() + head_words, body.data(), body.size());
+        if (!body.empty())
+            std::memcpy(s.words.data() + message_head_words, body.data(), body.size());
         MPI_Isend(s.words.data(), static_cast<int>(s.words.size()), MPI_INT64_T, to, tag, comm_,
                   &s.request);
         (void)idle();
@@ -55,7 +56,7 @@ public:
         message.from = status.MPI_SOURCE;
         message.kind = static_cast<MessageKind>(words[0]);
         message.file = words[1];
-        const char* body = reinterpret_cast<const char*>(words.data() + head_words);
+        const char* body = reinterpret_cast<const char*>(words.data() + message_head_words);
         message.body.assign(body, body + words[2]);
         return true;
     }

@@ -9,15 +9,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "storage/page.hpp"
 #include "storage/system.hpp"
 
 namespace thalweg {
 
 namespace {
-
-constexpr std::int64_t page = 4096;
-
-std::int64_t rounded(std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; }
 
 /// Readers that come in between must find what was there before or what is there now: first what
 /// nothing points to yet, then the superblock, which tells how far the file reaches; then indices,

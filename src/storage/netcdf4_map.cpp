@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
+#include "storage/page.hpp"
+
 namespace thalweg {
 
 namespace {
 
-constexpr std::int64_t page = 4096;
 constexpr std::int64_t aligned = 8;
-
-std::int64_t rounded(std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; }
 
 /// Bytes of a node of HDF5's index of chunks (file format specification, "Version 1 B-trees"): 64
 /// entries, with keys of a size, a mask and an offset of each dimension and one.

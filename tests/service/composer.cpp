@@ -58,7 +58,7 @@ private:
     }
     char& at(std::int64_t byte) {
         if (static_cast<std::int64_t>(bytes.size()) <= byte)
-            bytes.resize(static_cast<std::size_t>(byte) + 1, MemoryFile::untouched);
+            bytes.resize(static_cast<std::size_t>(byte) + 1, MemoryStorage::untouched);
         return bytes[static_cast<std::size_t>(byte)];
     }
     const Plan& plan_;
@@ -67,14 +67,14 @@ private:
 /// All writers of a file, one after another.
 struct Writers {
     std::unique_ptr<Layout> layout;
-    std::vector<std::unique_ptr<MemoryFile>> files;
+    std::vector<std::unique_ptr<MemoryStorage>> files;
     std::vector<std::unique_ptr<Composer>> composers;
     int between = 0;
 
     Writers(const Plan& plan, Random& random) : layout(random_layout(random, plan)) {
         const std::int64_t piece = random.pick<std::int64_t>({16, 100, 4096});
         for (int w = 0; w < layout->writers(); ++w) {
-            files.push_back(std::make_unique<MemoryFile>());
+            files.push_back(std::make_unique<MemoryStorage>());
             files.back()->definitions = &plan.definitions;
             files.back()->bytes = files.front()->bytes;
             composers.push_back(std::make_unique<Composer>(plan.definitions, plan.spaces, *layout,
@@ -228,7 +228,7 @@ struct Stripes {
     Plan plan;
     std::unique_ptr<Layout> layout = make_serial_layout();
     std::vector<Sent> sent;
-    MemoryFile file;
+    MemoryStorage file;
 
     explicit Stripes(std::int64_t rows) {
         plan.add("v", TW_SHORT, {2 * rows, width}, true);
@@ -280,7 +280,7 @@ TEST(Composer, TellsOfFailures) {
     plan.add("v", TW_INT, {100}, true);
     plan.lay_out();
     const auto layout = make_serial_layout();
-    MemoryFile file;
+    MemoryStorage file;
     file.failure = failure(TW_EIO, "no space");
     Composer composer(plan.definitions, plan.spaces, *layout, 0, file, 16, nullptr);
     const std::vector<Sent> sent{empty_parcel(plan, UnitKind::step, 0)};

@@ -17,7 +17,7 @@ namespace {
 /// The ranks of a node and its only writer; 'v' of 8 ints in the records, 'f' of 4 without.
 struct Office {
     Plan plan;
-    MemoryFile file;
+    MemoryStorage file;
     std::unique_ptr<Comm> comm = make_serial_comm();
     Word doorbell{0};
     std::vector<std::unique_ptr<Outbox>> ranks;

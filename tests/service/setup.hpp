@@ -17,7 +17,7 @@
 namespace thalweg {
 
 /// A file in memory; counts what happens to it, and fails on demand.
-class MemoryFile final : public Storage {
+class MemoryStorage final : public Storage {
 public:
     const char* name() const override { return "test"; }
     Order order() const override { return Order::native; }
