@@ -313,20 +313,22 @@ void thalweg_f_put_box_int64(const struct fortran_file* file, const CFI_cdesc_t*
     check_box(put_box(file, name, array, start, count), file, ierr);
 }
 
+/* Collective: a rank without the decomposition takes part with an array that cannot be. */
 static void get(const struct fortran_file* file, const CFI_cdesc_t* name, const CFI_cdesc_t* array,
                 const struct fortran_decomposition* decomposition, const int* record, int flags,
                 int* ierr) {
     const struct name var = name_of(name);
     const struct view view = view_of(array);
-    if (decomposition != NULL && decomposition->handle == NULL) {
-        thalweg_f_check(TW_EHANDLE, NULL, "tw_get: the decomposition was never made", ierr);
-        return;
-    }
+    const int never_made = decomposition != NULL && decomposition->handle == NULL;
     const int status =
         tw_get_strided(file->handle, var.text, decomposition == NULL ? NULL : decomposition->handle,
                        record == NULL ? 0 : (int64_t)*record - 1, (tw_type)view.type, view.data,
-                       view.rank, view.extent, view.stride, flags);
-    thalweg_f_check(status, file->session, flags == TW_COPY ? "tw_get" : "tw_get_deferred", ierr);
+                       never_made ? -1 : view.rank, view.extent, view.stride, flags);
+    if (never_made)
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_get: the decomposition was never made", ierr);
+    else
+        thalweg_f_check(status, file->session, flags == TW_COPY ? "tw_get" : "tw_get_deferred",
+                        ierr);
 }
 
 void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,

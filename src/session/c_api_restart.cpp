@@ -38,6 +38,23 @@ Status make_one(const tw_restart_impl& restart, const std::string& path,
     }));
 }
 
+/// An array of so many elements.
+Registration counted(int64_t n) {
+    Registration r;
+    r.n = std::max<int64_t>(n, 0);
+    return r;
+}
+
+/// An array with extents and strides.
+Registration strided(int rank, const int64_t* extent, const int64_t* byte_stride) {
+    Registration r;
+    r.n = -1;
+    r.rank = rank;
+    r.extent = extent;
+    r.byte_stride = byte_stride;
+    return r;
+}
+
 /// Completes what a call is given. @param possible  flags
 Status complete(tw_restart restart, Registration& r, const char* name, tw_type type,
                 const char* dims, tw_decomposition decomposition, void* data, int flags,
@@ -59,7 +76,7 @@ Status complete(tw_restart restart, Registration& r, const char* name, tw_type t
     return {};
 }
 
-Status add(tw_restart restart, Registration& r, const char* name, tw_type type, const char* dims,
+Status add(tw_restart restart, Registration r, const char* name, tw_type type, const char* dims,
            tw_decomposition decomposition, void* data, int flags) {
     Status status = complete(restart, r, name, type, dims, decomposition, data, flags,
                              TW_OPTIONAL | TW_COPIED | TW_BY_POSITION);
@@ -67,7 +84,7 @@ Status add(tw_restart restart, Registration& r, const char* name, tw_type type, 
 }
 
 /// @note Collective
-Status get(tw_restart restart, Registration& r, const char* name, tw_type type, const char* dims,
+Status get(tw_restart restart, Registration r, const char* name, tw_type type, const char* dims,
            tw_decomposition decomposition, void* data, int flags) {
     const Status mine = alone([&] {
         return complete(restart, r, name, type, dims, decomposition, data, flags,
@@ -137,9 +154,7 @@ int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length) {
 int tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
                    tw_decomposition decomposition, void* data, int64_t n, int flags) {
     return with_restart(restart, [&] {
-        Registration r;
-        r.n = std::max<int64_t>(n, 0);
-        return add(restart, r, name, type, dims, decomposition, data, flags);
+        return add(restart, counted(n), name, type, dims, decomposition, data, flags);
     });
 }
 
@@ -147,12 +162,8 @@ int tw_restart_add_strided(tw_restart restart, const char* name, tw_type type, c
                            tw_decomposition decomposition, void* data, int rank,
                            const int64_t* extent, const int64_t* byte_stride, int flags) {
     return with_restart(restart, [&] {
-        Registration r;
-        r.n = -1;
-        r.rank = rank;
-        r.extent = extent;
-        r.byte_stride = byte_stride;
-        return add(restart, r, name, type, dims, decomposition, data, flags);
+        return add(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
+                   data, flags);
     });
 }
 
@@ -232,9 +243,7 @@ int tw_restart_open(tw_restart restart, const char* path) {
 int tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
                    tw_decomposition decomposition, void* data, int64_t n, int flags) {
     return with_restart(restart, [&] {
-        Registration r;
-        r.n = std::max<int64_t>(n, 0);
-        return get(restart, r, name, type, dims, decomposition, data, flags);
+        return get(restart, counted(n), name, type, dims, decomposition, data, flags);
     });
 }
 
@@ -242,12 +251,8 @@ int tw_restart_get_strided(tw_restart restart, const char* name, tw_type type, c
                            tw_decomposition decomposition, void* data, int rank,
                            const int64_t* extent, const int64_t* byte_stride, int flags) {
     return with_restart(restart, [&] {
-        Registration r;
-        r.n = -1;
-        r.rank = rank;
-        r.extent = extent;
-        r.byte_stride = byte_stride;
-        return get(restart, r, name, type, dims, decomposition, data, flags);
+        return get(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
+                   data, flags);
     });
 }
 

@@ -134,7 +134,7 @@ public:
         write(name, "");
         arm(name, 0, at, "kill");
         open_to_append(name);
-        for (std::int64_t r = records; step(r) == TW_OK; ++r)
+        for (std::int64_t r = records; step(r) == TW_OK && tw_sync(file_, 0) == TW_OK; ++r)
             if (rank() == 0) std::ofstream(name + ".committed") << r + 1;
     }
     void write(const std::string& name, const char* settings) {

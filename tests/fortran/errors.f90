@@ -192,6 +192,13 @@ program errors
   call expect_status(status, TW_EBOUNDS, 'record 0')
   call tw_get(file, 'v', line, none, ierr=status)
   call expect_status(status, TW_EHANDLE, 'tw_get for a decomposition that was never made')
+  if (rank == 0) then
+    call tw_get(file, 'v', line, none, ierr=status)
+    call expect_status(status, TW_EHANDLE, 'tw_get for one that was never made on rank 0 alone')
+  else
+    call tw_get(file, 'v', line, d, ierr=status)
+    call expect(status /= TW_OK, 'tw_get while rank 0 has no decomposition')
+  end if
   line = -1
   call tw_get(file, 'v', line, d, ierr=status)
   call expect_status(status, TW_OK, 'tw_get')
