@@ -45,11 +45,12 @@ public:
     /// Takes the place of a file on disk that a library has open for writing, and that takes no
     /// link for one: what it writes from now on goes to memory.
     bool stand_in(const std::string& path) const {
-        struct stat wanted {}, found {};
+        struct stat wanted {
+        }, found{};
         if (::stat(path.c_str(), &wanted) != 0) return false;
         std::error_code ended;
-        for (std::filesystem::directory_iterator i("/proc/self/fd", ended), end;
-             !ended && i != end; i.increment(ended)) {
+        for (std::filesystem::directory_iterator i("/proc/self/fd", ended), end; !ended && i != end;
+             i.increment(ended)) {
             const int fd = std::atoi(i->path().filename().c_str());
             if (fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev ||
                 found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)

@@ -203,11 +203,12 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
 
 namespace {
 
-/// Room at a file's end for what HDF5 will add to it, as long as this lives. Without it HDF5 finds the
-/// disk full when it closes the file, and crashes when the program ends.
+/// Room at a file's end for what HDF5 will add to it, as long as this lives. Without it HDF5 finds
+/// the disk full when it closes the file, and crashes when the program ends.
 class RoomAtEnd {
 public:
-    explicit RoomAtEnd(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_WRONLY)) {}
+    explicit RoomAtEnd(const std::string& path)
+        : path_(path), fd_(::open(path.c_str(), O_WRONLY)) {}
     ~RoomAtEnd() {
         if (fd_ < 0) return;
         struct stat info {};

@@ -30,8 +30,8 @@ Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset);
 
-/// fallocate(2): whether the disk has that space, which the file then holds. True where the file system
-/// cannot tell.
+/// fallocate(2): whether the disk has that space, which the file then holds. True where the file
+/// system cannot tell.
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes);
 
 /// Syncs the data to the device, or with `all` the whole, again if a signal came between.
