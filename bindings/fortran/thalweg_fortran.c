@@ -251,13 +251,30 @@ static char* pack(const struct view* view, int d, const char* from, size_t size,
     return to;
 }
 
+/* Appends a list of lengths in Fortran's order, which is the other way round than the given one. */
+static void say_shape(char* text, size_t room, int rank, const int64_t* extent) {
+    for (int d = rank - 1; d >= 0; --d) {
+        const size_t used = strlen(text);
+        snprintf(text + used, room - used, "%s%lld%s", d == rank - 1 ? "(" : "",
+                 (long long)extent[d], d == 0 ? ")" : ", ");
+    }
+    if (rank == 0) {
+        const size_t used = strlen(text);
+        snprintf(text + used, room - used, "(a scalar)");
+    }
+}
+
+/* @param why  of a failure that the library does not know of, its text */
 static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
-                   const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count) {
+                   const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count,
+                   char* why, size_t room) {
     const struct name var = name_of(name);
     const struct view view = view_of(array);
     const size_t size = view.type == TW_CHAR ? 1 : array->elem_len;
     const CFI_index_t nd = start->dim[0].extent;
     if (nd != count->dim[0].extent || nd > max_dims) {
+        snprintf(why, room, "tw_put_box: '%s': start has %lld elements, count %lld, at most %d",
+                 var.text, (long long)nd, (long long)count->dim[0].extent, max_dims);
         return TW_ESHAPE;
     }
     int64_t first[max_dims];
@@ -275,12 +292,17 @@ static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
         n *= view.extent[d];
     }
     if (n != box && (view.data != NULL || box != 0)) {
+        snprintf(why, room, "tw_put_box: '%s': count is ", var.text);
+        say_shape(why, room, (int)nd, lengths);
+        snprintf(why + strlen(why), room - strlen(why), ", the array has the shape ");
+        say_shape(why, room, view.rank, view.extent);
         return TW_ESHAPE;
     }
     char* packed = NULL;
     if (!dense && n > 0) {
         packed = malloc((size_t)n * size);
         if (packed == NULL) {
+            snprintf(why, room, "tw_put_box: '%s': no memory", var.text);
             return TW_ENOMEM;
         }
         pack(&view, 0, view.data, size, packed);
@@ -291,26 +313,28 @@ static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
     return status;
 }
 
-static void check_box(int status, const struct fortran_file* file, int* ierr) {
-    /* The library has no text for what it was not asked. */
-    const int ours = status == TW_ESHAPE || status == TW_ENOMEM;
-    thalweg_f_check(status, ours ? NULL : file->session,
-                    status == TW_ESHAPE
-                        ? "tw_put_box: start, count and the array have not as many elements"
-                        : "tw_put_box",
-                    ierr);
+static void check_box(const struct fortran_file* file, const CFI_cdesc_t* name,
+                      const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count,
+                      int* ierr) {
+    char why[name_size + 400] = "";
+    const int status = put_box(file, name, array, start, count, why, sizeof why);
+    if (why[0] != '\0') {
+        thalweg_f_check(status, NULL, why, ierr);
+    } else {
+        thalweg_f_check(status, file->session, "tw_put_box", ierr);
+    }
 }
 
 void thalweg_f_put_box_int32(const struct fortran_file* file, const CFI_cdesc_t* name,
                              const CFI_cdesc_t* array, const CFI_cdesc_t* start,
                              const CFI_cdesc_t* count, int* ierr) {
-    check_box(put_box(file, name, array, start, count), file, ierr);
+    check_box(file, name, array, start, count, ierr);
 }
 
 void thalweg_f_put_box_int64(const struct fortran_file* file, const CFI_cdesc_t* name,
                              const CFI_cdesc_t* array, const CFI_cdesc_t* start,
                              const CFI_cdesc_t* count, int* ierr) {
-    check_box(put_box(file, name, array, start, count), file, ierr);
+    check_box(file, name, array, start, count, ierr);
 }
 
 /* Collective: a rank without the decomposition takes part with an array that cannot be. */
