@@ -4,7 +4,7 @@
 
 set(thalweg_sanitizer_flags "")
 if(THALWEG_SANITIZE)
-    set(thalweg_sanitizer_flags -fsanitize=${THALWEG_SANITIZE} -fno-omit-frame-pointer -g)
+    set(thalweg_sanitizer_flags -fsanitize=${THALWEG_SANITIZE} -fno-omit-frame-pointer -g1)
     if(THALWEG_SANITIZE MATCHES "undefined")
         # What is left out the address sanitizer finds, or -O0 has no use for.
         list(APPEND thalweg_sanitizer_flags -fno-sanitize-recover=undefined

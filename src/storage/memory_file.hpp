@@ -44,23 +44,27 @@ public:
 
     /// Takes the place of a file on disk that a library has open for writing, and that takes no
     /// link for one: what it writes from now on goes to memory.
+    /// @return false: nothing has changed; the file is not open, or more than once
     bool stand_in(const std::string& path) const {
-        struct stat wanted {
-        }, found{};
+        struct stat wanted;
         if (::stat(path.c_str(), &wanted) != 0) return false;
+        int only = -1;
         std::error_code ended;
         for (std::filesystem::directory_iterator i("/proc/self/fd", ended), end; !ended && i != end;
              i.increment(ended)) {
             const int fd = std::atoi(i->path().filename().c_str());
+            struct stat found;
             if (fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev ||
                 found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;
-            std::vector<char> bytes(static_cast<std::size_t>(found.st_size));
-            return read_fully(fd, path, bytes.data(), found.st_size, 0).ok() &&
-                   write_fully(fd_, path_, bytes.data(), found.st_size, 0).ok() &&
-                   dup2(fd_, fd) == fd;
+            if (only >= 0) return false;  // one of them may be ours
+            only = fd;
         }
-        return false;
+        if (ended || only < 0) return false;
+        std::vector<char> bytes(static_cast<std::size_t>(wanted.st_size));
+        return read_fully(only, path, bytes.data(), wanted.st_size, 0).ok() &&
+               write_fully(fd_, path_, bytes.data(), wanted.st_size, 0).ok() &&
+               dup2(fd_, only) == only;
     }
 
     /// Replaces the contents of a file on disk by what was written to this one; holes stay holes.
@@ -72,8 +76,9 @@ public:
         off_t end = 0;
         while (status.ok()) {
             const off_t start = lseek(fd_, end, SEEK_DATA);
-            if (start < 0) break;
-            end = lseek(fd_, start, SEEK_HOLE);
+            if (start < 0 && errno == ENXIO) break;  // no data from here on
+            end = start < 0 ? -1 : lseek(fd_, start, SEEK_HOLE);
+            if (end < 0) status = system_failure(path, "cannot read the header");
             for (off_t at = start; at < end && status.ok();) {
                 const auto n = std::min<std::int64_t>(end - at, std::ssize(bytes));
                 status = read_fully(fd_, path_, bytes.data(), n, at);

@@ -7,6 +7,7 @@
 #include <cfio.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,25 @@ struct Clients {
 
     std::string path(const char* name) const { return folder + "/" + name + ".nc"; }
     bool first() const { return rank == 0; }
+};
+
+/// The grid of clients, and the clients of a server, that a test is called with.
+struct Grid {
+    Grid(int argc, char** argv) {
+        if (argc > 1) x = std::atoi(argv[1]);
+        if (argc > 2) y = std::atoi(argv[2]);
+        if (argc > 3) ratio = std::atoi(argv[3]);
+    }
+    /// @note Collective
+    Clients clients() const {
+        Clients c;
+        c.rank = check::state.rank;
+        c.count = x * y;
+        MPI_Comm_split(MPI_COMM_WORLD, c.rank < c.count ? 0 : 1, c.rank, &c.comm);
+        return c;
+    }
+
+    int x = 1, y = 1, ratio = 1;
 };
 
 // Every client has `columns` columns of the rows: the file's rows are count * columns long.

@@ -152,14 +152,8 @@ void no_clobber_waits_for_the_name(const Clients& clients, Checks& checks) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    const int x = argc > 1 ? std::atoi(argv[1]) : 1;
-    const int y = argc > 2 ? std::atoi(argv[2]) : 1;
-    const int ratio = argc > 3 ? std::atoi(argv[3]) : 1;
-    Clients clients;
-    clients.rank = check::state.rank;
-    clients.count = x * y;
-    MPI_Comm_split(MPI_COMM_WORLD, clients.rank < clients.count ? 0 : 1, clients.rank,
-                   &clients.comm);
+    const Grid grid(argc, argv);
+    Clients clients = grid.clients();
     const struct {
         const char* name;
         void (*run)(const Clients&, Checks&);
@@ -177,7 +171,7 @@ int main(int argc, char** argv) {
         setenv("THALWEG_BANDWIDTH", one.bandwidth, 1);
         setenv("THALWEG_PIECE", "16KiB", 1);  // between two, a server answers
         Checks checks;
-        CHECK(cfio_init(x, y, ratio) == 0);
+        CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);
         const bool blank = cfio_proc_type() == CFIO_PROC_BLANK;
         const bool client = cfio_proc_type() == CFIO_PROC_CLIENT;
         if (client) one.run(clients, checks);

@@ -229,14 +229,8 @@ bool exists(const std::string& path) {
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     setenv("THALWEG_CLOSE", "wait", 1);  // files are looked at after their close
-    const int x = argc > 1 ? std::atoi(argv[1]) : 1;
-    const int y = argc > 2 ? std::atoi(argv[2]) : 1;
-    const int ratio = argc > 3 ? std::atoi(argv[3]) : 1;
-    Clients clients;
-    clients.rank = check::state.rank;
-    clients.count = x * y;
-    MPI_Comm_split(MPI_COMM_WORLD, clients.rank < clients.count ? 0 : 1, clients.rank,
-                   &clients.comm);
+    const Grid grid(argc, argv);
+    Clients clients = grid.clients();
     const bool several = clients.count > 1;
     // What cfio_finalize returns on clients and servers: what no cfio_close has returned.
     const struct {
@@ -261,7 +255,7 @@ int main(int argc, char** argv) {
     for (const auto& error : table) {
         check::step("%s", error.name);
         clients.folder = check::make_folder("cfio_errors");
-        CHECK(cfio_init(x, y, ratio) == 0);
+        CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);
         const bool blank = cfio_proc_type() == CFIO_PROC_BLANK;
         CFIO_START()
         error.run(clients);

@@ -424,14 +424,8 @@ void roles(int type, int rank, int clients, int servers) {
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     setenv("THALWEG_CLOSE", "wait", 1);  // files are looked at after their close
-    const int x = argc > 1 ? std::atoi(argv[1]) : 1;
-    const int y = argc > 2 ? std::atoi(argv[2]) : 1;
-    const int ratio = argc > 3 ? std::atoi(argv[3]) : 1;
-    Clients clients;
-    clients.rank = check::state.rank;
-    clients.count = x * y;
-    MPI_Comm_split(MPI_COMM_WORLD, clients.rank < clients.count ? 0 : 1, clients.rank,
-                   &clients.comm);
+    const Grid grid(argc, argv);
+    Clients clients = grid.clients();
     const struct {
         const char* name;
         void (*run)(const Clients&);
@@ -461,8 +455,9 @@ int main(int argc, char** argv) {
     for (int session = 1; session <= 2; ++session) {
         check::step("session %d", session);
         clients.folder = check::make_folder("cfio_quirks");
-        CHECK(cfio_init(x, y, ratio) == 0);
-        roles(cfio_proc_type(), clients.rank, clients.count, std::max(1, clients.count / ratio));
+        CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);
+        roles(cfio_proc_type(), clients.rank, clients.count,
+              std::max(1, clients.count / grid.ratio));
         CFIO_START()
         for (const auto& quirk : table) {
             check::step("session %d: %s", session, quirk.name);
