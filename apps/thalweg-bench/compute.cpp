@@ -39,7 +39,7 @@ double calibrate_arithmetic(const Meeting& meeting) {
         for (int i = 0; i < 3; ++i) {  // the fastest: other programs may get in the way
             const double start = meeting.start();
             arithmetic(rounds);
-            const double taken = meeting.max(now() - start);
+            const double taken = meeting.max(detail::now() - start);
             seconds = i == 0 ? taken : std::min(seconds, taken);
             if (seconds < long_enough) break;
         }
@@ -52,8 +52,8 @@ void Compute::run() const {
         arithmetic(rounds_);
         return;
     }
-    const double end = now() + seconds_;
-    for (double left; (left = end - now()) > 0;) sleep_seconds(left);
+    const double end = detail::now() + seconds_;
+    for (double left; (left = end - detail::now()) > 0;) detail::sleep_seconds(left);
 }
 
 }  // namespace thalweg::bench

@@ -51,7 +51,7 @@ public:
 
 private:
     Context context_;
-    Throttle throttle_;
+    detail::Throttle throttle_;
     std::vector<std::byte> scratch_;
     int file_ = -1;
 };

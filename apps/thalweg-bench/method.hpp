@@ -43,8 +43,9 @@ struct Context {
 
 /// The limit on one of the ranks where all write: the library's own code, so that all are held
 /// alike.
-inline Throttle throttle_of(const Context& context) {
-    return Throttle(static_cast<double>(context.options.bandwidth) / context.problem.ranks());
+inline detail::Throttle throttle_of(const Context& context) {
+    return detail::Throttle(static_cast<double>(context.options.bandwidth) /
+                            context.problem.ranks());
 }
 
 /// A method keeps what a model would keep over its run (buffers, plans, sessions) from file to

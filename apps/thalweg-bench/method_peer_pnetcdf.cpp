@@ -61,7 +61,7 @@ private:
     Context context_;
     PnetcdfFile file_;
     std::vector<std::byte> scratch_;
-    Throttle throttle_;
+    detail::Throttle throttle_;
     std::vector<MPI_Offset> start_, count_;
     FileReport report_;
 };

@@ -76,7 +76,7 @@ public:
 private:
     Context context_;
     PnetcdfFile file_;
-    Throttle throttle_;
+    detail::Throttle throttle_;
     std::int64_t step_bytes_ = 0;  ///< of this rank
     std::vector<std::int64_t> offsets_;
     std::vector<std::byte> blocks_;

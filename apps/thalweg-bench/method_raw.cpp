@@ -71,7 +71,7 @@ public:
 
 private:
     Context context_;
-    Throttle throttle_;
+    detail::Throttle throttle_;
     int file_ = -1;
     FileReport report_;
 };

@@ -17,7 +17,7 @@ void Pack::step(int step) {
         const Group& g = problem_.group(v);
         const std::int64_t size = element_bytes(g.spec->type);
         const int nd = static_cast<int>(g.shape.size());
-        Index count{}, to_stride{}, from_stride{};
+        detail::Index count{}, to_stride{}, from_stride{};
         std::int64_t next = size;
         for (int d = nd - 1; d >= 0; --d) {
             count[d] = g.part.count[static_cast<std::size_t>(d)];
@@ -31,8 +31,9 @@ void Pack::step(int step) {
         }
         const tw_type type = g.spec->type == Element::f4 ? TW_FLOAT : TW_DOUBLE;
         const char fill[8] = {};
-        copy_box(nd, count, to, to_stride, static_cast<const char*>(problem_.values(v, step)),
-                 from_stride, pack_kernel(type, type, Order::big_endian), fill);
+        detail::copy_box(nd, count, to, to_stride,
+                         static_cast<const char*>(problem_.values(v, step)), from_stride,
+                         detail::pack_kernel(type, type, detail::Order::big_endian), fill);
         to += g.local_bytes();
     }
 }

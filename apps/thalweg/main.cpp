@@ -37,10 +37,11 @@ int combine(const std::vector<std::string>& sets, const std::string& output) {
     MPI_Init(nullptr, nullptr);
     int code = 0;
     {
-        const auto comm = thalweg::make_mpi_comm(MPI_COMM_WORLD);
+        const auto comm = thalweg::detail::make_mpi_comm(MPI_COMM_WORLD);
         for (const std::string& set : sets) {
             std::string done;
-            const thalweg::Status status = thalweg::combine(*comm, set, output, done);
+            const thalweg::detail::Status status =
+                thalweg::detail::combine(*comm, set, output, done);
             if (!status.ok()) code = exit_wrong;
             if (comm->rank() == 0)
                 fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
@@ -64,8 +65,9 @@ int compare_methods(const thalweg::app::CompareOptions& options) {
 }
 
 int print_settings() {
-    thalweg::Settings settings;
-    if (const thalweg::Status status = thalweg::Settings::read("", settings); !status.ok()) {
+    thalweg::detail::Settings settings;
+    if (const thalweg::detail::Status status = thalweg::detail::Settings::read("", settings);
+        !status.ok()) {
         fmt::print(stderr, "thalweg: {}\n", status.text);
         return exit_wrong;
     }

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Seconds since some fixed moment.
 inline double now() {
@@ -33,4 +33,4 @@ private:
     double begin_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

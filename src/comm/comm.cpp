@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 void Comm::broadcast(std::vector<char>& bytes, int root) {
     auto size = static_cast<std::int64_t>(bytes.size());
@@ -107,4 +107,4 @@ std::unique_ptr<Memory> make_private_memory(std::size_t bytes) {
 
 std::unique_ptr<Comm> make_serial_comm() { return std::make_unique<SerialComm>(); }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -12,7 +12,7 @@
 
 #include "comm/status.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 enum class Reduce { sum, min, max, bit_or };
 
@@ -93,4 +93,4 @@ std::unique_ptr<Comm> make_serial_comm();
 /// is no memory for its text, the code alone. @note Collective
 Status agree(Comm& comm, const Status& mine);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// TW_EMPI for what is no communicator for a session, or where MPI is not running. Local.
 Status check_communicator(MPI_Comm comm);
@@ -14,4 +14,4 @@ Status check_communicator(MPI_Comm comm);
 void give_up(Comm& comm);
 bool is_given_up(const Comm& comm);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -78,4 +78,4 @@ FreeMemory free_memory(const std::string& root) {
     return free;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

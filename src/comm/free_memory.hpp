@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct FreeMemory {
     std::int64_t bytes = INT64_MAX;  ///< of the machine, or of the process's group (a container)
@@ -17,4 +17,4 @@ struct FreeMemory {
 /// @param root  of the file system; tests have their own
 FreeMemory free_memory(const std::string& root = "");
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
-namespace thalweg::log {
+namespace thalweg::detail::log {
 
 namespace {
 
@@ -41,4 +41,4 @@ void write(Level level, fmt::string_view text, fmt::format_args values) {
     if (logger().should_log(at)) logger().log(at, fmt::vformat(text, values));
 }
 
-}  // namespace thalweg::log
+}  // namespace thalweg::detail::log

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace thalweg::log {
+namespace thalweg::detail::log {
 
 enum class Level { debug, info, warn, error };
 
@@ -33,4 +33,4 @@ void error(fmt::format_string<Args...> text, Args&&... args) {
     write(Level::error, text, fmt::make_format_args(args...));
 }
 
-}  // namespace thalweg::log
+}  // namespace thalweg::detail::log

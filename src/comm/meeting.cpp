@@ -7,7 +7,7 @@
 
 #include "comm/words.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -88,9 +88,9 @@ Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, con
     Outcome outcome;
     outcome.failed = same_file && (row[flags] & knew_failure) != 0;
     if ((row[flags] & knew_failure) != 0)
-        outcome.status = thalweg::agree(team_.world(), failed);
+        outcome.status = detail::agree(team_.world(), failed);
     else if ((row[flags] & refuses) != 0)
-        outcome.status = thalweg::agree(team_.world(), mine);
+        outcome.status = detail::agree(team_.world(), mine);
     else
         outcome.status = compare(here);
     if (!same_call && (row[flags] & leaves) != 0) find_parting(here);
@@ -116,7 +116,7 @@ Status Meeting::compare(const Attendance& attendance) {
                        "the ranks are in different calls: {} on rank 0, {} on rank {}", there, here,
                        team_.rank());
     };
-    status = thalweg::agree(team_.world(), status.ok() ? alone(differs) : status);
+    status = detail::agree(team_.world(), status.ok() ? alone(differs) : status);
     if (status.ok())
         status = alone([&] {
             return failure(TW_EMISMATCH, "the ranks ask for different things in {}", here);
@@ -138,4 +138,4 @@ void Meeting::find_parting(const Attendance& attendance) {
     }
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -16,7 +16,7 @@
 
 #include "comm/team.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 enum class Call {
     decompose,
@@ -111,4 +111,4 @@ private:
     std::atomic<const char*> refused_{nullptr};
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -11,7 +11,7 @@
 #include "comm/segment.hpp"
 #include "comm/waiting.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -328,4 +328,4 @@ Status check_communicator(MPI_Comm comm) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     return found.empty() ? "" : "; did you mean '" + found + "'?";
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// The known name that is most like this one, whatever the case of its letters; empty if none is
 /// much alike: one begins with the other, or no more than a third of the letters are wrong,
@@ -16,4 +16,4 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
 /// "; did you mean 'nc'?" for the end of a sentence, or nothing.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -16,7 +16,7 @@
 
 #include "comm/size_signal.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -163,4 +163,4 @@ Status share_segments(Comm& node, std::size_t bytes, bool touch,
     });
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -9,7 +9,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// By what another process finds a segment.
 struct SegmentName {
@@ -48,4 +48,4 @@ private:
 Status share_segments(Comm& node, std::size_t bytes, bool touch,
                       std::vector<std::unique_ptr<Segment>>& segments);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

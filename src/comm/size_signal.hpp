@@ -6,7 +6,7 @@
 #include <csignal>
 #include <ctime>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A limit on the file size raises SIGXFSZ, which would end the model; blocked for the moment, the
 /// write fails with EFBIG instead.
@@ -45,4 +45,4 @@ private:
     bool was_pending_ = false;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

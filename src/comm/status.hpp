@@ -10,7 +10,7 @@
 
 #include "thalweg/thalweg.h"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct [[nodiscard]] Status {
     int code = TW_OK;
@@ -36,4 +36,4 @@ Status alone(Do&& act) {
     }
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

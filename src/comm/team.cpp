@@ -9,7 +9,7 @@
 #include "comm/waiting.hpp"
 #include "comm/words.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct Team::Control {
     alignas(64) Word arrived;
@@ -150,7 +150,7 @@ void Team::barrier() {
 Status Team::agree(const Status& mine) {
     std::int64_t failed = mine.ok() ? 0 : 1;
     all_reduce({&failed, 1}, Reduce::max);
-    return failed ? thalweg::agree(*world_, mine) : Status{};
+    return failed ? detail::agree(*world_, mine) : Status{};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

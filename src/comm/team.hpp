@@ -7,7 +7,7 @@
 #include "comm/comm.hpp"
 #include "comm/wait.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Where the ranks sit. A node's ranks are numbered by their place in it.
 struct Topology {
@@ -59,4 +59,4 @@ private:
     Topology topology_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/text.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::string joined(std::span<const int> items, std::string_view separator) {
     return join(items, separator);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::string joined(std::span<const std::string> items, std::string_view separator);
 std::string joined(std::span<const std::string_view> items, std::string_view separator);
 std::string joined(std::span<const std::int64_t> items, std::string_view separator);
 std::string joined(std::span<const int> items, std::string_view separator);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

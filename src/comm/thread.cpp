@@ -6,7 +6,7 @@
 #include <csignal>
 #include <system_error>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Status start_thread(std::thread& thread, std::function<void()> run, const char* task) {
     sigset_t all, before;
@@ -24,4 +24,4 @@ Status start_thread(std::thread& thread, std::function<void()> run, const char* 
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

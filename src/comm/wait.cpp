@@ -10,7 +10,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
     auto* address = reinterpret_cast<std::uint32_t*>(&word);
@@ -38,4 +38,4 @@ void ring(Word& word) {
     wake_all(word);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

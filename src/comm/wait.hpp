@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Comm;
 
@@ -29,4 +29,4 @@ void wake_all(Word& word);
 /// Changes the word and wakes everyone who sleeps on it.
 void ring(Word& word);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Null, or the end of a sentence "waiting for ...": a literal, which outlives everybody.
 using WaitingFor = std::atomic<const char*>;
@@ -29,4 +29,4 @@ private:
     bool outermost_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class WireWriter {
 public:
@@ -66,4 +66,4 @@ private:
     std::size_t at_ = 0;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

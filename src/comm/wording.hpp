@@ -10,7 +10,7 @@
 
 #include "comm/text.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct Wording {
     bool fortran = false;  ///< fastest dimension first, indices from 1; else as in C
@@ -31,4 +31,4 @@ struct Wording {
     std::int64_t index(std::int64_t from_0) const { return from_0 + (fortran ? 1 : 0); }
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 inline std::vector<char> to_bytes(std::span<const std::int64_t> words) {
     std::vector<char> bytes(words.size_bytes());
@@ -21,4 +21,4 @@ inline std::vector<std::int64_t> to_words(std::span<const char> bytes) {
     return words;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

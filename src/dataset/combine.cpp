@@ -20,7 +20,7 @@
 #include "storage/system.hpp"
 #include "storage/tile_set.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -259,4 +259,4 @@ Status combine(Comm& comm, const std::string& path, const std::string& output, s
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * Joins NAME.0000, NAME.0001, ... into one file, the same bit for bit as if it had been written as
@@ -21,4 +21,4 @@ namespace thalweg {
  */
 Status combine(Comm& comm, const std::string& path, const std::string& output, std::string& done);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

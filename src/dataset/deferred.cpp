@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -103,4 +103,4 @@ Status compare_glimpses(std::vector<Glimpsed> all) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -13,7 +13,7 @@
 #include "comm/status.hpp"
 #include "decomposition/decomposition.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What an array showed when its address was taken.
 class Glimpse {
@@ -45,4 +45,4 @@ struct Glimpsed {
 /// Compares all of them; arrays at the same address are a failure, too.
 Status compare_glimpses(std::vector<Glimpsed> all);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -20,7 +20,7 @@
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What a file is told by its session.
 struct FileOptions {
@@ -270,4 +270,4 @@ private:
     FileFigures figures_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 #include "comm/text.hpp"
 #include "dataset/file.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -132,4 +132,4 @@ Status File::missing_variables(const std::vector<std::int64_t>& missing) {
     return {TW_EMISSING, std::string(text.begin(), text.end())};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

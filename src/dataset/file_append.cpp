@@ -4,7 +4,7 @@
 #include "definitions/adopt.hpp"
 #include "storage/header_reader.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// All ranks know what is in the file, and find the same.
 Status File::open() {
@@ -13,9 +13,9 @@ Status File::open() {
                        "{}: mode=append: a set of files (setting tile_files) cannot be written on",
                        path_);
     // Before it is read: what another run adds meanwhile would be lost.
-    Status status = thalweg::agree(team_.world(), alone([&]() -> Status {
-                                       return team_.rank() == 0 ? claim(path_) : Status{};
-                                   }));
+    Status status = detail::agree(team_.world(), alone([&]() -> Status {
+                                      return team_.rank() == 0 ? claim(path_) : Status{};
+                                  }));
     if (!status.ok()) return status;
     source_ = open_source(team_.world(), path_, false, status);
     if (!status.ok()) return status;
@@ -83,4 +83,4 @@ Status File::adopt_contents() {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

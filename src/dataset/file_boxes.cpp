@@ -6,7 +6,7 @@
 #include "dataset/file.hpp"
 #include "storage/chunk_grid.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -138,4 +138,4 @@ Status File::publish_boxes(bool ends) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Gives the files of this rank their own names. Local.
 Status File::publish() {
@@ -134,4 +134,4 @@ FileFigures File::figures() const {
     return f;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

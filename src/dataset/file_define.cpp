@@ -12,7 +12,7 @@
 #include "storage/spaces.hpp"
 #include "storage/tiles.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 File::File(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
     : team_(team),
@@ -70,12 +70,12 @@ Status File::create() {
         if (own.ok()) data.assign(claims_[0]->data_path().begin(), claims_[0]->data_path().end());
         return own;
     });
-    if (status = thalweg::agree(team_.world(), status); !status.ok()) return status;
+    if (status = detail::agree(team_.world(), status); !status.ok()) return status;
     team_.world().broadcast(data, 0);
-    return thalweg::agree(team_.world(), alone([&]() -> Status {
-                              data_path_.assign(data.begin(), data.end());
-                              return {};
-                          }));
+    return detail::agree(team_.world(), alone([&]() -> Status {
+                             data_path_.assign(data.begin(), data.end());
+                             return {};
+                         }));
 }
 
 /// Takes a name for as long as the file is written. Local.
@@ -113,7 +113,7 @@ void File::discard() {
 
 Status File::define_dimension(const std::string& name, std::int64_t length) {
     if (Status s = usable_for("a dimension was defined"); !s.ok()) return s;
-    return thalweg::define_dimension(definitions_, path_, name, length);
+    return detail::define_dimension(definitions_, path_, name, length);
 }
 
 Status File::define_variable(const std::string& name, int type, const std::string& dims,
@@ -129,8 +129,8 @@ Status File::define_variable(const std::string& name, int type, const std::strin
             its.dims[static_cast<std::size_t>(record)].name == names.front())
             if (Status s = define_dimension(names.front(), TW_UNLIMITED); !s.ok()) return s;
     }
-    return thalweg::define_variable(definitions_, path_, team_.rank(), name, type, dims,
-                                    std::move(decomposition), options_.wording);
+    return detail::define_variable(definitions_, path_, team_.rank(), name, type, dims,
+                                   std::move(decomposition), options_.wording);
 }
 
 Status File::put_attribute(const std::string& variable, Attribute attribute) {
@@ -165,7 +165,7 @@ Status File::define(Definitions definitions) {
 
 Status File::set_variable(const std::string& variable, const std::string& settings) {
     if (Status s = usable_for("a variable was set"); !s.ok()) return s;
-    return thalweg::set_variable(definitions_, path_, variable, settings);
+    return detail::set_variable(definitions_, path_, variable, settings);
 }
 
 /// Every rank must have defined the same.
@@ -306,7 +306,7 @@ Status File::end_definitions() {
 
 Status File::choose_format() {
     if (options_.format == "auto" && options_.storage == "netcdf4") options_.format = "netcdf4";
-    format_ = options_.format == "auto" ? thalweg::choose_format(definitions_)
+    format_ = options_.format == "auto" ? detail::choose_format(definitions_)
                                         : format_of(options_.format);
     if (options_.storage != "auto" && (options_.storage == "netcdf4") != is_netcdf4(format_))
         return failure(TW_ESETTING, "storage '{}' cannot write format {}", options_.storage,
@@ -424,4 +424,4 @@ Status File::begin_file() {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

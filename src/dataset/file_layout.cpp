@@ -10,7 +10,7 @@
 #include "layout/writers.hpp"
 #include "storage/tiles.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -315,4 +315,4 @@ Status File::check_tiles() const {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 #include "dataset/file.hpp"
 #include "exchange/copy.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Status File::check_put(const std::string& name, int type, const void* data, int& variable) {
     if (Status s = usable(); !s.ok()) return s;
@@ -202,4 +202,4 @@ Status File::stage(int variable, const ArrayView& view) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -11,7 +11,7 @@
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -442,7 +442,7 @@ Status File::agree_on_misfits(Status mine) {
     (void)take_misfits(false);
     if (mine.ok()) mine = misfit_;
     misfit_ = {};
-    return thalweg::agree(team_.world(), mine);
+    return detail::agree(team_.world(), mine);
 }
 
 Status File::sync_queued(const Agreed& agreed, bool durable) {
@@ -453,4 +453,4 @@ Status File::sync_queued(const Agreed& agreed, bool durable) {
     return agree_on_misfits(std::move(mine));
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

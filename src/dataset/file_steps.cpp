@@ -6,7 +6,7 @@
 #include "comm/clock.hpp"
 #include "dataset/file.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Moves one space of the file: the record at hand, or the fixed-size variables.
 Status File::write_space(const Space& space, bool records, const std::vector<Action>& actions) {
@@ -87,7 +87,7 @@ Status File::finish_write(Status mine, Written written, bool durable) {
         Stopwatch watch(figures_.wait);
         team_.all_reduce(words, Reduce::max);
     }
-    if (words[0] != 0) return keep(thalweg::agree(team_.world(), mine));
+    if (words[0] != 0) return keep(detail::agree(team_.world(), mine));
     if (written == Written::record_complete) {
         // A failure here is rank 0's alone: it is kept, and told to all by the next agreement.
         ++records_;
@@ -97,7 +97,7 @@ Status File::finish_write(Status mine, Written written, bool durable) {
             failed_ = std::move(published);
         }
     }
-    if (words[1] != 0) return thalweg::agree(team_.world(), misfit);
+    if (words[1] != 0) return detail::agree(team_.world(), misfit);
     return {};
 }
 
@@ -177,4 +177,4 @@ Status File::sync(bool durable) {
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

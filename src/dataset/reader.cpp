@@ -7,7 +7,7 @@
 #include "layout/writers.hpp"
 #include "storage/file_system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Reader::Reader(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
     : team_(team),
@@ -232,4 +232,4 @@ ReadFigures Reader::figures() {
     return f;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

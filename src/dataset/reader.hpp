@@ -13,7 +13,7 @@
 #include "exchange/scatter.hpp"
 #include "storage/source.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What tw_get and its relatives are given.
 struct Wish {
@@ -149,4 +149,4 @@ private:
     ReadFigures figures_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 
 #include "dataset/reader.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -80,4 +80,4 @@ Status Reader::compare_forms(std::span<const Request> requests) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 
 #include "dataset/reader.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Memory for what is read ahead, and the thread that reads.
 Status Reader::make_shelf() {
@@ -88,4 +88,4 @@ void Reader::look_ahead(const Selection& selection, const Scatter& scatter, bool
 } catch (const std::bad_alloc&) {  // then it is not ahead
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

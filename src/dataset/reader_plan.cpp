@@ -8,7 +8,7 @@
 #include "dataset/reader.hpp"
 #include "exchange/straight.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -236,4 +236,4 @@ Status Reader::perform(Call call, std::span<const Request> requests, Status mine
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

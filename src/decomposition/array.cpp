@@ -4,7 +4,7 @@
 
 #include "decomposition/decomposition.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -224,4 +224,4 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
     return result;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

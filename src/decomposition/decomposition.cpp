@@ -8,7 +8,7 @@
 #include "decomposition/directory.hpp"
 #include "decomposition/overlap.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -297,4 +297,4 @@ HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int6
     return held;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -14,7 +14,7 @@
 #include "index/box.hpp"
 #include "index/types.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What a read does with the halo along a dimension.
 enum class Edge : char { keep, clip, periodic };
@@ -145,4 +145,4 @@ std::string extents_in_words(const Decomposition& decomposition, Form form);
 Strided locate(const Decomposition& decomposition, std::span<const int> order, const HeldBox& held,
                const ArrayView& array);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 
 #include "decomposition/varint.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -147,4 +147,4 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Dup
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 #include "comm/comm.hpp"
 #include "decomposition/index_list.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// An index that two ranks hold.
 struct Duplicate {
@@ -25,4 +25,4 @@ struct Duplicate {
  */
 Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Duplicate& found);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 
 #include "decomposition/varint.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -285,4 +285,4 @@ const std::int64_t* parse_runs(const std::int64_t* words, IndexList& list) {
     return words + 2 + n;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -11,7 +11,7 @@
 #include "comm/wording.hpp"
 #include "index/box.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Elements that follow one another in the global index space and in memory. 16 bytes.
 class Run {
@@ -142,4 +142,4 @@ void append_runs(std::vector<std::int64_t>& words, std::span<const Run> runs);
 /// The reverse, at positions 0, 1, ...; returns the words behind it.
 const std::int64_t* parse_runs(const std::int64_t* words, IndexList& list);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

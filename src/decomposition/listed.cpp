@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
     return listing;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

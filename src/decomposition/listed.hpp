@@ -8,7 +8,7 @@
 
 #include "decomposition/index_list.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What a decomposition by a list has instead of blocks. In memory the listed dimensions are one.
 struct Listed {
@@ -28,4 +28,4 @@ private:
     mutable std::map<std::vector<int>, std::shared_ptr<const Listing>> made_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

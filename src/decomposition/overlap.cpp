@@ -6,7 +6,7 @@
 
 #include "comm/words.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -140,4 +140,4 @@ Status find_overlap(Comm& comm, const Decomposition& d) {
     });
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

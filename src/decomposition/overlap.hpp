@@ -4,7 +4,7 @@
 
 #include "decomposition/decomposition.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * The index space is cut into a grid of one cell a rank; every rank sends its boxes to the cells
@@ -15,4 +15,4 @@ namespace thalweg {
  */
 Status find_overlap(Comm& comm, const Decomposition& decomposition);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

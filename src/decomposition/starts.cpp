@@ -6,7 +6,7 @@
 
 #include "comm/words.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -76,4 +76,4 @@ Starts unite_starts(Comm& comm, Starts own, std::size_t most) {
     return unpacked(bytes, own.size());
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

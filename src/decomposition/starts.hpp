@@ -4,7 +4,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Sorted lists of indices, one a dimension.
 using Starts = std::vector<std::vector<std::int64_t>>;
@@ -18,4 +18,4 @@ using Starts = std::vector<std::vector<std::int64_t>>;
  */
 Starts unite_starts(Comm& comm, Starts own, std::size_t most = 16384);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 inline void put_varint(std::vector<char>& to, std::uint64_t value) {
     for (; value >= 128; value >>= 7) to.push_back(static_cast<char>(value | 128));
@@ -38,4 +38,4 @@ inline void get_run(const char*& at, std::int64_t& end, std::int64_t& global,
     end = global + length;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

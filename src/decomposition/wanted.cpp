@@ -4,7 +4,7 @@
 
 #include "decomposition/decomposition.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -122,4 +122,4 @@ std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box
     return result;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 
 #include "definitions/fill.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -103,4 +103,4 @@ Status adopt(const Definitions& model, Definitions& file,
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

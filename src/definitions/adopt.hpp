@@ -7,7 +7,7 @@
 
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * Compares the model's definitions with a file's, in whatever order they come. Variables, their
@@ -21,4 +21,4 @@ namespace thalweg {
 Status adopt(const Definitions& model, Definitions& file,
              std::vector<std::pair<int, Attribute>>& late, Wording wording = {});
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -11,7 +11,7 @@
 #include "definitions/definitions.hpp"
 #include "definitions/fill.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -222,10 +222,10 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
                                there, here, team.rank());
         }
     };
-    status = thalweg::agree(team.world(), status.ok() ? alone(compare) : status);
+    status = detail::agree(team.world(), status.ok() ? alone(compare) : status);
     if (status.ok())
         status = failure(TW_EMISMATCH, "{}: the definitions differ between the ranks", path);
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

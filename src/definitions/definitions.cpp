@@ -8,7 +8,7 @@
 
 #include "comm/nearest.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 void Variable::fill_value(void* value) const {
     for (const Attribute& a : attributes) {
@@ -268,4 +268,4 @@ Format choose_format(const Definitions& d) {
     return check_format(d, Format::cdf2).ok() ? Format::cdf2 : Format::cdf5;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

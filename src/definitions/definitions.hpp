@@ -14,7 +14,7 @@
 #include "definitions/packing.hpp"
 #include "index/types.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Team;
 
@@ -130,4 +130,4 @@ Status check_format(const Definitions& definitions, Format format);
 /// CDF-2 where it can hold the file, as every reader knows it; else CDF-5.
 Format choose_format(const Definitions& definitions);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -94,4 +94,4 @@ Status check_fill(const Variable& v, const Attribute& a) {
                    v.settings.at("fill"), describe(v.name, a));
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

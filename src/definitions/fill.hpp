@@ -7,7 +7,7 @@
 #include "comm/status.hpp"
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A value of a type from its text: an integer, a floating-point number (1e30, nan, inf), or one
 /// character, in quotes or not.
@@ -22,4 +22,4 @@ Status choose_fill(Variable& variable);
 /// @return TW_OK, TW_ESETTING
 Status check_fill(const Variable& variable, const Attribute& attribute);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 #include "comm/text.hpp"
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -170,4 +170,4 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -9,7 +9,7 @@
 
 #include "comm/status.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct Definitions;
 struct Variable;
@@ -45,4 +45,4 @@ Status add_settings(const std::string& list, VariableSettings& settings);
 Status choose_packing(const Definitions& definitions, const VariableSettings& of_all,
                       Variable& variable);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions/wire.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 void put_attribute(WireWriter& out, const Attribute& a) {
     out.put(a.name);
@@ -70,4 +70,4 @@ Variable get_variable(WireReader& in) {
     return v;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

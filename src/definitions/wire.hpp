@@ -5,7 +5,7 @@
 #include "comm/wire.hpp"
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 void put_attribute(WireWriter& out, const Attribute& attribute);
 Attribute get_attribute(WireReader& in);
@@ -20,4 +20,4 @@ std::vector<Dimension> get_dims(WireReader& in);
 void put_variable(WireWriter& out, const Variable& variable);
 Variable get_variable(WireReader& in);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stri
     }
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 #include "exchange/kernels.hpp"
 #include "index/box.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * Copies nd-dimensional `count` elements from one strided place to another.
@@ -17,4 +17,4 @@ std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stri
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -183,4 +183,4 @@ std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<cha
     return misfits;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

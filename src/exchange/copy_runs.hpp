@@ -5,7 +5,7 @@
 #include "decomposition/index_list.hpp"
 #include "exchange/copy.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// One side of a copy. Along the fastest listed dimension its stride is that from index to index,
 /// from position to position of the list, or from one dense element to the next; along other listed
@@ -24,4 +24,4 @@ struct RunSide {
 std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<char>& to,
                        const RunSide<const char>& from, RowKernel kernel, const char* fill);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 
 #include "exchange/held_words.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::
     return result;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

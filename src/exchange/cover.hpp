@@ -6,7 +6,7 @@
 
 #include "decomposition/decomposition.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Boxes that share no element and together are all the given ones, sorted by position. Halos and
 /// replicated variables make boxes overlap; what several ranks want, their node needs once. So do
@@ -14,4 +14,4 @@ namespace thalweg {
 /// dimensions, is there more than once.
 std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::int64_t> shape);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 #include "exchange/copy.hpp"
 #include "exchange/copy_runs.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Index byte_strides(const Place& place) {
     Index stride = strides_of(place.shape);
@@ -34,4 +34,4 @@ void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const
                                delivery.kernel, fill);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

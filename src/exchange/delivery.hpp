@@ -10,7 +10,7 @@
 #include "exchange/kernels.hpp"
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What this rank wants of one place, and where it is to go.
 struct Delivery {
@@ -37,4 +37,4 @@ void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const
 /// Strides in bytes of a place's elements, one behind another in the order of the file.
 Index byte_strides(const Place& place);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

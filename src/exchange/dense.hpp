@@ -5,7 +5,7 @@
 
 #include "decomposition/decomposition.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 inline Index dense_shape(const HeldBox& held) {
     return held.list ? held.list->dense_shape(held.box) : held.box.count;
@@ -54,4 +54,4 @@ inline std::int64_t offset_in(const HeldBox& held, const Box& part, const Index&
     return offset;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

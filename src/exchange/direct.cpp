@@ -7,7 +7,7 @@
 #include "comm/waiting.hpp"
 #include "exchange/copy.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -172,4 +172,4 @@ Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

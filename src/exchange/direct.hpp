@@ -12,7 +12,7 @@
 #include "exchange/parts.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Direct {
 public:
@@ -53,4 +53,4 @@ private:
     double pack_seconds_ = 0;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

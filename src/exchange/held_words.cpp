@@ -3,7 +3,7 @@
 
 #include "exchange/parts.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 void append_held(std::vector<std::int64_t>& words, const HeldBox& held) {
     const Box& box = held.box;
@@ -75,4 +75,4 @@ HeldBox held_near(const HeldBox& held, std::span<const Box> frames) {
     return near;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 #include "decomposition/decomposition.hpp"
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Lows and counts, and of a list its dimensions and indices.
 void append_held(std::vector<std::int64_t>& words, const HeldBox& held);
@@ -29,4 +29,4 @@ void add_frames(const Share& share, std::size_t place, const HeldBox& held,
 /// Of a list the runs that meet some of the boxes, whole; a box as it is.
 HeldBox held_near(const HeldBox& held, std::span<const Box> frames);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

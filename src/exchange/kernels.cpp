@@ -13,7 +13,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -387,4 +387,4 @@ void end_streams() {
 
 RowKernel move_kernel(std::size_t size) { return move_kernel_of<false>(size); }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -9,7 +9,7 @@
 #include "decomposition/index_list.hpp"
 #include "index/types.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * Converts n values, `from_stride` and `to_stride` bytes apart.
@@ -48,4 +48,4 @@ using RunsKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_step, const char
 /// no exchange has.
 RunsKernel runs_kernel(RowKernel kernel, RunOrder to, RunOrder from);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

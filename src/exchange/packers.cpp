@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <system_error>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -54,9 +54,9 @@ std::int64_t Packers::part(int thread) const {
     if (begin == end) return 0;
     Index count = c.count;
     count[c.along] = end - begin;
-    return thalweg::copy_box(c.nd, count, c.to + begin * c.to_stride[c.along], c.to_stride,
-                             c.from + begin * c.from_stride[c.along], c.from_stride, c.kernel,
-                             c.fill);
+    return detail::copy_box(c.nd, count, c.to + begin * c.to_stride[c.along], c.to_stride,
+                            c.from + begin * c.from_stride[c.along], c.from_stride, c.kernel,
+                            c.fill);
 }
 
 void Packers::help(int thread) {
@@ -85,7 +85,7 @@ std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index
         if (count[along] < threads() && count[d] > count[along]) along = d;
     }
     if (helpers_.empty() || volume < smallest)
-        return thalweg::copy_box(nd, count, to, to_stride, from, from_stride, kernel, fill);
+        return detail::copy_box(nd, count, to, to_stride, from, from_stride, kernel, fill);
     {
         const std::lock_guard lock(lock_);
         copy_ = {nd, count, to_stride, from_stride, to, from, kernel, fill, along};
@@ -114,4 +114,4 @@ int allowed_threads(int asked, int sharers) {
     return std::clamp(asked, 1, std::max(1, processors));
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

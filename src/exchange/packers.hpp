@@ -9,7 +9,7 @@
 
 #include "exchange/copy.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Threads that share out copies, kept by a session. They sleep between copies, make no MPI calls,
 /// and belong to no OpenMP runtime: the model's may be another one.
@@ -61,4 +61,4 @@ private:
  */
 int allowed_threads(int asked, int sharers);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -10,7 +10,7 @@
 #include "decomposition/decomposition.hpp"
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What is to become of a place in one pass over a space.
 enum class Action : char { skip, data, fill };
@@ -149,4 +149,4 @@ private:
     std::int64_t inside_ = 0, step_ = 0;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/pieces.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
                              std::int64_t base, std::int64_t record, std::deque<Box>& boxes) {
@@ -41,4 +41,4 @@ std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piec
     return chunks;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

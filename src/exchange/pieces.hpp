@@ -11,7 +11,7 @@
 #include "exchange/parts.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Repeats an element over n bytes, copying what is there already in blocks that stay in cache.
 inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t size) {
@@ -75,4 +75,4 @@ inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, Elem
 std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
                              std::int64_t base, std::int64_t record, std::deque<Box>& boxes);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

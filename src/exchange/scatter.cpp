@@ -21,7 +21,7 @@
 #include "exchange/copy_runs.hpp"
 #include "exchange/scatter_control.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -342,4 +342,4 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
     return pass.status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

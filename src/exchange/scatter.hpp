@@ -24,7 +24,7 @@
 #include "storage/read_ahead.hpp"
 #include "storage/source.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Where what was read ahead lies: memory of each reader of the node, seen by all its ranks. A
 /// table at its beginning tells where the pieces of a pass are in the rest.
@@ -137,4 +137,4 @@ private:
     StreamCounts counts_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

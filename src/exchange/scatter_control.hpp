@@ -5,7 +5,7 @@
 #include "comm/wait.hpp"
 #include "exchange/scatter.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Of one rank; only it changes them. All zero when a pass begins.
 struct Scatter::Control {
@@ -15,4 +15,4 @@ struct Scatter::Control {
     alignas(64) Word taken;     ///< positions up to which it has taken what it wants
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 #include "exchange/held_words.hpp"
 #include "exchange/scatter_control.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -227,4 +227,4 @@ Status Scatter::share_arena(const StreamOptions& options) {
     });
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

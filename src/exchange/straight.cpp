@@ -6,7 +6,7 @@
 #include "comm/clock.hpp"
 #include "exchange/parts.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -101,4 +101,4 @@ Status read_straight(const Space& space, std::span<const PlaceSource> sources,
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

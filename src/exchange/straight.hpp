@@ -13,7 +13,7 @@
 #include "exchange/stream.hpp"
 #include "storage/source.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What one rank, or all together, want of the file.
 struct RunCounts {
@@ -36,4 +36,4 @@ Status read_straight(const Space& space, std::span<const PlaceSource> sources,
                      std::span<Delivery> deliveries, Source& source, std::span<char> buffer,
                      StreamCounts& counts);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

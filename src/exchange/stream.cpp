@@ -19,7 +19,7 @@
 #include "exchange/pieces.hpp"
 #include "exchange/stream_control.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -373,4 +373,4 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
     return pass.status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -24,7 +24,7 @@
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct StreamOptions {
     std::int64_t budget = 0;  ///< bytes of shared memory on this node
@@ -149,4 +149,4 @@ private:
     StreamCounts counts_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 #include "comm/wait.hpp"
 #include "exchange/stream.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Of one lane. All zero when a pass begins; only its drainer sets it back.
 struct Stream::Control {
@@ -17,4 +17,4 @@ struct Stream::Control {
     Slot slots[max_slots];
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 #include "exchange/held_words.hpp"
 #include "exchange/stream_control.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -245,4 +245,4 @@ Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
     });
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::int64_t Box::volume() const {
-    return thalweg::volume(std::span(count.data(), static_cast<std::size_t>(nd)));
+    return detail::volume(std::span(count.data(), static_cast<std::size_t>(nd)));
 }
 
 Box whole_box(std::span<const std::int64_t> shape) {
@@ -68,4 +68,4 @@ Index strides_of(std::span<const std::int64_t> shape) {
     return stride;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

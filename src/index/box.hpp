@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Most dimensions of a variable without its record dimension: one more than Fortran's arrays have.
 constexpr int max_dims = 16;
@@ -45,7 +45,7 @@ std::int64_t linear(std::span<const std::int64_t> shape, const Index& index);
 /// Row-major strides in elements: the distance of neighbours along each dimension.
 Index strides_of(std::span<const std::int64_t> shape);
 
-namespace detail {
+namespace box_walk {
 template <class Visit>
 void visit_range(Box& box, std::span<const std::int64_t> shape, const Index& stride, int d,
                  std::int64_t begin, std::int64_t end, Visit& visit) {
@@ -84,7 +84,7 @@ void visit_range(Box& box, std::span<const std::int64_t> shape, const Index& str
         visit_range(box, shape, stride, d + 1, 0, tail, visit);
     }
 }
-}  // namespace detail
+}  // namespace box_walk
 
 /// Calls visit(const Box&) for the at most 2 nd - 1 boxes that make up the row-major range
 /// [begin, end), in file order.
@@ -95,7 +95,7 @@ void for_boxes_of_range(std::span<const std::int64_t> shape, std::int64_t begin,
     Box box;
     box.nd = static_cast<int>(shape.size());
     const Index stride = strides_of(shape);
-    detail::visit_range(box, shape, stride, 0, begin, end, visit);
+    box_walk::visit_range(box, shape, stride, 0, begin, end, visit);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Ranges {
 public:
@@ -53,4 +53,4 @@ private:
     std::map<std::int64_t, std::int64_t> end_of_;  ///< by their beginnings
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

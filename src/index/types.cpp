@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 struct TypeRow {
@@ -78,4 +78,4 @@ void to_big_endian(tw_type type, void* value) {
     }
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

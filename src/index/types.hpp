@@ -7,7 +7,7 @@
 
 #include "thalweg/thalweg.h"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Byte order of values in a file.
 enum class Order { native, big_endian };
@@ -27,4 +27,4 @@ void default_fill(tw_type type, void* value);
 /// Reverses the bytes of a value of a type where the machine is little-endian.
 void to_big_endian(tw_type type, void* value);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

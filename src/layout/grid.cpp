@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -107,4 +107,4 @@ std::unique_ptr<Layout> make_layout(const LayoutChoice& choice) {
     return make_record_layout(choice.writers, choice.alignment);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

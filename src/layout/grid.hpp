@@ -6,7 +6,7 @@
 
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Where a dimension is cut.
 struct Cut {
@@ -47,4 +47,4 @@ struct LayoutChoice {
 };
 std::unique_ptr<Layout> make_layout(const LayoutChoice& choice);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::size_t Space::place_at(std::int64_t byte) const {
     const auto it =
@@ -141,4 +141,4 @@ std::vector<Extent> intersect(std::span<const Extent> a, std::span<const Extent>
     return result;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

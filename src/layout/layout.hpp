@@ -12,7 +12,7 @@
 
 #include "index/box.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Bytes [begin, end), counted from the start of a space.
 struct Extent {
@@ -140,4 +140,4 @@ std::vector<Extent> extents_of(const Space& space, const std::vector<char>& want
 /// The common part of two ascending lists.
 std::vector<Extent> intersect(std::span<const Extent> a, std::span<const Extent> b);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment) 
     return std::make_unique<RecordLayout>(writers, alignment);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

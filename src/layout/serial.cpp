@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -22,4 +22,4 @@ public:
 
 std::unique_ptr<Layout> make_serial_layout() { return std::make_unique<SerialLayout>(); }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::unique_ptr<Layout> make_slabs_layout(int writers) {
     return std::make_unique<SlabsLayout>(writers);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

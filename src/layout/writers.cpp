@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 WriterCount parse_writers(const std::string& text) {
     WriterCount count;
@@ -91,4 +91,4 @@ Tiles parse_tiles(const std::string& text) {
     return tiles;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 
 #include "comm/team.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// "N" or "N/node"; number 0 if the text is neither.
 struct WriterCount {
@@ -39,4 +39,4 @@ struct Tiles {
 };
 Tiles parse_tiles(const std::string& text);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -138,4 +138,4 @@ Checksum sum_written(const Variable& v, const ArrayView& array, int rank, int ra
 
 std::string checksum_text(Checksum sum) { return fmt::format("{:016X}", sum); }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// The attribute of a variable that has its checksum, as `checksum_text` writes it.
 constexpr const char* checksum_attribute = "thalweg_checksum";
@@ -35,4 +35,4 @@ Checksum sum_written(const Variable& variable, const ArrayView& array, int rank,
 /// 16 hexadecimal digits.
 std::string checksum_text(Checksum sum);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

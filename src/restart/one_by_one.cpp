@@ -4,7 +4,7 @@
 
 #include "restart/restart.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Status Restart::open(std::unique_ptr<Reader> reader, const std::string& path) {
     if (reader_) return still_open(path);
@@ -61,4 +61,4 @@ Status Restart::close() {
     return reader->close();
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 
 #include "comm/text.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -96,7 +96,7 @@ Status Restart::define_dimension(const std::string& name, std::int64_t length) {
     if (length == TW_UNLIMITED)
         return failure(TW_ESHAPE, "restart: dimension '{}' has length 0; there are no records",
                        name);
-    return thalweg::define_dimension(definitions_, "restart", name, length);
+    return detail::define_dimension(definitions_, "restart", name, length);
 }
 
 std::vector<std::string> Restart::dims_of(const Variable& v) const {
@@ -120,8 +120,8 @@ Status Restart::check_registration(const Registration& r, Definitions& made, Arr
     }
     made.dims = definitions_.dims;
     Status status =
-        thalweg::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
-                                 r.decomposition == nullptr ? nullptr : *r.decomposition, wording_);
+        detail::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
+                                r.decomposition == nullptr ? nullptr : *r.decomposition, wording_);
     if (!status.ok()) return status;
     Variable& v = made.variables.front();
 
@@ -217,7 +217,7 @@ Status Restart::set_variable(const std::string& variable, const std::string& set
     const int at = definitions_.find_variable(variable);
     if (at < 0) return no_variable(definitions_, "restart", variable);
     const Variable before = definitions_.variables[static_cast<std::size_t>(at)];
-    Status status = thalweg::set_variable(definitions_, "restart", variable, settings);
+    Status status = detail::set_variable(definitions_, "restart", variable, settings);
     Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
     if (status.ok() && v.settings.count("quantize") != 0) {
         v = before;
@@ -559,4 +559,4 @@ Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

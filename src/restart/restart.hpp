@@ -12,7 +12,7 @@
 #include "dataset/reader.hpp"
 #include "restart/checksum.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What tw_restart_add and its relative are given.
 struct Registration {
@@ -106,4 +106,4 @@ private:
     bool byte_of_any_sign_ = false;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

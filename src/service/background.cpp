@@ -11,7 +11,7 @@
 #include "comm/thread.hpp"
 #include "comm/words.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::unique_ptr<Background> Background::make(Team& team, Status& status) {
     auto background = std::make_unique<Background>();
@@ -272,4 +272,4 @@ std::unique_ptr<FileService> make_background_file(Team& team, Background& backgr
     return file;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

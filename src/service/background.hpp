@@ -11,7 +11,7 @@
 #include "service/desk.hpp"
 #include "service/service.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Of a session: the thread of this rank, and the word on which the threads of a node sleep.
 class Background {
@@ -43,4 +43,4 @@ std::unique_ptr<FileService> make_background_file(Team& team, Background& backgr
                                                   const std::vector<int>& writers, Storage& storage,
                                                   Status& status);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

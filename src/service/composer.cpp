@@ -6,7 +6,7 @@
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Composer::Composer(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
                    int writer, Storage& storage, std::int64_t piece, std::function<void()> between,
@@ -161,4 +161,4 @@ Status Composer::pass(const Space& space, bool records, std::int64_t record,
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -14,7 +14,7 @@
 #include "service/parcel.hpp"
 #include "storage/spaces.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Composer {
 public:
@@ -75,4 +75,4 @@ private:
     std::map<std::pair<int, std::int64_t>, Ranges> touched_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 
 #include "service/composer.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -206,4 +206,4 @@ Status Composer::fill_fixed() {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/crew.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Crew choose_crew(const Topology& topology, int ranks, int number, bool last) {
     std::vector<char> serves(static_cast<std::size_t>(ranks), 0);
@@ -31,4 +31,4 @@ Crew choose_crew(const Topology& topology, int ranks, int number, bool last) {
     return crew;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

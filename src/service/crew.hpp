@@ -7,7 +7,7 @@
 
 #include "comm/team.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct Crew {
     std::vector<int> servers;  ///< addresses (ranks of all), ascending; the layout's writers
@@ -57,4 +57,4 @@ struct Crew {
 /// last ranks of each. At least one rank stays.
 Crew choose_crew(const Topology& topology, int ranks, int number, bool last);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

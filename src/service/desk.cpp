@@ -8,7 +8,7 @@
 
 #include "comm/text.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
            int writer, Storage& storage, DeskOptions options)
@@ -33,8 +33,8 @@ Status Desk::add_region(std::unique_ptr<Segment> memory) try {
     sources_.push_back(std::move(source));
     return {};
 } catch (const std::bad_alloc&) {
-    return thalweg::failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
-                            options_.path, options_.rank);
+    return detail::failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
+                           options_.path, options_.rank);
 }
 
 void Desk::add_feeder(int rank) {
@@ -139,11 +139,11 @@ bool Desk::work_locked() try {
     const bool committed = commit();
     return worked || committed;
 } catch (const std::bad_alloc&) {
-    fail(thalweg::failure(TW_ENOMEM, "{}: out of memory (rank {})", options_.path, options_.rank));
+    fail(detail::failure(TW_ENOMEM, "{}: out of memory (rank {})", options_.path, options_.rank));
     return true;
 } catch (const std::exception& e) {
-    fail(thalweg::failure(TW_EINTERNAL, "{}: internal error: {} (rank {})", options_.path, e.what(),
-                          options_.rank));
+    fail(detail::failure(TW_EINTERNAL, "{}: internal error: {} (rank {})", options_.path, e.what(),
+                         options_.rank));
     return true;
 }
 
@@ -494,10 +494,10 @@ Status Desk::check(std::span<const Parcel> parcels) const {
                         definitions_.variables[static_cast<std::size_t>(head.variable)].name);
                 return text;
             };
-            return thalweg::failure(TW_EMISMATCH,
-                                    "{}: the ranks are in different calls: {} on rank {}, {} on "
-                                    "rank {}",
-                                    options_.path, call(first), first.rank, call(h), h.rank);
+            return detail::failure(TW_EMISMATCH,
+                                   "{}: the ranks are in different calls: {} on rank {}, {} on "
+                                   "rank {}",
+                                   options_.path, call(first), first.rank, call(h), h.rank);
         }
         for (std::size_t i = 0; i < put.size(); ++i) {
             put[i] |= p.put[i];
@@ -516,7 +516,7 @@ Status Desk::check(std::span<const Parcel> parcels) const {
                     if (((p.*mask)[v / 64] & bit) != 0) lowest = std::min(lowest, p.head.rank);
                 return lowest;
             };
-            return thalweg::failure(
+            return detail::failure(
                 TW_EMISMATCH,
                 "{}: variable '{}' of record {}: the ranks give different forms of it: without "
                 "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
@@ -530,7 +530,7 @@ Status Desk::check(std::span<const Parcel> parcels) const {
         for (const Parcel& p : parcels)
             if ((p.lacking[v / 64] & bit) != 0) ranks.push_back(p.head.rank);
         std::sort(ranks.begin(), ranks.end());
-        return thalweg::failure(
+        return detail::failure(
             TW_EMISSING, "{}: variable '{}' of record {} was not put on rank {}, but on others",
             options_.path, definitions_.variables[v].name,
             options_.wording.index(composer_.records()), joined(ranks, ", "));
@@ -607,4 +607,4 @@ Status Desk::commit_all(bool durable) {
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

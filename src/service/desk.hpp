@@ -16,7 +16,7 @@
 #include "service/parcel.hpp"
 #include "service/region.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct DeskOptions {
     std::string path;  ///< for messages
@@ -145,4 +145,4 @@ private:
     bool retired_ = false;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

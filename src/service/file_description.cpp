@@ -3,7 +3,7 @@
 
 #include "definitions/wire.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -152,4 +152,4 @@ FileDescription read_file(const std::vector<char>& bytes) {
     return f;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

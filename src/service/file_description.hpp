@@ -6,7 +6,7 @@
 #include "comm/wire.hpp"
 #include "service/service.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct FileDescription {
     ServicePlan plan;  ///< without definitions
@@ -26,4 +26,4 @@ LateAttributes get_late(WireReader& in);
 void put_status(WireWriter& out, const Status& status);
 Status get_status(WireReader& in);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

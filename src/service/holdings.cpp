@@ -7,7 +7,7 @@
 #include "exchange/held_words.hpp"
 #include "exchange/parts.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::vector<HeldBox> held_of_range(std::span<const HeldBox> held,
     return result;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

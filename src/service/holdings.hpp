@@ -11,7 +11,7 @@
 #include "definitions/definitions.hpp"
 #include "layout/layout.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// The held boxes of each variable, in the order in which their data lie one behind the other; a
 /// list's elements lie by their positions in it, and these have no holes.
@@ -39,4 +39,4 @@ private:
 std::vector<HeldBox> held_of_range(std::span<const HeldBox> held,
                                    std::span<const std::int64_t> shape, ElementRange range);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

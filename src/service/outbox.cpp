@@ -9,7 +9,7 @@
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -57,7 +57,7 @@ std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const Holdings& 
     std::copy(told.begin(), told.end(), Region::told(*memory));
     return memory;
 } catch (const std::bad_alloc&) {
-    status = thalweg::failure(TW_ENOMEM, "no memory to tell the writers what this rank holds");
+    status = detail::failure(TW_ENOMEM, "no memory to tell the writers what this rank holds");
     return nullptr;
 }
 
@@ -160,8 +160,8 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     if (at == nullptr) {
         if (stuck()) return false;
         // Else it cannot be: room for the descriptor is left in every unit.
-        region.fail(no_memory_ ? thalweg::failure(TW_ENOMEM, "no memory for the queue")
-                               : thalweg::failure(TW_EINTERNAL, "no room to publish a unit"));
+        region.fail(no_memory_ ? detail::failure(TW_ENOMEM, "no memory for the queue")
+                               : detail::failure(TW_EINTERNAL, "no room to publish a unit"));
         return true;
     }
     std::memcpy(at, words.data(), words.size() * 8);
@@ -191,4 +191,4 @@ void Outbox::drain() {
     for (reclaim(); !units_.empty(); reclaim()) wait_for_more();
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

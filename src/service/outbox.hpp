@@ -11,7 +11,7 @@
 #include "service/parcel.hpp"
 #include "service/region.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Outbox {
 public:
@@ -99,4 +99,4 @@ private:
     std::int64_t touched_;  ///< bytes from the start of the memory that are there already
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

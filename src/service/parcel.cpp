@@ -8,7 +8,7 @@
 #include "exchange/dense.hpp"
 #include "exchange/parts.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -229,4 +229,4 @@ std::vector<Parcel> parse_message(std::span<const char> message,
     return parcels;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -17,7 +17,7 @@
 #include "service/holdings.hpp"
 #include "storage/spaces.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A unit is what all ranks publish once, in the same order, and writers work off in that order.
 enum class UnitKind : std::int64_t {
@@ -99,4 +99,4 @@ void for_descriptors(std::span<const char> message, Visit&& visit) {
 std::vector<Parcel> parse_message(std::span<const char> message,
                                   std::span<const Variable> variables);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Status Region::failure() const {
     if (failed.load(std::memory_order_acquire) != 2) return {};
@@ -20,4 +20,4 @@ void Region::fail(const Status& status) {
     failed.store(2, std::memory_order_release);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -9,7 +9,7 @@
 #include "comm/segment.hpp"
 #include "comm/wait.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A count of which a word holds the lower half, if it is near `about`.
 inline std::int64_t whole_count(std::uint32_t word, std::int64_t about) {
@@ -49,4 +49,4 @@ struct Region {
 };
 static_assert(sizeof(Region) <= Region::data_at);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

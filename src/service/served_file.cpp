@@ -8,7 +8,7 @@
 #include "service/file_description.hpp"
 #include "storage/classic_header.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 void Port::poll() {
     for (Message message; transport_.receive(message);) {
@@ -201,4 +201,4 @@ std::unique_ptr<FileService> make_served_file(Team& team, Port& port, const Serv
     return file;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

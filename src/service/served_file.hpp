@@ -10,7 +10,7 @@
 #include "service/service.hpp"
 #include "service/transport.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A model rank's end of the messages, shared by the files of a session.
 class Port {
@@ -52,4 +52,4 @@ private:
 std::unique_ptr<FileService> make_served_file(Team& team, Port& port, const ServicePlan& plan,
                                               Status& status);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 #include "comm/clock.hpp"
 #include "storage/tiles.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Server::Server(const Crew& crew, int writer, Transport& transport, Comm& peers, Word& doorbell)
     : crew_(crew),
@@ -276,4 +276,4 @@ void Server::close(std::int64_t serial, Served& served, Message& message) {
     files_.erase(serial);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

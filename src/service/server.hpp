@@ -11,7 +11,7 @@
 #include "service/file_description.hpp"
 #include "service/transport.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Server {
 public:
@@ -71,4 +71,4 @@ private:
     bool ended_ = false;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

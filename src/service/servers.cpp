@@ -5,7 +5,7 @@
 
 #include "comm/communicator.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_size, int number,
                                        bool last, Status& status) {
@@ -43,7 +43,7 @@ Servers::~Servers() {
         end();
 }
 
-void Servers::give_up() { thalweg::give_up(all_->world()); }
+void Servers::give_up() { detail::give_up(all_->world()); }
 
 void Servers::serve() {
     Server server(crew_, writer_, *transport_, *part_, port_->doorbell());
@@ -58,4 +58,4 @@ void Servers::end() {
     transport_->finish();
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 #include "service/served_file.hpp"
 #include "service/server.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Servers {
 public:
@@ -44,4 +44,4 @@ private:
     bool ended_ = false;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

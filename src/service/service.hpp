@@ -12,7 +12,7 @@
 #include "service/outbox.hpp"
 #include "storage/spaces.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What a service needs to know of a file; definitions and holdings stay where they are.
 struct ServicePlan {
@@ -56,4 +56,4 @@ protected:
     std::unique_ptr<Outbox> outbox_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -9,7 +9,7 @@
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -140,4 +140,4 @@ std::vector<std::unique_ptr<Transport>> make_local_transports(int n) {
     return ends;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 enum class MessageKind : std::int64_t {
     // From the first model rank to servers, answered by `reply` but for the last
@@ -55,4 +55,4 @@ std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm);
 /// `n` ends of one switchboard, in one process. Any threads.
 std::vector<std::unique_ptr<Transport>> make_local_transports(int n);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 #include "exchange/kernels.hpp"
 #include "session/calls.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Status make_attribute(const std::string& path, const char* name, tw_type type, std::int64_t n,
                       const void* values, Attribute& made) {
@@ -92,4 +92,4 @@ Status get_attribute_text(const std::string& path, const Attribute& a, std::int6
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

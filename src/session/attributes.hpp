@@ -4,7 +4,7 @@
 
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// @param path  what the texts of failures begin with, here and below
 Status make_attribute(const std::string& path, const char* name, tw_type type, std::int64_t n,
@@ -24,4 +24,4 @@ Status get_attribute(const std::string& path, const Attribute& attribute, bool b
 Status get_attribute_text(const std::string& path, const Attribute& attribute, std::int64_t size,
                           char* text);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

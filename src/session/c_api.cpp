@@ -14,7 +14,7 @@
 #include "session/attributes.hpp"
 #include "session/calls.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "definitions/definitions.hpp"
 #include "session/calls.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/calls.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -40,4 +40,4 @@ Status enter(tw_session session, Call call, const char* of, const Status& mine,
                                     mine);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

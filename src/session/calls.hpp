@@ -9,7 +9,7 @@
 #include "session/session.hpp"
 #include "storage/paths.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 inline const char* text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
@@ -165,4 +165,4 @@ void complete_files(tw_session session, std::int64_t most);
 /// The first failure of a file that was completed, if it has not been told.
 Status tell_late(tw_session session);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/calls.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -114,10 +114,10 @@ Status tell_late(tw_session session) {
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail
 
 extern "C" int tw_wait(tw_session session, int64_t most) {
-    using namespace thalweg;
+    using namespace thalweg::detail;
     if (!is_model(session)) return no_handle();
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::wait, "", {}, most); !status.ok()) return status;

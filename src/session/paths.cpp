@@ -4,7 +4,7 @@
 
 #include "session/calls.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::string canonical(const std::string& path) {
     std::error_code ignored;
@@ -24,4 +24,4 @@ Status check_unused(tw_session session, const std::string& path) {
     return agree(session->team->world(), alone(check));
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

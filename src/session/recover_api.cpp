@@ -6,7 +6,7 @@
 
 #include "storage/recover.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

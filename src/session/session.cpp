@@ -10,7 +10,7 @@
 #include "comm/log.hpp"
 #include "session/calls.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 
@@ -203,6 +203,6 @@ const std::string& tw_session_impl::summarize() {
         if (f->file) figures.push_back(f->file->figures());
         if (f->reader) inputs.push_back(f->reader->figures());
     }
-    summary = thalweg::summarize(team->world(), figures, inputs);
+    summary = thalweg::detail::summarize(team->world(), figures, inputs);
     return summary;
 }

@@ -17,41 +17,41 @@
 
 struct tw_decomposition_impl {
     tw_session session;
-    std::shared_ptr<const thalweg::Decomposition> decomposition;
+    std::shared_ptr<const thalweg::detail::Decomposition> decomposition;
 };
 
 /// One of the two, until it is closed; a file that is closed later, until it is complete.
 struct tw_file_impl {
     tw_session session;
     std::string path;
-    std::unique_ptr<thalweg::File> file;
-    std::unique_ptr<thalweg::Reader> reader;
+    std::unique_ptr<thalweg::detail::File> file;
+    std::unique_ptr<thalweg::detail::Reader> reader;
     bool later = false;        ///< its close does not wait
     std::int64_t staging = 0;  ///< setting: most bytes of files that are closing
     bool closed = false;
-    bool was_read = false;  ///< it is closed, and nothing can be lost of it
-    thalweg::Status left;   ///< why it is closed, if all ranks had to give it up
+    bool was_read = false;         ///< it is closed, and nothing can be lost of it
+    thalweg::detail::Status left;  ///< why it is closed, if all ranks had to give it up
 };
 
 struct tw_restart_impl {
     tw_session session;
-    thalweg::Settings settings;
-    thalweg::Restart restart;
+    thalweg::detail::Settings settings;
+    thalweg::detail::Restart restart;
 };
 
-struct tw_session_impl : thalweg::ArenaSource {
-    thalweg::Memory* arena(thalweg::Status& status) override;
-    thalweg::Background* background(thalweg::Status& status) override;
-    thalweg::Packers& packers() override;
-    thalweg::Port* port() override { return servers ? &servers->port() : nullptr; }
-    thalweg::Meeting& meeting() override { return *meetings; }
-    thalweg::FileOptions options_for(const thalweg::Settings& file_settings) const;
+struct tw_session_impl : thalweg::detail::ArenaSource {
+    thalweg::detail::Memory* arena(thalweg::detail::Status& status) override;
+    thalweg::detail::Background* background(thalweg::detail::Status& status) override;
+    thalweg::detail::Packers& packers() override;
+    thalweg::detail::Port* port() override { return servers ? &servers->port() : nullptr; }
+    thalweg::detail::Meeting& meeting() override { return *meetings; }
+    thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Figures of all files so far. @note Collective
     const std::string& summarize();
     /// Gives up what some rank has given up in a call that others did not make. @note Collective
-    void part(const thalweg::Status& why);
+    void part(const thalweg::detail::Status& why);
     /// A file that is closed. @param why  it had to be; TW_OK: it was done
-    void retire(tw_file_impl& file, thalweg::Status why);
+    void retire(tw_file_impl& file, thalweg::detail::Status why);
     /// Frees what the session has of MPI, and its threads. @note Collective
     void end();
     /// The same without the other ranks, who may not come.
@@ -60,20 +60,21 @@ struct tw_session_impl : thalweg::ArenaSource {
     void watch_mpi();
     void mpi_ends();
 
-    thalweg::Settings settings;
-    thalweg::Wording wording;                     ///< of texts, the same on every rank
-    std::unique_ptr<thalweg::Servers> servers;    ///< null where no ranks are set aside
-    std::unique_ptr<thalweg::Watchdog> watchdog;  ///< null: nobody watches
-    std::unique_ptr<thalweg::Team> team;
-    std::unique_ptr<thalweg::Meeting> meetings;
-    std::unique_ptr<thalweg::Comm> model;  ///< for the model: its messages and the team's are apart
-    std::unique_ptr<thalweg::Memory> memory;
-    std::unique_ptr<thalweg::Background> threads;
-    std::unique_ptr<thalweg::Packers> packer_threads;
+    thalweg::detail::Settings settings;
+    thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
+    std::unique_ptr<thalweg::detail::Servers> servers;    ///< null where no ranks are set aside
+    std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null: nobody watches
+    std::unique_ptr<thalweg::detail::Team> team;
+    std::unique_ptr<thalweg::detail::Meeting> meetings;
+    std::unique_ptr<thalweg::detail::Comm>
+        model;  ///< for the model: its messages and the team's are apart
+    std::unique_ptr<thalweg::detail::Memory> memory;
+    std::unique_ptr<thalweg::detail::Background> threads;
+    std::unique_ptr<thalweg::detail::Packers> packer_threads;
     /// A decomposition that was made, by its content.
     struct Known {
         std::uint64_t hash;
-        std::shared_ptr<const thalweg::Decomposition> decomposition;
+        std::shared_ptr<const thalweg::detail::Decomposition> decomposition;
     };
     std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
     std::vector<Known> known;
@@ -85,18 +86,18 @@ struct tw_session_impl : thalweg::ArenaSource {
     /// What became of such files, until it is told: the same on every rank.
     struct Late {
         const tw_file_impl* file;
-        thalweg::Status status;
+        thalweg::detail::Status status;
     };
     std::vector<Late> late;
-    std::vector<thalweg::FileFigures> finished;
-    std::vector<thalweg::ReadFigures> finished_inputs;
+    std::vector<thalweg::detail::FileFigures> finished;
+    std::vector<thalweg::detail::ReadFigures> finished_inputs;
     int created = 0;   ///< files so far
     int declared = 0;  ///< decompositions so far
     int role = TW_MODEL;
     int rank = 0;                              ///< of the model's
     std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
     int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI
-    thalweg::Status over;  ///< why the session can do nothing more, before tw_finalize
+    thalweg::detail::Status over;  ///< why the session can do nothing more, before tw_finalize
     std::string error, summary;
     std::string summary_path;  ///< on rank 0, if it is to be written
 };

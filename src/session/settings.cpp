@@ -16,7 +16,7 @@
 #include "comm/text.hpp"
 #include "layout/writers.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -431,4 +431,4 @@ std::string Settings::table() const {
     return result;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -10,7 +10,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct SettingRow {
     const char* name;
@@ -62,4 +62,4 @@ private:
     std::vector<std::string> ignored_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 #include <list>
 #include <vector>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class ChunkCache {
 public:
@@ -59,4 +59,4 @@ private:
     std::list<Entry> chunks_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

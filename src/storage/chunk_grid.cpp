@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -98,4 +98,4 @@ bool needs_whole_chunks(const Definitions& d) {
     });
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

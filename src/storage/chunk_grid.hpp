@@ -7,7 +7,7 @@
 
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// All shapes and positions are those of one record, or of a fixed-size variable.
 struct ChunkGrid {
@@ -50,4 +50,4 @@ void copy_rows(int nd, const Index& count, std::int64_t element, const char* fro
 /// where there is room, not where an element's place was known before.
 bool needs_whole_chunks(const Definitions& definitions);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -14,7 +14,7 @@
 #include "storage/paths.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -190,4 +190,4 @@ void Claim::discard() {
     lock_.release();
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

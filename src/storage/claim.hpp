@@ -11,7 +11,7 @@
 
 #include "storage/write_lock.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct ClaimRequest {
     std::string path;       ///< absolute; symbolic links are followed
@@ -63,4 +63,4 @@ private:
 /// Syncs the folder of a file, so that a rename in it is for good.
 Status sync_folder_of(const std::string& path);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

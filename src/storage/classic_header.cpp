@@ -16,7 +16,7 @@
 #include "storage/memory_file.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 constexpr MPI_Offset data_alignment = 4;  // none beyond the format's own
@@ -273,4 +273,4 @@ void broadcast(Comm& comm, FileMap& map, int root) {
     if (!agree(comm, status).ok()) throw std::bad_alloc();
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A status for a PnetCDF code.
 Status pnetcdf_status(int code, const std::string& path, const std::string& what);
@@ -44,4 +44,4 @@ Status extend(const std::string& path, std::int64_t size);
 /// Hands a map from the root to all ranks; throws std::bad_alloc on all, if one has no memory.
 void broadcast(Comm& comm, FileMap& map, int root);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -12,7 +12,7 @@
 #include "storage/netcdf4_whole.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -76,4 +76,4 @@ Status find_committed(const std::string& path, Committed& found) {
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 
 #include "storage/header_reader.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct Committed {
     bool netcdf4 = false, has_records = false;
@@ -26,4 +26,4 @@ struct Committed {
  */
 Status find_committed(const std::string& path, Committed& found);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

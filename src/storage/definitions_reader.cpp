@@ -12,7 +12,7 @@
 #include "storage/library_lock.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -97,4 +97,4 @@ Status read_definitions(const std::string& path, DefinedFile& file) {
     return pnetcdf_status(code != NC_NOERR ? code : closed, path, "cannot read the header");
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 struct DefinedFile {
     Definitions definitions;  ///< as if one rank had all
@@ -18,4 +18,4 @@ struct DefinedFile {
 /// TW_ENETCDF
 Status read_definitions(const std::string& path, DefinedFile& file);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

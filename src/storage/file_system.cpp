@@ -15,7 +15,7 @@
 #include "storage/paths.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -179,4 +179,4 @@ std::int64_t stripe_size_of(const std::string& path) {
     return known ? static_cast<std::int64_t>(bytes) : -1;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 
 #include "comm/status.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What several nodes may do to one file with plain writes to disjoint ranges.
 enum class Sharing {
@@ -50,4 +50,4 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
 /// Bytes of a stripe of a file on Lustre; -1 if they cannot be told.
 std::int64_t stripe_size_of(const std::string& path);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

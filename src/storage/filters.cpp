@@ -10,7 +10,7 @@
 #include <cstring>
 #include <new>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -233,4 +233,4 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
     return nullptr;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 
 #include "definitions/definitions.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// HDF5's number of the filter zstd (github.com/HDFGroup/hdf5_plugins,
 /// docs/RegisteredFilterPlugins.md).
@@ -91,4 +91,4 @@ private:
 void quantize(const Packing& packing, tw_type type, const void* fill, char* data,
               std::int64_t elements, std::int64_t first);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

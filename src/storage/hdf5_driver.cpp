@@ -7,7 +7,7 @@
 #include <H5FDdevelop.h>
 #endif
 
-namespace thalweg {
+namespace thalweg::detail {
 
 QuietHdf5::QuietHdf5() {
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
@@ -129,4 +129,4 @@ Status Hdf5Driver::failed(const std::string& what) const {
     return failure(TW_EIO, "{}: {}: {}", path_, what, trouble);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

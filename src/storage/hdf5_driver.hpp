@@ -13,7 +13,7 @@
 #include "comm/status.hpp"
 #include "storage/library_lock.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// No report of HDF5's goes to standard error as long as this lives; its text goes into a Status.
 /// Around all use of HDF5: no other thread of the library's is in it meanwhile.
@@ -77,4 +77,4 @@ private:
     std::int64_t end_ = 0;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -12,7 +12,7 @@
 #include "storage/page.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -204,4 +204,4 @@ Status Hdf5File::copy(std::int64_t from, std::int64_t to, std::int64_t bytes) {
     return write_fully(fd_, path_, data.data(), bytes, to);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -14,7 +14,7 @@
 
 #include "storage/hdf5_driver.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Bytes [begin, end) of a file that are free for metadata.
 struct Room {
@@ -73,4 +73,4 @@ private:
     Hdf5Driver driver_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -11,7 +11,7 @@
 
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -103,4 +103,4 @@ Status Hdf5View::locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

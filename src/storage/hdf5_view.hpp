@@ -11,7 +11,7 @@
 
 #include "storage/hdf5_driver.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A chunk as it lies in the file.
 struct StoredChunk {
@@ -55,4 +55,4 @@ private:
     Hdf5Driver driver_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

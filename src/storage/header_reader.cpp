@@ -13,7 +13,7 @@
 
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -342,4 +342,4 @@ Status parse_classic_header(std::span<const char> bytes, std::int64_t file_size,
     return outcome(parser, path);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

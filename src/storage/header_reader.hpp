@@ -6,7 +6,7 @@
 
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// What a header says of where the data lie.
 struct ClassicHeader {
@@ -39,4 +39,4 @@ Status parse_classic_header(std::span<const char> bytes, std::int64_t file_size,
                             const std::string& path, ClassicHeader& header,
                             Definitions* definitions);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

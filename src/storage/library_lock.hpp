@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// For a scope that waits for no other rank.
 class LibraryLock {
@@ -20,4 +20,4 @@ private:
     std::lock_guard<std::recursive_mutex> lock_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -16,7 +16,7 @@
 
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class MemoryFile {
 public:
@@ -98,4 +98,4 @@ private:
     std::string path_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -25,7 +25,7 @@
 #include "storage/plain_file.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -327,4 +327,4 @@ private:
 
 std::unique_ptr<Storage> make_netcdf4_storage() { return std::make_unique<Netcdf4Storage>(); }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -17,7 +17,7 @@
 #include "storage/hdf5_view.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -420,4 +420,4 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
     return c;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

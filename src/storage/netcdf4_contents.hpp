@@ -8,7 +8,7 @@
 #include "storage/filters.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// How HDF5 keeps the elements of a variable.
 struct StoredVariable {
@@ -52,4 +52,4 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
 std::vector<char> to_bytes(const Netcdf4Contents& contents);
 Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

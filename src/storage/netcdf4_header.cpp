@@ -19,7 +19,7 @@
 #include "storage/memory_file.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -266,4 +266,4 @@ Status add_netcdf4_attributes(const std::string& path, const Definitions& d, For
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 #include "storage/chunk_grid.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Makes a file without data; what is there is replaced.
 Status create_netcdf4(const std::string& path, const Definitions& definitions,
@@ -18,4 +18,4 @@ Status create_netcdf4(const std::string& path, const Definitions& definitions,
 Status add_netcdf4_attributes(const std::string& path, const Definitions& definitions,
                               Format format, const std::vector<std::pair<int, Attribute>>& late);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4_index.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::unique_ptr<Netcdf4Index> Netcdf4Index::open(const std::string& path,
                                                  const Definitions& definitions,
@@ -116,4 +116,4 @@ Status Netcdf4Index::close() {
     return file_->close();
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

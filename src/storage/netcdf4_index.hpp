@@ -9,7 +9,7 @@
 #include "storage/chunk_grid.hpp"
 #include "storage/hdf5_file.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Where a chunk was written.
 struct PlacedChunk {
@@ -53,4 +53,4 @@ private:
     std::int64_t records_ = 0;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 
 #include "storage/page.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -78,4 +78,4 @@ Room Netcdf4Map::room(const FileMap& map, std::int64_t definitions_bytes, std::i
     return {at, at + room_};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -12,7 +12,7 @@
 #include "storage/hdf5_file.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Netcdf4Map {
 public:
@@ -38,4 +38,4 @@ private:
     std::int64_t room_ = 0;        ///< bytes of the others
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

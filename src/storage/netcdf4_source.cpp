@@ -18,7 +18,7 @@
 #include "storage/netcdf4_contents.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -528,4 +528,4 @@ std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path,
     return source;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

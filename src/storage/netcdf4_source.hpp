@@ -5,9 +5,9 @@
 
 #include "storage/source.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// See open_source.
 std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, Status& status);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

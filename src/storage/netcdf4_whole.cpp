@@ -8,7 +8,7 @@
 #include "storage/hdf5_view.hpp"
 #include "storage/netcdf4_contents.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -120,4 +120,4 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t end, bool& has_
     return status;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 
 #include "comm/status.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * Reads all definitions, and asks HDF5's index for the places of all data of all data sets.
@@ -20,4 +20,4 @@ namespace thalweg {
 Status check_netcdf4_whole(const std::string& path, std::int64_t end, bool& has_records,
                            std::int64_t& records);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

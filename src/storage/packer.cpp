@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -80,4 +80,4 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -10,7 +10,7 @@
 #include "storage/filters.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class Packer {
 public:
@@ -39,4 +39,4 @@ private:
     std::vector<char> chunk_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Bytes that are read and written together; what is smaller does not cross its border.
 constexpr std::int64_t page = 4096;
@@ -14,4 +14,4 @@ constexpr std::int64_t rounded(std::int64_t bytes, std::int64_t to) {
     return (bytes + to - 1) / to * to;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

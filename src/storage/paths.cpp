@@ -12,7 +12,7 @@
 
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -134,4 +134,4 @@ Status find_data_path(const std::string& path, bool live, std::string& data) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * Makes of a path that all ranks give the one that all of them use, whatever their working folders
@@ -47,4 +47,4 @@ std::string own_path(const std::string& temporary);
 /// @return TW_OK, TW_EIO
 Status find_data_path(const std::string& path, bool live, std::string& data);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -10,7 +10,7 @@
 #include "comm/clock.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 PlainFile::~PlainFile() {
     if (fd_ >= 0) ::close(fd_);
@@ -24,7 +24,7 @@ Status PlainFile::open_file() {
 Status PlainFile::close_file() {
     NoSizeSignal guard;
     Status status;
-    if (fd_ >= 0 && thalweg::close_file(fd_) != 0) status = system_failure(path_, "cannot close");
+    if (fd_ >= 0 && detail::close_file(fd_) != 0) status = system_failure(path_, "cannot close");
     fd_ = -1;
     return status;
 }
@@ -123,4 +123,4 @@ Status PlainFile::for_runs(const Chunk& c, Visit&& visit) const {
     }
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

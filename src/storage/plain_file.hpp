@@ -6,7 +6,7 @@
 
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class PlainFile : public Storage {
 public:
@@ -38,4 +38,4 @@ private:
     Status for_runs(const Chunk& chunk, Visit&& visit) const;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -16,7 +16,7 @@
 #include "storage/classic_header.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -348,4 +348,4 @@ void prepare_mpi_io() {
 #endif
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

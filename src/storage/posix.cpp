@@ -7,7 +7,7 @@
 #include "storage/plain_file.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::unique_ptr<Storage> make_storage(const std::string& name) {
     return make_posix_storage();
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

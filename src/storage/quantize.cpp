@@ -6,7 +6,7 @@
 
 #include "storage/filters.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -91,4 +91,4 @@ void quantize(const Packing& packing, tw_type type, const void* fill, char* data
         quantize_as<double, std::uint64_t, 52>(packing, fill, data, elements, first);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

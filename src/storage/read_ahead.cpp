@@ -7,7 +7,7 @@
 #include "comm/thread.hpp"
 #include "comm/waiting.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -230,4 +230,4 @@ std::int64_t ReadAhead::take(std::span<const ReadRange> ranges, const char* base
     return -1;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -17,7 +17,7 @@
 
 #include "storage/source.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Bytes that were read ahead and taken, and those that were read ahead in vain.
 struct AheadCounts {
@@ -127,4 +127,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -16,7 +16,7 @@
 #include "storage/paths.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -130,4 +130,4 @@ Status recover(const std::string& path, bool force, std::string& done) {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

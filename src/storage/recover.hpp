@@ -6,7 +6,7 @@
 
 #include "comm/status.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /**
  * See tw_recover. Needs no MPI.
@@ -16,4 +16,4 @@ namespace thalweg {
  */
 Status recover(const std::string& path, bool force, std::string& done);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -20,7 +20,7 @@
 #include "storage/tile_source.hpp"
 #include "storage/tiles.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -212,4 +212,4 @@ std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool re
     return source;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -14,7 +14,7 @@
 #include "definitions/definitions.hpp"
 #include "storage/throttle.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A box of a variable (of one record) that is read in its own row-major order.
 struct SourcePart {
@@ -128,4 +128,4 @@ protected:
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
                                     Status& status);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

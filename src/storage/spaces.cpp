@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 Space make_space(const Definitions& d, const FileMap& map, bool record, std::int64_t& base) {
     Space space;
@@ -42,4 +42,4 @@ Spaces make_spaces(const Definitions& definitions, const FileMap& map) {
     return spaces;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

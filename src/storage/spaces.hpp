@@ -5,7 +5,7 @@
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// The places of the record variables, or of the fixed-size ones. `base` receives the byte of the
 /// file at which the space (of record 0) begins.
@@ -27,4 +27,4 @@ struct Spaces {
 
 Spaces make_spaces(const Definitions& definitions, const FileMap& map);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

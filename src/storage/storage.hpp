@@ -13,7 +13,7 @@
 #include "definitions/definitions.hpp"
 #include "storage/throttle.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Where the data of a file lies, known from its header.
 struct FileMap {
@@ -161,4 +161,4 @@ std::unique_ptr<Storage> make_memory_storage();
 /// By the name that name() gives.
 std::unique_ptr<Storage> make_storage(const std::string& name);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

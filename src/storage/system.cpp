@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::string system_words(int error) {
     std::string words = std::strerror(error);
@@ -92,4 +92,4 @@ int close_file(int fd) {
     return result != 0 && errno == EINTR ? 0 : result;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

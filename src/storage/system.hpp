@@ -9,7 +9,7 @@
 #include "comm/size_signal.hpp"
 #include "comm/status.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// In the system's words; of a limit on open files, with what it is.
 std::string system_words(int error);
@@ -43,4 +43,4 @@ Status sync_closed(const std::string& path);
 /// close(2). On Linux the descriptor is gone even if a signal came between.
 int close_file(int fd);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 
 #include "comm/clock.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A bucket that refills at the rate. Time spent writing (reading) counts; time spent on other
 /// things does not, but for a short burst, which also makes up for sleeps that last too long.
@@ -35,4 +35,4 @@ private:
     double free_ = 0;                       ///< when the bytes so far will have been paid for
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

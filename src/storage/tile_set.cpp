@@ -5,7 +5,7 @@
 #include <cstring>
 #include <set>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -119,4 +119,4 @@ Status TileSet::check_cover(const std::string& path) const {
     return {};
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -7,7 +7,7 @@
 
 #include "storage/tiles.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class TileSet {
 public:
@@ -37,4 +37,4 @@ private:
     std::vector<Place> places_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 
 #include "storage/tile_set.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -167,4 +167,4 @@ std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, St
     return source;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -4,9 +4,9 @@
 
 #include "storage/source.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// See open_source.
 std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, Status& status);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -5,7 +5,7 @@
 
 #include "storage/paths.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -163,4 +163,4 @@ std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid 
     return std::make_unique<TileStorage>(std::move(inner), std::move(grid), tile, std::move(path));
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

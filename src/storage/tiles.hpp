@@ -6,7 +6,7 @@
 #include "layout/grid.hpp"
 #include "storage/spaces.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// Of a dimension's own variable: first and last index of the whole and of the tile, from 1.
 inline constexpr char decomposition_attribute[] = "domain_decomposition";
@@ -40,4 +40,4 @@ FileMap plain_map(const Definitions& definitions);
 std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid grid, int tile,
                                            std::string path);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

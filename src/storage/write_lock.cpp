@@ -17,7 +17,7 @@
 #include "storage/paths.hpp"
 #include "storage/system.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 namespace {
 
@@ -153,4 +153,4 @@ void WriteLock::release() {
     ::close(std::exchange(fd_, -1));
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -6,7 +6,7 @@
 
 #include "comm/status.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// It lies in a file of its own, .NAME.lock: libraries that write or read the data have locks of
 /// their own on those, and readers are to see none.
@@ -34,4 +34,4 @@ private:
     int fd_ = -1;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

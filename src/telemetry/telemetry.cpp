@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 std::int64_t peak_memory() {
     std::ifstream status("/proc/self/status");
@@ -160,4 +160,4 @@ std::string summary_table(const std::string& json) {
     return text;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

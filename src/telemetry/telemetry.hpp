@@ -8,7 +8,7 @@
 
 #include "comm/comm.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// One rank's figures of one file.
 struct FileFigures {
@@ -66,4 +66,4 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files,
 /// The JSON summary as a table for people.
 std::string summary_table(const std::string& json);
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

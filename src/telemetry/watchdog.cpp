@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 // Not the library's clock, which is MPI's: this thread must do without.
 using Clock = std::chrono::steady_clock;
@@ -117,4 +117,4 @@ Standing::~Standing() {
     if (watchdog_ != nullptr) watchdog_->thread_->remove(this);
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 
 #include "comm/waiting.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 class WatchdogThread;
 
@@ -50,4 +50,4 @@ private:
     std::chrono::steady_clock::time_point begin_, due_;
 };
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

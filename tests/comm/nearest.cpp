@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace thalweg {
+namespace thalweg::detail {
 
 TEST(Nearest, FindsWhatWasMeant) {
     EXPECT_EQ(nearest("ncat", {"x", "y", "nc"}), "nc");
@@ -26,4 +26,4 @@ TEST(Nearest, MakesTheEndOfASentence) {
     EXPECT_EQ(did_you_mean("ncat", {"lat"}), "");
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

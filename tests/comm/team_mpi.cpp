@@ -10,7 +10,7 @@
 #include "comm/clock.hpp"
 #include "system/random.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "comm/comm.hpp"
 #include "comm/words.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

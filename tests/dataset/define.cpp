@@ -6,7 +6,7 @@
 #include "dataset/file.hpp"
 #include "support/given.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "decomposition/listed.hpp"
 #include "support/given.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 
@@ -67,7 +67,7 @@ TEST(IndexList, LongRunsAreCut) {
     EXPECT_EQ(list.runs[1].position(), longest);
     EXPECT_EQ(list.runs[1].length(), 3);
 
-    std::vector<thalweg::Run> joined{
+    std::vector<thalweg::detail::Run> joined{
         {longest, longest, 2}, {0, 0, longest}, {longest + 2, longest + 2, 3}};
     sort_runs(joined, 4 * longest);
     ASSERT_EQ(joined.size(), 2u);
@@ -75,7 +75,7 @@ TEST(IndexList, LongRunsAreCut) {
     EXPECT_EQ(joined[1].length(), 5);
 
     const Numbers shape{4 * longest};
-    const auto listing = [&](const thalweg::Run& run) {
+    const auto listing = [&](const thalweg::detail::Run& run) {
         IndexList one{{run}, run.length()};
         return std::make_shared<const Listing>(
             Listing{std::make_shared<IndexList>(one), {0}, shape});

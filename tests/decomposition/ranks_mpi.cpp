@@ -9,7 +9,7 @@
 #include "support/on_ranks.hpp"
 #include "system/random.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

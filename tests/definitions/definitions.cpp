@@ -7,7 +7,7 @@
 
 #include "system/random.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "exchange/parts.hpp"
 #include "system/random.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

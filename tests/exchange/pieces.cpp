@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace thalweg {
+namespace thalweg::detail {
 namespace {
 
 TEST(Pieces, repeat_an_element_and_no_byte_more) {
@@ -22,4 +22,4 @@ TEST(Pieces, repeat_an_element_and_no_byte_more) {
 }
 
 }  // namespace
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 #include "exchange/parts.hpp"
 #include "layout/grid.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 [[noreturn]] void wrong(const char* what, const Status& status) {
     std::fprintf(stderr, "header: %s: %d %s\n", what, status.code, status.text.c_str());

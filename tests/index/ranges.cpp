@@ -7,7 +7,7 @@
 
 #include "system/random.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 TEST(Ranges, AsASetOfNumbers) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

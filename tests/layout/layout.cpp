@@ -9,7 +9,7 @@
 #include "layout/writers.hpp"
 #include "system/random.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

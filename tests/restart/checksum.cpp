@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "service/outbox.hpp"
 #include "service/setup.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 
@@ -146,7 +146,7 @@ TEST(Desk, KeepsAFailureAndDiscardsTheRest) {
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
     o.work();
     const auto before = *o.file.bytes;
-    o.file.failure = thalweg::failure(TW_EIO, "x.nc: no space");
+    o.file.failure = thalweg::detail::failure(TW_EIO, "x.nc: no space");
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
     o.work();
     o.file.failure = {};

@@ -9,7 +9,7 @@
 #include "exchange/parts.hpp"
 #include "service/setup.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

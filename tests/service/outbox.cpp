@@ -10,7 +10,7 @@
 #include "comm/clock.hpp"
 #include "service/setup.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "exchange/pieces.hpp"
 #include "service/setup.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 TEST(Parcel, IsReadAsItWasDescribed) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -11,7 +11,7 @@
 #include "service/server.hpp"
 #include "service/setup.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

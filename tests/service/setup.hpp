@@ -14,7 +14,7 @@
 #include "storage/storage.hpp"
 #include "system/random.hpp"
 
-namespace thalweg {
+namespace thalweg::detail {
 
 /// A file in memory; counts what happens to it, and fails on demand.
 class MemoryStorage final : public Storage {
@@ -265,4 +265,4 @@ inline std::vector<Parcel> parcels_of(const std::vector<Sent>& sent) {
     return parcels;
 }
 
-}  // namespace thalweg
+}  // namespace thalweg::detail

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "storage/packer.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -26,7 +26,7 @@
 #include "storage/paths.hpp"
 #include "thalweg/thalweg.h"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

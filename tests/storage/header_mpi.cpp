@@ -14,7 +14,7 @@
 #include "storage/header_reader.hpp"
 #include "system/random.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

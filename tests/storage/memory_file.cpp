@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "storage/committed.hpp"
 #include "storage/storage.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

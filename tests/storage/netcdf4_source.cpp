@@ -20,7 +20,7 @@
 #include "storage/hdf5_view.hpp"
 #include "storage/source.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

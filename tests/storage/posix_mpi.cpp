@@ -12,7 +12,7 @@
 
 #include "storage/storage.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <random>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

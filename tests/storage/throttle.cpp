@@ -6,7 +6,7 @@
 
 #include "storage/storage.hpp"
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

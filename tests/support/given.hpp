@@ -12,8 +12,8 @@
 
 using Numbers = std::vector<std::int64_t>;
 
-inline thalweg::Box box_of(const Numbers& low, const Numbers& count) {
-    thalweg::Box box;
+inline thalweg::detail::Box box_of(const Numbers& low, const Numbers& count) {
+    thalweg::detail::Box box;
     box.nd = static_cast<int>(low.size());
     std::copy(low.begin(), low.end(), box.low.begin());
     std::copy(count.begin(), count.end(), box.count.begin());
@@ -21,9 +21,9 @@ inline thalweg::Box box_of(const Numbers& low, const Numbers& count) {
 }
 
 /// Without halos.
-inline thalweg::Decomposition given(std::vector<std::string> dims, Numbers shape,
-                                    std::vector<thalweg::Box> blocks = {}) {
-    thalweg::Decomposition d;
+inline thalweg::detail::Decomposition given(std::vector<std::string> dims, Numbers shape,
+                                            std::vector<thalweg::detail::Box> blocks = {}) {
+    thalweg::detail::Decomposition d;
     d.dims = std::move(dims);
     d.shape = std::move(shape);
     d.blocks = std::move(blocks);

@@ -9,12 +9,12 @@
 class OnRanks : public testing::Test {
 protected:
     OnRanks()
-        : comm_(thalweg::make_mpi_comm(MPI_COMM_WORLD)),
+        : comm_(thalweg::detail::make_mpi_comm(MPI_COMM_WORLD)),
           rank_(comm_->rank()),
           size_(comm_->size()) {}
 
     /// Every rank must have been told the same.
-    void expect_alike(const thalweg::Status& status) {
+    void expect_alike(const thalweg::detail::Status& status) {
         std::vector<char> text(status.text.begin(), status.text.end());
         text.push_back(static_cast<char>(status.code));
         std::vector<char> first = text;
@@ -22,7 +22,7 @@ protected:
         EXPECT_EQ(text, first);
     }
 
-    std::unique_ptr<thalweg::Comm> comm_;
+    std::unique_ptr<thalweg::detail::Comm> comm_;
     int rank_, size_;
-    std::shared_ptr<const thalweg::Decomposition> made_;
+    std::shared_ptr<const thalweg::detail::Decomposition> made_;
 };

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 

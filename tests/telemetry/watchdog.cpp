@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-using namespace thalweg;
+using namespace thalweg::detail;
 
 namespace {
 
