@@ -92,8 +92,7 @@ const std::vector<SettingRow>& setting_table() {
          true},
         {"alignment", "auto", auto_sizes,
          "with method=record: writers' ranges in the file end at multiples of this; auto is 4 KiB "
-         "on "
-         "local file systems, else the stripe or block size",
+         "on local file systems, else the stripe or block size",
          true},
         {"buffer", "8MiB", sizes, "exchange buffers per rank", false},
         {"piece", "auto", auto_sizes, "largest part of a file that is packed and written at a time",
