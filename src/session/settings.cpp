@@ -33,113 +33,127 @@ const char* const rates = "0 or a size in bytes a second (500MiB, 2GiB)";
 const std::vector<SettingRow>& setting_table() {
     static const std::vector<SettingRow> table{
         {"mode", "read", "read|append",
-         "what tw_open opens a file for: reading, or writing on in it", true},
+         "how tw_open opens a file: for reading, or for appending and replacing records", true},
         {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
-         "who writes what; auto is record", true},
+         "which rank writes which part of the file; auto is record", true},
         {"storage", "auto", "auto|posix|pnetcdf|netcdf4|memory",
-         "how bytes get into the file; auto is posix, on NFS pnetcdf, netcdf4 for its formats; "
-         "memory keeps nothing",
+         "how the data is written to the file; auto is netcdf4 for its formats, else posix, or "
+         "pnetcdf on NFS with several nodes; memory discards the data",
          true},
         {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
-         "with storage=pnetcdf: one collective a round, or one a variable", true},
+         "with storage=pnetcdf: one collective call per round, or one per variable", true},
         {"format", "auto", "auto|cdf1|cdf2|cdf5|netcdf4|netcdf4-classic",
-         "netCDF format; auto is cdf2, or cdf5 where cdf2 cannot hold the file", true},
+         "netCDF format; auto is cdf2, or cdf5 if cdf2 cannot hold the file", true},
         {"deflate", "0", "0|1|2|3|4|5|6|7|8|9",
-         "netcdf4: level of zlib's compression; 0: none. tw_set_var sets this and the next four "
-         "for one variable",
+         "netcdf4: zlib compression level; 0: none. tw_set_var can set this and the next four for "
+         "one variable",
          true},
         {"shuffle", "auto", "auto|yes|no",
-         "netcdf4: whether bytes of like weight are put together; auto is with a compression",
-         true},
-        {"zstd", "no", "no or a level from -100 to 22", "netcdf4: compression by zstd", true},
+         "netcdf4: byte shuffle filter; auto: yes if the variable is compressed", true},
+        {"zstd", "no", "no or a level from -100 to 22", "netcdf4: zstd compression level", true},
         {"quantize", "no", "no, bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS",
-         "netcdf4: how many digits of floating-point numbers are kept", true},
+         "netcdf4: number of significant digits (bits) to keep in floating-point values", true},
         {"chunks", "auto", "auto or lengths as in lev=10,lat=90",
-         "netcdf4: lengths of chunks along dimensions", true},
+         "netcdf4: chunk lengths by dimension", true},
         {"writers", "auto", "auto, a number, or a number per node as in 2/node",
-         "ranks that write; auto is 1/node on local file systems, 4/node on parallel ones, and 1 "
-         "where it is not known that several nodes may write",
+         "number of ranks that write; auto is 1/node on local file systems, 4/node on parallel "
+         "ones, and 1 if it is not known whether several nodes can write one file",
          true},
         {"writer_first", "0", integers,
-         "the first rank that writes; with a number per node the first of each node", true},
+         "first rank that writes; with a number per node, the first within each node", true},
         {"writer_stride", "auto", auto_integers,
-         "from one rank that writes to the next; auto spreads them evenly", true},
+         "distance from one writer rank to the next; auto spreads the writers evenly", true},
         {"stripe_count", "auto", auto_integers,
-         "stripes of a file on Lustre, and hint to MPI-IO; auto is the folder's", true},
-        {"stripe_size", "auto", auto_sizes, "bytes of a stripe, likewise", true},
+         "stripe count of a new file on Lustre, and hint to MPI-IO; auto keeps the directory's "
+         "default",
+         true},
+        {"stripe_size", "auto", auto_sizes,
+         "stripe size of a new file on Lustre, and hint to MPI-IO; auto keeps the directory's "
+         "default",
+         true},
         {"tiles", "auto", "auto, or MxN as in 4x2",
-         "with method=tiles: parts along the fastest and the next dimension; auto makes as many as "
-         "there are writers",
+         "with method=tiles: parts along the fastest and the next dimension; auto makes one tile "
+         "per writer",
          true},
         {"tile_files", "no", flags,
-         "with method=tiles: a file each, NAME.0000 and so on, which thalweg combine joins", true},
+         "with method=tiles: write one file per tile, NAME.0000 and so on, which thalweg combine "
+         "joins",
+         true},
         {"readers", "auto", "auto, a number, or a number per node as in 2/node",
-         "ranks that read; auto is all ranks on local file systems, else 4/node", true},
+         "number of ranks that read; auto is 4/node on parallel file systems, else all ranks",
+         true},
         {"straight", "auto", auto_sizes,
-         "where all ranks read, and want runs of at least so many bytes on average, each reads its "
-         "own; auto is 128 KiB",
+         "least average length of contiguous reads at which each rank reads its own part, if all "
+         "ranks are readers; auto is 128 KiB",
          true},
         {"read_ahead", "no", flags,
-         "whether after a read the same of the next record is read behind the model; takes memory "
-         "of 'staging'",
+         "after each read, read the same of the next record in the background; takes up to "
+         "'staging' bytes",
          true},
         {"alignment", "auto", auto_sizes,
-         "ends of writers' ranges are multiples of it; auto is the file system's block size", true},
-        {"buffer", "8MiB", sizes, "exchange buffers, a rank", false},
-        {"piece", "auto", auto_sizes, "largest piece that is packed and written at a time", true},
+         "with method=record: writers' ranges in the file end at multiples of this; auto is 4 KiB "
+         "on local file systems, else the stripe or block size",
+         true},
+        {"buffer", "8MiB", sizes, "exchange buffers per rank", false},
+        {"piece", "auto", auto_sizes, "largest part of a file that is packed and written at a time",
+         true},
         {"threads", "auto", auto_integers,
-         "threads of a rank that copy what is put; auto is OMP_NUM_THREADS, else 1", false},
+         "threads per rank that copy put data; auto is OMP_NUM_THREADS, else 1", false},
         {"staging", "256MiB", sizes,
-         "most memory for copies of put data, or for what is read ahead, a rank and file; a step "
+         "memory limit, per rank and file, for copies of put data or for data read ahead; a step "
          "that needs more makes tw_put collective",
          true},
         {"service", "inline", "auto|inline|background|servers",
-         "when the work is done: in the call, on a thread behind it, or on ranks set aside; auto "
-         "is "
-         "servers where there are some, else background",
+         "when the file is written: during the call, on a background thread, or on dedicated "
+         "ranks; auto is servers if there are any, else background",
          true},
         {"servers", "0", integers,
-         "ranks set aside as servers, from 1 to all but one; tw_init returns on them at the end",
+         "number of dedicated server ranks, from 1 to all but one; tw_init returns on them at the "
+         "end",
          false},
         {"server_ranks", "spread", "spread|last",
-         "which ranks are set aside: the last ones of every node in turn, or the last of all",
+         "which ranks become servers: the last ranks of every node in turn, or the last ranks of "
+         "all",
          false},
         {"queue", "auto", auto_sizes,
-         "with service background or servers: most memory for steps that are not written yet, a "
-         "rank and file; auto is two steps, at most 'staging'",
+         "with service background or servers: memory limit, per rank and file, for steps not yet "
+         "written; auto is two steps, at most 'staging'",
          true},
         {"queue_full", "wait", "wait|inline",
-         "what a call does that finds the queue full: wait, or, with service=background, write "
-         "itself",
+         "what a call does when the queue is full: wait, or (with service=background) write the "
+         "data itself",
          true},
         {"bandwidth", "0", rates,
-         "holds the writers or readers of a file to this many bytes a second together; 0: as fast "
-         "as they can",
+         "limit in bytes per second for all writers, or all readers, of a file together; 0: no "
+         "limit",
          true},
         {"watchdog", "0", integers,
-         "seconds after which a call that has not returned prints where its rank stands; 0: never",
+         "seconds after which a call that has not returned reports what its rank is waiting for; "
+         "0: never",
          false},
-        {"header_pad", "4KiB", sizes, "free bytes behind the header, for later attributes", true},
+        {"header_pad", "4KiB", sizes,
+         "free space after the header, for attributes set after the definitions end", true},
         {"publish", "close", "close|live",
          "whether a file has a temporary name until it is closed, or its own from the start", true},
         {"close", "wait", "wait|later",
          "with service background or servers: whether tw_close waits until the file is complete",
          true},
-        {"durable", "no", flags, "whether every step and the close are synced to the device", true},
+        {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksum", "yes", flags,
-         "whether tw_restart_write adds checksums, and tw_restart_read compares them", true},
+         "tw_restart_write adds checksums, and tw_restart_read compares them", true},
         {"node_size", "0", integers,
-         "ranks of a node at most; 0: as the machine is. Small values test what crosses nodes",
+         "largest number of ranks treated as one node; 0: as on the machine. Small values test "
+         "inter-node communication on one machine",
          false},
         {"summary", "", "a path, or 'table' for standard output",
-         "where tw_finalize writes the session's summary", false},
-        {"print_config", "no", flags, "whether tw_init prints the effective settings", false},
+         "where tw_finalize writes the session summary", false},
+        {"print_config", "no", flags, "tw_init prints the effective settings", false},
         {"language", "c", "c|fortran",
-         "whose order of dimensions the texts of errors have, and whether they count from 0 or 1; "
-         "the Fortran interface sets it",
+         "dimension order and first index (0 or 1) in error messages; set by the Fortran interface",
          false},
-        {"log", "warning", "off|error|warning|info|debug", "what goes to standard error", false},
-        {"config", "", "a path", "TOML file of settings", false},
+        {"log", "warning", "off|error|warning|info|debug", "level of messages on standard error",
+         false},
+        {"config", "", "a path", "the TOML file of settings", false},
     };
     return table;
 }
