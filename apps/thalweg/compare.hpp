@@ -1,4 +1,4 @@
-// How fast each method writes here, beside plain writes of the same bytes.
+// Measures how fast each method writes here, compared with plain writes of the same bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ struct CompareOptions {
 };
 
 /**
- * Every rank holds a band of latitudes in the order (lat, lev, lon) and writes it to files of the
+ * Every rank holds a band of latitudes in the order (lat, lev, lon) and writes it to files in the
  * order (lev, lat, lon). The first round of all methods warms up memory and disk and is not
  * counted. Rank 0 prints a table: the median of the slowest rank's seconds, and its ratio to plain
  * writes, in which each rank writes one contiguous part of the same bytes.

@@ -1,4 +1,4 @@
-// thalweg: what is to be done outside a model. Only `combine` and `compare` start MPI.
+// thalweg: tools to use outside a model. Only `combine` and `compare` start MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ int print_settings() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    CLI::App app{"Thalweg's tools: parallel output of Earth-system model fields in file order."};
+    CLI::App app{"Tools for Thalweg, a parallel I/O library for Earth-system models."};
     app.name("thalweg");
     app.set_version_flag("--version", fmt::format("thalweg {}.{}.{}", TW_VERSION_MAJOR,
                                                   TW_VERSION_MINOR, TW_VERSION_PATCH));
@@ -89,44 +89,44 @@ int main(int argc, char** argv) try {
         "recover", "Complete files that a killed run left under their temporary names");
     recovers
         ->add_option("FILE", files,
-                     "A file's own name, or a temporary one, FILE.part or FILE.part.N")
+                     "Name of the file, or its temporary name, FILE.part or FILE.part.N")
         ->required();
     bool force = false;
-    recovers->add_flag("--force", force, "Replace a file that has more records, too");
+    recovers->add_flag("--force", force, "Replace a file even if it has more records");
     std::vector<std::string> sets;
     std::string output;
     CLI::App* const combines = app.add_subcommand(
         "combine",
-        "Join the files of tiles, NAME.0000 and so on, into one; in parallel under mpirun");
-    combines->add_option("NAME", sets, "The name without number")->required();
-    combines->add_option("-o,--output", output, "The file to write; NAME by default");
+        "Join the tile files NAME.0000 and so on into one file; in parallel under mpirun");
+    combines->add_option("NAME", sets, "Name of the tile files without the number")->required();
+    combines->add_option("-o,--output", output, "File to write; NAME by default");
     thalweg::app::CompareOptions comparison;
     CLI::App* const compares = app.add_subcommand(
         "compare",
-        "Under mpirun: measure how fast each method writes here, beside plain writes of the same "
-        "bytes");
-    compares->add_option("--methods", comparison.methods, "What to compare")
+        "Under mpirun: measure how fast each method writes here, compared with plain writes of the "
+        "same bytes");
+    compares->add_option("--methods", comparison.methods, "Methods to compare")
         ->delimiter(',')
         ->capture_default_str();
-    compares->add_option("--shape", comparison.shape, "Longitudes, latitudes, levels")
+    compares->add_option("--shape", comparison.shape, "Numbers of longitudes, latitudes, levels")
         ->delimiter(',')
         ->expected(3)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    compares->add_option("--fields", comparison.fields, "Fields of floats, with all levels")
+    compares->add_option("--fields", comparison.fields, "Number of float fields with all levels")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    compares->add_option("--steps", comparison.steps, "Steps in a file")
+    compares->add_option("--steps", comparison.steps, "Number of steps in a file")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    compares->add_option("--repetitions", comparison.repetitions, "Files of each method")
+    compares->add_option("--repetitions", comparison.repetitions, "Number of files of each method")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    compares->add_option("--folder", comparison.folder, "Where the files go; they are removed")
+    compares->add_option("--folder", comparison.folder, "Folder for the files, which are removed")
         ->capture_default_str();
     app.add_subcommand("settings",
-                       "Print the settings, with where each value comes from: the environment, "
-                       "the configuration file (THALWEG_CONFIG) or the default");
+                       "Print the settings and the source of each value: the environment, the "
+                       "configuration file (THALWEG_CONFIG) or the default");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

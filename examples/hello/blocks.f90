@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Blocks dealt out to the ranks in turn, as sea-ice and ocean models have them: all in one array of
-! fixed extents with a halo, some of them smaller than the others. Written to blocks.nc as T(lon,
-! lat). mpirun -n 3 blocks_f90
+! Writes blocks that are distributed round-robin, as in sea-ice and ocean models: all blocks of a
+! rank are in one array of fixed extents with a halo, and some blocks are smaller than others.
+! Writes blocks.nc with T(lon, lat). Run it with: mpirun -n 3 blocks_f90
 program blocks_of_ranks
   use mpi_f08
   use thalweg

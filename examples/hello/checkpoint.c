@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A model that goes on where another run has stopped, on any number of ranks:
+ * A model that continues where another run stopped, on any number of ranks:
  *   mpirun -n 4 checkpoint_c; mpirun -n 3 checkpoint_c again
  */
 #include <mpi.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Columns dealt out to the ranks in turn, as physics packages balance them: T(column, level) with
- * 20 columns of 3 levels, written to columns.nc as T(lev, ncol). mpirun -n 3 columns_c
+ * Writes columns that are distributed round-robin, as physics packages do to balance the load:
+ * T(column, level) in memory, 20 columns of 3 levels, is written to columns.nc as T(lev, ncol).
+ * Run it with: mpirun -n 3 columns_c
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Columns dealt out to the ranks in turn, as physics packages balance them: T(level, column) with
-! 20 columns of 3 levels, written to columns.nc as T(ncol, lev). mpirun -n 3 columns_f90
+! Writes columns that are distributed round-robin, as physics packages do to balance the load:
+! T(level, column) in memory, 20 columns of 3 levels, is written to columns.nc as T(ncol, lev).
+! Run it with: mpirun -n 3 columns_f90
 program columns_of_ranks
   use mpi_f08
   use thalweg

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Takes record after record of what hello writes, each read while the model computes with the one
- * before. Run it after hello, on any number of ranks: mpirun -n 3 forcing_c
+ * Reads the file of hello record by record; the library reads each record while the model computes
+ * with the previous one. Run it after hello, on any number of ranks: mpirun -n 3 forcing_c
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Takes record after record of what hello writes, each read while the model computes. Run it after
-! hello, on any number of ranks: mpirun -n 3 forcing_f90
+! Reads the file of hello record by record; the library reads the next record while the model
+! computes. Run it after hello, on any number of ranks: mpirun -n 3 forcing_f90
 program forcing
   use mpi_f08
   use thalweg

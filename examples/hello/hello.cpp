@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest complete program: a field of 6 x 4 x 8 points, each rank some rows of it, written
-// to hello.nc in the file's own order. Run it with: mpirun -n 2 hello_cpp
+// The smallest complete program: writes a field of 6 x 4 x 8 points, of which each rank holds some
+// rows, to hello.nc in file order. Run it with: mpirun -n 2 hello_cpp
 #include <mpi.h>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! The smallest complete program: a field of 8 x 4 x 6 points, each rank some rows of it, written to
-! hello.nc in the file's own order. Run it with: mpirun -n 2 hello_f90
+! The smallest complete program: writes a field of 8 x 4 x 6 points, of which each rank holds some
+! rows, to hello.nc in file order. Run it with: mpirun -n 2 hello_f90
 program hello
   use mpi_f08
   use thalweg

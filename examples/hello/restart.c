@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads two records of what hello writes, each rank some rows. Run it after hello, on any number of
- * ranks: mpirun -n 3 restart_c
+ * Reads two records of the file of hello; each rank reads some rows. Run it after hello, on any
+ * number of ranks: mpirun -n 3 restart_c
  */
 #include <mpi.h>
 #include <stdint.h>

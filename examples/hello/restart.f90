@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Reads two records of what hello writes, each rank some rows, with a row more on either side where
-! there is one. Run it after hello, on any number of ranks: mpirun -n 3 restart_f90
+! Reads two records of the file of hello; each rank reads some rows and a halo row on either side,
+! if there is one. Run it after hello, on any number of ranks: mpirun -n 3 restart_f90
 program restart
   use mpi_f08
   use thalweg

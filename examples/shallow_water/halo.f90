@@ -1,11 +1,11 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Who computes what, and what the ranks tell each other at every step.
+!> The patch of each rank, and the communication between ranks at every step.
 !>
-!> The channel is cut into strips along y and, if asked for, into groups of layers:
+!> The channel is cut into strips along y and, on request, into groups of layers:
 !> ranks_y x ranks_layer patches, each with all of x. Neighbours in y exchange one row of halo.
-!> Neighbours in the vertical pass on the running sums over the layers, always from the top down
-!> and from the bottom up, so that every sum has one order on any number of ranks.
+!> Neighbours in the vertical pass on the running sums over the layers, from the top down or from
+!> the bottom up, so that every sum has the same order on any number of ranks.
 module halo
   use, intrinsic :: iso_fortran_env, only: real64
   use mpi_f08

@@ -1,10 +1,10 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> The history file: all that a model has to say to write one netCDF file from all its ranks.
+!> The history file: everything that a model needs to write one netCDF file from all its ranks.
 !>
-!> The model holds its fields as (x, layer, y), each rank some rows and layers of them, with a halo
-!> around. The file has them as (time, layer, y, x), whole. Both are told apart by the names of the
-!> dimensions alone: nothing is gathered or transposed here.
+!> The model holds its fields as (x, layer, y); each rank holds some rows and layers, with a halo.
+!> The file has the whole fields as (time, layer, y, x). The names of the dimensions describe both
+!> orders: nothing is gathered or transposed here.
 module history
   use, intrinsic :: iso_fortran_env, only: real64
   use thalweg

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> The restart file: all that the model needs to go on as if it had not stopped, on any number of
-!> ranks. Its halos are made from its neighbours' cells, and the depths and potentials from its
-!> thicknesses; but a step of Adams and Bashforth needs the tendencies of the two before.
+!> The restart file: everything that the model needs to continue as if it had not stopped, on any
+!> number of ranks. The model recomputes its halos from the neighbours' cells, and the depths and
+!> potentials from the thicknesses; an Adams-Bashforth step needs the tendencies of the two before.
 module restart
   use, intrinsic :: iso_fortran_env, only: real64
   use thalweg

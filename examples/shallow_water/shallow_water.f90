@@ -4,13 +4,13 @@
 !>
 !>   mpirun -n 4 shallow_water [namelist file]
 !>
-!> Without an argument it reads shallow_water.nml of the current folder, if there is one. All names
-!> of the namelist, with their defaults, are in the file shallow_water.nml beside this one.
+!> Without an argument it reads shallow_water.nml from the current folder, if there is one. The file
+!> shallow_water.nml beside this one lists all names of the namelist with their defaults.
 !> With THALWEG_SERVICE=servers THALWEG_SERVERS=1 in the environment, or the same in the namelist's
 !> settings, one of the ranks writes and the model runs on the others.
-!> With restart_every it writes restarts, and with restart_from it goes on from one, on any number of
-!> ranks, to the same bits.
-!> Exit status 0, or 1 if the model has failed or, with check = .true., lost mass.
+!> With restart_every it writes restarts, and with restart_from it continues from one, on any number
+!> of ranks, with bit-identical results.
+!> Exit status: 0, or 1 if the model failed or, with check = .true., lost mass.
 program shallow_water
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
   use mpi_f08
