@@ -52,6 +52,10 @@ void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const CFI_cdesc_t* array, int* ierr);
 void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
                             const CFI_cdesc_t* array, int* ierr);
+void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* name,
+                          const CFI_cdesc_t* array,
+                          const struct fortran_decomposition* decomposition, const int* record,
+                          int* ierr);
 void thalweg_f_put_box_int32(const struct fortran_file* file, const CFI_cdesc_t* name,
                              const CFI_cdesc_t* array, const CFI_cdesc_t* start,
                              const CFI_cdesc_t* count, int* ierr);
@@ -225,6 +229,24 @@ void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
 void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
                             const CFI_cdesc_t* array, int* ierr) {
     thalweg_f_check(put(file, name, array, TW_DEFERRED), file->session, "tw_put_deferred", ierr);
+}
+
+void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* name,
+                          const CFI_cdesc_t* array,
+                          const struct fortran_decomposition* decomposition, const int* record,
+                          int* ierr) {
+    const struct name var = name_of(name);
+    const struct view view = view_of(array);
+    if (decomposition != NULL && decomposition->handle == NULL) {
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_put_record: the decomposition was never made", ierr);
+        return;
+    }
+    thalweg_f_check(
+        tw_put_record_strided(file->handle, var.text,
+                              decomposition == NULL ? NULL : decomposition->handle,
+                              (int64_t)*record - 1, (tw_type)view.type, view.data, view.rank,
+                              view.extent, view.stride),
+        file->session, "tw_put_record", ierr);
 }
 
 /* The integers of a vector in the other order; what is behind them is outside any variable. */

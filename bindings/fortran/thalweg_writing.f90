@@ -10,7 +10,7 @@ module thalweg_writing
   private
 
   public :: tw_create, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, tw_set_record, tw_enddef, &
-    tw_put, tw_put_deferred, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover
+    tw_put, tw_put_deferred, tw_put_record, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover
 
   !> Length of the record dimension in tw_def_dim.
   integer(int64), parameter, public :: TW_UNLIMITED = 0
@@ -107,12 +107,37 @@ module thalweg_writing
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_put_att
 
+
+    !> call tw_put_record(file, name, array [, decomposition], record [, ierr])
+    !>
+    !> Puts this rank's part of any record of a variable, held as any decomposition says: what
+    !> tw_get reads, written. Records may come in any order, and again; they become part of the file
+    !> at the next tw_end_step, tw_sync or tw_close. Of a record that the file has, what no rank puts
+    !> stays as it is; new ones are filled there. In one step a rank writes a variable's record by
+    !> tw_put or by tw_put_record and tw_put_box, not both.
+    !>   array          as for tw_put; free for reuse when the call returns
+    !>   decomposition  who holds what; without it the whole, of which rank 0's values are written
+    !>   record         from 1; ignored for variables without records
+    !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, TW_ERANGE, TW_EFORMAT,
+    !> TW_ESTATE, TW_ECLOSED, TW_ENOMEM, TW_EHANDLE (a decomposition that was never made), or an
+    !> earlier failure of the file. Local.
+    subroutine tw_put_record(file, name, array, decomposition, record, ierr) &
+        bind(C, name='thalweg_f_put_record')
+      import :: tw_file, tw_decomposition, c_char, c_int
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      type(tw_decomposition), intent(in), optional :: decomposition
+      integer(c_int), intent(in) :: record
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_put_record
+
   end interface
 
   !> call tw_put_box(file, name, array, start, count [, ierr])
   !>
   !> Puts a box of a variable, whatever its decomposition; it becomes part of the file at the next
-  !> tw_end_step, tw_sync or tw_close. A file that is written by boxes is written by boxes alone.
+  !> tw_end_step, tw_sync or tw_close. Records and steps are as with tw_put_record.
   !>   array         as for tw_put, of as many elements as the box has, in the order of the
   !>                 variable's dimensions; free for reuse when the call returns. One that is not
   !>                 contiguous is copied.
@@ -120,7 +145,7 @@ module thalweg_writing
   !>                 included; start from 1; a count of 0 puts nothing. Both of kind int32 or both
   !>                 of kind int64.
   !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count and array do not fit each other),
-  !> TW_EBOUNDS, TW_ERANGE, TW_ESTATE (tw_put was used on the file, or its service is inline),
+  !> TW_EBOUNDS, TW_ERANGE, TW_ESTATE (tw_put was used on the record in this step),
   !> TW_ECLOSED, TW_ENOMEM, or an earlier failure of the file. Local.
   interface tw_put_box
     subroutine put_box_int32(file, name, array, start, count, ierr) &

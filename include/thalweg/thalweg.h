@@ -407,18 +407,51 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
                    const int64_t* extent, const int64_t* byte_stride, int flags);
 
 /**
+ * Puts this rank's part of any record of a variable, held as any decomposition says: what tw_get
+ * reads, written. The variable may have been defined without a decomposition, or with another one;
+ * records may come in any order, several in one step, and again. What was put becomes part of the
+ * file at the next tw_end_step, tw_sync or tw_close:
+ *   - Of a record that the file has, what no rank puts stays as it is. A record that is written
+ *     again is written in place: a job that is killed meanwhile may leave parts of both.
+ *   - New records are filled where nothing was put, and so are the records before them that the
+ *     file lacks. The file's records are counted when all of them are complete.
+ *   - Where a rank puts an element twice, the later value stands; where two ranks do in one step,
+ *     one of them.
+ * tw_put and tw_end_step go on as before: the n-th step is record n. In a file that has boxes or
+ * tw_put_record, a step in which no rank calls tw_put adds no record. In one step a rank writes a
+ * variable's record by tw_put or by the other calls, not both.
+ * @param decomposition  over the names of the variable's dimensions without the record dimension,
+ *                       in any order; NULL: the whole, of which rank 0's values are written
+ * @param record         0-based; ignored for a variable without record dimension
+ * @param data           as for tw_put; free for reuse when the call returns
+ * @param n              number of elements at data, halos included; checked
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG, TW_ESHAPE, TW_EBOUNDS (record < 0), TW_EOVERLAP
+ *         (TW_LIST_SHARED), TW_ERANGE (some values did not fit the variable's type), TW_EFORMAT (a
+ *         record that the format cannot count), TW_ESTATE (the variable's record was put by tw_put
+ *         in this step; storage pnetcdf; netCDF-4 with filters or given chunks), TW_ENOMEM (with
+ *         service inline what a rank puts in a step is kept until the step ends, at most `staging`
+ *         bytes; with background on several nodes, at most `queue`), TW_EHANDLE (a decomposition
+ *         of another session), or an earlier failure of the file
+ * Local, but for the first call in define mode, which is collective (see tw_enddef).
+ */
+int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                  tw_type type, const void* data, int64_t n);
+
+/** tw_put_record for an array of any strides; see tw_put_strided. */
+int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                          int64_t record, tw_type type, const void* data, int rank,
+                          const int64_t* extent, const int64_t* byte_stride);
+
+/**
  * Puts a box of a variable, whatever its decomposition: for programs that do not know beforehand
- * what a rank will write. The box becomes part of the file at the next tw_end_step, tw_sync or
- * tw_close; of boxes that share elements, a rank's later one stands. A file that is written by
- * boxes is written by boxes alone, its record is given with each box, and tw_end_step only tells
- * that the ranks' boxes so far may be written. A rank that has nothing to put tells so by a box
- * with a count of 0, before its first tw_end_step.
+ * what a rank will write. Records and steps are as with tw_put_record. A rank that puts boxes, or
+ * one of count 0, before its first tw_end_step may, with service servers or with background on one
+ * node, end steps as often as it likes.
  * @param start, count  of all dimensions of the variable, the record dimension included, slowest
  *                      first; a count of 0 puts nothing
  * @param data          dense, of the given type; free for reuse when the call returns
- * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG, TW_EBOUNDS, TW_ERANGE (some values did not fit
- *         the variable's type), TW_ESTATE (tw_put was used on the file, or its service is
- *         inline), or an earlier failure of the file
+ * @return as tw_put_record; TW_EBOUNDS: the box is not within the variable
+ * Local, but for the first call in define mode.
  */
 int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const void* data);

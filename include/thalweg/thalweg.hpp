@@ -153,6 +153,28 @@ public:
                              static_cast<int>(extent.size()), extent.data(), byte_stride.data(),
                              flags));
     }
+    /// tw_put_record
+    template <class T>
+    void put_record(const std::string& var, Decomposition decomposition, std::int64_t record,
+                    std::span<const T> data) {
+        check(tw_put_record(file_, var.c_str(), decomposition, record, type_of<T>(), data.data(),
+                            static_cast<std::int64_t>(data.size())));
+    }
+    template <class T>
+    void put_record(const std::string& var, Decomposition decomposition, std::int64_t record,
+                    const std::vector<T>& data) {
+        put_record<T>(var, decomposition, record, std::span(data));
+    }
+    /// tw_put_record_strided
+    template <class T>
+    void put_record_strided(const std::string& var, Decomposition decomposition,
+                            std::int64_t record, const T* data,
+                            std::span<const std::int64_t> extent,
+                            std::span<const std::int64_t> byte_stride) {
+        check(tw_put_record_strided(file_, var.c_str(), decomposition, record, type_of<T>(), data,
+                                    static_cast<int>(extent.size()), extent.data(),
+                                    byte_stride.data()));
+    }
     /// tw_put_box: as many values as the box has
     template <class T>
     void put_box(const std::string& var, std::span<const std::int64_t> start,

@@ -14,6 +14,7 @@
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
 #include "service/background.hpp"
+#include "service/inline_file.hpp"
 #include "service/served_file.hpp"
 #include "storage/claim.hpp"
 #include "storage/source.hpp"
@@ -96,8 +97,16 @@ public:
     Status put(const std::string& name, int type, const void* data, std::int64_t n, bool deferred);
     Status put_strided(const std::string& name, int type, const void* data, int rank,
                        const std::int64_t* extent, const std::int64_t* byte_stride, bool deferred);
+    // Local. See thalweg.h.
     Status put_box(const std::string& name, int type, const std::int64_t* start,
-                   const std::int64_t* count, const void* data);  ///< local
+                   const std::int64_t* count, const void* data);
+    Status put_record(const std::string& name,
+                      const std::shared_ptr<const Decomposition>& decomposition,
+                      std::int64_t record, int type, const void* data, std::int64_t n);
+    Status put_record_strided(const std::string& name,
+                              const std::shared_ptr<const Decomposition>& decomposition,
+                              std::int64_t record, int type, const void* data, int rank,
+                              const std::int64_t* extent, const std::int64_t* byte_stride);
     Status end_step();
     Status sync(bool durable);
     Status close();
@@ -125,6 +134,7 @@ private:
         bool deferred() const { return put && view.data != nullptr && !view.bare; }
         ArrayView view;
         std::size_t staged_at = 0;  ///< where in the staging memory its copy goes
+        bool boxed = false;         ///< in this step by boxes of the same record
         char* queued = nullptr;     ///< with a service: where in the queue its copy is
         std::int64_t mark = 0;      ///< of it
     };
@@ -132,6 +142,13 @@ private:
     struct Agreed {
         std::vector<char> put;  ///< per variable
         bool any_record = false;
+    };
+    /// How a decomposition that was not told at definition holds a variable.
+    struct Placed {
+        int variable = 0;
+        std::shared_ptr<const Decomposition> decomposition;
+        std::vector<int> order;
+        std::vector<HeldBox> held;
     };
 
     Status usable() const;
@@ -156,6 +173,7 @@ private:
     Status check_tiles() const;
     bool in_files() const { return options_.tile_files && options_.method == "tiles"; }
     Status check_put(const std::string& name, int type, const void* data, int& variable);
+    Status check_type(const std::string& name, int type, int& variable) const;
     Status with_place(Status status, int variable) const;
     const Decomposition& decomposition_of(int variable) const {
         return *definitions_.variables[static_cast<std::size_t>(variable)].decomposition;
@@ -206,9 +224,26 @@ private:
     Status mismatch(Call call, int variable);
     Status no_room(const Variable& v);
     void gather_open();
-    Status publish_boxes(bool ends);
-    Status queue_box(int variable, std::int64_t record, const Box& box, const char* data,
-                     tw_type type);
+    Status end_step_agreed(const Status& lost, const Agreed& agreed);
+    Status allow_boxes(int variable) const;
+    Status use_boxes(int variable, std::int64_t first, std::int64_t records);
+    Status make_inline_file();
+    Status turn_to_boxes();
+    FileService& boxes_service() { return service_ ? *service_ : *early_; }
+    Status check_records(int variable, std::int64_t first, std::int64_t records) const;
+    Status place(int variable, const std::shared_ptr<const Decomposition>& decomposition,
+                 const Placed*& placed);
+    template <class Check>
+    Status put_placed(const std::string& name,
+                      const std::shared_ptr<const Decomposition>& decomposition,
+                      std::int64_t record, int type, const void* data, Check&& check);
+    Status queue_whole(int variable, const ArrayView& view);
+    Status queue_box(int variable, std::int64_t record, const HeldBox& held, const Box& part,
+                     const Strided& from, tw_type type);
+    bool goes_as_boxes(const Variable& v) const;
+    Status no_room_for_boxes(const Variable& v) const;
+    Status publish_boxes();
+    std::int64_t first_kept(bool boxes) const;
     Status take_misfits(bool records);
     Status end_step_queued();
     Status queue_rest(UnitKind kind, const Agreed& agreed);
@@ -262,11 +297,17 @@ private:
     std::vector<std::vector<HeldBox>> held_;  ///< of each variable, what this rank holds
     Holdings told_;                           ///< the same as it lies in the queue
     std::vector<FillValue> fill_;
-    Status misfit_;  ///< of this rank, until all ranks have learnt of it
-    bool boxed_ = false, put_used_ = false, has_records_ = false;
+    Status misfit_;                      ///< of this rank, until all ranks have learnt of it
+    std::unique_ptr<InlineFile> early_;  ///< boxes before the ranks have met, with service inline
+    /// The file has boxes: of this rank, or where the ranks agree before they publish, of any.
+    bool boxed_ = false;
+    bool has_records_ = false;
+    std::vector<Placed> placed_;        ///< the latest ones
     std::vector<Parcel::Entry> boxes_;  ///< of the open unit
     std::int64_t open_bytes_ = 0;       ///< of them, with what describes them
+    std::int64_t boxes_mark_ = 0;       ///< where the first of them lies in the queue
     std::int64_t box_records_ = 0;
+    std::int64_t steps_ = 0;  ///< with a service: ended since the ranks met
     FileFigures figures_;
 };
 

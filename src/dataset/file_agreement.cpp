@@ -40,7 +40,7 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
     stream_used_ = false;
     const std::size_t n = definitions_.variables.size();
     const std::size_t map_words = (n + 63) / 64;
-    std::vector<std::int64_t> words(4 * map_words, 0);
+    std::vector<std::int64_t> words(4 * map_words + 1, 0);
     const std::span put(words.data(), map_words);
     const std::span lacking(words.data() + map_words, map_words);
     const std::span bare(words.data() + 2 * map_words, map_words);
@@ -57,7 +57,13 @@ Status File::agree_on(Call call, int variable, const Status& mine, Agreed& agree
         if (p.form == Form::without_halo) bare[i / 64] |= bit(s);
         if (p.form == Form::with_halo) with_halo[i / 64] |= bit(s);
     }
+    words.back() = boxed_;
     if (Status status = enter(call, variable, mine, words); !status.ok()) return status;
+    if (words.back() != 0) {
+        if (!service_)
+            if (Status status = turn_to_boxes(); !status.ok()) return status;
+        boxed_ = true;
+    }
     std::vector<std::int64_t> missing(map_words, 0);
     bool any_missing = false;
     agreed.put.assign(n, 0);

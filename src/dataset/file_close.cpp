@@ -57,7 +57,7 @@ Status File::close_later(bool& later) {
     if (state_ == State::closed) return usable();
     Status status = end();
     if (arena_source_.meeting().parted()) return status;
-    later = service_ != nullptr && (status.ok() || status.code == TW_ERANGE);
+    later = service_ && !service_->in_calls() && (status.ok() || status.code == TW_ERANGE);
     return later ? status : complete(std::move(status));
 }
 
@@ -88,6 +88,7 @@ Status File::complete(Status status) {
     state_ = State::closed;
     arena_source_.meeting().forget(serial_);
     service_.reset();
+    early_.reset();
     stream_.reset();
     direct_.reset();
     storage_.reset();

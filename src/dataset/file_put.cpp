@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-Status File::check_put(const std::string& name, int type, const void* data, int& variable) {
+Status File::check_type(const std::string& name, int type, int& variable) const {
     if (Status s = usable(); !s.ok()) return s;
     variable = definitions_.find_variable(name);
     if (variable < 0) return no_variable(definitions_, path_, name, team_.rank());
@@ -20,6 +20,18 @@ Status File::check_put(const std::string& name, int type, const void* data, int&
         return failure(TW_ETYPE,
                        "{}: variable '{}' is of type {}; {} cannot be converted (rank {})", path_,
                        name, name_of(v.type), name_of(static_cast<tw_type>(type)), team_.rank());
+    return {};
+}
+
+Status File::check_put(const std::string& name, int type, const void* data, int& variable) {
+    if (Status s = check_type(name, type, variable); !s.ok()) return s;
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    if (pending_[static_cast<std::size_t>(variable)].boxed)
+        return failure(
+            TW_ESTATE,
+            "{}: variable '{}': this step has boxes of it; call tw_end_step before tw_put "
+            "(rank {})",
+            path_, name, team_.rank());
     if (data == nullptr && v.decomposition->stored > 0)
         return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name,
                        team_.rank());

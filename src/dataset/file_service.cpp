@@ -8,8 +8,8 @@
 #include "comm/clock.hpp"
 #include "comm/log.hpp"
 #include "dataset/file.hpp"
-#include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
+#include "exchange/pack_part.hpp"
 
 namespace thalweg::detail {
 
@@ -17,16 +17,6 @@ namespace {
 
 void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
     words[i / 64] |= static_cast<std::int64_t>(std::uint64_t(1) << (i % 64));
-}
-
-/// Packs what a list has of a box, dense in the order of the indices.
-/// @param from  position 0 of the list, at the box's low corner
-std::int64_t pack_list(const HeldBox& held, const Box& box, const Strided& from, char* to,
-                       RowKernel kernel, std::int64_t size, const char* fill) {
-    Index stride{};
-    dense_strides(box.nd, dense_shape(held, box), size, stride);
-    return copy_runs(*held.list, box, {RunOrder::dense, to, stride},
-                     {RunOrder::positions, from.base, from.stride}, kernel, fill);
 }
 
 }  // namespace
@@ -66,13 +56,16 @@ void File::plan_queue(ServicePlan& plan) {
         v.fill_value(fill.data());
         if (order_ == Order::big_endian) to_big_endian(v.type, fill.data());
         fill_.push_back(fill);
+        if (goes_as_boxes(v)) continue;
         const std::int64_t bytes =
             Outbox::rounded(v.decomposition->held * static_cast<std::int64_t>(v.element()));
         total += bytes;
         largest = std::max(largest, bytes);
     }
-    // Without decompositions any rank may put anything (tw_put_box), as much as `staging` allows.
-    plan.queue_grows = std::all_of(definitions_.variables.begin(), definitions_.variables.end(),
+    // Without decompositions any rank may put anything (tw_put_box, tw_put_record), as much as
+    // `staging` allows; and where ranks publish together, all of a step's boxes have to fit.
+    plan.queue_grows = (options_.service == "background" && team_.topology().nodes > 1) ||
+                       std::all_of(definitions_.variables.begin(), definitions_.variables.end(),
                                    [](const Variable& v) { return v.decomposition->replicated; });
     const std::int64_t least = options_.queue >= 0 ? 4096 : 256 << 10;
     plan.queue = options_.queue >= 0 ? options_.queue
@@ -156,7 +149,10 @@ Status File::plan_service() {
 }
 
 /// A failure of a writer becomes the file's own.
-Status File::poll_service() { return service_ ? keep(service_->outbox().failure()) : Status{}; }
+Status File::poll_service() {
+    if (service_) return keep(service_->outbox().failure());
+    return early_ ? keep(early_->outbox().failure()) : Status{};
+}
 
 Status File::accept_queued(Status checked, int variable, ArrayView view, bool deferred) {
     if (in_parts_ && !deferred) {
@@ -167,15 +163,12 @@ Status File::accept_queued(Status checked, int variable, ArrayView view, bool de
         return s;
     }
     if (!checked.ok()) return checked;
-    if (boxed_)
-        return failure(TW_ESTATE, "{}: variable '{}': the file is written by tw_put_box (rank {})",
-                       path_, definitions_.variables[static_cast<std::size_t>(variable)].name,
-                       team_.rank());
-    put_used_ = true;
     use_netcdf_byte_rule(variable, view);
     Pending& pending = pending_[static_cast<std::size_t>(variable)];
     misfits_[static_cast<std::size_t>(variable)] = 0;
-    if (deferred) {
+    if (goes_as_boxes(definitions_.variables[static_cast<std::size_t>(variable)])) {
+        if (Status s = queue_whole(variable, view); !s.ok()) return s;
+    } else if (deferred) {
         pending.view = view;
     } else if (in_parts_) {
         if (Status s = queue_parts(variable, &view); !s.ok()) return s;
@@ -205,6 +198,8 @@ Status File::no_room(const Variable& v) {
         service_->outbox().no_memory()
             ? failure(TW_ENOMEM, "{}: variable '{}': no memory for the queue (rank {})", path_,
                       v.name, team_.rank())
+        : !boxes_.empty()
+            ? no_room_for_boxes(v)
             : failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})", path_,
                       v.name, team_.rank());
     service_->outbox().region().fail(status);
@@ -223,6 +218,10 @@ Status File::queue_variable(int variable, const ArrayView& view) {
     Outbox& outbox = service_->outbox();
     if (pending.queued == nullptr) {
         pending.queued = outbox.take(d.held * size);
+        if (pending.queued == nullptr && !boxes_.empty() && service_->publishes_alone()) {
+            if (Status s = publish_boxes(); !s.ok()) return s;
+            pending.queued = outbox.take(d.held * size);
+        }
         pending.mark = outbox.mark();
         if (pending.queued == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
         if (pending.queued == nullptr) return no_room(v);
@@ -236,7 +235,7 @@ Status File::queue_variable(int variable, const ArrayView& view) {
         // Positions that were counted anew are in another order than the array's.
         misfits_[at] +=
             told.list != held.list
-                ? pack_list(held, held.box, from, to, kernel, size, fill_[at].data())
+                ? pack_part(packers_, held, held.box, from, to, kernel, size, fill_[at].data())
                 : packers_.copy_box(told.box.nd, dense_shape(told), to, dense_strides(told, size),
                                     from.base, from.stride, kernel, fill_[at].data());
         to += elements_of(told) * size;
@@ -248,13 +247,14 @@ Status File::queue_variable(int variable, const ArrayView& view) {
 /// every rank.
 /// @param view  null on a rank that did not put it
 Status File::queue_parts(int variable, const ArrayView* view) {
-    put_used_ = true;
     const auto at = static_cast<std::size_t>(variable);
     const Variable& v = definitions_.variables[at];
     const auto size = static_cast<std::int64_t>(v.element());
     // What one rank holds of a range is at most the range.
     const std::int64_t range = std::max<std::int64_t>(1, part_bytes_ / size);
     Status first;
+    // What a part leaves open takes the room of the next one.
+    if (service_->publishes_alone()) first = publish_boxes();
     for (std::int64_t begin = 0; begin < v.elements(); begin += range) {
         Parcel parcel = open_parcel(UnitKind::part);
         parcel.head.variable = variable;
@@ -264,7 +264,7 @@ Status File::queue_parts(int variable, const ArrayView* view) {
             Status status = queue_range(variable, *view, parcel);
             if (first.ok()) first = std::move(status);
         }
-        service_->publish(parcel);
+        service_->publish(parcel, first_kept(true));
     }
     pending_[at].written = true;
     pending_[at].put = false;
@@ -289,16 +289,10 @@ Status File::queue_range(int variable, const ArrayView& view, Parcel& parcel) {
     const RowKernel kernel = pack_kernel(view.type, v.type, order_);
     for_frames(v.shape, range, held_[at], [&](const HeldBox& held, const Box& part) {
         if (!has_any(held, part)) return;
-        Strided from = locate(*v.decomposition, v.order, held, view);
-        for (int i = 0; i < part.nd; ++i)
-            if (!held.list || !held.list->covers(i))
-                from.base += (part.low[i] - held.box.low[i]) * from.stride[i];
-        Index stride{};
-        const std::int64_t n = dense_strides(part.nd, dense_shape(held, part), size, stride);
-        misfits_[at] += held.list ? pack_list(held, part, from, to, kernel, size, fill_[at].data())
-                                  : packers_.copy_box(part.nd, part.count, to, stride, from.base,
-                                                      from.stride, kernel, fill_[at].data());
-        to += n;
+        const Strided from = locate(*v.decomposition, v.order, held, view);
+        misfits_[at] += pack_part(packers_, held, part, from, to, kernel, size, fill_[at].data());
+        const Index lengths = dense_shape(held, part);
+        to += volume(std::span(lengths.data(), static_cast<std::size_t>(part.nd))) * size;
     });
     return {};
 }
@@ -330,16 +324,29 @@ Parcel File::open_parcel(UnitKind kind) const {
     Parcel parcel;
     parcel.head.kind = kind;
     parcel.head.rank = team_.rank();
+    parcel.head.record = records_;
+    parcel.head.step = steps_;
     parcel.head.records = box_records_;
     for (auto* mask : {&parcel.put, &parcel.lacking, &parcel.bare, &parcel.with_halo})
         mask->assign(words, 0);
     return parcel;
 }
 
-/// Publishes what was put: all of it, or with tw_sync and tw_close the fixed-size variables.
+/// Publishes what was put: all of it, or with tw_sync and tw_close the boxes and the fixed-size
+/// variables.
 Status File::publish_queued(UnitKind kind) {
     Outbox& outbox = service_->outbox();
+    if (kind == UnitKind::step)
+        for (std::size_t i = 0; i < pending_.size(); ++i)
+            if (definitions_.variables[i].record && (pending_[i].put || pending_[i].written))
+                box_records_ = std::max(box_records_, records_ + 1);
+    // The writers of a node may hear of boxes of its own ranks alone.
+    if (boxed_ && service_->collective()) team_.all_reduce({&box_records_, 1}, Reduce::max);
     Parcel parcel = open_parcel(kind);
+    if (kind == UnitKind::step && boxed_) parcel.head.kind = UnitKind::boxes;
+    parcel.entries = std::move(boxes_);
+    boxes_.clear();
+    open_bytes_ = 0;
     std::int64_t keep_from = -1;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
         Pending& pending = pending_[i];
@@ -364,6 +371,7 @@ Status File::publish_queued(UnitKind kind) {
         pending_[i].put = pending_[i].written = false;
         pending_[i].queued = nullptr;
     }
+    for (Pending& p : pending_) p.boxed = false;
     return {};
 }
 
@@ -409,31 +417,44 @@ Status File::take_misfits(bool records) {
 }
 
 Status File::end_step_queued() {
-    if (boxed_) return publish_boxes(true);
     Agreed agreed;
     const Status lost = check_deferred(true);
     Status mine = together_ ? agree_on(Call::end_step, -1, lost, agreed) : poll_service();
     if (!mine.ok()) return mine;
+    return end_step_agreed(lost, agreed);
+}
+
+Status File::end_step_agreed(const Status& lost, const Agreed& agreed) {
     if (!lost.ok()) {  // the other ranks have ended the step
         service_->outbox().region().fail(lost);
         return keep(lost);
     }
-    if (records_ >= most_records(format_))
+    if (!boxed_ && records_ >= most_records(format_))
         return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
                             path_, options_.wording.index(records_), name_of(format_)));
-    mine = queue_deferred(true, agreed);
+    Status mine = queue_deferred(true, agreed);
     if (mine.code == TW_EMISMATCH) return mine;
     if (Status s = publish_queued(UnitKind::step); !s.ok()) return s;
     if (has_records_) ++records_;
+    ++steps_;
     ++figures_.steps;
+    if (service_->in_calls()) {
+        (void)take_misfits(true);
+        if (Status s = service_->finish(options_.durable); !s.ok()) return keep(std::move(s));
+        return agree_on_misfits(std::move(mine));
+    }
     Status misfit = take_misfits(true);
     return mine.ok() ? misfit : mine;
 }
 
 /// Publishes what tw_sync or tw_close ends.
 Status File::queue_rest(UnitKind kind, const Agreed& agreed) {
-    Status mine = boxed_ ? publish_boxes(false) : queue_deferred(false, agreed);
+    Status mine = queue_deferred(false, agreed);
+    // In a unit of their own: writers know by its kind that the file has boxes.
+    if (boxed_)
+        if (Status s = publish_boxes(); mine.ok()) mine = std::move(s);
     (void)publish_queued(kind);  // all ranks are here, so none is stuck
+    steps_ = 0;
     return mine;
 }
 

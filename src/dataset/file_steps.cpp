@@ -104,6 +104,7 @@ Status File::finish_write(Status mine, Written written, bool durable) {
 Status File::put_now(Status checked, int variable, ArrayView view) {
     Agreed agreed;
     if (Status status = agree_on(Call::put, variable, checked, agreed); !status.ok()) return status;
+    if (service_) return accept_queued({}, variable, view, false);
     use_netcdf_byte_rule(variable, view);
     const auto at = static_cast<std::size_t>(variable);
     const Variable& v = definitions_.variables[at];
@@ -141,6 +142,7 @@ Status File::end_step() {
     if (service_) return end_step_queued();
     Agreed agreed;
     if (Status s = agree_on(Call::end_step, -1, check_deferred(true), agreed); !s.ok()) return s;
+    if (service_) return end_step_agreed({}, agreed);
     if (records_ >= most_records(format_))
         return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
                             path_, options_.wording.index(records_), name_of(format_)));

@@ -79,8 +79,7 @@ public:
           spaces_(make_spaces(*plan.definitions, map)),
           writer_ranks_(writers),
           storage_(storage),
-          layout_(make_layout(plan.layout)),
-          step_(plan.options.existing.first) {}
+          layout_(make_layout(plan.layout)) {}
 
     ~BackgroundFile() override {
         if (desk_) background_.remove(desk_);
@@ -167,7 +166,6 @@ public:
     }
 
     WriteCounts counts() const override { return desk_ ? desk_->counts() : WriteCounts{}; }
-    bool boxes_allowed() const override { return team_.topology().nodes == 1; }
     int writers() const override { return static_cast<int>(writer_ranks_.size()); }
 
 private:
@@ -210,7 +208,6 @@ private:
         std::vector<Packet> packets;
         // What all writers have done is for the first one to count in the header.
         std::int64_t words[] = {desk_ ? desk_->rounds() : INT64_MAX, pack(parcel, packets) ? 1 : 0};
-        if (parcel.head.kind == UnitKind::step) ++step_;
         team_.all_reduce(words, Reduce::min);
         if (desk_) desk_->others_have(words[0]);
         if (words[1] == 0) {
@@ -230,17 +227,20 @@ private:
     }
 
     /// @return false without the memory for it
-    bool pack(const Parcel& parcel, std::vector<Packet>& packets) const try {
+    bool pack(const Parcel& parcel, std::vector<Packet>& packets) try {
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
         const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
+        boxed_ |= parcel.head.kind == UnitKind::boxes;
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];
             if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
             Packet packet;
             packet.rank = rank;
-            if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_, variables,
-                               packet.bytes))
+            // Of boxes, writers need to know who has ended a step.
+            if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables,
+                               packet.bytes) ||
+                boxed_)
                 packets.push_back(std::move(packet));
         }
         return true;
@@ -256,7 +256,7 @@ private:
     Storage& storage_;
     std::unique_ptr<Layout> layout_;
     std::shared_ptr<Desk> desk_;  ///< on writers
-    std::int64_t step_;           ///< the record that the next one writes
+    bool boxed_ = false;          ///< the file is written by boxes
     std::int64_t records_ = 0;
 };
 

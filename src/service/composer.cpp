@@ -61,9 +61,15 @@ Status Composer::write(std::span<const Parcel> parcels) {
         case UnitKind::fixed: return write_fixed(parcels, false);
         case UnitKind::last: return write_fixed(parcels, true);
         case UnitKind::part: return write_part(parcels);
-        case UnitKind::boxes: return write_boxes(parcels);
+        case UnitKind::boxes: break;
     }
-    return {};
+    return write_boxes(parcels);
+}
+
+void Composer::go_on(std::int64_t records, std::vector<char> filled, std::vector<char> written) {
+    records_ = records;
+    filled_ = std::move(filled);
+    parted_ = std::move(written);
 }
 
 Status Composer::write_step(std::span<const Parcel> parcels) {

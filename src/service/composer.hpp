@@ -24,11 +24,18 @@ public:
              Storage& storage, std::int64_t piece, std::function<void()> between,
              Existing existing = {});
 
-    /// Writes this writer's share of a unit of which every rank's parcel is there; of boxes, what
-    /// is there. Steps advance the records.
+    /// Writes this writer's share of a unit of which every rank's parcel is there. Steps advance
+    /// the records.
     Status write(std::span<const Parcel> parcels);
-    /// With boxes: all ranks have ended their step; records without data are filled.
-    Status end_boxes(std::int64_t records);
+    /// Writes this writer's share of some parcels of any kind: each entry into its own record.
+    /// Units are written like this from the first boxes on; end_boxes() advances the records.
+    Status write_boxes(std::span<const Parcel> parcels);
+    /// Goes on in a file of which others have written so many records, the fixed-size variables
+    /// that are `filled` and the variables of the next record that are `written`.
+    void go_on(std::int64_t records, std::vector<char> filled, std::vector<char> written);
+    /// With boxes: all ranks have ended their step, or are at a `mark`; records without data are
+    /// filled.
+    Status end_boxes(std::int64_t records, bool mark);
     /// With boxes, at the end: fills what was never written of the fixed-size variables.
     Status fill_fixed();
     std::int64_t records() const { return records_; }
@@ -46,12 +53,16 @@ private:
                     std::span<const HeldBox> held, char* to);
 
     // Boxes (composer_boxes.cpp)
-    Status write_boxes(std::span<const Parcel> parcels);
-    Status write_group(int variable, std::int64_t record,
-                       std::span<const Parcel::Entry* const> boxes);
-    Status write_stretches(int variable, std::int64_t record,
-                           std::span<const ElementRange> stretches, bool fresh,
+    void begin_boxes();
+    struct Group {
+        int variable;
+        std::int64_t record, step;
+        auto operator<=>(const Group&) const = default;
+    };
+    Status write_group(const Group& group, std::span<const Parcel::Entry* const> boxes);
+    Status write_stretches(const Group& group, std::span<const ElementRange> stretches, bool fresh,
                            std::span<const Parcel::Entry* const> boxes);
+    void keep_later(const Group& group, const Share& share, Extent piece, ElementRange range);
     Status fill_untouched(int variable, std::int64_t record);
 
     const Definitions& definitions_;
@@ -73,6 +84,9 @@ private:
     bool boxed_ = false;  ///< the file is written by boxes
     /// Of a variable and record written by boxes: the elements that were written or filled.
     std::map<std::pair<int, std::int64_t>, Ranges> touched_;
+    std::int64_t step_ = 0;  ///< the first one that not all ranks have ended since the last mark
+    std::map<Group, std::vector<HeldBox>> ahead_;  ///< what ranks that are ahead have written
+    std::vector<char> before_;                     ///< a piece as the file has it
 };
 
 }  // namespace thalweg::detail

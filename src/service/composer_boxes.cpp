@@ -91,23 +91,42 @@ private:
 
 }  // namespace
 
-Status Composer::write_boxes(std::span<const Parcel> parcels) {
-    // Boxes change records that are there already; steps begin where they were told to.
-    if (!boxed_) records_ = std::max(records_, existing_.kept);
+/// What steps have written so far stays.
+void Composer::begin_boxes() {
     boxed_ = true;
-    std::map<std::pair<int, std::int64_t>, std::vector<const Parcel::Entry*>> groups;
+    for (const Space* space : {&spaces_.fixed, &spaces_.record}) {
+        for (const Place& p : space->places) {
+            const auto v = static_cast<std::size_t>(p.variable);
+            const Variable& variable = definitions_.variables[v];
+            const bool there = variable.record ? parted_[v] != 0 : filled_[v] != 0;
+            if (there)
+                touched_[{p.variable, variable.record ? records_ : 0}].add(0, variable.elements());
+        }
+    }
+    // Boxes change records that are there already; steps begin where they were told to.
+    records_ = std::max(records_, existing_.kept);
+}
+
+Status Composer::write_boxes(std::span<const Parcel> parcels) {
+    if (!boxed_) begin_boxes();
+    // Earlier steps first.
+    std::map<Group, std::vector<const Parcel::Entry*>> groups;
     for (const Parcel& p : parcels)
         for (const Parcel::Entry& e : p.entries)
-            if (e.held.box.volume() > 0) groups[{e.variable, e.record}].push_back(&e);
-    for (const auto& [key, boxes] : groups)
-        if (Status status = write_group(key.first, key.second, boxes); !status.ok()) return status;
+            if (elements_of(e.held) > 0) groups[{e.variable, e.record, p.head.step}].push_back(&e);
+    for (const auto& [group, boxes] : groups) {
+        if (Status status = write_group(group, boxes); !status.ok()) return status;
+        if (group.step <= step_) continue;
+        auto& ahead = ahead_[group];
+        for (const Parcel::Entry* e : boxes) ahead.push_back(e->held);
+    }
     return {};
 }
 
 /// Boxes of one variable and record: stretches that were written before are read and written anew,
 /// the others filled where no box covers them.
-Status Composer::write_group(int variable, std::int64_t record,
-                             std::span<const Parcel::Entry* const> boxes) {
+Status Composer::write_group(const Group& group, std::span<const Parcel::Entry* const> boxes) {
+    const auto [variable, record, step] = group;
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     const auto element = static_cast<std::int64_t>(v.element());
     const std::int64_t shortest = std::min(shortest_write, piece_) / element;
@@ -117,7 +136,7 @@ Status Composer::write_group(int variable, std::int64_t record,
     stretches = joined(std::move(stretches));
     // Of a record that has ended everything is there, as of what was there before.
     if (v.record ? record < records_ : existing_.is)
-        return write_stretches(variable, record, stretches, false, boxes);
+        return write_stretches(group, stretches, false, boxes);
     Ranges& touched = touched_[{variable, record}];
     std::vector<ElementRange> fresh, known;
     for (const ElementRange& stretch : stretches)
@@ -130,15 +149,15 @@ Status Composer::write_group(int variable, std::int64_t record,
                               (inside ? known : fresh).push_back({begin, end});
                       });
     for (const ElementRange& f : fresh) touched.add(f.begin, f.end);
-    Status status = write_stretches(variable, record, fresh, true, boxes);
-    return status.ok() ? write_stretches(variable, record, known, false, boxes) : status;
+    Status status = write_stretches(group, fresh, true, boxes);
+    return status.ok() ? write_stretches(group, known, false, boxes) : status;
 }
 
 /// Stretches of a variable, ascending: fill values or what the file has, then the boxes in their
 /// order.
-Status Composer::write_stretches(int variable, std::int64_t record,
-                                 std::span<const ElementRange> stretches, bool fresh,
-                                 std::span<const Parcel::Entry* const> boxes) {
+Status Composer::write_stretches(const Group& group, std::span<const ElementRange> stretches,
+                                 bool fresh, std::span<const Parcel::Entry* const> boxes) {
+    const auto [variable, record, step] = group;
     if (stretches.empty()) return {};
     const bool records = definitions_.variables[static_cast<std::size_t>(variable)].record;
     const Space& space = spaces_.of(records);
@@ -161,6 +180,7 @@ Status Composer::write_stretches(int variable, std::int64_t record,
                     storage_.read(chunk, buffer_.data() + (chunk.data - buffer_.data()));
                 if (!status.ok()) return status;
             }
+            if (!ahead_.empty()) before_.assign(buffer_.data(), buffer_.data() + piece.size());
         }
         const ElementRange range = elements_in(share.space().places[place], piece);
         if (range.begin < range.end) {
@@ -169,11 +189,34 @@ Status Composer::write_stretches(int variable, std::int64_t record,
                 held.block = box;
                 copy_parts(share, piece, place, range, {&held, 1}, buffer_.data());
             }
+            if (!fresh && !boxes.empty()) keep_later(group, share, piece, range);
         }
         if (Status status = storage_.write(chunks); !status.ok()) return status;
         if (between_) between_();
     }
     return {};
+}
+
+/// What a rank that is ahead has written stands, though boxes of an earlier step come after it.
+void Composer::keep_later(const Group& group, const Share& share, Extent piece,
+                          ElementRange range) {
+    const auto same = [&](const Group& other) {
+        return other.variable == group.variable && other.record == group.record;
+    };
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(group.variable)];
+    const std::size_t place = spaces_.of(v.record).place_of(group.variable);
+    const Place& p = share.space().places[place];
+    Index stride = strides_of(p.shape);
+    for (std::size_t d = 0; d < p.shape.size(); ++d) stride[d] *= p.element;
+    const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
+    for (auto at = ahead_.upper_bound(group); at != ahead_.end() && same(at->first); ++at)
+        for (const HeldBox& held : at->second)
+            for_parts(share, place, range, {&held, 1}, [&](const HeldBox&, const Box& part) {
+                const std::int64_t offset =
+                    p.offset + share.position(place, part.low) * p.element - piece.begin;
+                copy_box(part.nd, part.count, buffer_.data() + offset, stride,
+                         before_.data() + offset, stride, kernel, nullptr);
+            });
 }
 
 /// Fills what no box has touched.
@@ -186,10 +229,12 @@ Status Composer::fill_untouched(int variable, std::int64_t record) {
         if (!inside) rest.push_back({begin, end});
     });
     touched.add(0, elements);
-    return write_stretches(variable, record, rest, true, {});
+    return write_stretches({variable, record, step_}, rest, true, {});
 }
 
-Status Composer::end_boxes(std::int64_t records) {
+Status Composer::end_boxes(std::int64_t records, bool mark) {
+    step_ = mark ? 0 : step_ + 1;
+    std::erase_if(ahead_, [&](const auto& of) { return mark || of.first.step <= step_; });
     for (; records_ < records; ++records_) {
         for (const Place& p : spaces_.record.places) {
             if (Status status = fill_untouched(p.variable, records_); !status.ok()) return status;

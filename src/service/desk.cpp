@@ -194,13 +194,7 @@ bool Desk::boxes_next() {
     bool any = false;
     for (const Source& s : sources_) {
         if (any || !has_next(s)) continue;
-        look(s, [&](const std::int64_t* words) {
-            const UnitHead head = head_of(words);
-            if (any || head.kind != UnitKind::boxes) return;
-            any = true;
-            first_boxes_.kind = UnitKind::boxes;
-            first_boxes_.rank = head.rank;
-        });
+        look(s, [&](const std::int64_t* words) { any |= head_of(words).kind == UnitKind::boxes; });
     }
     return any;
 }
@@ -215,7 +209,7 @@ bool Desk::send_on(std::span<const Parcel> own) {
     const bool news = !marks || !marks_sent_;
     if (news && may_forward && !may_forward()) return false;
     ++forwarded_;
-    if (news) forward(own, composer_.records());
+    if (news) forward(own);
     marks_sent_ = marks;
     return true;
 }
@@ -255,7 +249,8 @@ bool Desk::work_units() {
         auto its = open(s);
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
-    write(parcels);
+    // After a failure later records of the file are refused.
+    if (failure().ok()) write_units(parcels);
     const bool mark = !parcels.empty() && is_mark(parcels.front().head.kind);
     if (mark) marks_sent_ = false;
     for (Source& s : sources_) take(s);
@@ -285,17 +280,14 @@ void Desk::tell_stuck() const {
 /// A step of boxes ends when all ranks have ended it, or wait at a mark: a tw_sync or tw_close,
 /// which the ranks pass together.
 bool Desk::work_boxes() {
-    if (write_boxes()) return true;
+    if (take_boxes()) return true;
     bool worked = false;
     bool all = true, near = true, all_marks = true;
     std::vector<Parcel> parcels, own;
     for (Source& s : sources_) {
         std::vector<Parcel> its;
         if (!s.ended.empty()) {
-            its.resize(1);
-            its[0].head = s.ended.front();
-            its[0].put.assign((definitions_.variables.size() + 63) / 64, 0);
-            its[0].lacking = its[0].bare = its[0].with_halo = its[0].put;
+            its = s.ended.front();
             all_marks = false;
         } else if (at_mark(s)) {
             its = open(s);
@@ -334,7 +326,7 @@ bool Desk::at_mark(const Source& source) const {
 /// Boxes of all ranks are written together: alone they may be parts of rows, of which the rest
 /// would be read and written again. A rank that is ahead does not wait for the others: it needs the
 /// room in its queue.
-bool Desk::write_boxes() {
+bool Desk::take_boxes() {
     const bool alone = std::all_of(sources_.begin(), sources_.end(),
                                    [](const Source& s) { return s.region != nullptr; });
     if (!alone || forward) return write_as_they_come();
@@ -347,26 +339,18 @@ bool Desk::write_boxes() {
     }
     if (std::none_of(ready.begin(), ready.end(), [this](Source* s) { return ahead(*s); }))
         std::erase_if(ready, [&](Source* s) {
-            return (!complete || !s->ended.empty()) && has_entries(s->descriptor(s->next));
+            return (!complete || !s->ended.empty()) && has_data(s->descriptor(s->next));
         });
     if (ready.empty()) return false;
     std::vector<Parcel> together;
     for (Source* s : ready) {
         Parcel parcel = std::move(open(*s).front());
-        if (Status status = check_boxes(parcel); !status.ok()) {
-            fail(status);
-            return true;
-        }
-        UnitHead end;
-        end.kind = UnitKind::boxes;
-        end.rank = parcel.head.rank;
-        end.records = parcel.head.records;
-        if (parcel.head.ends) s->ended.push_back(end);
-        if (parcel.head.kind == UnitKind::boxes) together.push_back(std::move(parcel));
+        if (ends(parcel)) s->ended.push_back({end_of(parcel)});
+        together.push_back(std::move(parcel));
     }
     std::stable_sort(together.begin(), together.end(),
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
-    write(together);
+    write_boxes(together);
     for (Source* s : ready) take(*s);
     return true;
 }
@@ -388,8 +372,7 @@ bool Desk::ahead(const Source& source) const {
 bool Desk::write_as_they_come() {
     struct Taken {
         Source* source;
-        std::vector<Parcel> parcels;
-        UnitHead end;
+        std::vector<Parcel> parcels, ended;
         bool ends, any;
     };
     std::vector<Taken> all;
@@ -403,21 +386,15 @@ bool Desk::write_as_they_come() {
         complete &= has || !s.ended.empty();
         if (!has || at_mark(s)) continue;
         Taken t{&s, open(s), {}, true, false};
-        t.end.kind = UnitKind::boxes;
         for (const Parcel& p : t.parcels) {
-            t.end.rank = p.head.rank;
-            t.end.records = std::max(t.end.records, p.head.records);
+            t.ended.push_back(end_of(p));
             if (is_mark(p.head.kind)) continue;
-            t.ends &= p.head.ends;
+            t.ends &= ends(p);
             t.any |= !p.entries.empty();
-            if (Status status = check_boxes(p); !status.ok()) {
-                fail(status);
-                return true;
-            }
         }
         if (s.region && t.any && forward && may_forward && !may_forward()) continue;
         // A feeder's message is used even where some of its ranks wait at a mark.
-        std::erase_if(t.parcels, [](const Parcel& p) { return p.head.kind != UnitKind::boxes; });
+        std::erase_if(t.parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
         all.push_back(std::move(t));
     }
     if (!complete)
@@ -427,13 +404,17 @@ bool Desk::write_as_they_come() {
     for (const Taken& t : all) together.insert(together.end(), t.parcels.begin(), t.parcels.end());
     std::stable_sort(together.begin(), together.end(),
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
-    write(together);
+    write_boxes(together);
     for (Taken& t : all) {
         if (t.source->region && t.any && forward) {
-            for (Parcel& p : t.parcels) p.head.ends = false;
-            forward(t.parcels, 0);
+            // The end of the step is sent when all of this node have ended it.
+            for (Parcel& p : t.parcels) {
+                if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;
+                p.head.ends = false;
+            }
+            forward(t.parcels);
         }
-        if (t.ends) t.source->ended.push_back(t.end);
+        if (t.ends) t.source->ended.push_back(std::move(t.ended));
         take(*t.source);
     }
     return true;
@@ -450,26 +431,36 @@ bool Desk::far_ahead(const Source& source) const {
                2;
 }
 
-/// A rank that has put nothing may end its steps; one that used tw_put may not.
-Status Desk::check_boxes(const Parcel& parcel) const {
-    if (parcel.head.kind == UnitKind::boxes) return {};
-    const bool put =
-        std::any_of(parcel.put.begin(), parcel.put.end(), [](auto word) { return word != 0; });
-    if (!put && parcel.head.kind == UnitKind::step) return {};
-    Parcel boxes = parcel;
-    boxes.head = first_boxes_;
-    const Parcel both[] = {boxes, parcel};
-    return check(both);
+/// Whether a rank has ended its step with a unit.
+bool Desk::ends(const Parcel& parcel) {
+    return parcel.head.kind == UnitKind::step ||
+           (parcel.head.kind == UnitKind::boxes && parcel.head.ends);
+}
+
+/// What is left of a parcel that was written: that its rank has ended the step, and what it put.
+Parcel Desk::end_of(const Parcel& parcel) {
+    Parcel end = parcel;
+    end.entries.clear();
+    end.head.kind = UnitKind::boxes;
+    end.head.variable = -1;
+    end.head.begin = end.head.end = 0;
+    return end;
 }
 
 /// All ranks have ended a step, or all are at a mark.
 void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     std::int64_t records = 0;
-    for (const Parcel& p : parcels) records = std::max(records, p.head.records);
+    bool marks = false;
+    for (const Parcel& p : parcels) {
+        records = std::max(records, p.head.records);
+        marks |= is_mark(p.head.kind);
+    }
     Status status = failure();
     if (!status.ok()) return;
-    if (all_marks) status = check(parcels);
-    if (status.ok()) status = composer_.end_boxes(records);
+    // Ranks that are at a mark while others end a step have put nothing of it.
+    if (all_marks || !marks) status = check(parcels);
+    if (status.ok() && all_marks) status = composer_.write_boxes(parcels);
+    if (status.ok()) status = composer_.end_boxes(records, all_marks);
     if (status.ok() && all_marks && parcels.front().head.kind == UnitKind::last)
         status = composer_.fill_fixed();
     if (status.ok() && options_.durable) status = storage_.sync();
@@ -521,9 +512,8 @@ Status Desk::check(std::span<const Parcel> parcels) const {
                 "{}: variable '{}' of record {}: the ranks give different forms of it: without "
                 "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
                 "extents, declare these with tw_pad",
-                options_.path, definitions_.variables[v].name,
-                options_.wording.index(composer_.records()), first_of(&Parcel::bare),
-                first_of(&Parcel::with_halo));
+                options_.path, definitions_.variables[v].name, options_.wording.index(first.record),
+                first_of(&Parcel::bare), first_of(&Parcel::with_halo));
         }
         if ((put[v / 64] & lacking[v / 64] & bit) == 0) continue;
         std::vector<int> ranks;
@@ -532,22 +522,26 @@ Status Desk::check(std::span<const Parcel> parcels) const {
         std::sort(ranks.begin(), ranks.end());
         return detail::failure(
             TW_EMISSING, "{}: variable '{}' of record {} was not put on rank {}, but on others",
-            options_.path, definitions_.variables[v].name,
-            options_.wording.index(composer_.records()), joined(ranks, ", "));
+            options_.path, definitions_.variables[v].name, options_.wording.index(first.record),
+            joined(ranks, ", "));
     }
     return {};
 }
 
-void Desk::write(std::span<const Parcel> parcels) {
+void Desk::write_units(std::span<const Parcel> parcels) {
     if (parcels.empty()) return;
-    Status status = failure();
-    if (!status.ok()) return;  // later records of the file are refused
-    if (parcels.front().head.kind != UnitKind::boxes) status = check(parcels);
-    if (status.ok()) {
-        status = composer_.write(parcels);
-        if (status.ok() && options_.durable) status = storage_.sync();
-        if (!status.ok()) status.text += fmt::format(" (rank {})", options_.rank);
-    }
+    if (Status status = check(parcels); !status.ok()) return fail(status);
+    write(composer_.write(parcels));
+}
+
+void Desk::write_boxes(std::span<const Parcel> parcels) {
+    if (!parcels.empty() && failure().ok()) write(composer_.write_boxes(parcels));
+}
+
+/// After a write.
+void Desk::write(Status status) {
+    if (status.ok() && options_.durable) status = storage_.sync();
+    if (!status.ok()) status.text += fmt::format(" (rank {})", options_.rank);
     {
         const std::lock_guard lock(small_);
         counts_ = storage_.counts();

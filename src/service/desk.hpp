@@ -42,7 +42,7 @@ public:
     void add_feeder(int rank);
     /// Called when all of the node's ranks have published a unit: sends on what other nodes'
     /// writers need. May be empty.
-    std::function<void(std::span<const Parcel> parcels, std::int64_t step_record)> forward;
+    std::function<void(std::span<const Parcel> parcels)> forward;
     /// Whether more may be sent on now. May be empty.
     std::function<bool()> may_forward;
     /// Called when this writer's state changed: units done, failures. May be empty.
@@ -94,7 +94,7 @@ private:
         int rank = -1;                           ///< of a feeder
         std::deque<std::vector<char>> messages;  ///< of a feeder
         std::int64_t next = 0;                   ///< unit
-        std::deque<UnitHead> ended;              ///< with boxes: steps that not all have ended
+        std::deque<std::vector<Parcel>> ended;   ///< with boxes: steps that not all have ended
         bool has() const;
         const std::int64_t* descriptor(std::int64_t unit) const;  ///< of a region
     };
@@ -105,11 +105,12 @@ private:
     void take(Source& source);
     bool work_units();
     bool work_boxes();
-    bool write_boxes();
+    bool take_boxes();
     bool write_as_they_come();
     bool ahead(const Source& source) const;
     bool far_ahead(const Source& source) const;
-    Status check_boxes(const Parcel& parcel) const;
+    static bool ends(const Parcel& parcel);
+    static Parcel end_of(const Parcel& parcel);
     bool send_on(std::span<const Parcel> own);
     template <class Visit>
     void look(const Source& source, Visit&& visit) const;
@@ -118,7 +119,9 @@ private:
     void tell_stuck() const;
     void end_boxes(std::span<const Parcel> parcels, bool all_marks);
     Status check(std::span<const Parcel> parcels) const;
-    void write(std::span<const Parcel> parcels);
+    void write_units(std::span<const Parcel> parcels);
+    void write_boxes(std::span<const Parcel> parcels);
+    void write(Status status);
     void finish_round(bool mark);
     bool commit();
     bool boxes_next();
@@ -141,7 +144,6 @@ private:
     std::deque<std::int64_t> records_after_;  ///< rounds not yet committed
     std::int64_t committed_ = 0;
     bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one
-    UnitHead first_boxes_;     ///< of the rank that was first to put boxes
     bool retired_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include "service/parcel.hpp"
 
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "exchange/copy_runs.hpp"
@@ -12,7 +13,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::size_t parcel_head_words = 12;
+constexpr std::size_t parcel_head_words = 14;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -45,6 +46,8 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
                                     h.variable,
                                     h.begin,
                                     h.end,
+                                    h.record,
+                                    h.step,
                                     static_cast<std::int64_t>(parcel.put.size()),
                                     static_cast<std::int64_t>(parcel.told.size()),
                                     static_cast<std::int64_t>(parcel.entries.size())};
@@ -84,16 +87,18 @@ UnitHead head_of(const std::int64_t* words) {
     head.variable = static_cast<int>(words[6]);
     head.begin = words[7];
     head.end = words[8];
+    head.record = words[9];
+    head.step = words[10];
     return head;
 }
 
-bool has_entries(const std::int64_t* words) { return words[11] > 0; }
+bool has_data(const std::int64_t* words) { return words[12] > 0 || words[13] > 0; }
 
 Parcel parse_parcel(const std::int64_t* words, const char* base,
                     std::span<const Variable> variables, const Holdings& holdings) {
     Parcel p;
     p.head = head_of(words);
-    const std::int64_t masks = words[9], told = words[10], entries = words[11];
+    const std::int64_t masks = words[11], told = words[12], entries = words[13];
     const std::int64_t* at = words + parcel_head_words;
     for (auto* mask : {&p.put, &p.lacking, &p.bare, &p.with_halo}) {
         mask->assign(at, at + masks);
@@ -131,12 +136,16 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
 
 Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables,
                  const Holdings& holdings) {
+    // What was told comes first, as it was put first.
+    std::vector<Parcel::Entry> entries;
+    std::swap(entries, p.entries);
     for (const Parcel::Told& told : p.told) {
         const Variable& v = variables[static_cast<std::size_t>(told.variable)];
         std::int64_t at = told.at;
         const auto add = [&](const HeldBox& held) {
             Parcel::Entry entry;
             entry.variable = told.variable;
+            entry.record = v.record ? p.head.record : 0;
             entry.held = held;
             entry.at = at;
             at += elements_of(held) * static_cast<std::int64_t>(v.element());
@@ -150,13 +159,13 @@ Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables
             for (const HeldBox& held : all) add(held);
     }
     p.told.clear();
+    std::move(entries.begin(), entries.end(), std::back_inserter(p.entries));
     for (Parcel::Entry& e : p.entries) e.data = base + e.at;
     return p;
 }
 
 bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
-                    std::int64_t step_record, std::span<const Variable> variables,
-                    std::vector<char>& message) {
+                    std::span<const Variable> variables, std::vector<char>& message) {
     Parcel clipped;
     clipped.head = parcel.head;
     clipped.put = parcel.put;
@@ -168,8 +177,7 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     for (const Parcel::Entry& e : parcel.entries) {
         const Variable& v = variables[static_cast<std::size_t>(e.variable)];
         const Space& space = spaces.of(v.record);
-        const std::int64_t base =
-            spaces.base(v.record, parcel.head.kind == UnitKind::boxes ? e.record : step_record);
+        const std::int64_t base = spaces.base(v.record, e.record);
         const std::size_t place = space.place_of(e.variable);
         const Share share = layout.share(writer, space, base);
         const Place& p = share.space().places[place];

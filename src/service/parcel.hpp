@@ -25,7 +25,7 @@ enum class UnitKind : std::int64_t {
     fixed,  ///< fixed-size variables alone
     last,   ///< the same; those never put are filled
     part,   ///< a range of one variable, of a step too large to be held at once
-    boxes,  ///< boxes of any variable and record
+    boxes,  ///< boxes of any variable and record; may end a step, as `step` does
 };
 
 /// What all ranks pass together, waiting for it.
@@ -35,6 +35,8 @@ struct UnitHead {
     std::int64_t unit = 0;
     UnitKind kind = UnitKind::step;
     int rank = 0;                     ///< whose
+    std::int64_t record = 0;          ///< of the parcel's told record variables: the open step's
+    std::int64_t step = 0;            ///< steps that the rank has ended since all were at a mark
     std::int64_t records = 0;         ///< with boxes: records of the file as far as the rank knows
     bool ends = true;                 ///< with boxes: the rank ended a step
     int variable = -1;                ///< of a part
@@ -44,7 +46,7 @@ struct UnitHead {
 struct Parcel {
     struct Entry {
         int variable = 0;
-        std::int64_t record = 0;  ///< with boxes
+        std::int64_t record = 0;  ///< of a record variable
         HeldBox held;
         std::int64_t at = 0;         ///< of the data, in bytes from the base
         const char* data = nullptr;  ///< once parsed
@@ -75,16 +77,14 @@ Parcel with_data(Parcel parcel, const char* base, std::span<const Variable> vari
 
 /// The head of a descriptor.
 UnitHead head_of(const std::int64_t* words);
-/// Whether a descriptor has boxes or lists with it.
-bool has_entries(const std::int64_t* words);
+/// Whether a descriptor has data with it.
+bool has_data(const std::int64_t* words);
 
 /// What of a parcel belongs into a writer's share, as a message of its own. Several may be
 /// appended to one another.
-/// @param step_record  the record that a step writes
 /// @return whether there are any elements
 bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
-                    std::int64_t step_record, std::span<const Variable> variables,
-                    std::vector<char>& message);
+                    std::span<const Variable> variables, std::vector<char>& message);
 /// Calls visit(descriptor) for the parcels of a message.
 template <class Visit>
 void for_descriptors(std::span<const char> message, Visit&& visit) {

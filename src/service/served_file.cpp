@@ -72,11 +72,7 @@ namespace {
 class ServedFile final : public FileService {
 public:
     ServedFile(Team& team, Port& port, const ServicePlan& plan)
-        : team_(team),
-          port_(port),
-          plan_(plan),
-          layout_(make_layout(plan.layout)),
-          step_(plan.options.existing.first) {}
+        : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)) {}
     ~ServedFile() override { port_.forget(plan_.serial); }
 
     Status begin() {
@@ -133,12 +129,10 @@ public:
         const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
         for (std::size_t w = 0; w < port_.crew().servers.size(); ++w) {
             std::vector<char> message;
-            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, step_, variables,
-                           message);
+            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, message);
             port_.transport().send(port_.crew().servers[w], MessageKind::parcels, plan_.serial,
                                    std::move(message));
         }
-        if (parcel.head.kind == UnitKind::step) ++step_;
         return true;
     }
 
@@ -186,7 +180,6 @@ private:
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
     bool alone_ = false;  ///< no server on this node: parcels go by messages
-    std::int64_t step_;   ///< the record that the next one writes
     std::int64_t marks_ = 0;
     WriteCounts counts_;
 };

@@ -186,9 +186,8 @@ void Server::set_up(Served& served, Status& status) {
     }
     for (int feeder : crew_.feeders(writer_)) served.desk->add_feeder(feeder);
     if (!mine.empty() && crew_.nodes() > 1)
-        served.desk->forward = [this, serial, &served](std::span<const Parcel> parcels,
-                                                       std::int64_t step_record) {
-            forward(serial, served, parcels, step_record);
+        served.desk->forward = [this, serial, &served](std::span<const Parcel> parcels) {
+            forward(serial, served, parcels);
         };
     served.rounds.assign(static_cast<std::size_t>(writers), 0);
     if (writer_ == 0 && writers > 1) served.desk->others_have(0);
@@ -205,8 +204,7 @@ void Server::set_up(Served& served, Status& status) {
 }
 
 /// What other nodes' writers need of this node's ranks; each is served by one server of the node.
-void Server::forward(std::int64_t serial, Served& served, std::span<const Parcel> parcels,
-                     std::int64_t step_record) {
+void Server::forward(std::int64_t serial, Served& served, std::span<const Parcel> parcels) {
     for (std::size_t w = 0; w < crew_.servers.size(); ++w) {
         const int to = crew_.servers[w];
         if (crew_.node_of[static_cast<std::size_t>(to)] == node_) continue;
@@ -214,7 +212,7 @@ void Server::forward(std::int64_t serial, Served& served, std::span<const Parcel
         std::vector<char> message;
         for (const Parcel& p : parcels)
             append_clipped(p, served.desk->layout(), static_cast<int>(w), served.spaces,
-                           step_record, served.description.definitions.variables, message);
+                           served.description.definitions.variables, message);
         transport_.send(to, MessageKind::parcels, serial, std::move(message));
         ++served.under_way;
     }

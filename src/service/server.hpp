@@ -54,8 +54,7 @@ private:
     void count(std::int64_t serial, Served& served, bool durable);
     void close(std::int64_t serial, Served& served, Message& message);
     void reply(std::int64_t serial, const Status& status, Served* served);
-    void forward(std::int64_t serial, Served& served, std::span<const Parcel> parcels,
-                 std::int64_t step_record);
+    void forward(std::int64_t serial, Served& served, std::span<const Parcel> parcels);
     void report(std::int64_t serial, Served& served);
     void tell_failed(std::int64_t serial, const Status& status);
 

@@ -49,7 +49,12 @@ public:
     virtual Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) = 0;
     /// What this rank's writer has written, or what its servers have.
     virtual WriteCounts counts() const = 0;
-    virtual bool boxes_allowed() const { return true; }
+    /// Whether the work is done by the calls in which the ranks meet: finish() ends each step.
+    virtual bool in_calls() const { return false; }
+    /// Whether a rank may publish without the others, when its boxes fill the queue.
+    bool publishes_alone() const { return in_calls() || !collective(); }
+    /// Bytes that wait for the ranks to meet.
+    virtual std::int64_t waiting_bytes() const { return 0; }
     virtual int writers() const = 0;
 
 protected:

@@ -34,6 +34,17 @@ Status check_request(tw_session session, Call call, const char* path, const char
     return settle_path(session, absolute);
 }
 
+Status check_session(const tw_file_impl& file, const char* variable,
+                     tw_decomposition decomposition) {
+    if (decomposition == nullptr || decomposition->session == file.session) return {};
+    return failure(TW_EHANDLE, "{}: variable '{}': the decomposition is of another session",
+                   file.path, text_or_empty(variable));
+}
+
+std::shared_ptr<const Decomposition> given(tw_decomposition decomposition) {
+    return decomposition == nullptr ? nullptr : decomposition->decomposition;
+}
+
 /// The handle of a file that is to be written or read, and room for it. @note Collective
 template <class Kind>
 Status new_handle(tw_session session, const std::string& path, const Settings& own,
@@ -297,12 +308,10 @@ int tw_def_dim(tw_file file, const char* name, int64_t length) {
 
 int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
                tw_decomposition decomposition) {
-    return with_file(file, [&](File& f) {
-        if (decomposition != nullptr && decomposition->session != file->session)
-            return failure(TW_EHANDLE, "{}: variable '{}': the decomposition is of another session",
-                           file->path, text_or_empty(name));
+    return with_file(file, [&](File& f) -> Status {
+        if (Status s = check_session(*file, name, decomposition); !s.ok()) return s;
         return f.define_variable(text_or_empty(name), type, text_or_empty(dims),
-                                 decomposition == nullptr ? nullptr : decomposition->decomposition);
+                                 given(decomposition));
     });
 }
 
@@ -357,6 +366,24 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
                const int64_t* count, const void* data) {
     return with_file(
         file, [&](File& f) { return f.put_box(text_or_empty(var), type, start, count, data); });
+}
+
+int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                  tw_type type, const void* data, int64_t n) {
+    return with_file(file, [&](File& f) -> Status {
+        if (Status s = check_session(*file, var, decomposition); !s.ok()) return s;
+        return f.put_record(text_or_empty(var), given(decomposition), record, type, data, n);
+    });
+}
+
+int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                          int64_t record, tw_type type, const void* data, int rank,
+                          const int64_t* extent, const int64_t* byte_stride) {
+    return with_file(file, [&](File& f) -> Status {
+        if (Status s = check_session(*file, var, decomposition); !s.ok()) return s;
+        return f.put_record_strided(text_or_empty(var), given(decomposition), record, type, data,
+                                    rank, extent, byte_stride);
+    });
 }
 
 int tw_end_step(tw_file file) {

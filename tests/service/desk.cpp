@@ -188,9 +188,8 @@ TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
     Office o(2, true);
     int sent = 0, accepted = 0;
     bool may = false;
-    o.desk->forward = [&](std::span<const Parcel> p, std::int64_t record) {
+    o.desk->forward = [&](std::span<const Parcel> p) {
         EXPECT_EQ(p.size(), 2U);
-        EXPECT_EQ(record, 0);
         ++sent;
     };
     o.desk->may_forward = [&] { return may; };
@@ -259,14 +258,23 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     o.work();
     EXPECT_EQ(o.desk->marks(), 1);
     EXPECT_TRUE(o.desk->failure().ok());
-    // Parts and boxes do not go together.
+    // A rank's boxes and another one's part of a step go together; who lacks the step is named.
     Office mixed(2);
     mixed.publish(0, boxes(0, 0, true));
-    mixed.publish(1, mixed.unit(UnitKind::step, 1, 2, 0));
+    Sent step = mixed.unit(UnitKind::step, 1, 2, 0);
+    step.parcel.head.records = 1;
+    mixed.publish(1, step);
     mixed.work();
-    EXPECT_EQ(
-        mixed.desk->failure().text,
-        "x.nc: the ranks are in different calls: tw_put_box on rank 0, tw_end_step on rank 1");
+    EXPECT_TRUE(mixed.desk->failure().ok());
+    EXPECT_EQ(mixed.file.records, (std::vector<std::int64_t>{1}));
+    Office lacking(2);
+    Sent none = boxes(0, 0, true);
+    none.parcel.lacking[0] = 1;
+    lacking.publish(0, none);
+    lacking.publish(1, step);
+    lacking.work();
+    EXPECT_EQ(lacking.desk->failure().text,
+              "x.nc: variable 'T' of record 0 was not put on rank 0, but on others");
 }
 
 // Boxes of one rank alone would be written as parts of rows, which the others' would have read and

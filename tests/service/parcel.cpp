@@ -37,7 +37,7 @@ TEST(Parcel, IsReadAsItWasDescribed) {
         const auto words = describe_parcel(p);
         EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
         EXPECT_EQ(head_of(words.data()).kind, p.head.kind);
-        EXPECT_EQ(has_entries(words.data()), !p.entries.empty());
+        EXPECT_EQ(has_data(words.data()), !p.entries.empty() || !p.told.empty());
         const char* base = reinterpret_cast<const char*>(&random);
         const Parcel q = parse_parcel(words.data(), base, plan.definitions.variables, {});
         EXPECT_EQ(describe_parcel(q), words);
@@ -60,7 +60,6 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
         const auto layout = random_layout(random, plan);
         const bool boxes = random.percent(40);
         const int ranks = static_cast<int>(random.between(1, 4));
-        const std::int64_t step = random.below(3);
         std::vector<Sent> sent;
         for (int r = 0; r < ranks; ++r)
             sent.push_back(empty_parcel(plan, boxes ? UnitKind::boxes : UnitKind::step, r));
@@ -69,7 +68,7 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
         for (std::size_t i = 0; i < variables.size(); ++i) {
             held.emplace_back(static_cast<std::size_t>(variables[i].elements()), 0);
             seen.push_back(held.back());
-            record_of.push_back(boxes && variables[i].record ? random.below(4) : 0);
+            record_of.push_back(variables[i].record ? random.below(4) : 0);
             const auto of = random_boxes(variables[i], ranks, random);
             for (int r = 0; r < ranks; ++r)
                 for (const Box& box : of[static_cast<std::size_t>(r)]) {
@@ -84,7 +83,7 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
             std::vector<char> message;
             bool any = false;
             for (const Sent& s : sent)
-                any |= append_clipped(s.parcel, *layout, w, plan.spaces, step, variables, message);
+                any |= append_clipped(s.parcel, *layout, w, plan.spaces, variables, message);
             const auto parcels = parse_message(message, variables);
             ASSERT_EQ(parcels.size(), sent.size());
             bool found = false;
@@ -98,8 +97,8 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
                     EXPECT_EQ(e.record, record_of[i]);
                     const Space& space = plan.spaces.of(v.record);
                     const std::size_t at = space.place_of(e.variable);
-                    const auto share = layout->share(
-                        w, space, plan.spaces.base(v.record, boxes ? record_of[i] : step));
+                    const auto share =
+                        layout->share(w, space, plan.spaces.base(v.record, record_of[i]));
                     const char* data = e.data;
                     Sent::for_elements(v, e.held.box, [&](std::int64_t element) {
                         ++seen[i][static_cast<std::size_t>(element)];

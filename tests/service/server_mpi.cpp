@@ -104,6 +104,7 @@ protected:
                 box.count[0] = n;
                 Parcel::Entry e;
                 e.variable = variable;
+                e.record = record;
                 e.held = held_box(
                     box, plan_.definitions.variables[static_cast<std::size_t>(variable)].shape);
                 e.data = reinterpret_cast<char*>(to);
@@ -113,7 +114,7 @@ protected:
             outbox.publish(s.parcel);
             if (r < 2) continue;
             std::vector<char> message;
-            append_clipped(s.parcel, *make_serial_layout(), 0, plan_.spaces, record,
+            append_clipped(s.parcel, *make_serial_layout(), 0, plan_.spaces,
                            plan_.definitions.variables, message);
             ends_[3]->send(2, MessageKind::parcels, serial_, std::move(message));
         }
