@@ -301,6 +301,7 @@ private:
     std::unique_ptr<InlineFile> early_;  ///< boxes before the ranks have met, with service inline
     /// The file has boxes: of this rank, or where the ranks agree before they publish, of any.
     bool boxed_ = false;
+    bool given_ = false;  ///< this rank has given records
     bool has_records_ = false;
     std::vector<Placed> placed_;        ///< the latest ones
     std::vector<Parcel::Entry> boxes_;  ///< of the open unit

@@ -60,7 +60,7 @@ Status File::use_boxes(int variable, std::int64_t first, std::int64_t records) {
         Status status = alone([&] { return make_inline_file(); });
         if (!status.ok()) return with_place(std::move(status), variable);
     }
-    boxed_ = true;
+    boxed_ = given_ = true;
     pending.boxed |= open;
     return {};
 }
@@ -173,7 +173,7 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
     const std::int64_t first = v.record ? start[0] : 0, records = v.record ? count[0] : 1;
     if (Status s = allow_boxes(at); !s.ok()) return s;
     if (empty) {
-        boxed_ = true;
+        boxed_ = given_ = true;
         return {};
     }
     if (data == nullptr)

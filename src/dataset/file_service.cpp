@@ -63,18 +63,24 @@ void File::plan_queue(ServicePlan& plan) {
         largest = std::max(largest, bytes);
     }
     // Without decompositions any rank may put anything (tw_put_box, tw_put_record), as much as
-    // `staging` allows; and where ranks publish together, all of a step's boxes have to fit.
-    plan.queue_grows = (options_.service == "background" && team_.topology().nodes > 1) ||
+    // `staging` allows. Where ranks publish together, all of a step's boxes have to fit, though the
+    // steps that wait are no more than two.
+    const bool together = options_.service == "background" && team_.topology().nodes > 1;
+    plan.queue_grows = (together && options_.queue < 0) ||
                        std::all_of(definitions_.variables.begin(), definitions_.variables.end(),
                                    [](const Variable& v) { return v.decomposition->replicated; });
     const std::int64_t least = options_.queue >= 0 ? 4096 : 256 << 10;
-    plan.queue = options_.queue >= 0 ? options_.queue
-                 : plan.queue_grows  ? options_.staging
-                                     : std::min(2 * total, options_.staging);
-    // What one rank sends to another of a unit is one message.
-    if (team_.topology().nodes > 1) plan.queue = std::min<std::int64_t>(plan.queue, 1 << 30);
-    // Descriptors are not cut in parts.
-    plan.queue = Outbox::rounded(std::max({plan.queue, least, 8 * descriptor}));
+    const std::int64_t steps = std::min(2 * total, options_.staging);
+    const auto rounded = [&](std::int64_t queue) {
+        // What one rank sends to another of a unit is one message.
+        if (team_.topology().nodes > 1) queue = std::min<std::int64_t>(queue, 1 << 30);
+        // Descriptors are not cut in parts.
+        return Outbox::rounded(std::max({queue, least, 8 * descriptor}));
+    };
+    plan.queue = rounded(options_.queue >= 0 ? options_.queue
+                         : plan.queue_grows  ? options_.staging
+                                             : steps);
+    if (together) plan.queue_limit = std::min(plan.queue, rounded(steps));
     std::int64_t words[] = {2 * total > plan.queue && total + largest > plan.queue, -plan.queue};
     team_.all_reduce(words, Reduce::max);
     in_parts_ = words[0] != 0;
@@ -326,6 +332,7 @@ Parcel File::open_parcel(UnitKind kind) const {
     parcel.head.rank = team_.rank();
     parcel.head.record = records_;
     parcel.head.step = steps_;
+    parcel.head.given = given_;
     parcel.head.records = box_records_;
     for (auto* mask : {&parcel.put, &parcel.lacking, &parcel.bare, &parcel.with_halo})
         mask->assign(words, 0);

@@ -110,6 +110,7 @@ public:
         if (status = team_.agree(status); !status.ok()) return status;
         outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
                                            team_.world(), plan_.queue_grows);
+        outbox_->limit(plan_.queue_limit);
         for (int a = 0; a < agents; ++a) {
             const int w = local[static_cast<std::size_t>(a)];
             if (writer_ranks_[static_cast<std::size_t>(w)] == team_.rank())

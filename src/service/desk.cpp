@@ -454,7 +454,11 @@ void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     for (const Parcel& p : parcels) {
         records = std::max(records, p.head.records);
         marks |= is_mark(p.head.kind);
+        given_ |= p.head.given;
     }
+    // Of a file that only tw_put writes, each step is a record.
+    if (!given_ && !marks && !spaces_.record.places.empty())
+        records = std::max(records, parcels.front().head.record + 1);
     Status status = failure();
     if (!status.ok()) return;
     // Ranks that are at a mark while others end a step have put nothing of it.

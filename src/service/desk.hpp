@@ -144,6 +144,7 @@ private:
     std::deque<std::int64_t> records_after_;  ///< rounds not yet committed
     std::int64_t committed_ = 0;
     bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one
+    bool given_ = false;       ///< some rank gives the records of what it puts
     bool retired_ = false;
 };
 

@@ -105,6 +105,11 @@ bool Outbox::touch(std::int64_t bytes) {
     return true;
 }
 
+void Outbox::limit(std::int64_t bytes) {
+    limit_ = bytes;
+    if (bytes < INT64_MAX) (void)touch(std::min(bytes, capacity()));
+}
+
 char* Outbox::take(std::int64_t bytes) {
     bytes = std::max(rounded(bytes), grain);
     const std::int64_t size = capacity();
@@ -122,7 +127,8 @@ char* Outbox::take(std::int64_t bytes) {
         const std::int64_t wanted = std::max(bytes, 2 * largest_);
         if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
             begin = next_lap;
-        if (begin + bytes - tail_ <= size) {
+        const bool within = units_.empty() || begin + bytes - tail_ <= limit_;
+        if (within && begin + bytes - tail_ <= size) {
             if (touch(begin % size + bytes)) {
                 head_ = begin + bytes;
                 mark_ = begin;

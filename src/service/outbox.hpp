@@ -27,6 +27,9 @@ public:
     ///               cannot be
     static std::unique_ptr<Segment> memory_for(std::int64_t queue, const Holdings& holdings,
                                                Status& status, bool grows = false);
+    /// Units wait for earlier ones where they would have more than so many bytes together; so many
+    /// take memory at once.
+    void limit(std::int64_t bytes);
     std::int64_t capacity() const { return Region::of(*memory_).queue; }
     /// Bytes that take() needs for so many.
     static std::int64_t rounded(std::int64_t bytes) { return (bytes + grain - 1) / grain * grain; }
@@ -95,6 +98,7 @@ private:
     std::int64_t mark_ = 0;
     std::int64_t taken_ = 0;    ///< bytes for the open unit
     std::int64_t largest_ = 0;  ///< bytes of a unit
+    std::int64_t limit_ = INT64_MAX;
     bool no_memory_ = false;
     std::int64_t touched_;  ///< bytes from the start of the memory that are there already
 };

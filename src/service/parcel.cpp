@@ -42,7 +42,7 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
                                     static_cast<std::int64_t>(h.kind),
                                     h.rank,
                                     h.records,
-                                    h.ends,
+                                    h.ends | h.given << 1,
                                     h.variable,
                                     h.begin,
                                     h.end,
@@ -83,7 +83,8 @@ UnitHead head_of(const std::int64_t* words) {
     head.kind = static_cast<UnitKind>(words[2]);
     head.rank = static_cast<int>(words[3]);
     head.records = words[4];
-    head.ends = words[5] != 0;
+    head.ends = (words[5] & 1) != 0;
+    head.given = (words[5] & 2) != 0;
     head.variable = static_cast<int>(words[6]);
     head.begin = words[7];
     head.end = words[8];

@@ -39,6 +39,7 @@ struct UnitHead {
     std::int64_t step = 0;            ///< steps that the rank has ended since all were at a mark
     std::int64_t records = 0;         ///< with boxes: records of the file as far as the rank knows
     bool ends = true;                 ///< with boxes: the rank ended a step
+    bool given = false;               ///< the rank gives records: a step adds none by itself
     int variable = -1;                ///< of a part
     std::int64_t begin = 0, end = 0;  ///< of a part: elements in file order
 };

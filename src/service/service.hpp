@@ -25,9 +25,10 @@ struct ServicePlan {
     StorageOptions options;
     FileMap map;  ///< of a file that is there
     std::int64_t piece = 2 << 20;
-    std::int64_t queue = 0;     ///< bytes a rank
-    bool queue_grows = false;   ///< they take no memory before they are used
-    bool queue_inline = false;  ///< who finds the queue full writes
+    std::int64_t queue = 0;                ///< bytes a rank
+    std::int64_t queue_limit = INT64_MAX;  ///< bytes of it above which units wait for earlier ones
+    bool queue_grows = false;              ///< they take no memory before they are used
+    bool queue_inline = false;             ///< who finds the queue full writes
     bool durable = false;
 };
 

@@ -274,7 +274,7 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     lacking.publish(1, step);
     lacking.work();
     EXPECT_EQ(lacking.desk->failure().text,
-              "x.nc: variable 'T' of record 0 was not put on rank 0, but on others");
+              "x.nc: variable 'v' of record 0 was not put on rank 0, but on others");
 }
 
 // Boxes of one rank alone would be written as parts of rows, which the others' would have read and
