@@ -36,6 +36,18 @@ for ranks in 1 3; do
     test "$(wc -l <c.txt)" -eq $((3 * ranks))
 done
 
+# Records in any order.
+"${launch[@]}" 1 "${c/hello_c/records_c}"
+mv records.nc reference.nc
+ncdump -v flow reference.nc | grep -q '1, 1, 7, 1'
+for ranks in 1 3 7; do
+    for program in "${c/hello_c/records_c}" "${fortran/hello_f90/records_f90}"; do
+        "${launch[@]}" $ranks "$program"
+        cmp reference.nc records.nc
+        rm records.nc
+    done
+done
+
 # Lists of indices.
 "${launch[@]}" 1 "${c/hello_c/columns_c}"
 mv columns.nc reference.nc
