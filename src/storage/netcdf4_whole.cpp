@@ -70,7 +70,8 @@ private:
         for (std::size_t d = 0; d < static_cast<std::size_t>(nd); ++d)
             all *= static_cast<double>(length[d]) / static_cast<double>(chunk[d]);
         if (!(all < most_chunks))
-            return failure(TW_EFORMAT, "{}: variable '{}': its shape cannot be right", path_, name);
+            return failure(TW_EFORMAT, "{}: variable '{}': impossible shape (damaged file)", path_,
+                           name);
         for (;;) {
             StoredChunk stored;
             Status status = view_.locate(set, corner.data(), stored);
@@ -92,7 +93,7 @@ private:
     Status range(const char* name, std::int64_t address, std::int64_t bytes) const {
         if (address >= 0 && bytes <= end_ - address) return {};
         return failure(TW_EFORMAT,
-                       "{}: variable '{}': {} bytes at byte {}, but the file ends at byte {}",
+                       "{}: variable '{}': has {} bytes at byte {}, but the file ends at byte {}",
                        path_, name, bytes, address, end_);
     }
 

@@ -104,7 +104,7 @@ public:
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                         const StorageOptions& options, bool writer, const FileMap& map) {
         (void)comm, (void)definitions, (void)options, (void)writer, (void)map;
-        return failure(TW_EUNSUPPORTED, "{}: storage {} cannot write on in a file", path, name());
+        return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", path, name());
     }
 
     /// Makes sure that a range of the file has its place on the device, for drivers whose libraries

@@ -240,9 +240,9 @@ void others() {
     refuse(odd, TW_EUNSUPPORTED, "odd.nc");
     make();
     on_rank_0([] { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8); });
-    refuse(path, TW_EIO, "variable 'T': the file is cut off");
+    refuse(path, TW_EIO, "variable 'T': the file is truncated");
     on_rank_0([] { std::filesystem::resize_file(path, 1000); });
-    refuse(path, TW_EIO, "cut off");
+    refuse(path, TW_EIO, "truncated");
     if (geteuid() != 0) {  // whom no permission stops
         make();
         on_rank_0([] { std::filesystem::permissions(path, std::filesystem::perms::owner_read); });

@@ -212,7 +212,7 @@ void cut_off() {
         check::step("tw_read of a file that was cut off");
         const int status = tw_read(input.file);
         CHECK_TEXT(status == TW_OK || status == TW_EIO, "%d: %s", status, text().c_str());
-        if (status == TW_EIO) REFUSED(status, TW_EIO, "cut off");
+        if (status == TW_EIO) REFUSED(status, TW_EIO, "truncated");
         if (status == TW_OK)
             for (int v = 0; v < 3; ++v) input.expect(v, r);
     }

@@ -325,7 +325,7 @@ void refuse_sets(Model& model, const std::string& folder) {
     copy(good + ".0000", ".0001");
     model.refuse_open(bad, TW_EFORMAT, "elements of variable");
     copy(other + ".0001", ".0001");
-    model.refuse_open(bad, TW_EFORMAT, "bad.0001: its definitions are not those of");
+    model.refuse_open(bad, TW_EFORMAT, "bad.0001: its definitions differ from those of");
     copy(good + ".0001", ".0001");
     tw_file f = nullptr;
     model.expect(tw_open(model.io, bad.c_str(), nullptr, &f), "tw_open");
