@@ -34,9 +34,9 @@ limited() { # KiB RANKS SESSION FILE LAUNCHER...
 }
 # 24 MiB are wanted.
 limited $((10 * 1024)) 3 "log=warning" "" "$@"
-expect "10 MiB for 3 ranks" "memory is short: exchange buffers of the 3 ranks" "${command[@]}"
+expect "10 MiB for 3 ranks" "little memory is free: the exchange buffers of the 3 ranks" "${command[@]}"
 limited $((10 * 1024)) 3 "log=warning; node_size=2" "" "$@"
-expect "10 MiB for nodes of 2 ranks" "memory is short: exchange buffers of the 2 ranks" \
+expect "10 MiB for nodes of 2 ranks" "little memory is free: the exchange buffers of the 2 ranks" \
     "${command[@]}"
 limited 1024 3 "log=warning" "queue=2MiB; service=background" "$@"
 expect "no room for the queue" "service background is not possible, it is inline" "${command[@]}"
