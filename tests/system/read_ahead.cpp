@@ -190,7 +190,7 @@ void records_that_come() {
         for (std::int64_t r = 0; r < 4; ++r) {
             input.read_all(r);
             check::step("tw_get of a record that is not there yet");
-            REFUSED(input.get(0, r + 1), TW_EBOUNDS, "there is no record");
+            REFUSED(input.get(0, r + 1), TW_EBOUNDS, "no record");
             write_record(out, r + 1);
             OK(tw_sync(out, 0));
             OK(tw_sync(input.file, 0));
