@@ -234,7 +234,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     // And does not put a shorter one in its place.
     EXPECT_EQ(tw_recover(kept_path(own_, 2).c_str(), TW_KEEP_LONGER, text, sizeof text), TW_EEXISTS)
         << text;
-    EXPECT_NE(std::string(text).find("has 3 records, and " + own_ + " has 10"), std::string::npos)
+    EXPECT_NE(std::string(text).find("has 3 records, but " + own_ + " has 10"), std::string::npos)
         << text;
     EXPECT_EQ(content(own_), longest);
     EXPECT_TRUE(fs::exists(kept_path(own_, 2)));

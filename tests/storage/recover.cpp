@@ -156,7 +156,7 @@ TEST_F(Recover, KeepsAFileThatHasMoreRecords) {
         make(own_, mode);
         const std::string before = content(own_);
         EXPECT_EQ(recover(own_), TW_EEXISTS) << text_;
-        EXPECT_TRUE(says(part_ + ": it has 2 records, and " + own_ + " has 3")) << text_;
+        EXPECT_TRUE(says(part_ + ": it has 2 records, but " + own_ + " has 3")) << text_;
         EXPECT_EQ(content(own_), before);
         EXPECT_EQ(content(part_), two);
         EXPECT_EQ(recover(own_, TW_REPLACE_LONGER), TW_OK) << text_;
