@@ -194,7 +194,7 @@ int Program::create(const std::string& path, int cmode) {
     tw_file handle = nullptr;
     int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
     if (status != TW_OK) {
-        // It may be the failure of an earlier file of this path, which is told once.
+        // It may be the error of an earlier file of this path, which is returned only once.
         const Error first{code_of(status), text_of(status, session_), true};
         status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
         if (status != TW_OK) throw first;

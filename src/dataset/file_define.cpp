@@ -281,7 +281,7 @@ Status File::plan() {
     return {};
 }
 
-/// Room for what is put of each variable, in copies one behind the other.
+/// Space for the copies of what is put of each variable, one after another.
 void File::make_pending() {
     pending_.resize(definitions_.variables.size());
     staging_bytes_ = 0;

@@ -235,7 +235,7 @@ std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listi
         all.insert(all.end(), l->list->runs.begin(), l->list->runs.end());
     sort_in_place(all);
     auto united = std::make_shared<IndexList>();
-    std::int64_t reached = 0;  // end of what is there
+    std::int64_t reached = 0;  // end of the runs so far
     const std::int64_t row = listings.front()->shape.back();
     for (const Run& r : all) {
         const std::int64_t begin = std::max(reached, r.global());

@@ -124,7 +124,7 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
         if (!parse(deflate, level) || level < 0 || level > 9)
             return refuse("deflate", deflate, "an integer from 0 to 9");
         const bool deflated = level > 0;
-        // What a variable is told itself comes before what all are told.
+        // Settings of the variable override those of the file.
         const bool zstd_counts = zstd != "no" && !(own("deflate") && deflated && !own("zstd"));
         const bool deflate_counts = deflated && !(own("zstd") && zstd != "no" && !own("deflate"));
         if (deflate_counts) {

@@ -75,7 +75,7 @@ Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
         std::vector<std::int64_t> words;
         for (std::size_t p = 0; p < wanted.size(); ++p) {
             std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
-            for (HeldBox& held : boxes)  // an index that is wanted twice is told once
+            for (HeldBox& held : boxes)  // list an index that is wanted twice only once
                 if (held.list) held.list = unite({&held.list, 1});
             append(words, p, boxes);
         }

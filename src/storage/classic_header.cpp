@@ -164,7 +164,7 @@ static Status move_and_add(const std::string& path, const Definitions& d,
             ncid, path, variable < 0 ? NC_GLOBAL : variable,
             variable < 0 ? "" : d.variables[static_cast<std::size_t>(variable)].name, attribute);
     }
-    // Data that need not move stay; the plain ncmpi_enddef would align them anew.
+    // Data that need not move stay; the plain ncmpi_enddef would realign them.
     if (status.ok())
         status = pnetcdf_status(ncmpi__enddef(ncid, 0, data_alignment, 0, data_alignment), path,
                                 "attributes");

@@ -41,7 +41,7 @@ void unshuffle_elements(const char* from, std::int64_t elements, char* to) {
     }
 }
 
-constexpr std::int64_t sum_bytes = 4;  // of fletcher32, behind the data
+constexpr std::int64_t sum_bytes = 4;  // of fletcher32, after the data
 
 bool is_codec(std::int32_t id) { return id == H5Z_FILTER_DEFLATE || id == zstd_filter; }
 

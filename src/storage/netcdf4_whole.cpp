@@ -116,7 +116,7 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t end, bool& has_
     if (!view) return status;
     status = DataCheck(*view, path, end).all();
     if (!view->refused().ok()) return view->refused();
-    // What HDF5 cannot read is a damaged file: the system's own failures are told above.
+    // If HDF5 cannot read it, the file is damaged: system errors were reported above.
     if (!status.ok() && status.code != TW_ENOMEM) status.code = TW_EFORMAT;
     return status;
 }
