@@ -43,7 +43,7 @@ expect "no room for the queue" "service background is not possible, it is inline
 # Not even the least: all ranks are told, with the figure.
 limited 200 3 "log=warning" "" "$@"
 text=$(timeout 60 "${command[@]}" 2>&1)
-if ! grep -q "no memory for exchange buffers: the 3 ranks of a node need 393216 bytes" <<<"$text"; then
+if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need at least 393216 bytes" <<<"$text"; then
     echo "shared_memory: 200 KiB for 3 ranks"
     echo "$text" | head -20
     failed=1

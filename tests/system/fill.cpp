@@ -190,7 +190,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     OK(tw_def_var(f, "both", TW_SHORT, "time x", line.handle));
     OK(tw_def_var(f, "misfit", TW_BYTE, "time x", line.handle));
     OK(tw_set_var(f, "both", "fill=8"));
-    REFUSED(tw_enddef(f), TW_EDIFFERENT, "setting fill=8 of 'both' here");
+    REFUSED(tw_enddef(f), TW_EDIFFERENT, "setting fill=8 of 'both' in the model");
     (void)tw_close(&f);
 }
 
