@@ -143,8 +143,8 @@ module thalweg_writing
 
   !> call tw_put_box(file, name, array, start, count [, ierr])
   !>
-  !> Puts any box of a variable, independent of its decomposition. It becomes part of the file at the
-  !> next tw_end_step, tw_sync or tw_close. Records and steps as for tw_put_record.
+  !> Puts any box of a variable, independent of its decomposition. It becomes part of the file at
+  !> the next tw_end_step, tw_sync or tw_close. Records and steps as for tw_put_record.
   !>   array         as for tw_put, with as many elements as the box, in the order of the variable's
   !>                 dimensions; can be reused when the call returns. An array that is not
   !>                 contiguous is copied.
