@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what output costs a whole model: the example model with hourly output, without any,
-and with every service, all runs interleaved.
+"""Measures what output costs a whole model: the example model without output and with hourly
+output by every service, all runs interleaved.
 
     model_bench.py --program PATH [options] -- mpirun [flags]
 
@@ -169,28 +169,32 @@ def main() -> int:
         "--ranks",
         type=int,
         default=max(1, len(os.sched_getaffinity(0)) - 1),
-        help="of the model (all cores but one, which is free for who writes)",
+        help="ranks of the model (all cores but one, which is left for the writer)",
     )
     parser.add_argument(
         "--services",
         default="none,serial,inline,background,servers:1",
-        help="ways of output: none, serial, inline, background, servers:N",
+        help="kinds of output: none, serial, inline, background, servers:N",
     )
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--nx", type=int, default=256)
     parser.add_argument("--ny", type=int, default=160)
     parser.add_argument("--layers", type=int, default=8)
-    parser.add_argument("--hours", type=int, default=36, help="of the model's time (36)")
-    parser.add_argument("--steps-an-hour", type=int, default=15, help="of the model (15)")
+    parser.add_argument("--hours", type=int, default=36, help="model time in hours (36)")
+    parser.add_argument(
+        "--steps-an-hour", type=int, default=15, help="model steps per hour of model time (15)"
+    )
     parser.add_argument(
         "--bandwidth",
         type=int,
         default=200_000_000,
-        help="bytes a second of all writers; 0: no limit (200 MB/s)",
+        help="limit in bytes per second for all writers; 0: no limit (200 MB/s)",
     )
-    parser.add_argument("--dir", type=Path, default=Path("."), help="folder of the files written")
+    parser.add_argument(
+        "--dir", type=Path, default=Path("."), help="directory for the files written"
+    )
     parser.add_argument("--json", type=Path, help="write the results to this file")
-    parser.add_argument("--timeout", type=int, default=600, help="seconds of a run at most (600)")
+    parser.add_argument("--timeout", type=int, default=600, help="limit per run in seconds (600)")
     parser.add_argument("launch", nargs="+", help="after --: mpirun and its flags")
     options = parser.parse_args()
     names = options.services.split(",")

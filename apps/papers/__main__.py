@@ -26,26 +26,28 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--preset",
         choices=PRESETS,
-        help="quick: 3 minutes; standard: less than 20 on 2 cores (default); large: for a machine "
-        "with more cores, hours; smoke: whether it works at all",
+        help="quick: 3 minutes; standard: less than 20 minutes on 2 cores (default); large: hours, "
+        "for a machine with more cores; smoke: only check that it works",
     )
     parser.add_argument("--only", help=f"papers, separated by commas: {','.join(PAPERS)}")
-    parser.add_argument("--out", type=Path, default=Path("report"), help="folder (report)")
-    parser.add_argument("--dir", type=Path, help="folder of the files written (--out's)")
     parser.add_argument(
-        "--resume", action="store_true", help="do not measure again what --out has already"
+        "--out", type=Path, default=Path("report"), help="directory for the report (report)"
+    )
+    parser.add_argument("--dir", type=Path, help="directory for the files written (--out)")
+    parser.add_argument(
+        "--resume", action="store_true", help="skip measurements that are already in --out"
     )
     parser.add_argument(
-        "--redraw", action="store_true", help="measure nothing: figures and page from --out's data"
+        "--redraw", action="store_true", help="measure nothing: redraw figures and page from --out"
     )
-    parser.add_argument("--no-look", action="store_true", help="no look at the page in Chromium")
-    parser.add_argument("--timeout", type=float, default=900, help="seconds of a run at most (900)")
+    parser.add_argument("--no-look", action="store_true", help="do not check the page in Chromium")
+    parser.add_argument("--timeout", type=float, default=900, help="limit per run in seconds (900)")
     parser.add_argument("launch", nargs="*", help=argparse.SUPPRESS)  # mpirun and its flags
     options = parser.parse_args()
     if options.only:
         unknown = [name for name in options.only.split(",") if name not in PAPERS]
         if unknown:
-            parser.error(f"--only {options.only}: there are {', '.join(PAPERS)}")
+            parser.error(f"--only {options.only}: the papers are {', '.join(PAPERS)}")
     if options.launch and shutil.which(options.launch[0]) is None:
         parser.error(f"no {options.launch[0]}")
     return options

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Huang et al. 2014: CFIO, output on ranks of its own behind the model's computing."""
+"""Huang et al. 2014: CFIO, output on dedicated ranks during the model's computation."""
 
 from pathlib import Path
 

@@ -37,7 +37,7 @@ void check_folder(const Meeting& meeting, const std::string& folder, double byte
         if (::stat(folder.c_str(), &s) != 0)
             wrong = fmt::format("--dir {}: {}", folder, std::strerror(errno));
         else if (!S_ISDIR(s.st_mode))
-            wrong = fmt::format("--dir {}: not a folder", folder);
+            wrong = fmt::format("--dir {}: not a directory", folder);
         else if (::access(folder.c_str(), W_OK) != 0)
             wrong = fmt::format("--dir {}: {}", folder, std::strerror(errno));
         else if (::statvfs(folder.c_str(), &v) == 0) {

@@ -46,7 +46,7 @@ void tell(const Meeting& meeting, const Options& options, const nlohmann::ordere
     if (options.json.empty()) return;
     std::ofstream out(options.json);
     out << report.dump(2) << "\n";
-    if (!out.flush()) throw std::runtime_error(options.json + " could not be written");
+    if (!out.flush()) throw std::runtime_error("cannot write " + options.json);
 }
 
 int run_methods(const Meeting& meeting, int argc, char** argv) {

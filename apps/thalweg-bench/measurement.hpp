@@ -73,7 +73,7 @@ struct Memory {
 /// Gives freed memory back to the system, so that what is resident is in use.
 void trim_memory();
 
-/// Starts the peak anew. False if the system does not
+/// Resets the peak. False if the system does not
 /// permit it: then the peak is that of the whole run.
 bool reset_peak();
 

@@ -45,8 +45,8 @@ public:
           ground_(world, base_.dir) {
         if (world.ranks() < options.all_ranks())
             throw UsageError(
-                fmt::format("{} ranks are running, {} are needed: {} of the model, "
-                            "and the servers; ./run bench overlap starts as many",
+                fmt::format("{} ranks are running, but {} are needed: {} of the model, "
+                            "and the servers; ./run bench overlap starts the right number",
                             world.ranks(), options.all_ranks(), options.ranks));
         const Problem size(base_, 0, options.ranks);
         measured_.step_bytes = size.step_bytes();
@@ -130,7 +130,7 @@ private:
 
     /// How long a step's output and its computing take.
     void calibrate() {
-        progress_.say("measuring a step's output and its computing");
+        progress_.say("measuring the output and computation of a step");
         OverlapRow row;
         const Pace& pace = measured_.workload.pace;
         const std::string known = options_.compute_seconds >= 0 ? "inline" : pace.output;

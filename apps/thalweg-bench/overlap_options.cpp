@@ -29,14 +29,14 @@ Way service_way(const std::string& name) {
         }
     }
     throw UsageError("--services " + name +
-                     ": there are none, pack, inline, serial, background and servers:N");
+                     ": must be none, pack, inline, serial, background or servers:N");
 }
 
 /// Other libraries, as far as they can be held to the bandwidth.
 Way peer_way(const std::string& name) {
     if (name != "raw" && name.rfind("peer-pnetcdf", 0) != 0)
         throw UsageError("--peers " + name +
-                         ": there are raw, peer-pnetcdf and peer-pnetcdf-nonblocking");
+                         ": must be raw, peer-pnetcdf or peer-pnetcdf-nonblocking");
     return {name, "inline", 0, find_method(name), {}};
 }
 
@@ -50,9 +50,9 @@ int OverlapOptions::all_ranks() const {
 
 Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std::string& text) {
     CLI::App app{
-        "Measures how much of the output's time a model's computing hides. A step is computing "
-        "without messages, handing over all variables, the end of the step; ways of output and "
-        "kinds of computing are interleaved in one run."};
+        "Measures how much of the output overlaps with a model's computation. A step is "
+        "computation without messages, the put of all variables, and the end of the step; kinds of "
+        "output and of computation are interleaved in one run."};
     app.name("thalweg-bench overlap");
     app.get_formatter()->column_width(34);
 
@@ -67,9 +67,9 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
                                       "background", "servers:1", "servers:2"};
     std::vector<std::string> peers{"peer-pnetcdf", "peer-pnetcdf-nonblocking"};
     std::string compute = "both";
-    app.add_option("workload", base.workload, "What is written")->capture_default_str();
+    app.add_option("workload", base.workload, "The workload to write")->capture_default_str();
     app.add_option("--ranks", options.ranks,
-                   "Ranks of the model; as many more as the largest servers:N have to run")
+                   "Ranks of the model; the program needs as many more as the largest servers:N")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
     app.add_option("-s,--steps", base.steps, "Steps")
@@ -77,8 +77,8 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
         ->check(CLI::Range(1, 1000000));
     app.add_option("--services", services,
                    "Services of the library, separated by commas: inline, background, servers:N, "
-                   "serial (inline, by one rank); and none (no output) and pack (copies alone), "
-                   "which are always part of a run, as is inline")
+                   "serial (inline, by one rank); none (no output), pack (copies only) and inline "
+                   "are always measured")
         ->delimiter(',')
         ->capture_default_str();
     app.add_option(
@@ -86,25 +86,25 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
            "Methods of other libraries: raw, peer-pnetcdf, peer-pnetcdf-nonblocking; or none")
         ->delimiter(',')
         ->capture_default_str();
-    app.add_option("--compute", compute, "How a step computes: sleep, arithmetic or both")
+    app.add_option("--compute", compute, "Kind of computation: sleep, arithmetic or both")
         ->capture_default_str()
         ->check(CLI::IsMember({"sleep", "arithmetic", "both"}));
     app.add_option("--compute-seconds", options.compute_seconds,
-                   "Seconds of computing a step; 0: output as fast as it goes (default: in "
-                   "proportion to a step's output as in the workload's paper)")
+                   "Seconds of computation per step; 0: output as fast as possible (default: the "
+                   "same ratio to a step's output as in the workload's paper)")
         ->check(CLI::Range(0.0, 1e6));
-    app.add_option("--every", options.every, "Steps of computing between two outputs")
+    app.add_option("--every", options.every, "Steps of computation between two outputs")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
     app.add_option("--bandwidth", base.bandwidth,
-                   "Bytes a second of all writers together (500MB, 2GiB); 0: no limit")
+                   "Limit in bytes per second for all writers together (500MB, 2GiB); 0: no limit")
         ->capture_default_str()
         ->transform(CLI::AsSizeValue(true));
     app.add_option("--serial-bandwidth", options.serial_bandwidth,
-                   "The same of serial, whose one writer may get less of a parallel file system "
-                   "(default: as the others)")
+                   "The same for serial, whose single writer may get less from a parallel file "
+                   "system (default: as --bandwidth)")
         ->transform(CLI::AsSizeValue(true));
-    app.add_flag("--print-ranks", options.print_ranks, "Tell how many ranks have to run")
+    app.add_flag("--print-ranks", options.print_ranks, "Print how many ranks are needed")
         ->group("Output");
     add_workload_options(app, base);
     add_measuring_options(app, base);
@@ -122,7 +122,7 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
     for (std::size_t i = 0; i < options.ways.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             if (options.ways[i].name == options.ways[j].name)
-                throw UsageError("\"" + options.ways[i].name + "\" twice");
+                throw UsageError("\"" + options.ways[i].name + "\" is given twice");
     if (compute != "arithmetic" || options.compute_seconds == 0)
         options.computing.push_back(Computing::sleep);
     if (compute != "sleep" && options.compute_seconds != 0)

@@ -163,7 +163,7 @@ std::string overlap_table(const Json& report) {
     const Json& m = report["measurement"];
     const double rate = m["bandwidth"].get<double>();
     std::string text = fmt::format(
-        "{}: {} steps of {:.1f} MB and {:.3f} s of computing, {} model ranks, {}; medians of {} "
+        "{}: {} steps of {:.1f} MB and {:.3f} s of computation, {} model ranks, {}; medians of {} "
         "repetitions\n",
         w["name"].get<std::string>(), w["steps"].get<int>(), w["step_bytes"].get<double>() / 1e6,
         m["compute_seconds"].get<double>(), w["ranks"].get<int>(),
@@ -175,7 +175,7 @@ std::string overlap_table(const Json& report) {
                         report["machine"]["mpi"].get<std::string>());
     if (const auto cut = w["cut"].get<std::string>(); !cut.empty())
         text += "smaller than in the paper: " + cut + "\n";
-    text += fmt::format("a step's output, nothing computed: {:.4f} s\n\n",
+    text += fmt::format("output of a step without computation: {:.4f} s\n\n",
                         m["output_seconds"].get<double>());
     std::vector<std::vector<std::string>> rows{{"output", "computing", "seconds", "x none",
                                                 "hidden %", "speedup", "bound", "in calls", "close",

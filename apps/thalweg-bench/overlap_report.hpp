@@ -1,4 +1,4 @@
-// What is told of the overlap: a table for people, JSON for programs.
+// The report of the overlap: a table for people, JSON for programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

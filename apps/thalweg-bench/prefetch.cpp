@@ -101,11 +101,11 @@ struct WayInfo {
 
 const std::vector<WayInfo>& ways() {
     static const std::vector<WayInfo> table = {
-        {"none", "no input; always part of a run"},
-        {"inline", "one tw_read a step; always part of a run"},
+        {"none", "no input; always measured"},
+        {"inline", "one tw_read per step; always measured"},
         {"read_ahead", "the same with read_ahead=yes"},
-        {"prefetch", "tw_prefetch of the next record before each step's computing"},
-        {"pnetcdf", "every rank its block, one collective get a variable"},
+        {"prefetch", "tw_prefetch of the next record before the computation of each step"},
+        {"pnetcdf", "plain PnetCDF: every rank reads its block, one collective get per variable"},
     };
     return table;
 }
@@ -226,8 +226,8 @@ private:
 
 Parsed parse_prefetch_options(int argc, char** argv, PrefetchOptions& options, std::string& text) {
     CLI::App app{
-        "Measures how much of the time of reading a model's computing hides. A step is computing "
-        "without messages and taking the next record of a file."};
+        "Measures how much of the reading overlaps with a model's computation. A step is "
+        "computation without messages, and the reading of the next record of a file."};
     app.name("thalweg-bench prefetch");
     std::string listing = "\nWays:\n";
     for (const WayInfo& w : ways()) listing += fmt_line(w.name, w.text);
@@ -239,21 +239,22 @@ Parsed parse_prefetch_options(int argc, char** argv, PrefetchOptions& options, s
     base.bandwidth = 500'000'000;
     std::vector<std::string> names;
     std::string compute = "both";
-    app.add_option("workload", base.workload, "Whose fields are read (thalweg-bench --list)")
+    app.add_option("workload", base.workload,
+                   "The workload whose fields are read (see thalweg-bench --list)")
         ->capture_default_str();
     app.add_option("-s,--steps", base.steps, "Steps")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
     app.add_option("--ways", names, "Ways, separated by commas (default: all)")->delimiter(',');
-    app.add_option("--compute", compute, "How a step computes: sleep, arithmetic or both")
+    app.add_option("--compute", compute, "Kind of computation: sleep, arithmetic or both")
         ->capture_default_str()
         ->check(CLI::IsMember({"sleep", "arithmetic", "both"}));
     app.add_option("--proportion", options.proportion,
-                   "Time of a step's computing as a multiple of its reading inline")
+                   "Time of a step's computation, as a multiple of the time of reading it inline")
         ->capture_default_str()
         ->check(CLI::Range(0.0, 1e6));
     app.add_option("--bandwidth", base.bandwidth,
-                   "Bytes a second of all readers together (500MB, 2GiB); 0: no limit")
+                   "Limit in bytes per second for all readers together (500MB, 2GiB); 0: no limit")
         ->capture_default_str()
         ->transform(CLI::AsSizeValue(true));
     add_workload_options(app, base);
@@ -262,7 +263,7 @@ Parsed parse_prefetch_options(int argc, char** argv, PrefetchOptions& options, s
     for (const std::string& name : names)
         if (std::none_of(ways().begin(), ways().end(),
                          [&](const WayInfo& w) { return name == w.name; }))
-            throw UsageError("--ways " + name + ": there is no such way");
+            throw UsageError("--ways " + name + ": unknown way");
     for (const WayInfo& w : ways()) {
         const std::string name = w.name;
         if (names.empty() || name == "none" || name == "inline" ||
@@ -323,7 +324,8 @@ std::string prefetch_table(const Json& report) {
                         fmt::format("{:.3f}", number("cpu_seconds")),
                         r.contains("wrong") ? r.at("wrong").get<std::string>() : ""});
     }
-    return fmt::format("computing {:.3f} s a step\n", report.at("compute_seconds").get<double>()) +
+    return fmt::format("computation {:.3f} s per step\n",
+                       report.at("compute_seconds").get<double>()) +
            format_table(rows);
 }
 

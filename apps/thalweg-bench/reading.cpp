@@ -35,7 +35,7 @@ const ReadMethodInfo& find_read_method(const std::string& name) {
         if (m.name == name) return m;
         names += (names.empty() ? "" : ", ") + std::string(m.name);
     }
-    throw UsageError("unknown method \"" + name + "\"; there are " + names);
+    throw UsageError("unknown method \"" + name + "\"; the methods are " + names);
 }
 
 void run_once(const Meeting& meeting, const std::string& path, ReadRow& row, bool measured) {
@@ -148,38 +148,39 @@ void add_growth(Json& report) {
 
 Parsed parse_read_options(int argc, char** argv, ReadOptions& all, std::string& text) {
     Options& options = all.base;
-    CLI::App app{"Measures how fast a restart file reaches the arrays of a model's ranks."};
+    CLI::App app{"Measures how fast a restart file is read into the arrays of a model's ranks."};
     app.name("thalweg-bench read");
     std::string methods = "\nMethods:\n";
     for (const ReadMethodInfo& m : read_methods()) methods += fmt_line(m.name, m.text);
     app.footer(methods);
     options.workload = "fv-d";
-    app.add_option("workload", options.workload, "Whose fields are read (thalweg-bench --list)")
+    app.add_option("workload", options.workload,
+                   "The workload whose fields are read (see thalweg-bench --list)")
         ->capture_default_str();
     app.add_option("-m,--methods", options.methods, "Methods, separated by commas (default: all)")
         ->delimiter(',');
     app.add_option("--sweep", all.ranks,
-                   "Numbers of ranks, separated by commas, each measured by itself; the others "
-                   "sleep (default: all that run)")
+                   "Numbers of ranks, separated by commas, each measured on its own while the "
+                   "other ranks sleep (default: all that run)")
         ->delimiter(',')
         ->check(CLI::Range(1, 1000000));
     add_workload_options(app, options);
     add_measuring_options(app, options);
     app.remove_option(app.get_option("--format"));
-    app.add_option("--format", options.format, "Of the file")
+    app.add_option("--format", options.format, "Format of the file")
         ->capture_default_str()
         ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4"}))
         ->group("Files");
-    app.add_option("--deflate", options.deflate, "Level of compression of a netCDF-4 file")
+    app.add_option("--deflate", options.deflate, "Compression level of a netCDF-4 file")
         ->capture_default_str()
         ->check(CLI::Range(0, 9))
         ->group("Files");
-    app.add_flag("--shuffle", options.shuffle, "The filter shuffle of a netCDF-4 file")
+    app.add_flag("--shuffle", options.shuffle, "Use the shuffle filter in a netCDF-4 file")
         ->group("Files");
     if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
     for (const std::string& name : options.methods)
         if (!can_read(find_read_method(name), options.format))
-            throw UsageError("method \"" + name + "\" does not read " + options.format);
+            throw UsageError("method \"" + name + "\" cannot read " + options.format);
     if (options.methods.empty())
         for (const ReadMethodInfo& m : read_methods())
             if (can_read(m, options.format)) options.methods.emplace_back(m.name);
@@ -194,7 +195,7 @@ Json measure_reading(const Meeting& world, const ReadOptions& options, const Jso
     for (const int ranks : counts) {  // what is wrong has to be so for all ranks
         if (ranks > world.ranks())
             throw UsageError(
-                fmt::format("{} ranks are running, --sweep needs {}", world.ranks(), ranks));
+                fmt::format("{} ranks are running, but --sweep needs {}", world.ranks(), ranks));
         bytes = Problem(options.base, 0, ranks).step_bytes();
     }
     for (const std::string& name : options.base.methods) find_read_method(name);

@@ -160,14 +160,14 @@ std::unique_ptr<ReadMethod> make_netcdf4_read(const Context& context, const Arra
 
 const std::vector<ReadMethodInfo>& read_methods() {
     static const std::vector<ReadMethodInfo> table = {
-        {"raw", "every rank reads 1/P of the bytes with pread, in no format: the floor", Reads::all,
-         false, make_raw_read},
-        {"thalweg", "all variables by tw_get_deferred, one tw_read", Reads::all, true,
+        {"raw", "every rank reads 1/P of the bytes with pread, without a format: the baseline",
+         Reads::all, false, make_raw_read},
+        {"thalweg", "tw_get_deferred of all variables, one tw_read", Reads::all, true,
          make_together},
-        {"thalweg-get", "one tw_get a variable", Reads::all, true, make_one_by_one},
-        {"pnetcdf", "every rank its block, one collective get a variable", Reads::classic, true,
-         make_pnetcdf_read},
-        {"netcdf4", "the same by parallel netCDF-C, of a netCDF-4 file", Reads::netcdf4, true,
+        {"thalweg-get", "one tw_get per variable", Reads::all, true, make_one_by_one},
+        {"pnetcdf", "plain PnetCDF: every rank reads its block, one collective get per variable",
+         Reads::classic, true, make_pnetcdf_read},
+        {"netcdf4", "the same with parallel netCDF-C, from a netCDF-4 file", Reads::netcdf4, true,
          make_netcdf4_read},
     };
     return table;

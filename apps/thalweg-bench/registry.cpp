@@ -7,43 +7,46 @@ namespace thalweg::bench {
 
 const std::vector<MethodInfo>& registered_methods() {
     static const std::vector<MethodInfo> table = {
-        {"raw", "every rank writes 1/P of the bytes with pwrite, in no format: the floor", "posix",
-         FileKind::bytes, false, make_raw},
+        {"raw", "every rank writes 1/P of the bytes with pwrite, without a format: the baseline",
+         "posix", FileKind::bytes, false, make_raw},
         {"serial", "Thalweg: one rank gathers and writes", "posix", FileKind::classic, true,
          make_serial},
-        {"direct", "Thalweg on PnetCDF: every rank writes its block, one collective a variable",
+        {"direct",
+         "Thalweg on PnetCDF: every rank writes its block, one collective put per variable",
          "pnetcdf", FileKind::classic, true, make_direct},
-        {"direct-nonblocking", "Thalweg on PnetCDF: all variables of a step posted, one wait",
-         "pnetcdf", FileKind::classic, true, make_direct_nonblocking},
+        {"direct-nonblocking",
+         "Thalweg on PnetCDF: nonblocking puts of all variables of a step, one wait", "pnetcdf",
+         FileKind::classic, true, make_direct_nonblocking},
         {"slabs", "Thalweg: staging ranks write ranges of the slowest dimension", "posix",
          FileKind::classic, true, make_slabs},
-        {"record", "Thalweg: one contiguous range of the step a writer", "posix", FileKind::classic,
-         true, make_record},
+        {"record", "Thalweg: each writer writes one contiguous range of the step", "posix",
+         FileKind::classic, true, make_record},
         {"rows", "Thalweg: one rank of each process row writes for the row", "posix",
          FileKind::classic, true, make_rows},
-        {"rows-pnetcdf", "the same on PnetCDF, one collective a variable (CMAQ's pnetCDFcr)",
+        {"rows-pnetcdf", "the same on PnetCDF, one collective put per variable (CMAQ's pnetCDFcr)",
          "pnetcdf", FileKind::classic, true, make_rows_pnetcdf},
         {"columns", "Thalweg: one rank of each process column writes for the column", "posix",
          FileKind::classic, true, make_columns},
-        {"columns-pnetcdf", "the same on PnetCDF, one collective a variable (CMAQ's pnetCDFcc)",
-         "pnetcdf", FileKind::classic, true, make_columns_pnetcdf},
+        {"columns-pnetcdf",
+         "the same on PnetCDF, one collective put per variable (CMAQ's pnetCDFcc)", "pnetcdf",
+         FileKind::classic, true, make_columns_pnetcdf},
         {"tiles", "Thalweg: one rank writes for each tile of the horizontal domain", "posix",
          FileKind::classic, true, make_tiles},
-        {"tiles-pnetcdf", "the same on PnetCDF, one collective a variable (MOM5's io_layout)",
+        {"tiles-pnetcdf", "the same on PnetCDF, one collective put per variable (MOM5's io_layout)",
          "pnetcdf", FileKind::classic, true, make_tiles_pnetcdf},
-        {"record-netcdf4", "Thalweg: the same as netCDF-4, without parallel HDF5", "netcdf4",
-         FileKind::netcdf4, true, make_record_netcdf4},
+        {"record-netcdf4", "Thalweg: method record to a netCDF-4 file, without parallel HDF5",
+         "netcdf4", FileKind::netcdf4, true, make_record_netcdf4},
         {"netcdf4", "netCDF-C on parallel HDF5, collective, with its fsync at close", "netcdf4",
          FileKind::netcdf4, false, make_netcdf4},
-        {"netcdf4-nosync", "the same with fsync left out, as the other methods do", "netcdf4",
+        {"netcdf4-nosync", "the same without the fsync, like the other methods", "netcdf4",
          FileKind::netcdf4, false, make_netcdf4_nosync},
-        {"peer-serial", "plain netCDF-C: rank 0 gathers a variable, swaps the indices, writes",
+        {"peer-serial", "plain netCDF-C: rank 0 gathers each variable, transposes it, and writes",
          "netcdf-c", FileKind::classic, false, make_peer_serial},
         {"peer-serial-default", "the same without a buffer-size hint, as nc_create does",
          "netcdf-c", FileKind::classic, false, make_peer_serial_default},
-        {"peer-pnetcdf", "plain PnetCDF: one blocking collective put a variable", "pnetcdf",
+        {"peer-pnetcdf", "plain PnetCDF: one blocking collective put per variable", "pnetcdf",
          FileKind::classic, false, make_peer_pnetcdf},
-        {"peer-pnetcdf-nonblocking", "plain PnetCDF: iput of all variables, one wait_all a step",
+        {"peer-pnetcdf-nonblocking", "plain PnetCDF: iput of all variables, one wait_all per step",
          "pnetcdf", FileKind::classic, false, make_peer_pnetcdf_nonblocking},
     };
     return table;
@@ -58,7 +61,7 @@ MethodInfo find_method(const std::string& name) {
     if (entry == table.end()) {
         std::string names;
         for (const MethodInfo& m : table) names += (names.empty() ? "" : ", ") + m.name;
-        throw UsageError("unknown method \"" + plain + "\"; there are " + names);
+        throw UsageError("unknown method \"" + plain + "\"; the methods are " + names);
     }
     MethodInfo info = *entry;
     if (colon == std::string::npos) return info;

@@ -1,4 +1,4 @@
-// What is told of a measurement: a table for people, JSON for programs.
+// The report of a measurement: a table for people, JSON for programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -83,7 +83,7 @@ private:
         for (const std::string& name : names) {
             for (const Runner& other : runners_)
                 if (other.result.info->name == name)
-                    throw UsageError("method \"" + name + "\" twice");
+                    throw UsageError("method \"" + name + "\" is given twice");
             measurement_.methods.push_back(find_method(name));
             runners_.emplace_back();
             runners_.back().result.info = &measurement_.methods.back();

@@ -93,7 +93,7 @@ std::string check_classic(const Reader& file, const Problem& p, const Variable& 
         const std::int64_t n = std::min(most, end - begin);
         const std::int64_t size = sizeof(T);
         if (!file.read(numbers, n * size, at + begin * size))
-            return fmt::format("{}, step {}: the file ends before", v.name, step);
+            return fmt::format("{}, step {}: the file is too short", v.name, step);
         const std::int64_t wrong = first_wrong<T, from_file<T>>(field, begin, numbers, n);
         if (wrong >= 0) return wrong_value(v, step, begin + wrong);
         begin += n;

@@ -56,7 +56,8 @@ Workload find_workload(const Options& options) {
     if (entry == table.end()) {
         std::string names;
         for (const Workload& w : table) names += (names.empty() ? "" : ", ") + w.name;
-        throw UsageError("unknown workload \"" + options.workload + "\"; there are " + names);
+        throw UsageError("unknown workload \"" + options.workload + "\"; the workloads are " +
+                         names);
     }
     Workload w = *entry;
     const double scale = options.scale > 0 ? options.scale : w.scale;

@@ -146,7 +146,7 @@ int compare(const CompareOptions& options) {
             const std::string file = comparison.contents();
             if (expected.empty()) expected = file;
             if (file == expected) continue;
-            fmt::print(stderr, "thalweg: method {} wrote another file than {}\n", ways[w],
+            fmt::print(stderr, "thalweg: the file of method {} differs from that of {}\n", ways[w],
                        options.methods.front());
             status = 1;
         }
@@ -154,7 +154,7 @@ int compare(const CompareOptions& options) {
         comparison.remove();
         const double plain = median(seconds[0]);
         const auto mega = static_cast<double>(comparison.bytes()) / 1e6;
-        fmt::print("{:.0f} MB a file, {} ranks, median of {}\n", mega, comparison.ranks(),
+        fmt::print("{:.0f} MB per file, {} ranks, median of {}\n", mega, comparison.ranks(),
                    options.repetitions);
         fmt::print("{:<10} {:>9} {:>8} {:>7}\n", "method", "seconds", "MB/s", "ratio");
         for (std::size_t w = 0; w < ways.size(); ++w) {

@@ -86,7 +86,7 @@ int main(int argc, char** argv) try {
 
     std::vector<std::string> files;
     CLI::App* const recovers = app.add_subcommand(
-        "recover", "Complete files that a killed run left under their temporary names");
+        "recover", "Complete the files that a killed run left under temporary names");
     recovers
         ->add_option("FILE", files,
                      "Name of the file, or its temporary name, FILE.part or FILE.part.N")
@@ -122,7 +122,8 @@ int main(int argc, char** argv) try {
     compares->add_option("--repetitions", comparison.repetitions, "Number of files of each method")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    compares->add_option("--folder", comparison.folder, "Folder for the files, which are removed")
+    compares
+        ->add_option("--folder", comparison.folder, "Directory for the files, which are removed")
         ->capture_default_str();
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
@@ -134,7 +135,8 @@ int main(int argc, char** argv) try {
     }
     if (combines->parsed()) {
         if (sets.size() > 1 && !output.empty()) {
-            fmt::print(stderr, "thalweg: combine: one output for {} sets\n", sets.size());
+            fmt::print(stderr, "thalweg: combine: --output is for one set; {} are given\n",
+                       sets.size());
             return exit_usage;
         }
         return combine(sets, output);

@@ -35,7 +35,7 @@ int attempt(const char* call, int ncid, std::initializer_list<const void*> point
     } catch (const Error& error) {
         return program.fail(call, ncid, error);
     } catch (const std::bad_alloc&) {
-        return program.fail(call, ncid, Error{CFIO_ERROR_MALLOC, "not enough memory"});
+        return program.fail(call, ncid, Error{CFIO_ERROR_MALLOC, "out of memory"});
     }
 }
 
@@ -60,7 +60,7 @@ std::size_t size_of(cfio_type type) {
         case CFIO_INT:
         case CFIO_FLOAT: return 4;
         case CFIO_DOUBLE: return 8;
-        default: throw Error{CFIO_ERROR_NC, "no type has the number " + std::to_string(type)};
+        default: throw Error{CFIO_ERROR_NC, "unknown type " + std::to_string(type)};
     }
 }
 
@@ -106,7 +106,7 @@ int cfio_put_att(int ncid, int varid, const char* name, cfio_type type, size_t l
     return attempt("cfio_put_att", ncid, {name, op}, [&] {
         File& file = program.file(ncid);
         const std::size_t size = size_of(type);
-        if (len > INT32_MAX / size) throw Error{CFIO_ERROR_NC, "too many values"};
+        if (len > INT32_MAX / size) throw Error{CFIO_ERROR_NC, "the attribute has too many values"};
         file.put_att(varid, Attribute{"", name, type, static_cast<std::int64_t>(len),
                                       std::string(static_cast<const char*>(op), len * size)});
     });

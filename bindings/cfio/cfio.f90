@@ -1,9 +1,9 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> The interface of CFIO (Huang et al. 2014) for Fortran, carried out by Thalweg: programs written
-!> for CFIO compile and run unchanged. docs/cfio.md tells what is kept and what is better; cfio.h
-!> describes the functions. Here indices start at 1, dimensions go fastest first, and variable 0
-!> is the file. The names of the paper's example are there too.
+!> The interface of CFIO (Huang et al. 2014) for Fortran, implemented with Thalweg: programs written
+!> for CFIO compile and run unchanged. docs/cfio.md says what is the same and what differs; cfio.h
+!> describes the functions. Here indices start at 1, dimensions are listed fastest first, and
+!> variable 0 is the file. The names that the paper's example uses are defined as well.
 module cfio
   use, intrinsic :: iso_c_binding, only: c_int, c_char, c_float, c_double
   implicit none
@@ -29,11 +29,11 @@ module cfio
   integer(c_int), parameter, public :: cfio_float = 5
   integer(c_int), parameter, public :: cfio_double = 6
 
-  !> Lengths that programs give their texts and arrays.
+  !> Lengths that programs use for their texts and arrays.
   integer, public :: char_len = 128
   integer, public :: array_len = 128
 
-  ! The arguments that receive an id have no intent: in the paper's example a constant stands there.
+  ! The arguments that receive an id have no intent: the paper's example passes a constant.
 
   interface
     integer(c_int) function cfio_init(x_proc_num, y_proc_num, ratio) bind(C, name='cfio_init')
@@ -41,7 +41,7 @@ module cfio
       integer(c_int), value :: x_proc_num, y_proc_num, ratio
     end function cfio_init
 
-    !> Some programs hand over their rank.
+    !> Some programs pass their rank.
     integer(c_int) function cfio_proc_type(rank) bind(C, name='thalweg_cfio_f_proc_type')
       import
       integer(c_int), intent(in), optional :: rank
@@ -90,7 +90,7 @@ module cfio
     end function cfio_close
   end interface
 
-  !> With or without start and count: they are a hint, and only those of cfio_put_vara decide.
+  !> With or without start and count, which are hints; only those of cfio_put_vara matter.
   interface cfio_def_var
     integer(c_int) function def_var(ncid, name, xtype, ndims, dimids, varid) &
         bind(C, name='thalweg_cfio_f_def_var')

@@ -1,15 +1,16 @@
-/* The interface of CFIO (Huang et al. 2014), carried out by Thalweg: programs written for CFIO
- * compile and run unchanged. docs/cfio.md tells what is kept and what is better.
+/* The interface of CFIO (Huang et al. 2014), implemented with Thalweg: programs written for CFIO
+ * compile and run unchanged. docs/cfio.md says what is the same and what differs.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every function returns 0 or one of the codes below; the reason is printed on standard error.
- * cfio_init is called by all ranks of MPI_COMM_WORLD, cfio_finalize too; the others by the clients.
- * cfio_create, cfio_enddef, cfio_close and cfio_finalize wait for the other clients, the rest for
- * nobody. What a call returned on one client only, cfio_close of that file returns on all (and
- * cfio_finalize, where it belongs to no file). cfio_close does not wait until the file is written:
- * a failure after it comes from the next cfio_create, cfio_enddef or cfio_close of any file, which
- * has done its own work then, and again from cfio_finalize.
+ * Every function returns 0 or one of the codes below; the reason is printed to standard error.
+ * All ranks of MPI_COMM_WORLD call cfio_init and cfio_finalize; only the clients call the other
+ * functions. cfio_create, cfio_enddef, cfio_close and cfio_finalize wait for the other clients, the
+ * others for nobody. An error that a call returned on one client only is returned again, on all
+ * clients, by cfio_close of that file (or by cfio_finalize, if it belongs to no file). cfio_close
+ * does not wait until the file is written: an error after it is returned by the next cfio_create,
+ * cfio_enddef or cfio_close of any file, which has then still done its own work, and again by
+ * cfio_finalize.
  */
 #ifndef CFIO_H
 #define CFIO_H
@@ -23,7 +24,7 @@
 extern "C" {
 #endif
 
-/* What CFIO's clients have for data on their way. Here nothing depends on it. */
+/* The size of the send buffer of CFIO's clients. Not used here. */
 #define CLIENT_BUF_SIZE ((size_t)512 * 1024 * 1024)
 
 #define CFIO_PROC_CLIENT 1
@@ -39,12 +40,12 @@ typedef int cfio_type;
 #define CFIO_FLOAT 5
 #define CFIO_DOUBLE 6
 
-/** netCDF's number of a type; NC_NAT of what is none. */
+/** netCDF's number of a type; NC_NAT if it is not a type. */
 static inline nc_type cfio_type_to_nc(cfio_type type) {
     return type >= CFIO_BYTE && type <= CFIO_DOUBLE ? (nc_type)type : NC_NAT;
 }
 
-/** Sets size to the bytes of a value. */
+/** Sets size to the number of bytes of a value. */
 #define cfio_types_size(size, type)                                                                \
     do {                                                                                           \
         switch (type) {                                                                            \
@@ -59,16 +60,17 @@ static inline nc_type cfio_type_to_nc(cfio_type type) {
     } while (0)
 
 #define CFIO_ERROR_NONE 0
-#define CFIO_ERROR_MALLOC (-1)           /* not enough memory */
-#define CFIO_ERROR_INVALID_INIT_ARG (-3) /* cfio_init failed, or this rank is no client */
+#define CFIO_ERROR_MALLOC (-1)           /* out of memory */
+#define CFIO_ERROR_INVALID_INIT_ARG (-3) /* cfio_init failed, or this rank is not a client */
 #define CFIO_ERROR_ARG_NULL (-4)         /* an argument is NULL */
 #define CFIO_ERROR_FINAL_AFTER_MPI (-200)
-#define CFIO_ERROR_EXCEED_BOUND (-400) /* an index outside the variable */
+#define CFIO_ERROR_EXCEED_BOUND (-400) /* index out of bounds */
 #define CFIO_ERROR_NC_NO_EXIST (-401)  /* no such file, dimension or variable */
 #define CFIO_ERROR_VAR_NO_EXIST (-401)
-#define CFIO_ERROR_NC (-500) /* the file cannot be made, cannot hold this, or was not written */
+#define CFIO_ERROR_NC (-500) /* the file cannot be created, cannot hold this, or was not written   \
+                              */
 
-/* What stands between the two is done by the clients. */
+/* Code between the two is executed by the clients only. */
 #define CFIO_START(...) if (cfio_proc_type() == CFIO_PROC_CLIENT) {
 #define CFIO_END(...) }
 
@@ -81,7 +83,7 @@ int cfio_init(int x_proc_num, int y_proc_num, int ratio);
 
 int cfio_finalize(void);
 
-/* Some programs hand over their rank. */
+/* Some programs pass their rank. */
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 int cfio_proc_type(...);
 #else
@@ -94,7 +96,7 @@ int cfio_create(const char* path, int cmode, int* ncid);
 /** @param len  0: unlimited */
 int cfio_def_dim(int ncid, const char* name, size_t len, int* id);
 
-/** @param start, count  a hint of what this client will put; only that of cfio_put_vara counts */
+/** @param start, count  hints on what this client will put; only those of cfio_put_vara matter */
 int cfio_def_var(int ncid, const char* name, cfio_type type, int ndims, const int* dimids,
                  const size_t* start, const size_t* count, int* varid);
 
@@ -104,17 +106,17 @@ int cfio_put_att(int ncid, int varid, const char* name, cfio_type type, size_t l
 int cfio_enddef(int ncid);
 int cfio_inq_varid(int ncid, const char* name, int* varid);
 
-/** Puts a block: indices from 0, the slowest dimension first. The buffer is free on return. */
+/** Puts a block: indices from 0, slowest dimension first. The buffer can be reused on return. */
 int cfio_put_vara_float(int ncid, int varid, int dim, const size_t* start, const size_t* count,
                         const float* p);
 int cfio_put_vara_double(int ncid, int varid, int dim, const size_t* start, const size_t* count,
                          const double* p);
-/* CFIO's own header lacks this one, so that programs declare it themselves, without const. */
+/* CFIO's own header lacks this function, so programs declare it themselves, without const. */
 int thalweg_cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start,
                               const size_t* count, const int* p);
 #ifdef __cplusplus
 extern "C++" {
-/* A template stands beside any declaration. */
+/* A template is compatible with any declaration by the program. */
 template <int = 0>
 int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const size_t* count,
                       const int* p) {
@@ -125,7 +127,7 @@ int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const s
 int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count, int* p);
 #endif
 
-/** What was put so far may be written. */
+/** Data put so far may be written. */
 int cfio_io_end(void);
 
 int cfio_close(int ncid);

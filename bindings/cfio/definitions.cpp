@@ -7,7 +7,7 @@
 namespace thalweg::cfio {
 namespace {
 
-// Numbers, and texts behind their lengths.
+// Numbers, and texts after their lengths.
 class Packer {
 public:
     void number(std::int64_t value) {

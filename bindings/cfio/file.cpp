@@ -29,7 +29,7 @@ template <class T>
 const T& at(const std::vector<T>& list, int id, const char* what) {
     if (id < 1 || static_cast<std::size_t>(id) > list.size())
         throw Error{CFIO_ERROR_VAR_NO_EXIST,
-                    std::string("no ") + what + " has the id " + std::to_string(id)};
+                    std::string("no ") + what + " with id " + std::to_string(id)};
     return list[static_cast<std::size_t>(id) - 1];
 }
 
@@ -39,8 +39,7 @@ int id_of(std::vector<T>& known, std::vector<T>& pending, T one, bool defined) {
     const auto there = find(known, one);
     const auto id = static_cast<int>(there - known.begin()) + 1;
     if (there != known.end()) return id;
-    if (defined)
-        throw Error{CFIO_ERROR_NC, "'" + one.name + "' is defined after the definitions ended"};
+    if (defined) throw Error{CFIO_ERROR_NC, "'" + one.name + "' is defined after cfio_enddef"};
     pending.push_back(one);
     known.push_back(std::move(one));
     return id;
@@ -50,11 +49,12 @@ int id_of(std::vector<T>& known, std::vector<T>& pending, T one, bool defined) {
 
 int File::def_dim(const std::string& name, std::size_t length) {
     const std::int64_t count = signed_of(length);
-    if (count < 0) throw Error{CFIO_ERROR_NC, "the dimension '" + name + "' has no such length"};
+    if (count < 0)
+        throw Error{CFIO_ERROR_NC, "the length of dimension '" + name + "' is out of range"};
     const bool printable =
         std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
     if (name.empty() || name.back() == ' ' || !printable)
-        throw Error{CFIO_ERROR_NC, "'" + name + "' is no name of a dimension"};
+        throw Error{CFIO_ERROR_NC, "'" + name + "' is not a valid name of a dimension"};
     return id_of(known_.dims, pending_.dims, Dimension{name, count}, defined_);
 }
 
@@ -72,7 +72,7 @@ int File::find_var(const std::string& name) {
 void File::also_called(int number, int varid) {
     const auto [there, is_new] = aliases_.emplace(number, varid);
     if (!is_new && there->second != varid)
-        throw Error{CFIO_ERROR_NC, "two variables have the id " + std::to_string(number)};
+        throw Error{CFIO_ERROR_NC, "id " + std::to_string(number) + " is used for two variables"};
 }
 
 const Variable& File::variable(int id) const {
@@ -92,7 +92,7 @@ void File::put_box(int varid, int ndims, const std::size_t* start, const std::si
     if (ndims < 0 || static_cast<std::size_t>(ndims) != rank)
         throw Error{CFIO_ERROR_NC, "'" + var.name + "' has " + std::to_string(rank) +
                                        " dimensions, not " + std::to_string(ndims)};
-    if (!defined_) throw Error{CFIO_ERROR_NC, "data before cfio_enddef"};
+    if (!defined_) throw Error{CFIO_ERROR_NC, "cfio_put_vara was called before cfio_enddef"};
     if (rank > 0 && (start == nullptr || count == nullptr))
         throw Error{CFIO_ERROR_ARG_NULL, "start or count is NULL"};
     std::vector<std::int64_t> first(rank);
@@ -102,10 +102,10 @@ void File::put_box(int varid, int ndims, const std::size_t* start, const std::si
         first[d] = signed_of(start[d]);
         length[d] = signed_of(count[d]);
         if (first[d] < 0 || length[d] < 0)
-            throw Error{CFIO_ERROR_EXCEED_BOUND, "'" + var.name + "' has no such index"};
+            throw Error{CFIO_ERROR_EXCEED_BOUND, "'" + var.name + "': index out of bounds"};
         empty = empty || length[d] == 0;
     }
-    if (data == nullptr && !empty) throw Error{CFIO_ERROR_ARG_NULL, "the data are NULL"};
+    if (data == nullptr && !empty) throw Error{CFIO_ERROR_ARG_NULL, "the data pointer is NULL"};
     const int status =
         tw_put_box(handle_, var.name.c_str(), type, first.data(), length.data(), data);
     // A value that does not fit is replaced; the block is put all the same.
@@ -159,7 +159,8 @@ void File::define(bool alike) {
     }
     if (first != TW_OK) throw Error{code_of(first), text, true};
     if (!conflict.empty())
-        throw Error{CFIO_ERROR_NC, "the clients define '" + conflict + "' differently", true};
+        throw Error{CFIO_ERROR_NC, "the definitions of '" + conflict + "' differ between clients",
+                    true};
 }
 
 void File::enddef() {
@@ -171,7 +172,7 @@ void File::close() {
     const Outcome outcome = agree_on(Call::close);
     Error error{
         outcome.error,
-        "error " + std::to_string(outcome.error) + " of client " + std::to_string(outcome.client),
+        "error " + std::to_string(outcome.error) + " on client " + std::to_string(outcome.client),
         true};
     try {
         define(outcome.alike);

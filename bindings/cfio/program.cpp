@@ -44,11 +44,11 @@ void Program::init(int x, int y, int ratio) {
     };
     int mpi_runs = 0;
     MPI_Initialized(&mpi_runs);
-    if (mpi_runs == 0) refuse("MPI_Init comes first");
+    if (mpi_runs == 0) refuse("call MPI_Init first");
     if (running_) refuse("called twice");
     error_ = 0;
     type_ = CFIO_PROC_BLANK;
-    if (!usable(x, y, ratio)) refuse("grid and ratio are positive and the same on all ranks");
+    if (!usable(x, y, ratio)) refuse("grid and ratio must be positive and the same on all ranks");
     const Roles roles = roles_of(x, y, ratio);
     int rank = 0;
     int size = 1;
@@ -57,8 +57,9 @@ void Program::init(int x, int y, int ratio) {
     if (roles.needed() > size)
         refuse("a grid of " + std::to_string(x) + " x " + std::to_string(y) + " with ratio " +
                std::to_string(ratio) + " needs " + std::to_string(roles.needed()) +
-               " ranks (clients: " + std::to_string(roles.clients) + ", servers: " +
-               std::to_string(roles.servers) + "); there are " + std::to_string(size));
+               " ranks (clients: " + std::to_string(roles.clients) +
+               ", servers: " + std::to_string(roles.servers) + "), but the program runs on " +
+               std::to_string(size));
     start(roles, rank);
     running_ = true;
 }
@@ -96,7 +97,7 @@ std::string Program::start_session(const Roles& roles, int rank) {
     if (status != TW_OK)
         trouble = text_of(status, session_);
     else if (!kept(roles, rank))
-        trouble = "the settings do not allow CFIO's clients and servers";
+        trouble = "the settings in the environment conflict with CFIO's clients and servers";
     if (trouble.empty() && roles.is_client(rank))
         tw_model_comm(session_, &clients_);
     else
@@ -167,7 +168,7 @@ void Program::finish() {
 
 void Program::require_client() const {
     if (clients_ == MPI_COMM_NULL)
-        throw Error{CFIO_ERROR_INVALID_INIT_ARG, "this rank is no client, or cfio_init failed"};
+        throw Error{CFIO_ERROR_INVALID_INIT_ARG, "this rank is not a client, or cfio_init failed"};
 }
 
 // ---- files ------------------------------------------------------------------------------------
@@ -179,7 +180,7 @@ int Program::create(const std::string& path, int cmode) {
     if (!outcome.together)
         throw Error{CFIO_ERROR_NC, "the other clients are in another call or create another file"};
     if ((cmode & NC_64BIT_OFFSET) != 0 && (cmode & NC_64BIT_DATA) != 0)
-        throw Error{CFIO_ERROR_NC, "'" + path + "' is asked for in two formats", true};
+        throw Error{CFIO_ERROR_NC, "'" + path + "': cmode asks for two formats", true};
     if ((cmode & NC_NOCLOBBER) != 0) {
         complete_files();  // they have their names then
         int rank = 0;
@@ -187,13 +188,13 @@ int Program::create(const std::string& path, int cmode) {
         // One client looks: the file systems of several may not show the same at the same time.
         const bool taken = rank == 0 && access(path.c_str(), F_OK) == 0;
         if (first_error(clients_, taken ? CFIO_ERROR_NC : 0) != 0)
-            throw Error{CFIO_ERROR_NC, "'" + path + "' exists", true};
+            throw Error{CFIO_ERROR_NC, "'" + path + "' already exists", true};
     }
     end_open_file(path);
     tw_file handle = nullptr;
     int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
     if (status != TW_OK) {
-        // It may be the failure of an earlier file of this path, which is told once.
+        // It may be the error of an earlier file of this path, which is returned only once.
         const Error first{code_of(status), text_of(status, session_), true};
         status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
         if (status != TW_OK) throw first;
@@ -258,9 +259,9 @@ File& Program::file(int id) {
     const auto there = files_.find(id);
     if (there == files_.end() && replaced_.contains(id))
         throw Error{CFIO_ERROR_NC_NO_EXIST,
-                    "file " + std::to_string(id) + " ended when its path was created again"};
+                    "file " + std::to_string(id) + " was closed when its path was created again"};
     if (there == files_.end())
-        throw Error{CFIO_ERROR_NC_NO_EXIST, "no open file has the id " + std::to_string(id)};
+        throw Error{CFIO_ERROR_NC_NO_EXIST, "no open file with id " + std::to_string(id)};
     return there->second;
 }
 

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Attributes of a file or of a restart, which differ in the C functions alone. Not for programs.
+!> Attributes of a file or of a restart, which differ only in the C functions. Internal.
 module thalweg_attributes
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: TW_OK
@@ -10,7 +10,7 @@ module thalweg_attributes
 
   public :: c_inq_att_of, c_get_att_text_of, inq_att, get_att_text
 
-  ! tw_inq_att, tw_get_att_text and their relatives.
+  ! tw_inq_att, tw_get_att_text and similar functions.
   abstract interface
     integer(c_int) function c_inq_att_of(owner, var, name, type, n) bind(C)
       import
@@ -31,7 +31,7 @@ module thalweg_attributes
 
 contains
 
-  !> Type and number of values; `caller` is what the program called.
+  !> Type and number of values; `caller` is the name of the procedure that the program called.
   subroutine inq_att(c_inq, owner, session, caller, var, name, type, n, ierr)
     procedure(c_inq_att_of) :: c_inq
     type(c_ptr), intent(in) :: owner, session
@@ -49,7 +49,7 @@ contains
     call check(status, session, caller, ierr)
   end subroutine inq_att
 
-  !> A text, '' after an error.
+  !> A text attribute, '' after an error.
   function get_att_text(c_inq, c_get, owner, session, caller, var, name, ierr) result(text)
     procedure(c_inq_att_of) :: c_inq
     procedure(c_get_att_text_of) :: c_get

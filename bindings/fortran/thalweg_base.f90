@@ -6,12 +6,12 @@ module thalweg_base
   implicit none
   private
 
-  !> A session: what tw_init makes and tw_finalize ends.
+  !> A session, from tw_init to tw_finalize.
   type, bind(C), public :: tw_session
     type(c_ptr) :: handle = c_null_ptr
   end type tw_session
 
-  !> What this rank holds of an index space; belongs to its session.
+  !> The elements of an index space that each rank holds; belongs to its session.
   type, bind(C), public :: tw_decomposition
     type(c_ptr) :: handle = c_null_ptr
     type(c_ptr) :: session = c_null_ptr
@@ -24,7 +24,7 @@ module thalweg_base
     type(c_ptr) :: session = c_null_ptr
   end type tw_file
 
-  ! Types of variables in the file: the values of netCDF.
+  ! Types of variables in the file; the values are netCDF's.
   integer(c_int), parameter, public :: TW_BYTE = 1
   integer(c_int), parameter, public :: TW_CHAR = 2
   integer(c_int), parameter, public :: TW_SHORT = 3

@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> What the parts of module thalweg need to call C: errors, texts, names in C's order. Not for
-!> programs.
+!> Helpers of module thalweg for calling C: errors, texts, names in C's order. Internal.
 module thalweg_c
   use, intrinsic :: iso_c_binding
   implicit none
@@ -26,8 +25,8 @@ module thalweg_c
 
 contains
 
-  !> Gives the status to ierr or, without ierr, stops the program if it is an error.
-  !>   procedure  what was called, for the message
+  !> Returns the status in ierr; without ierr, an error stops the program.
+  !>   procedure  name of the procedure that was called, for the message
   subroutine check(status, session, procedure, ierr)
     integer(c_int), intent(in) :: status
     type(c_ptr), intent(in) :: session
@@ -36,14 +35,14 @@ contains
     call c_check(status, session, c_text(procedure), ierr)
   end subroutine check
 
-  !> The text without trailing blanks, ended as C expects.
+  !> The text without trailing blanks, with C's terminating null character.
   pure function c_text(text) result(ended)
     character(len=*), intent(in) :: text
     character(len=:), allocatable :: ended
     ended = trim(text)//c_null_char
   end function c_text
 
-  !> As c_text; empty without a text.
+  !> As c_text; empty if the text is absent.
   pure function c_settings(text) result(ended)
     character(len=*), intent(in), optional :: text
     character(len=:), allocatable :: ended
@@ -68,8 +67,8 @@ contains
     end do
   end function f_text
 
-  !> Where a name of a list ends that begins at `first`. Blanks separate names; a backslash keeps a
-  !> blank, or a backslash, in a name.
+  !> Position of the last character of the name that begins at `first` of a list. Blanks separate
+  !> names; a backslash escapes a blank or a backslash in a name.
   pure integer function name_end(names, first)
     character(len=*), intent(in) :: names
     integer, intent(in) :: first
@@ -101,7 +100,7 @@ contains
     end do
   end function name_count
 
-  !> The names in the other order, for C: 'lon lat time' becomes "time lat lon".
+  !> The names in reverse order, for C: 'lon lat time' becomes "time lat lon".
   pure function reversed(names) result(ended)
     character(len=*), intent(in) :: names
     character(len=:), allocatable :: ended

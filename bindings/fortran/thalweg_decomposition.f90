@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> What a rank holds of an index space, by boxes or by lists of global indices: part of module
-!> thalweg.
+!> Which elements of an index space a rank holds, as boxes or as lists of global indices: part of
+!> module thalweg.
 module thalweg_decomposition
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
@@ -12,8 +12,8 @@ module thalweg_decomposition
 
   public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad
 
-  !> What a read does with the halo along a dimension: leaves it; fills it as far as the shape
-  !> reaches; fills it, the first index coming behind the last.
+  !> What a read does with the halo along a dimension: leaves it unchanged; reads it within the
+  !> global shape; reads it with periodic indices, the last followed by the first.
   integer(c_int), parameter, public :: TW_HALO_KEEP = 0
   integer(c_int), parameter, public :: TW_HALO_CLIP = 1
   integer(c_int), parameter, public :: TW_HALO_PERIODIC = 2
@@ -22,18 +22,19 @@ module thalweg_decomposition
 
   !> d = tw_decompose(io, dims, shape, start, count [, halo_low] [, halo_high] [, ierr])
   !>
-  !> Declares which elements of an index space this rank holds: any number of boxes.
+  !> Declares which elements of an index space this rank holds, as any number of boxes. If the boxes
+  !> are parts of larger arrays, see tw_pad.
   !>   dims       names in the order of the array in memory, fastest first: 'lon lev lat'
   !>   shape      (ndims) global lengths, the same on every rank
   !>   start      (ndims) first global index of this rank's box, from 1; or (ndims, nblocks), one
-  !>              column a box; nblocks may be 0 and may differ between ranks
-  !>   count      as start: the lengths of each box
-  !>   halo_low   (ndims) elements that the array has before each box, e.g. [1, 0, 1]; for tw_get
-  !>   halo_high  and tw_put with the whole array, an array section does not need them
-  !> Arrays that all boxes share, with extents of their own: tw_pad.
-  !> The integers are all of kind int32 or all of kind int64.
-  !> Errors: TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element held twice), TW_EMISMATCH.
-  !> Collective.
+  !>              column per box; nblocks may be 0 and may differ between ranks
+  !>   count      shaped like start: the lengths of each box
+  !>   halo_low   (ndims) extra elements of the array before each box, and
+  !>   halo_high  (ndims) after it, e.g. [1, 0, 1]; needed if tw_put and tw_get get the whole array,
+  !>              not if they get the array section without the halo
+  !> The integers must all be of kind int32 or all of kind int64.
+  !> Errors: TW_EARG, TW_EEXISTS (a dimension named twice), TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an
+  !> element is in two boxes), TW_EMISMATCH (names or shape differ between ranks). Collective.
   interface tw_decompose
     module procedure box_int32
     module procedure box_int64
@@ -43,21 +44,22 @@ module thalweg_decomposition
 
   !> d = tw_decompose_list(io, dims, shape, listed, indices [, shared] [, ierr])
   !>
-  !> Declares which elements of an index space this rank holds by a list of global indices, in any
-  !> order: columns of an unstructured mesh, land points. The list runs over some of the dimensions;
-  !> the others are held whole. In memory the listed dimensions are one, as long as the list.
+  !> Declares which elements of an index space this rank holds, as a list of global indices in any
+  !> order: columns of an unstructured mesh, land points. The list covers some of the dimensions; of
+  !> the others, every rank holds the full length. In memory the listed dimensions are a single one,
+  !> as long as the list.
   !>   dims     names of all dimensions in the order of the array in memory, fastest first:
   !>            'lev ncol'
   !>   shape    (ndims) global lengths, the same on every rank
-  !>   listed   names of the dimensions that the list runs over: one or more neighbours in dims, in
-  !>            the same order: 'ncol', or 'lon lat'
-  !>   indices  global index of each position of the list, from 1, the first listed dimension being
-  !>            the fastest: of (i, j) it is i + (j - 1) * nlon; 0 is a hole: the position exists in
-  !>            memory, and has no place in the file
-  !>   shared   whether an index may occur more than once, on any ranks: for reading alone
-  !> The integers are all of kind int32 or all of kind int64.
-  !> Errors: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an index twice, on one rank or on
-  !> two), TW_EMISMATCH, TW_ENOMEM. Collective.
+  !>   listed   names of the dimensions that the list covers: one or more that are adjacent in dims,
+  !>            in the same order: 'ncol', or 'lon lat'
+  !>   indices  global index of each position of the list, from 1, with the first listed dimension
+  !>            fastest: (i, j) has the index i + (j - 1) * nlon; 0 marks a hole: the position
+  !>            exists in memory but not in the file
+  !>   shared   whether an index may occur more than once, on any ranks: for reading only
+  !> The integers must all be of kind int32 or all of kind int64.
+  !> Errors: TW_EARG, TW_EEXISTS (a dimension named twice), TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an
+  !> index occurs twice, on one rank or on two), TW_EMISMATCH, TW_ENOMEM. Collective.
   interface tw_decompose_list
     module procedure list_int32
     module procedure list_int64
@@ -65,20 +67,22 @@ module thalweg_decomposition
 
   !> call tw_pad(d, extent, boxes [, ierr])
   !>
-  !> Tells that the boxes of a decomposition are parts of larger arrays, all of the same extents:
-  !> those of models with blocks, as (nx_block, ny_block, max_blocks), some of which are smaller than
-  !> the others and some not used. In memory each box begins after halo_low elements along each
-  !> dimension; what follows it and its halo is padding, which is never written. It counts for the
-  !> variables, reads and restarts that are defined, called and written from then on: they take the
-  !> whole array, or without the halo its section of extent - halo_low - halo_high; both with all
-  !> boxes that there is room for, or with those that this rank has.
-  !>   extent  (ndims) elements from box to box along each dimension, halo included: [nx_block,
-  !>           ny_block]; the same on every rank, and no less than any box with its halo
+  !> Declares that the boxes of a decomposition are parts of larger arrays, all of the same extent,
+  !> as in models with blocks: of an array (nx_block, ny_block, max_blocks) some blocks are smaller
+  !> than the others and some are not used. In memory each box begins after halo_low elements along
+  !> each dimension; the elements after it and its halo are padding, which is never written. This
+  !> applies to the variables defined, reads called and restarts written from now on: they take the
+  !> whole array, or its section without the halo, of extent - halo_low - halo_high; either with all
+  !> the boxes that there is room for, or with those that this rank has.
+  !>   extent  (ndims) length of the array of one box along each dimension, halo included:
+  !>           [nx_block, ny_block]; the same on every rank, and at least that of every box with its
+  !>           halo
   !>   boxes   number of boxes that this rank's arrays have room for: max_blocks
-  !> The integers are all of kind int32 or all of kind int64.
+  !> The integers must all be of kind int32 or all of kind int64. A warning is logged if the extent
+  !> along some dimension is larger than every box with its halo, because an undeclared halo would
+  !> be written as part of the box.
   !> Errors: TW_EARG (a list), TW_ESHAPE (not one extent for each dimension, or a box does not fit),
-  !> TW_EMISMATCH (the extents differ between ranks), TW_EHANDLE. Extents larger than every box with
-  !> its halo are warned of: a halo that was not declared would be taken for the box. Collective.
+  !> TW_EMISMATCH (the extents differ between ranks), TW_EHANDLE. Collective.
   interface tw_pad
     module procedure pad_int32
     module procedure pad_int64
@@ -180,7 +184,7 @@ contains
     if (present(halo_low)) fits = fits .and. size(halo_low) == n
     if (present(halo_high)) fits = fits .and. size(halo_high) == n
 
-    ! Collective: ranks whose arrays do not fit take part as well, with an invalid number of boxes.
+    ! Collective: ranks with arrays of the wrong size take part with an invalid number of boxes.
     nblocks = -1
     allocate (lengths(n), low(n), high(n), source=0_int64)
     if (fits) then
@@ -196,8 +200,8 @@ contains
       call check(status, io%handle, 'tw_decompose', ierr)
     else
       d%handle = c_null_ptr
-      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose: shape, start, count or halo has not &
-        &one value for each name of "'//dims//'"', ierr)
+      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose: shape, start, count and halo must have &
+        &one value for each name in "'//dims//'"', ierr)
     end if
   end function boxes_int64
 
@@ -241,7 +245,7 @@ contains
     if (present(shared)) then
       if (shared) flags = 1
     end if
-    ! Collective: a rank whose shape does not fit takes part as well, with an invalid length.
+    ! Collective: a rank with a shape of the wrong size takes part with an invalid length.
     fits = size(shape) == name_count(dims)
     allocate (lengths(name_count(dims)), source=1_int64)
     n = -1
@@ -255,15 +259,17 @@ contains
       call check(status, io%handle, 'tw_decompose_list', ierr)
     else
       d%handle = c_null_ptr
-      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose_list: shape has not one value for &
-        &each name of "'//dims//'"', ierr)
+      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose_list: shape must have one value for &
+        &each name in "'//dims//'"', ierr)
     end if
   end function list_from_0
 
   ! ---- both ------------------------------------------------------------------------------------
 
-  !> call tw_fill_halo(d, edges [, ierr]): what reads with this decomposition do with the halos of
-  !> the arrays from now on.
+  !> call tw_fill_halo(d, edges [, ierr])
+  !>
+  !> Sets what reads called from now on do with the halos of this decomposition's arrays, corners
+  !> included. Halos are never written.
   !>   edges  (ndims) TW_HALO_KEEP, TW_HALO_CLIP or TW_HALO_PERIODIC, in the decomposition's order
   !> Errors: TW_EARG, TW_EMISMATCH, TW_EHANDLE. Collective.
   subroutine tw_fill_halo(decomposition, edges, ierr)
@@ -272,7 +278,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: backwards_edges(most_dims)
     integer :: n
-    ! Collective: a rank whose edges do not fit takes part as well, with none that there is.
+    ! Collective: a rank with the wrong number of edges takes part with invalid ones.
     backwards_edges = -1
     n = size(edges)
     if (n == decomposition%ndims) backwards_edges(:n) = edges(n:1:-1)
@@ -299,7 +305,7 @@ contains
     call check(c_pad(decomposition%handle, lengths, boxes), decomposition%session, 'tw_pad', ierr)
   end subroutine pad_int64
 
-  !> The other order of the dimensions.
+  !> The dimensions in reverse order.
   pure function backwards(array) result(turned)
     integer(int64), intent(in) :: array(:)
     integer(int64) :: turned(size(array))

@@ -1,5 +1,5 @@
-/* The C side of the Fortran interface: array descriptors become tw_put_strided and its relatives,
- * and errors that no ierr receives stop the program.
+/* The C side of the Fortran interface: turns array descriptors into calls of tw_put_strided and
+ * similar functions, and stops the program at errors if there is no ierr.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,13 +30,13 @@ struct fortran_restart {
 /* A Fortran array in C's order of dimensions. */
 struct view {
     void* data;
-    int type; /* negative: none that a file can hold */
+    int type; /* negative: a type that a file cannot hold */
     int rank;
     int64_t extent[CFI_MAX_RANK + 1];
     int64_t stride[CFI_MAX_RANK + 1]; /* in bytes */
 };
 
-/* Most dimensions of a variable. */
+/* Largest number of dimensions of a variable. */
 enum { max_dims = 16 };
 
 /* netCDF's names have at most 256 bytes; longer ones are cut to 257 and so found too long. */
@@ -193,7 +193,7 @@ static void stop(int status, tw_session session, const char* procedure) {
     if (started && !ended) {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        // An error of all ranks is printed once: rank 0 ends the others in the meantime.
+        // Print an error of all ranks only once: rank 0 aborts the others while they sleep.
         if (rank > 0) sleep(1);
         fprintf(stderr, "thalweg: rank %d: %s: %s%s%s\n", rank, procedure, tw_strerror(status),
                 *text == '\0' ? "" : "\n  ", text);
@@ -238,18 +238,18 @@ void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* na
     const struct name var = name_of(name);
     const struct view view = view_of(array);
     if (decomposition != NULL && decomposition->handle == NULL) {
-        thalweg_f_check(TW_EHANDLE, NULL, "tw_put_record: the decomposition was never made", ierr);
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_put_record: the decomposition was never created",
+                        ierr);
         return;
     }
-    thalweg_f_check(
-        tw_put_record_strided(file->handle, var.text,
-                              decomposition == NULL ? NULL : decomposition->handle,
-                              (int64_t)*record - 1, (tw_type)view.type, view.data, view.rank,
-                              view.extent, view.stride),
-        file->session, "tw_put_record", ierr);
+    thalweg_f_check(tw_put_record_strided(file->handle, var.text,
+                                          decomposition == NULL ? NULL : decomposition->handle,
+                                          (int64_t)*record - 1, (tw_type)view.type, view.data,
+                                          view.rank, view.extent, view.stride),
+                    file->session, "tw_put_record", ierr);
 }
 
-/* The integers of a vector in the other order; what is behind them is outside any variable. */
+/* The integers of a vector in reverse order; the rest are never valid as indices or counts. */
 static void backwards(const CFI_cdesc_t* vector, int64_t less, int64_t* to) {
     const CFI_index_t n = vector->dim[0].extent;
     for (int i = 0; i < max_dims; ++i) {
@@ -273,7 +273,7 @@ static char* pack(const struct view* view, int d, const char* from, size_t size,
     return to;
 }
 
-/* Appends a list of lengths in Fortran's order, which is the other way round than the given one. */
+/* Appends a list of lengths in Fortran's order, the reverse of the given one. */
 static void say_shape(char* text, size_t room, int rank, const int64_t* extent) {
     for (int d = rank - 1; d >= 0; --d) {
         const size_t used = strlen(text);
@@ -286,7 +286,7 @@ static void say_shape(char* text, size_t room, int rank, const int64_t* extent) 
     }
 }
 
-/* @param why  of a failure that the library does not know of, its text */
+/* @param why  receives the text of an error that is detected here and not by the library */
 static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count,
                    char* why, size_t room) {
@@ -295,7 +295,9 @@ static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
     const size_t size = view.type == TW_CHAR ? 1 : array->elem_len;
     const CFI_index_t nd = start->dim[0].extent;
     if (nd != count->dim[0].extent || nd > max_dims) {
-        snprintf(why, room, "tw_put_box: '%s': start has %lld elements, count %lld, at most %d",
+        snprintf(why, room,
+                 "tw_put_box: '%s': start has %lld elements and count has %lld; they must have the "
+                 "same number, at most %d",
                  var.text, (long long)nd, (long long)count->dim[0].extent, max_dims);
         return TW_ESHAPE;
     }
@@ -324,7 +326,7 @@ static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
     if (!dense && n > 0) {
         packed = malloc((size_t)n * size);
         if (packed == NULL) {
-            snprintf(why, room, "tw_put_box: '%s': no memory", var.text);
+            snprintf(why, room, "tw_put_box: '%s': out of memory", var.text);
             return TW_ENOMEM;
         }
         pack(&view, 0, view.data, size, packed);
@@ -359,7 +361,7 @@ void thalweg_f_put_box_int64(const struct fortran_file* file, const CFI_cdesc_t*
     check_box(file, name, array, start, count, ierr);
 }
 
-/* Collective: a rank without the decomposition takes part with an array that cannot be. */
+/* Collective: a rank without the decomposition takes part with an invalid array. */
 static void get(const struct fortran_file* file, const CFI_cdesc_t* name, const CFI_cdesc_t* array,
                 const struct fortran_decomposition* decomposition, const int* record, int flags,
                 int* ierr) {
@@ -371,7 +373,7 @@ static void get(const struct fortran_file* file, const CFI_cdesc_t* name, const 
                        record == NULL ? 0 : (int64_t)*record - 1, (tw_type)view.type, view.data,
                        never_made ? -1 : view.rank, view.extent, view.stride, flags);
     if (never_made)
-        thalweg_f_check(TW_EHANDLE, NULL, "tw_get: the decomposition was never made", ierr);
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_get: the decomposition was never created", ierr);
     else
         thalweg_f_check(status, file->session, flags == TW_COPY ? "tw_get" : "tw_get_deferred",
                         ierr);
@@ -425,7 +427,8 @@ static void get_att(get_attribute act, void* owner, tw_session session, const ch
     const int dense =
         value->rank == 0 || n <= 1 || value->dim[0].sm == (CFI_index_t)value->elem_len;
     if (value->rank > 1 || !dense) {
-        thalweg_f_check(TW_ESHAPE, NULL, "tw_get_att: no contiguous array of rank 1", ierr);
+        thalweg_f_check(TW_ESHAPE, NULL,
+                        "tw_get_att: value must be a scalar or a contiguous rank-1 array", ierr);
         return;
     }
     thalweg_f_check(
@@ -475,7 +478,8 @@ static void put_att(put_attribute act, void* owner, tw_session session, const ch
                     const CFI_cdesc_t* var, const CFI_cdesc_t* name, const CFI_cdesc_t* value,
                     int* ierr) {
     if (value->rank > (value->type == CFI_type_char ? 0 : 1)) {
-        thalweg_f_check(TW_ESHAPE, NULL, "tw_put_att: the value's rank is too high", ierr);
+        thalweg_f_check(TW_ESHAPE, NULL,
+                        "tw_put_att: value must be a scalar or a rank-1 array of numbers", ierr);
         return;
     }
     thalweg_f_check(put_value(act, owner, var, name, value), session, procedure, ierr);
@@ -492,8 +496,8 @@ void thalweg_f_restart_put_att(const struct fortran_restart* restart, const CFI_
             value, ierr);
 }
 
-/* The names of a list in the other order, for C; NULL where there is no memory. A backslash keeps a
- * blank, or a backslash, in a name. */
+/* The names of a list in reverse order, for C; NULL if there is no memory. A backslash escapes a
+ * blank or a backslash in a name. */
 static char* reversed(const CFI_cdesc_t* names) {
     const char* from = names->base_addr;
     const size_t size = names->elem_len;
@@ -533,7 +537,8 @@ void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdes
     const struct name var = name_of(name);
     const struct view view = view_of(array);
     if (decomposition != NULL && decomposition->handle == NULL) {
-        thalweg_f_check(TW_EHANDLE, NULL, "tw_restart_add: the decomposition was never made", ierr);
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_restart_add: the decomposition was never created",
+                        ierr);
         return;
     }
     char* names = reversed(dims);
@@ -549,8 +554,8 @@ void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdes
     thalweg_f_check(status, restart->session, "tw_restart_add", ierr);
 }
 
-/* Collective: a rank that has no decomposition, or no memory, takes part as well, with an array
- * that cannot be. */
+/* Collective: a rank that has no decomposition, or no memory, takes part with an invalid
+ * array. */
 void thalweg_f_restart_get(const struct fortran_restart* restart, const CFI_cdesc_t* name,
                            const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
                            const struct fortran_decomposition* decomposition, const int* flags,
@@ -566,7 +571,8 @@ void thalweg_f_restart_get(const struct fortran_restart* restart, const CFI_cdes
                                               view.data, impossible ? -1 : view.rank, view.extent,
                                               view.stride, flags == NULL ? TW_REQUIRED : *flags);
     if (never_made) {
-        thalweg_f_check(TW_EHANDLE, NULL, "tw_restart_get: the decomposition was never made", ierr);
+        thalweg_f_check(TW_EHANDLE, NULL, "tw_restart_get: the decomposition was never created",
+                        ierr);
     } else {
         thalweg_f_check(names == NULL ? TW_ENOMEM : status, restart->session, "tw_restart_get",
                         ierr);

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> What a file that was opened holds: part of module thalweg. Dimensions, variables and attributes
-!> are counted from 1; a variable's dimensions from its fastest.
+!> Contents of a file opened with tw_open: part of module thalweg. Dimensions, variables and
+!> attributes are numbered from 1; a variable's dimensions from its fastest.
 module thalweg_inquiry
   use, intrinsic :: iso_c_binding
   use thalweg_attributes, only: c_inq_att_of, c_get_att_text_of, inq_att, get_att_text
@@ -17,9 +17,9 @@ module thalweg_inquiry
 
     !> call tw_get_att(file, var, name, value [, ierr])
     !>
-    !> Numbers of an attribute of a variable or, with var = '', of the file.
-    !>   value  a scalar or contiguous rank-1 array of as many numbers as tw_inq_att tells:
-    !>          integer (1, 2, 4, 8 bytes) or real (4, 8); converted as netCDF does
+    !> Numeric values of an attribute of a variable or, with var = '', of the file.
+    !>   value  a scalar or contiguous rank-1 array of the size that tw_inq_att returns: integer
+    !>          (1, 2, 4, 8 bytes) or real (4, 8 bytes); converted by netCDF's rules
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ERANGE. Local.
     subroutine tw_get_att(file, var, name, value, ierr) bind(C, name='thalweg_f_get_att')
       import :: tw_file, c_char, c_int
@@ -93,9 +93,9 @@ module thalweg_inquiry
 
 contains
 
-  !> call tw_inq(file [, ndims] [, nvars] [, natts] [, records] [, format] [, ierr]): how many
-  !> dimensions, variables, global attributes and records a file has, and its format ('cdf1',
-  !> 'cdf2', 'cdf5', 'netcdf4', 'netcdf4-classic'). Errors: TW_ESTATE, TW_ECLOSED. Local, as are all
+  !> call tw_inq(file [, ndims] [, nvars] [, natts] [, records] [, format] [, ierr]): a file's
+  !> number of dimensions, variables, global attributes and records, and its format ('cdf1',
+  !> 'cdf2', 'cdf5', 'netcdf4', 'netcdf4-classic'). Errors: TW_ESTATE, TW_ECLOSED. Local, like all
   !> inquiries.
   subroutine tw_inq(file, ndims, nvars, natts, records, format, ierr)
     type(tw_file), intent(in) :: file
@@ -120,8 +120,8 @@ contains
     call check(status, file%session, 'tw_inq', ierr)
   end subroutine tw_inq
 
-  !> length = tw_inq_dim(file, name [, ierr]): 64-bit length of a dimension, 0 after an error; of
-  !> the record dimension the number of records. Errors: TW_ENOTFOUND, TW_ECLOSED. Local.
+  !> length = tw_inq_dim(file, name [, ierr]): 64-bit length of a dimension, 0 after an error; for
+  !> the record dimension, the number of records. Errors: TW_ENOTFOUND, TW_ECLOSED. Local.
   function tw_inq_dim(file, name, ierr) result(length)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: name
@@ -166,7 +166,7 @@ contains
   end function tw_inq_var_name
 
   !> call tw_inq_var(file, var [, type] [, ndims] [, natts] [, ierr]): type (TW_FLOAT, ...), number
-  !> of dimensions, the record dimension included, and of attributes. Errors: TW_ENOTFOUND.
+  !> of dimensions (with the record dimension) and number of attributes. Errors: TW_ENOTFOUND.
   subroutine tw_inq_var(file, var, type, ndims, natts, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var
@@ -183,8 +183,8 @@ contains
     call check(status, file%session, 'tw_inq_var', ierr)
   end subroutine tw_inq_var
 
-  !> call tw_inq_var_dim(file, var, number [, name] [, length] [, ierr]): a variable's dimension,
-  !> number 1 being the fastest. Errors: TW_ENOTFOUND, TW_EBOUNDS.
+  !> call tw_inq_var_dim(file, var, number [, name] [, length] [, ierr]): name and length of a
+  !> variable's dimension; number 1 is the fastest. Errors: TW_ENOTFOUND, TW_EBOUNDS.
   subroutine tw_inq_var_dim(file, var, number, name, length, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var
@@ -223,8 +223,8 @@ contains
     call check(status, file%session, 'tw_inq_att_name', ierr)
   end function tw_inq_att_name
 
-  !> call tw_inq_att(file, var, name [, type] [, n] [, ierr]): type and number of values; of a text,
-  !> its characters. Errors: TW_ENOTFOUND.
+  !> call tw_inq_att(file, var, name [, type] [, n] [, ierr]): type and number of values; for text,
+  !> the number of characters. Errors: TW_ENOTFOUND.
   subroutine tw_inq_att(file, var, name, type, n, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var, name
@@ -245,7 +245,7 @@ contains
       'tw_get_att_text', var, name, ierr)
   end function tw_get_att_text
 
-  !> A name by its number; `caller` is what the program called.
+  !> A name by its number; `caller` is the name of the procedure that the program called.
   function name_of(c_inq_name, file, number, caller, ierr) result(name)
     procedure(c_name_of) :: c_inq_name
     type(tw_file), intent(in) :: file

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Files that are opened, and what is read of them: part of module thalweg.
+!> Opening and reading files: part of module thalweg.
 module thalweg_reading
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_session, tw_decomposition, tw_file
@@ -15,12 +15,11 @@ module thalweg_reading
     !> call tw_get(file, name, array [, decomposition] [, record] [, ierr])
     !>
     !> Reads this rank's part of a variable, whatever the order of its dimensions in the file.
-    !>   array          as for tw_put; halos are left as they are unless tw_fill_halo says
-    !>                  otherwise
-    !>   decomposition  who wants what; without it every rank reads the whole variable
-    !>   record         from 1, which is the default; ignored for variables without records
+    !>   array          as for tw_put; halos are left unchanged unless tw_fill_halo was called
+    !>   decomposition  what each rank reads; without it every rank reads the whole variable
+    !>   record         from 1 (the default); ignored for variables without record dimension
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS (no such record), TW_ERANGE, TW_EIO,
-    !> TW_EHANDLE (a decomposition that was never made). Collective.
+    !> TW_EHANDLE (the decomposition was never created). Collective.
     subroutine tw_get(file, name, array, decomposition, record, ierr) bind(C, name='thalweg_f_get')
       import :: tw_file, tw_decomposition, c_char, c_int
       type(tw_file), intent(in) :: file
@@ -33,11 +32,11 @@ module thalweg_reading
 
     !> call tw_get_deferred(file, name, array [, decomposition] [, record] [, ierr])
     !>
-    !> Asks for what tw_get would read; the next tw_read reads it, with all else that was asked for.
-    !> The array must stay where it is until then: a variable or a section of one, not an
-    !> expression, with the attribute target or asynchronous; and not a dummy argument that is
+    !> Requests what tw_get would read; the next tw_read reads it, with everything else requested.
+    !> The array must stay at its address until then: it must be a variable or a section of one, not
+    !> an expression, with the attribute target or asynchronous; and not a dummy argument that is
     !> contiguous, of explicit shape or of assumed size, which may be a copy (see tw_put_deferred).
-    !> Every rank has to ask for the same in the same order. Errors: as tw_get. Local.
+    !> Every rank must request the same in the same order. Errors: as tw_get. Local.
     subroutine tw_get_deferred(file, name, array, decomposition, record, ierr) &
         bind(C, name='thalweg_f_get_deferred')
       import :: tw_file, tw_decomposition, c_char, c_int
@@ -71,13 +70,13 @@ module thalweg_reading
 contains
 
   !> file = tw_open(io, path [, settings] [, ierr]): opens an existing netCDF file, classic or
-  !> netCDF-4, or a set of tiles (path.0000 ...) for reading; or a classic one with
-  !> settings='mode=append' to write on in it: the model defines the file's variables as for
-  !> tw_create, and steps add records.
-  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT; with mode=append also TW_EUNSUPPORTED
-  !> (netCDF-4, tiles), TW_EINUSE (open in this session, or another session or run is writing it),
-  !> and from the end of the definitions TW_EDIFFERENT (the definitions differ; the file stays as it
-  !> is). Collective.
+  !> netCDF-4, or a set of tiles (path.0000 ...), for reading. With settings='mode=append' it opens
+  !> a classic file for adding records: the model defines the file's variables as for tw_create, and
+  !> steps add records.
+  !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT, TW_EINUSE (a netCDF-4 file locked by its
+  !> writer); with mode=append also TW_EUNSUPPORTED (netCDF-4, tiles), TW_EINUSE (open in this
+  !> session, or being written by another session or run), and when the definitions end
+  !> TW_EDIFFERENT (they differ from the file's, which is not changed). Collective.
   function tw_open(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path
@@ -90,15 +89,15 @@ contains
     call check(status, io%handle, 'tw_open', ierr)
   end function tw_open
 
-  !> Reads all that tw_get_deferred asked for, in one go through the file. Errors: as tw_get.
-  !> Collective.
+  !> Reads everything requested with tw_get_deferred, in one pass through the file. Errors: as
+  !> tw_get. Collective.
   subroutine tw_read(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr
     call check(c_read(file%handle), file%session, 'tw_read', ierr)
   end subroutine tw_read
 
-  !> Begins to read behind the caller what tw_get_deferred has asked for so far; the next tw_read
+  !> Starts reading in the background what tw_get_deferred has requested so far; the next tw_read
   !> fills the arrays. Errors: TW_EMISMATCH, TW_ENOMEM. Collective.
   subroutine tw_prefetch(file, ierr)
     type(tw_file), intent(in) :: file

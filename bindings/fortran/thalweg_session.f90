@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> A session, from its begin to its end, and what it tells: part of module thalweg.
+!> Sessions: beginning, end, errors and summary: part of module thalweg.
 module thalweg_session
   use, intrinsic :: iso_c_binding
   use mpi_f08, only: MPI_Comm
@@ -20,10 +20,11 @@ module thalweg_session
   !> io = tw_init(comm [, settings] [, ierr])
   !>
   !> Starts a session on a duplicate of comm.
-  !>   comm      the ranks that take part: type(MPI_Comm) of mpi_f08, or the integer of mpi
+  !>   comm      the participating ranks: type(MPI_Comm) of mpi_f08, or the integer of mpi
   !>   settings  'name=value; ...', e.g. 'method=record; format=cdf5'. The environment
   !>             (THALWEG_METHOD, ...) overrides them; they override the configuration file.
-  !> After an error the session is still there for tw_error_message and tw_finalize.
+  !> After an error the session can still be used for tw_error_message, and must be freed with
+  !> tw_finalize.
   !> Errors: TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI. Collective over comm.
   interface tw_init
     module procedure init_mpi_f08
@@ -113,9 +114,10 @@ contains
     call check(status, io%handle, 'tw_init', ierr)
   end function init_mpi
 
-  !> Closes the files still open, writes the summary if the settings ask for it, frees the session
-  !> with its decompositions and files. Their handles must not be used any more.
-  !> Errors: the first one that no other call has returned. Collective.
+  !> Closes the files still open, writes the summary if the setting 'summary' asks for it, and frees
+  !> the session with its decompositions and files. Their handles must not be used afterwards.
+  !> Errors: the first one that no other call has returned yet; TW_EMPI if MPI_Finalize was called
+  !> first. Collective.
   subroutine tw_finalize(io, ierr)
     type(tw_session), intent(inout) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -124,9 +126,9 @@ contains
     call check(status, io%handle, 'tw_finalize', ierr)
   end subroutine tw_finalize
 
-  !> Ends this rank's part of a session without the others: for a program that cannot go on, and is
-  !> about to call MPI_Abort or error stop. Files that are open stay as PATH.part, which thalweg
-  !> recover completes. Errors: TW_EHANDLE. Local.
+  !> Ends this rank's part of a session without the others: for a program that cannot continue and
+  !> is about to call MPI_Abort or error stop. Open files remain as PATH.part; tw_recover, or the
+  !> command thalweg recover, can complete them. Errors: TW_EHANDLE. Local.
   subroutine tw_abandon(io, ierr)
     type(tw_session), intent(inout) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -136,9 +138,9 @@ contains
   end subroutine tw_abandon
 
   !> Waits for files that were closed with close=later, the oldest first, until at most `most` of
-  !> them (default 0) are not complete; with a large number for none: then those that are written
-  !> get their names. Errors: the first failure of a file that was completed since the last call
-  !> that told one; TW_EARG, TW_EMISMATCH. Collective.
+  !> them (default 0) are incomplete; with a large number it does not wait, and only gives the files
+  !> that are written their final names. Errors: that of a file that failed after tw_close, if no
+  !> call has returned it yet; TW_EARG, TW_EMISMATCH. Collective.
   subroutine tw_wait(io, most, ierr)
     type(tw_session), intent(in) :: io
     integer, intent(in), optional :: most
@@ -149,9 +151,9 @@ contains
     call check(c_wait(io%handle, left), io%handle, 'tw_wait', ierr)
   end subroutine tw_wait
 
-  !> This rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are set aside:
-  !> on them tw_init serves until all model ranks have called tw_finalize, and then returns; all
-  !> they have left to do is to call tw_finalize themselves. Errors: TW_EHANDLE. Local.
+  !> This rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are dedicated to
+  !> I/O: on them tw_init runs the server, and returns when all model ranks have called tw_finalize;
+  !> a server then only has to call tw_finalize itself. Errors: TW_EHANDLE. Local.
   function tw_inq_role(io, ierr) result(role)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -170,11 +172,10 @@ contains
     server = tw_inq_role(io, ierr) == TW_SERVER
   end function tw_is_server
 
-  !> The communicator of the ranks that are no servers, in the order of the session's: what the
-  !> model uses in place of the one it gave to tw_init. It belongs to the session and lives until
-  !> tw_finalize; MPI_COMM_NULL on a server. Its component MPI_VAL is the integer of the module
-  !> mpi.
-  !> Errors: TW_EHANDLE. Local.
+  !> The communicator of the ranks that are not servers, in the order of the session's communicator;
+  !> the model uses it in place of the one it passed to tw_init. It belongs to the session and is
+  !> valid until tw_finalize; MPI_COMM_NULL on a server. Its component MPI_VAL is the integer of the
+  !> module mpi. Errors: TW_EHANDLE. Local.
   function tw_model_comm(io, ierr) result(comm)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -185,7 +186,7 @@ contains
     call check(status, io%handle, 'tw_model_comm', ierr)
   end function tw_model_comm
 
-  !> Name and text of a status code: 'TW_ESHAPE: shape, size or rank does not fit'. Local.
+  !> Name and text of a status code: 'TW_EBOUNDS: index out of bounds'. Local.
   function tw_strerror(status) result(text)
     integer(c_int), intent(in) :: status
     character(len=:), allocatable :: text
@@ -199,15 +200,15 @@ contains
     text = f_text(c_error_message(io%handle))
   end function tw_error_message
 
-  !> Prints all settings, with where each comes from, on rank 0. Errors: TW_EHANDLE. Local.
+  !> Rank 0 prints all settings, and where each value comes from. Errors: TW_EHANDLE. Local.
   subroutine tw_print_config(io, ierr)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
     call check(c_print_config(io%handle), io%handle, 'tw_print_config', ierr)
   end subroutine tw_print_config
 
-  !> JSON text of the session so far: phases (seconds of the slowest rank), bytes, messages, peak
-  !> memory, per file. The same on every rank. Errors: TW_EHANDLE. Collective.
+  !> JSON summary of the session so far: phases (seconds of the slowest rank), bytes, messages, peak
+  !> memory, totals per file. The same on every rank. Errors: TW_EHANDLE. Collective.
   function tw_summary(io, ierr) result(json)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -224,7 +225,7 @@ contains
     call check(status, io%handle, 'tw_summary', ierr)
   end function tw_summary
 
-  !> Prints the summary as a table on rank 0. Errors: TW_EHANDLE. Collective.
+  !> Rank 0 prints the summary as a table. Errors: TW_EHANDLE. Collective.
   subroutine tw_print_summary(io, ierr)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Files that are written: definitions, puts, steps: part of module thalweg.
+!> Writing files: definitions, puts, steps: part of module thalweg.
 module thalweg_writing
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
@@ -15,57 +15,61 @@ module thalweg_writing
   !> Length of the record dimension in tw_def_dim.
   integer(int64), parameter, public :: TW_UNLIMITED = 0
 
-  !> What tw_set_record does with the later records: keeps or drops them.
+  !> What tw_set_record does with the records from the given one on: keeps or removes them.
   integer(c_int), parameter, public :: TW_KEEP_LATER = 0
   integer(c_int), parameter, public :: TW_DROP_LATER = 1
 
-  !> What tw_recover does where the file's own name has more records: keeps or replaces it.
+  !> What tw_recover does with a file of the final name that has more records: keeps or replaces it.
   integer(c_int), parameter, public :: TW_KEEP_LONGER = 0
   integer(c_int), parameter, public :: TW_REPLACE_LONGER = 1
 
   !> call tw_def_dim(file, name, length [, ierr]): defines a dimension; TW_UNLIMITED makes the
   !> record dimension. Needed only for dimensions that no decomposition names.
   !>   length  default or 64-bit integer
-  !> Errors: TW_EARG, TW_EEXISTS, TW_ESTATE, TW_EFORMAT, TW_ECLOSED. Local; every rank alike.
+  !> Errors: TW_EARG, TW_EEXISTS, TW_ESTATE, TW_EFORMAT, TW_ECLOSED. Local; the same arguments on
+  !> every rank.
   interface tw_def_dim
     module procedure def_dim_int32
     module procedure def_dim_int64
   end interface tw_def_dim
 
-  !> call tw_set_record(file, record [, later] [, ierr]): of a file opened with mode=append: which
-  !> of its records the first step writes, in place of the one behind the last. Each step then
-  !> writes the next record, whole: variables that are not put are filled.
-  !>   record  from 1 to the number of records and 1; default or 64-bit integer
-  !>   later   the records from there on: TW_KEEP_LATER (default): they stay until they are written
-  !>           over; TW_DROP_LATER: they are dropped when the definitions end
-  !> Errors: TW_EBOUNDS, TW_EARG, TW_ESTATE, TW_ECLOSED. Local, before the definitions end; every
-  !> rank alike.
+  !> call tw_set_record(file, record [, later] [, ierr])
+  !>
+  !> For a file opened with mode=append: sets which record the first step writes; without this call
+  !> it is the one after the last record. Each step then writes the next record, and all of it:
+  !> variables that are not put get the fill value. Only before the definitions end.
+  !>   record  from 1 to the number of records plus 1; default or 64-bit integer
+  !>   later   the records from this one on: TW_KEEP_LATER (default): they stay until they are
+  !>           overwritten; TW_DROP_LATER: they are removed when the definitions end
+  !> Errors: TW_EBOUNDS, TW_EARG, TW_ESTATE, TW_ECLOSED. Local; the same arguments on every rank.
   interface tw_set_record
     module procedure set_record_int32
     module procedure set_record_int64
   end interface tw_set_record
 
-  ! These take any array as it is: type, kind, rank, extents and strides travel in its descriptor,
-  ! and neither the compiler nor this interface copies it.
+  ! These take any array without a copy by the compiler or this interface: its descriptor passes
+  ! type, kind, rank, extents and strides.
   interface
 
     !> call tw_put(file, name, array [, ierr])
     !>
-    !> Hands over this rank's part of the variable `name`; of a record variable, for the record
-    !> under way. The array may change when the call returns.
-    !>   array  of type integer (1, 2, 4, 8 bytes), real (4, 8) or character, any strides: the box
-    !>          of the variable's decomposition in the decomposition's order, with or without its
-    !>          halo, the same on all ranks; with one more, last, dimension where a rank has several
-    !>          boxes (extents those of the largest box, or as tw_pad has told). Replicated
-    !>          variables: all of it, the same on every rank; a scalar for a variable without
-    !>          dimensions. Numbers are converted; those that do not fit the variable's type are
-    !>          filled (TW_ERANGE comes from tw_end_step).
-    !>          character(len=n) with n /= 1 has a first dimension of n letters more. An array that
-    !>          is not allocated counts as empty.
+    !> Puts this rank's part of the variable `name`; for a record variable, of the current record.
+    !> The array can be reused when the call returns.
+    !>   array  of type integer (1, 2, 4, 8 bytes), real (4, 8 bytes) or character, with any
+    !>          strides: the box of the variable's decomposition, in the decomposition's order, with
+    !>          its halo on all ranks or without it on all ranks; if a rank has several boxes, with
+    !>          an additional last dimension that counts them (the extents are those of the largest
+    !>          box, or those set with tw_pad). Replicated variables: all of it, the same on every
+    !>          rank; a scalar for a variable without dimensions. Numbers are converted; those that
+    !>          do not fit the variable's type become the fill value (tw_end_step then returns
+    !>          TW_ERANGE). character(len=n) with n /= 1 has an additional first dimension of length
+    !>          n. An array that is not allocated counts as empty.
     !> Errors: TW_ENOTFOUND, TW_ETYPE (logical: pass merge(1_int8, 0_int8, mask); complex, derived
-    !> types; numbers into text or text into numbers), TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM,
-    !> or an earlier failed write of the file.
-    !> Local, but for the first call of a file in define mode, which does tw_enddef.
+    !> types; between numbers and text), TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or that of an
+    !> earlier failed write of the file.
+    !> Local, with two exceptions: the first call in define mode, which does tw_enddef; and files
+    !> whose step does not fit into the setting 'staging' (with a service: 'queue'): then every
+    !> tw_put is collective, with puts in the same order on all ranks (the log reports it).
     subroutine tw_put(file, name, array, ierr) bind(C, name='thalweg_f_put')
       import :: tw_file, c_char, c_int
       type(tw_file), intent(in) :: file
@@ -76,13 +80,13 @@ module thalweg_writing
 
     !> call tw_put_deferred(file, name, array [, ierr])
     !>
-    !> As tw_put, but without the copy: the array must stay as it is, and where it is, until
+    !> As tw_put, but without the copy: the array must stay unchanged, and at its address, until
     !> tw_end_step, tw_sync or tw_close of the file returns. So it must be a variable or a section
     !> of one, not an expression, and should have the attribute target or asynchronous. Beware of
-    !> dummy arguments: one that is contiguous, of explicit shape or of assumed size is a copy, gone
-    !> when its procedure returns, if it was given a section that is not contiguous. What shows of
-    !> that (docs/arrays.md) is TW_EARG of the call that would write it; not all does. tw_put is
-    !> safe with any array.
+    !> dummy arguments that are contiguous, of explicit shape or of assumed size: if the actual
+    !> argument is a section that is not contiguous, they are a copy that is gone when the procedure
+    !> returns. If the library detects that (docs/arrays.md), the call that would write the array
+    !> returns TW_EARG; not every case is detected. tw_put is safe with any array.
     subroutine tw_put_deferred(file, name, array, ierr) bind(C, name='thalweg_f_put_deferred')
       import :: tw_file, c_char, c_int
       type(tw_file), intent(in) :: file
@@ -94,9 +98,11 @@ module thalweg_writing
     !> call tw_put_att(file, var, name, value [, ierr])
     !>
     !> Sets an attribute of a variable or, with var = '', of the file.
-    !>   value  a character scalar (all of it, trailing blanks too), or a number or rank-1 array of
-    !>          numbers: integer (1, 2, 4, 8 bytes) or real (4, 8). The attribute gets its type.
-    !> Allowed until tw_close, and to be the same on every rank (found by tw_enddef or tw_close).
+    !>   value  a character scalar (trailing blanks included), or a number or rank-1 array of
+    !>          numbers: integer (1, 2, 4, 8 bytes) or real (4, 8 bytes). The attribute gets its
+    !>          type.
+    !> Allowed until tw_close. It must be the same on every rank; tw_enddef or tw_close reports
+    !> differences.
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (rank above 1), TW_EFORMAT (8-byte integers need
     !> CDF-5), TW_ESTATE, TW_ECLOSED, TW_ENOMEM. Local.
     subroutine tw_put_att(file, var, name, value, ierr) bind(C, name='thalweg_f_put_att')
@@ -110,17 +116,18 @@ module thalweg_writing
 
     !> call tw_put_record(file, name, array [, decomposition], record [, ierr])
     !>
-    !> Puts this rank's part of any record of a variable, held as any decomposition says: what
-    !> tw_get reads, written. Records may come in any order, and again; they become part of the file
-    !> at the next tw_end_step, tw_sync or tw_close. Of a record that the file has, what no rank puts
-    !> stays as it is; new ones are filled there. In one step a rank writes a variable's record by
-    !> tw_put or by tw_put_record and tw_put_box, not both.
-    !>   array          as for tw_put; free for reuse when the call returns
-    !>   decomposition  who holds what; without it the whole, of which rank 0's values are written
-    !>   record         from 1; ignored for variables without records
+    !> Puts this rank's part of any record of a variable, by any decomposition: the counterpart of
+    !> tw_get. Records may be put in any order, and repeatedly; they become part of the file at the
+    !> next tw_end_step, tw_sync or tw_close. In an existing record, elements that no rank puts keep
+    !> their values; in a new one, they get the fill value. In one step, a rank must put a record of
+    !> a variable either with tw_put or with tw_put_record and tw_put_box, not with both.
+    !>   array          as for tw_put; can be reused when the call returns
+    !>   decomposition  which rank holds what; without it, every rank holds all of it, and rank 0's
+    !>                  values are written
+    !>   record         from 1; ignored for variables without record dimension
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, TW_ERANGE, TW_EFORMAT,
-    !> TW_ESTATE, TW_ECLOSED, TW_ENOMEM, TW_EHANDLE (a decomposition that was never made), or an
-    !> earlier failure of the file. Local.
+    !> TW_ESTATE, TW_ECLOSED, TW_ENOMEM, TW_EHANDLE (the decomposition was never created), or an
+    !> earlier error of the file. Local, except the first call in define mode.
     subroutine tw_put_record(file, name, array, decomposition, record, ierr) &
         bind(C, name='thalweg_f_put_record')
       import :: tw_file, tw_decomposition, c_char, c_int
@@ -136,17 +143,17 @@ module thalweg_writing
 
   !> call tw_put_box(file, name, array, start, count [, ierr])
   !>
-  !> Puts a box of a variable, whatever its decomposition; it becomes part of the file at the next
-  !> tw_end_step, tw_sync or tw_close. Records and steps are as with tw_put_record.
-  !>   array         as for tw_put, of as many elements as the box has, in the order of the
-  !>                 variable's dimensions; free for reuse when the call returns. One that is not
+  !> Puts any box of a variable, independent of its decomposition. It becomes part of the file at
+  !> the next tw_end_step, tw_sync or tw_close. Records and steps as for tw_put_record.
+  !>   array         as for tw_put, with as many elements as the box, in the order of the variable's
+  !>                 dimensions; can be reused when the call returns. An array that is not
   !>                 contiguous is copied.
-  !>   start, count  of all dimensions of the variable, fastest first, the record dimension
+  !>   start, count  for all dimensions of the variable, fastest first, the record dimension
   !>                 included; start from 1; a count of 0 puts nothing. Both of kind int32 or both
   !>                 of kind int64.
-  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count and array do not fit each other),
-  !> TW_EBOUNDS, TW_ERANGE, TW_ESTATE (tw_put was used on the record in this step),
-  !> TW_ECLOSED, TW_ENOMEM, or an earlier failure of the file. Local.
+  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count and array differ in size), TW_EBOUNDS,
+  !> TW_ERANGE, TW_ESTATE (tw_put was used for the record in this step), TW_ECLOSED, TW_ENOMEM, or
+  !> an earlier error of the file. Local, except the first call in define mode.
   interface tw_put_box
     subroutine put_box_int32(file, name, array, start, count, ierr) &
         bind(C, name='thalweg_f_put_box_int32')
@@ -239,12 +246,12 @@ module thalweg_writing
 
 contains
 
-  !> file = tw_create(io, path [, settings] [, ierr]): creates a netCDF file, which appears under
-  !> its own name when it is closed.
-  !>   path      the same on all ranks; a relative one is meant from rank 0's working folder
-  !>   settings  'name=value; ...' for this file alone: method, storage, format, ...
-  !> Errors: TW_EARG, TW_ESETTING, TW_EMISMATCH, TW_EINUSE (open in this session, or another session
-  !> or run is writing it), TW_EIO. Collective.
+  !> file = tw_create(io, path [, settings] [, ierr]): creates a netCDF file, which is called
+  !> path.part until it is closed.
+  !>   path      the same on all ranks; a relative path is relative to rank 0's working directory
+  !>   settings  'name=value; ...' for this file only: method, storage, format, ...
+  !> Errors: TW_EARG, TW_ESETTING, TW_EMISMATCH, TW_EINUSE (open in this session, or being written
+  !> by another session or run), TW_EIO. Collective.
   function tw_create(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path
@@ -278,15 +285,16 @@ contains
   !> call tw_def_var(file, name, type, dims [, decomposition] [, ierr]): defines a variable.
   !>   type           TW_FLOAT, ...: its type in the file
   !>   dims           names in file order, fastest first, the record dimension last:
-  !>                  'lon lat lev time'; '' for a scalar. Names of the decomposition that are not
-  !>                  defined yet get its lengths. The last name of a variable with a decomposition,
-  !>                  if it is neither, becomes the record (unlimited) dimension, unless the file has
-  !>                  one.
-  !>   decomposition  who holds what, its dimensions those of the variable without the record
-  !>                  dimension, in any order. Without it the variable is replicated: every rank
-  !>                  holds the whole, and rank 0's values are written.
+  !>                  'lon lat lev time'; '' for a scalar. Names not yet defined that the
+  !>                  decomposition has are defined with its lengths. If the last name of a variable
+  !>                  with a decomposition is neither defined nor in the decomposition, it becomes
+  !>                  the record (unlimited) dimension, unless the file already has one.
+  !>   decomposition  which rank holds what; its dimensions are those of the variable without the
+  !>                  record dimension, in any order. Without it the variable is replicated: every
+  !>                  rank holds all of it, and rank 0's values are written.
   !> Errors: TW_EARG, TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE, TW_EFORMAT, TW_ESTATE,
-  !> TW_ECLOSED, TW_EHANDLE (a decomposition that was never made). Local; every rank alike.
+  !> TW_ECLOSED, TW_EHANDLE (the decomposition was never created). Local; the same arguments on
+  !> every rank.
   subroutine tw_def_var(file, name, type, dims, decomposition, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: name
@@ -301,7 +309,7 @@ contains
       holders = decomposition%handle
       if (.not. c_associated(holders)) then
         call check(TW_EHANDLE, c_null_ptr, 'tw_def_var: the decomposition of '//name// &
-          ' was never made', ierr)
+          ' was never created', ierr)
         return
       end if
     end if
@@ -310,14 +318,14 @@ contains
   end subroutine tw_def_var
 
   !> call tw_set_var(file, name, settings [, ierr]): settings of one variable, 'name=value;
-  !> name=value'. Before the definitions end.
-  !>   fill    its fill value, without the attribute _FillValue: 'fill=0', 'fill=1e30'; of a text one
-  !>           character. Whatever is not put becomes it. Where there is a _FillValue, too, it must
-  !>           be the same
+  !> name=value'. Only before the definitions end.
+  !>   fill    the fill value, without the attribute _FillValue: 'fill=0', 'fill=1e30'; of a text
+  !>           variable, one character. It is written wherever nothing was put. If the variable has
+  !>           the attribute _FillValue as well, the two must be equal
   !>   deflate, shuffle, zstd, quantize, chunks ('deflate=1; chunks=lev=10')
-  !>           how it is stored in a netCDF-4 file, before the settings of the file; ignored in a
-  !>           classic format
-  !> Errors: TW_ESETTING, TW_ENOTFOUND, TW_ESTATE. Local; every rank alike.
+  !>           how the variable is stored in a netCDF-4 file; they override the settings of the
+  !>           file, and are ignored in classic formats
+  !> Errors: TW_ESETTING, TW_ENOTFOUND, TW_ESTATE. Local; the same arguments on every rank.
   subroutine tw_set_var(file, name, settings, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: name, settings
@@ -346,29 +354,31 @@ contains
     call check(c_set_record(file%handle, record - 1, what), file%session, 'tw_set_record', ierr)
   end subroutine set_record_int64
 
-  !> Ends the definitions: compares them over the ranks, writes the header. Optional: the first
-  !> tw_put, tw_end_step, tw_sync or tw_close does it. Errors: TW_EMISMATCH, TW_EFORMAT, TW_EIO,
-  !> TW_EDIFFERENT (they are not those of a file opened with mode=append), TW_ESTATE, TW_ECLOSED.
-  !> Collective.
+  !> Ends the definitions: checks that they are the same on all ranks, and writes the header.
+  !> Optional: the first tw_put, tw_end_step, tw_sync or tw_close does it. Errors: TW_EMISMATCH,
+  !> TW_EFORMAT, TW_EIO, TW_EDIFFERENT (with mode=append: they differ from the file's), TW_ESTATE,
+  !> TW_ECLOSED. Collective.
   subroutine tw_enddef(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr
     call check(c_enddef(file%handle), file%session, 'tw_enddef', ierr)
   end subroutine tw_enddef
 
-  !> Writes what was put and ends the record; the next tw_put belongs to the next one.
-  !> Errors: TW_EMISSING (a variable put on some ranks only), TW_EMISMATCH (with its halo on some
-  !> ranks, without on others), TW_EARG (an array that was deferred is not what it was); with these
-  !> the step stays open; TW_ERANGE (values did not fit the variable's type; they are filled),
-  !> TW_EIO, TW_ECLOSED. Collective.
+  !> Writes what was put and ends the current record; the next tw_put belongs to the next record.
+  !> Errors: TW_EMISSING (a variable was put on some ranks only), TW_EMISMATCH (with its halo on
+  !> some ranks, without it on others), TW_EARG (an array of tw_put_deferred has changed): after
+  !> these three the step stays open; TW_ERANGE (values did not fit the variable's type; they become
+  !> the fill value), TW_EIO, TW_ECLOSED. With a service, also earlier errors: see docs/services.md.
+  !> Collective.
   subroutine tw_end_step(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr
     call check(c_end_step(file%handle), file%session, 'tw_end_step', ierr)
   end subroutine tw_end_step
 
-  !> call tw_sync(file [, durable] [, ierr]): makes all ended records readable to others and, with
-  !> durable = .true., safe from a power loss. Errors: as tw_end_step. Collective.
+  !> call tw_sync(file [, durable] [, ierr]): makes all records ended so far visible to other
+  !> programs and, with durable = .true., syncs them to the device. For a file open for reading:
+  !> looks for new records. Errors: as tw_end_step. Collective.
   subroutine tw_sync(file, durable, ierr)
     type(tw_file), intent(in) :: file
     logical, intent(in), optional :: durable
@@ -379,7 +389,7 @@ contains
     call check(c_sync(file%handle, flag), file%session, 'tw_sync', ierr)
   end subroutine tw_sync
 
-  !> Writes what is left, completes the file and gives it its name. Later calls with the same
+  !> Writes what is left, completes the file and gives it its final name. Later calls with the same
   !> handle return TW_ECLOSED, until tw_finalize. Errors: as tw_end_step. Collective.
   subroutine tw_close(file, ierr)
     type(tw_file), intent(in) :: file
@@ -390,14 +400,16 @@ contains
   end subroutine tw_close
 
   !> call tw_recover(path [, text] [, ierr] [, longer]): completes the file that a killed run left
-  !> under its temporary name: what was committed stays, what was not is cut off, and the file gets
-  !> its own name. A file of that name is replaced, unless it has more records.
-  !>   path    the file's own name or its temporary one, path.part or path.part.N
-  !>   text    receives what was done, or why it failed
-  !>   longer  TW_KEEP_LONGER, or TW_REPLACE_LONGER to replace a file that has more records, too
-  !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions were in the file),
-  !> TW_EEXISTS (the file's own name has more records), TW_EINUSE (a run is still writing it),
-  !> TW_EIO; nothing is changed. Local: one process calls it, without a session and without MPI.
+  !> under its temporary name: keeps the records counted in its header, cuts off everything after
+  !> them, and gives the file its final name. An existing file of that name is replaced, unless it
+  !> has more records.
+  !>   path    the final name or the temporary one, path.part or path.part.N
+  !>   text    receives what was done, or the error
+  !>   longer  TW_KEEP_LONGER, or TW_REPLACE_LONGER to replace a file even if it has more records
+  !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions were written, or
+  !> the file is damaged), TW_EEXISTS (the file of the final name has more records), TW_EINUSE (a
+  !> run is still writing it), TW_EIO; after an error nothing has been changed. Local: one process
+  !> calls it, without a session and without MPI.
   subroutine tw_recover(path, text, ierr, longer)
     character(len=*), intent(in) :: path
     character(len=:), allocatable, intent(out), optional :: text

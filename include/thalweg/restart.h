@@ -1,8 +1,8 @@
-/* Thalweg: restarts, arrays that a model registers once, to be written and read all together.
+/* Thalweg: restarts, that is, arrays that a model registers once and writes and reads together.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A part of thalweg.h, which includes it; the conventions are told there.
+ * A part of thalweg.h, which includes it and states the conventions.
  */
 #ifndef THALWEG_RESTART_H
 #define THALWEG_RESTART_H
@@ -16,70 +16,70 @@ extern "C" {
 typedef struct tw_restart_impl* tw_restart;
 
 /**
- * Begins a restart: arrays that the model registers once, to be written to one file, and read from
- * it, in one call each, on any number of ranks. See docs/restarts.md.
- * @param settings  NULL or "name=value; ..." as for tw_create. The files are durable unless it says
- *                  durable=no; checksum=no leaves out the checksums; publish, tile_files and
- *                  quantize have no meaning for a restart.
- * @param restart   receives the handle; it belongs to the session, and tw_finalize frees it
+ * Creates a restart: the model registers its arrays once, and one call writes them all to a file,
+ * or reads them from it, on any number of ranks. See docs/restarts.md.
+ * @param settings  NULL or "name=value; ..." as for tw_create. Here durable=yes is the default;
+ *                  checksum=no omits the checksums; publish, tile_files and quantize have no effect
+ * @param restart   receives the handle, which belongs to the session; tw_finalize frees it
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EMISMATCH
  * @note Collective
  */
 int tw_restart_new(tw_session session, const char* settings, tw_restart* restart);
 
-/** Frees it and sets the handle to NULL. The arrays are the model's.
- *  @return TW_OK, TW_EHANDLE, TW_ESTATE (tw_restart_close first). Local. */
+/** Frees the restart, not the arrays, and sets the handle to NULL. Local.
+ *  @return TW_OK, TW_EHANDLE, TW_ESTATE (a file is open: call tw_restart_close first) */
 int tw_restart_free(tw_restart* restart);
 
-/** Defines a dimension that no decomposition names, for replicated arrays. Local; every rank has to
- *  call it alike, as all that follows up to tw_restart_put_att_text; tw_restart_write finds
- *  disagreement.
+/** Defines a dimension that no decomposition names, for replicated arrays. This function, and those
+ *  up to tw_restart_put_att_text, must be called with the same arguments on every rank. Local;
+ *  tw_restart_write reports differences.
  *  @return TW_OK, TW_EARG, TW_EEXISTS, TW_ESHAPE (a length that is not positive) */
 int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length);
 
 /** Flags of tw_restart_add. */
 enum tw_restart_flags {
     TW_REQUIRED = 0,
-    TW_OPTIONAL = 1,   /**< a file may lack the variable; then a read leaves the array as it is */
-    TW_COPIED = 2,     /**< the values are copied now, for the next tw_restart_write; the array is
-                            free for other values when the call returns */
-    TW_BY_POSITION = 4 /**< in a file that is read, the dimensions may have other names: the first
-                            is the first, whatever it is called. Their lengths must be the same */
+    TW_OPTIONAL = 1,   /**< a file may lack the variable; a read then leaves the array unchanged */
+    TW_COPIED = 2,     /**< copy the values now, for the next tw_restart_write; the array can be
+                            reused when the call returns */
+    TW_BY_POSITION = 4 /**< on reading, match dimensions by position instead of by name; their
+                            lengths must be the same */
 };
 
 /**
- * Registers an array. A name that is registered already gets the new array; its type and dimensions
- * in the file stay.
+ * Registers an array. If the name is already registered, the new array replaces the old one; the
+ * type and dimensions must be the same. Local.
  * @param type           of the array, and in the file
  * @param dims           names in file order, slowest first; "" for a scalar
- * @param decomposition  who holds what; its dimensions are those of the variable, in any order.
- *                       NULL: replicated: every rank holds the whole, and rank 0's values are
- *                       written; its dimensions are known from other decompositions or
- *                       tw_restart_def_dim
- * @param data           as for tw_put; used by every tw_restart_write and tw_restart_read until the
- *                       restart is freed or the name registered anew; not that of another name
+ * @param decomposition  which rank holds what; its dimensions are those of the variable, in any
+ *                       order. NULL: the variable is replicated: every rank holds all of it, and
+ *                       rank 0's values are written; its dimensions must come from other
+ *                       decompositions or tw_restart_def_dim
+ * @param data           as for tw_put; every tw_restart_write and tw_restart_read uses it until the
+ *                       restart is freed or the name is registered again; no two names may share
+ *                       an array
  * @param n              number of elements at data, halos included; checked
- * @param flags          enum tw_restart_flags, added up. With TW_COPIED the array is no longer used
- *                       when the call returns: many fields can pass through one work array. The
- *                       library keeps a copy of this rank's part until it is written once: to
- *                       write again, register anew. tw_restart_read passes over such a variable;
- *                       tw_restart_get reads it
+ * @param flags          sum of enum tw_restart_flags. With TW_COPIED the library copies this rank's
+ *                       part and does not use the array after the call, so one work array can serve
+ *                       many variables. The copy is written once: register the variable again
+ *                       before the next tw_restart_write. tw_restart_read skips such variables;
+ *                       tw_restart_get reads them
  * @return TW_OK, TW_EARG, TW_EEXISTS (registered with another type or other dimensions),
  *         TW_ENOTFOUND (an unknown dimension), TW_ESHAPE, TW_ETYPE, TW_EHANDLE, TW_EOVERLAP
- *         (a decomposition that is TW_LIST_SHARED), TW_ENOMEM
- * Local.
+ *         (a decomposition made with TW_LIST_SHARED), TW_ENOMEM
  */
 int tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
                    tw_decomposition decomposition, void* data, int64_t n, int flags);
 
-/** As tw_restart_add, for an array of any strides; see tw_put_strided. */
+/** As tw_restart_add, for an array of any strides; see tw_put_strided. Local. */
 int tw_restart_add_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
                            tw_decomposition decomposition, void* data, int rank,
                            const int64_t* extent, const int64_t* byte_stride, int flags);
 
-/** Settings of one registered variable in all files written from now on, as of tw_set_var:
- *  "fill=0; deflate=1". Whatever no rank holds becomes the fill value. Local; alike on every rank.
- *  @return TW_OK, TW_ESETTING (also: quantize, which would cost bits), TW_ENOTFOUND */
+/** Settings of one registered variable in all files written from now on, as for tw_set_var:
+ *  "fill=0; deflate=1". Elements that no rank holds get the fill value. Local, with the same
+ *  arguments on every rank.
+ *  @return TW_OK, TW_ESETTING (also: quantize, which would lose bits), TW_ENOTFOUND */
 int tw_restart_set_var(tw_restart restart, const char* var, const char* settings);
 
 /** Sets an attribute of all files written from now on: of a registered variable, or with var NULL
@@ -88,56 +88,56 @@ int tw_restart_set_var(tw_restart restart, const char* var, const char* settings
 int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
                        int64_t n, const void* values);
 
-/** Sets a text attribute. */
+/** Sets a text attribute. As tw_restart_put_att. */
 int tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
                             const char* text);
 
 /**
- * Writes all registered arrays, as they are now, to a netCDF file. A file of that name is replaced
- * when the new one is complete and, unless durable=no, on the device: whenever the run is killed, a
- * whole file has the name. After a failure the old file is still there.
- * @return TW_OK, TW_EARG, TW_EINUSE (the file is open in this session, or another session or run is
- *         writing it), TW_EMISMATCH (the ranks have registered different variables, or give
- *         different paths), TW_EMISSING (a variable was registered with TW_COPIED, and its copy has
- *         been written already), TW_ESTATE (between tw_restart_open and tw_restart_close),
- *         TW_EFORMAT, TW_EIO, TW_ENOMEM
+ * Writes the current values of all registered arrays to a netCDF file. An existing file of that
+ * name is replaced only when the new one is complete and, unless durable=no, synced to the device:
+ * whenever the run is killed, the file of that name is complete. After an error the old file is
+ * unchanged.
+ * @return TW_OK, TW_EARG, TW_EINUSE (the file is open in this session, or being written by another
+ *         session or run), TW_EMISMATCH (registered variables or paths differ between ranks),
+ *         TW_EMISSING (the copy of a variable registered with TW_COPIED has already been written),
+ *         TW_ESTATE (between tw_restart_open and tw_restart_close), TW_EFORMAT, TW_EIO, TW_ENOMEM
  * @note Collective
  */
 int tw_restart_write(tw_restart restart, const char* path);
 
 /**
  * Reads all registered arrays, whatever the number of ranks and the decompositions that wrote them,
- * and compares the checksums that the file has. Bit for bit what was written, where the types are
- * the same; values of a type whose every value the array's type holds are converted. Halos are
- * filled as tw_fill_halo says. The file may be another program's; a variable with one record is
- * read like one without.
- * @return TW_OK, TW_EARG, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as of tw_open; TW_ENOTFOUND (a
- *         required variable), TW_ESHAPE (other dimensions or lengths, more than one record),
- *         TW_ETYPE, TW_ECHECKSUM, each naming the variable; TW_EMISMATCH; TW_ESTATE (between
- *         tw_restart_open and tw_restart_close). After a failure the arrays may hold anything.
+ * and verifies the checksums in the file. If the types are the same, the values are bit for bit
+ * those that were written; otherwise they are converted, if the array's type can represent every
+ * value of the file's type. Halos are read as set with tw_fill_halo. The file may come from another
+ * program; a variable with one record is read like one without a record dimension.
+ * @return TW_OK; TW_EARG, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as of tw_open; TW_ENOTFOUND (a
+ *         required variable is missing), TW_ESHAPE (dimensions or lengths differ, or there is more
+ *         than one record), TW_ETYPE, TW_ECHECKSUM, all of which name the variable; TW_EMISMATCH;
+ *         TW_ESTATE (between tw_restart_open and tw_restart_close). After an error the contents of
+ *         the arrays are undefined.
  * @note Collective
  */
 int tw_restart_read(tw_restart restart, const char* path);
 
-/* One variable at a time, for a model that has one work array for many: tw_restart_open, then
+/* One variable at a time, for a model with one work array for many variables: tw_restart_open, then
  * tw_restart_get for each variable, then tw_restart_close. (For writing, see TW_COPIED.) */
 
 /**
- * Opens a file to be read by tw_restart_get.
- * @return TW_OK, TW_ESTATE (one is open), TW_EARG, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as of
- *         tw_open, TW_EMISMATCH
+ * Opens a file for tw_restart_get.
+ * @return TW_OK, TW_ESTATE (a file is already open), TW_EARG, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED
+ *         as of tw_open, TW_EMISMATCH
  * @note Collective
  */
 int tw_restart_open(tw_restart restart, const char* path);
 
 /**
- * Reads one variable of the open file into an array, and compares its checksum. What the file and
- * the array have to have in common is told at tw_restart_read. Nothing is registered, and the array
- * is no longer used when the call returns.
- * @param name, type, dims, decomposition, data, n  as of tw_restart_add
- * @param flags  TW_OPTIONAL (see tw_restart_found) and TW_BY_POSITION
+ * Reads one variable of the open file into an array and verifies its checksum; types, dimensions
+ * and halos as for tw_restart_read. The array is not registered, and not used after the call.
+ * @param name, type, dims, decomposition, data, n  as for tw_restart_add
+ * @param flags  0, or a sum of TW_OPTIONAL (see tw_restart_found) and TW_BY_POSITION
  * @return TW_OK, TW_ESTATE (no file is open); the errors of tw_restart_add and tw_restart_read. The
- *         file stays open.
+ *         file stays open after an error.
  * @note Collective
  */
 int tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
@@ -148,18 +148,20 @@ int tw_restart_get_strided(tw_restart restart, const char* name, tw_type type, c
                            tw_decomposition decomposition, void* data, int rank,
                            const int64_t* extent, const int64_t* byte_stride, int flags);
 
-/** Closes the file that tw_restart_open has opened; its attributes can still be asked for.
- *  @return TW_OK, TW_ESTATE (none is open), TW_EIO @note Collective */
+/** Closes the file opened with tw_restart_open; its attributes remain available.
+ *  @return TW_OK, TW_ESTATE (no file is open), TW_EIO
+ *  @note Collective */
 int tw_restart_close(tw_restart restart);
 
-/* Of the file that is open, or that tw_restart_read has read last; TW_ESTATE before, and after a
- * read that failed. Local. */
+/* The following functions refer to the open file or, if none is open, to the one read last;
+ * TW_ESTATE if there is neither, or if the last read failed. Local. */
 
-/** Whether it has a variable: 1 or 0; while none is open, of the registered ones. @return TW_OK,
- *  TW_ENOTFOUND (not registered), TW_ESTATE */
+/** Whether the file has a variable: found becomes 1 or 0. If no file is open, the variable must be
+ *  a registered one.
+ *  @return TW_OK, TW_ENOTFOUND (not registered), TW_ESTATE */
 int tw_restart_found(tw_restart restart, const char* name, int* found);
 
-/** Its attributes: as tw_inq_att, tw_get_att and tw_get_att_text. */
+/** Attributes of the file: as tw_inq_att, tw_get_att and tw_get_att_text. */
 int tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
                        int64_t* n);
 int tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,

@@ -7,8 +7,8 @@
 
 namespace thalweg {
 
-/// Arrays that are written and read all together (tw_restart_new). Belongs to its session, which
-/// frees it; free() does so before.
+/// Arrays that are written and read together (tw_restart_new). Belongs to its session, which frees
+/// it at the latest; free() does so earlier.
 class Restart {
 public:
     Restart() = default;
@@ -17,7 +17,7 @@ public:
     void def_dim(const std::string& name, std::int64_t length) {
         check(tw_restart_def_dim(restart_, name.c_str(), length));
     }
-    /// tw_restart_add: the array is used until the restart is freed or the name added anew
+    /// tw_restart_add: the array is used until the restart is freed or the name is added again
     template <class T>
     void add(const std::string& name, const std::string& dims, Decomposition decomposition,
              std::span<T> data, int flags = TW_REQUIRED) {
@@ -79,7 +79,7 @@ public:
     /// tw_restart_close @note Collective
     void close() { check(tw_restart_close(restart_)); }
 
-    // Of the file that is open, or was read last.
+    // These concern the open file, or the one that was read last.
     /// tw_restart_found
     bool found(const std::string& name) const {
         int found = 0;

@@ -2,8 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Orders, units, errors and what is collective are those of thalweg.h; each function names its
-// twin there. A collective function throws on every rank or on none, with the same code and text.
+// Orders, units, errors, and which functions are collective: as in thalweg.h; each function names
+// its C counterpart. A collective function throws on all ranks or on none, with the same code and
+// text.
 #pragma once
 
 #include <algorithm>
@@ -60,14 +61,14 @@ struct Block {
     std::vector<std::int64_t> start, count;
 };
 
-/// What tw_inq tells of a file.
+/// The results of tw_inq.
 struct Summary {
     std::string format;
     int dims = 0, variables = 0, attributes = 0;
     std::int64_t records = 0;
 };
 
-/// What tw_inq_var tells of a variable; dimensions slowest first.
+/// The results of tw_inq_var and tw_inq_var_dim; dimensions slowest first.
 struct Variable {
     tw_type type = TW_BYTE;
     std::vector<std::string> dims;
@@ -89,8 +90,8 @@ public:
     }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
-    /// Closes nothing: closing is collective and can fail, so close() must be called; what is left
-    /// open is closed by the session's end.
+    /// Does not close the file: closing is collective and can fail, so call close(). Files still
+    /// open are closed when the session ends.
     ~File() = default;
 
     /// tw_def_dim
@@ -121,13 +122,13 @@ public:
     void set_var(const std::string& var, const std::string& settings) {
         check(tw_set_var(file_, var.c_str(), settings.c_str()));
     }
-    /// tw_set_record: of a file opened with "mode=append"
+    /// tw_set_record: for a file opened with "mode=append"
     void set_record(std::int64_t record, tw_later later = TW_KEEP_LATER) {
         check(tw_set_record(file_, record, later));
     }
     /// tw_enddef @note Collective
     void enddef() { check(tw_enddef(file_)); }
-    /// tw_put: data is free when the call returns
+    /// tw_put: data can be reused when the call returns
     template <class T>
     void put(const std::string& var, std::span<const T> data) {
         check(tw_put(file_, var.c_str(), type_of<T>(), data.data(),
@@ -137,7 +138,7 @@ public:
     void put(const std::string& var, const std::vector<T>& data) {
         put(var, std::span<const T>(data));
     }
-    /// tw_put_deferred: data must stay as it is until the step ends
+    /// tw_put_deferred: data must stay valid and unchanged until the step ends
     template <class T>
     void put_deferred(const std::string& var, std::span<const T> data) {
         check(tw_put_deferred(file_, var.c_str(), type_of<T>(), data.data(),
@@ -175,14 +176,15 @@ public:
                                     static_cast<int>(extent.size()), extent.data(),
                                     byte_stride.data()));
     }
-    /// tw_put_box: as many values as the box has
+    /// tw_put_box: data must have as many elements as the box
     template <class T>
     void put_box(const std::string& var, std::span<const std::int64_t> start,
                  std::span<const std::int64_t> count, std::span<const T> data) {
         std::int64_t n = 1;
         for (std::int64_t c : count) n *= c;
         if (start.size() != count.size() || n != static_cast<std::int64_t>(data.size()))
-            throw Error(TW_ESHAPE, "put_box of '" + var + "': start, count and data do not fit");
+            throw Error(TW_ESHAPE,
+                        "put_box of '" + var + "': start, count and data differ in size");
         check(
             tw_put_box(file_, var.c_str(), type_of<T>(), start.data(), count.data(), data.data()));
     }
@@ -198,7 +200,7 @@ public:
     /// tw_close @note Collective
     void close() { check(tw_close(&file_)); }
 
-    // Of a file that was opened. Dimensions, variables and attributes count from 0.
+    // For files opened with tw_open. Dimensions, variables and attributes are numbered from 0.
     /// tw_inq
     Summary inq() const {
         Summary s;
@@ -324,9 +326,10 @@ public:
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
-    /// Ends the session, if finalize() was not called; then its errors have no way out. While an
-    /// exception is under way other ranks may be anywhere, so that the session is abandoned.
-    /// @note Collective, but for an exception
+    /// Ends the session if finalize() was not called; errors are then lost. While an exception is
+    /// unwinding the stack, it abandons the session (tw_abandon), because the other ranks may be
+    /// anywhere.
+    /// @note Collective, except while an exception is unwinding the stack
     ~Session() {
         if (session_ == nullptr) return;
         if (std::uncaught_exceptions() > exceptions_)
@@ -340,7 +343,7 @@ public:
         const int code = tw_finalize(&session_);
         if (code != TW_OK) throw Error(code, tw_strerror(code));
     }
-    /// tw_wait: for files that were closed with "close=later", until at most `most` are left
+    /// tw_wait: waits for files closed with "close=later", until at most `most` are incomplete
     /// @note Collective
     void wait(std::int64_t most = 0) { check(tw_wait(session_, most)); }
     /// tw_abandon
@@ -374,7 +377,7 @@ public:
                                 halo_high.empty() ? nullptr : halo_high.data(), &made));
         return made;
     }
-    /// tw_decompose_list: `indices` of the dimensions `listed`, -1 being a hole @note Collective
+    /// tw_decompose_list: `indices` over the dimensions `listed`; -1 is a hole @note Collective
     Decomposition decompose_list(const std::string& dims, const std::vector<std::int64_t>& shape,
                                  const std::string& listed, std::span<const std::int64_t> indices,
                                  int flags = TW_LIST_UNIQUE) {
@@ -384,13 +387,13 @@ public:
                                 &made));
         return made;
     }
-    /// tw_fill_halo: TW_HALO_KEEP, ... of each dimension @note Collective
+    /// tw_fill_halo: TW_HALO_KEEP, ... for each dimension @note Collective
     void fill_halo(Decomposition decomposition, const std::vector<int>& edges) {
         check(tw_fill_halo(decomposition, edges.data()));
     }
-    /// tw_pad: extents in memory that all boxes share @note Collective
+    /// tw_pad: the extent in memory of every box @note Collective
     void pad(Decomposition decomposition, std::vector<std::int64_t> extent, std::int64_t boxes) {
-        extent.resize(std::max<std::size_t>(extent.size(), 16), -1);  // too few are refused
+        extent.resize(std::max<std::size_t>(extent.size(), 16), -1);  // too few: TW_ESHAPE
         check(tw_pad(decomposition, extent.data(), boxes));
     }
     /// tw_create @note Collective
@@ -423,11 +426,11 @@ private:
     }
 
     tw_session session_ = nullptr;
-    int exceptions_ = std::uncaught_exceptions();  ///< under way when the session began
+    int exceptions_ = std::uncaught_exceptions();  ///< uncaught when the session began
 };
 
-/// tw_recover: what was done, in words. Needs neither a session nor MPI.
-/// @param longer  whether a file that has more records is replaced
+/// tw_recover: returns what was done. Needs neither a session nor MPI.
+/// @param longer  whether an existing file with more records is replaced
 inline std::string recover(const std::string& path, tw_recovery longer = TW_KEEP_LONGER) {
     char text[4096] = "";
     const int code = tw_recover(path.c_str(), longer, text, sizeof text);

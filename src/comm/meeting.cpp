@@ -52,8 +52,8 @@ const char* name_of(Call call) {
 Status thread_failure(const char* call, int rank) {
     return failure(TW_ESTATE,
                    "{} was called while another thread was in a call of the same session (rank "
-                   "{}): one thread at a time may use a session; threads that write at the same "
-                   "time need a session each, on communicators of their own",
+                   "{}): only one thread at a time may use a session; threads that write at the "
+                   "same time need a session each, on communicators of their own",
                    call, rank);
 }
 
@@ -119,7 +119,7 @@ Status Meeting::compare(const Attendance& attendance) {
     status = detail::agree(team_.world(), status.ok() ? alone(differs) : status);
     if (status.ok())
         status = alone([&] {
-            return failure(TW_EMISMATCH, "the ranks ask for different things in {}", here);
+            return failure(TW_EMISMATCH, "the arguments of {} differ between ranks", here);
         });
     return status;
 }

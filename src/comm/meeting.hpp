@@ -49,7 +49,7 @@ enum class Call {
 /// The name of the C function.
 const char* name_of(Call call);
 
-/// What two threads in one session are told.
+/// The error of two threads in one session.
 Status thread_failure(const char* call, int rank);
 
 /// A call as one of the ranks sees it.

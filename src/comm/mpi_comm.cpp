@@ -314,7 +314,7 @@ Status check_communicator(MPI_Comm comm) {
     MPI_Initialized(&began);
     if (!began) return failure(TW_EMPI, "MPI is not initialized: call MPI_Init before tw_init");
     MPI_Finalized(&ended);
-    if (ended) return failure(TW_EMPI, "MPI is finalized: no session can begin after MPI_Finalize");
+    if (ended) return failure(TW_EMPI, "MPI is finalized: call tw_init before MPI_Finalize");
     if (comm == MPI_COMM_NULL) return failure(TW_EMPI, "the communicator is MPI_COMM_NULL");
     const ErrorsReturn answers;
     // Open MPI finds a handle that was freed in the table for Fortran alone, where it is gone.
@@ -323,8 +323,8 @@ Status check_communicator(MPI_Comm comm) {
         return failure(TW_EMPI, "the communicator is not valid: was it freed?");
     if (between)
         return failure(TW_EMPI,
-                       "the communicator is an intercommunicator; a session needs one group of "
-                       "ranks (see MPI_Intercomm_merge)");
+                       "the communicator is an intercommunicator; a session needs an "
+                       "intracommunicator (see MPI_Intercomm_merge)");
     return {};
 }
 

@@ -42,8 +42,8 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
     if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0)
         data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) {
-        status = failure(TW_ENOMEM, "no memory for {} bytes shared within a node: {}", bytes,
-                         std::strerror(errno));
+        status = failure(TW_ENOMEM, "cannot allocate {} bytes of memory shared within a node: {}",
+                         bytes, std::strerror(errno));
         if (fd >= 0) ::close(fd);
         return nullptr;
     }
@@ -56,8 +56,8 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
         own_segments()[segment->name_.inode] = segment->data_;
     }
     if (!touch || segment->touch(0, bytes)) return segment;
-    status = failure(TW_ENOMEM, "no memory for {} bytes shared within a node: {}", bytes,
-                     std::strerror(ENOMEM));
+    status = failure(TW_ENOMEM, "cannot allocate {} bytes of memory shared within a node: {}",
+                     bytes, std::strerror(ENOMEM));
     return nullptr;
 }
 
@@ -87,7 +87,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
     }
     if (fd >= 0) ::close(fd);
     if (data == MAP_FAILED) {
-        status = failure(TW_ENOMEM, "cannot map memory of process {} of this node ({}): {}",
+        status = failure(TW_ENOMEM, "cannot map memory of process {} on this node ({}): {}",
                          name.process, path, std::strerror(error));
         return nullptr;
     }

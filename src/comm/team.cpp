@@ -54,7 +54,7 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     if (!share_control()) {
         // Containers of their own may keep the ranks of a node apart.
         if (all.rank() == 0)
-            log::warn("the ranks of a node cannot share memory: each counts as a node");
+            log::warn("the ranks of a node cannot share memory: treating each rank as a node");
         team->node_ = team->node_->split(team->node_->rank(), 0);
         if (!share_control()) {
             status = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");

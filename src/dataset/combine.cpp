@@ -75,7 +75,7 @@ Status Set::read() {
     if (Status status = read_definitions(first.path, first.file); !status.ok()) return status;
     const int files = TileSet::files(first.file.definitions);
     if (files == 0)
-        return failure(TW_EFORMAT, "{}: belongs to no set of tiles: there is no attribute {}",
+        return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
                        first.path, files_attribute);
     // A set may have more files than a process may open by default.
     rlimit limit{};
@@ -94,7 +94,7 @@ Status Set::read() {
         if (k == 0) {
             whole_ = tile.file;
         } else if (tile.file.format != whole_.format) {
-            return failure(TW_EFORMAT, "{}: its format is not that of {}", tile.path,
+            return failure(TW_EFORMAT, "{}: its format differs from that of {}", tile.path,
                            tiles_.front().path);
         }
         whole_.records = std::min(whole_.records, tile.file.records);

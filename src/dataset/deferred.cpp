@@ -15,10 +15,9 @@ namespace {
 constexpr std::int64_t most = 32;
 
 constexpr const char* advice =
-    "a deferred array must stay where and as it is until the call that uses it returns. A copy "
-    "that "
-    "the compiler made, of an expression or of a section for a contiguous dummy argument, does "
-    "not: use tw_put, or tw_get";
+    "a deferred array must stay unchanged and at its address until the call that uses it returns. "
+    "A copy that the compiler made, of an expression or of a section passed to a contiguous dummy "
+    "argument, does not: use tw_put or tw_get instead";
 
 bool is_mapped(const char* place, std::size_t bytes) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -80,9 +79,10 @@ std::uint64_t Glimpse::hash() const {
 }
 
 Status Glimpse::compare() const {
-    if (!is_there()) return failure(TW_EARG, "the memory of its array is gone: {}", advice);
+    if (!is_there()) return failure(TW_EARG, "the memory of its array was freed: {}", advice);
     if (hash() != hash_)
-        return failure(TW_EARG, "its array has changed since it was deferred: {}", advice);
+        return failure(
+            TW_EARG, "its array has changed since tw_put_deferred or tw_get_deferred: {}", advice);
     return {};
 }
 

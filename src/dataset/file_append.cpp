@@ -9,9 +9,7 @@ namespace thalweg::detail {
 /// All ranks know what is in the file, and find the same.
 Status File::open() {
     if (in_files())
-        return failure(TW_ESETTING,
-                       "{}: mode=append: a set of files (setting tile_files) cannot be written on",
-                       path_);
+        return failure(TW_ESETTING, "{}: mode=append is not possible with tile_files=yes", path_);
     // Before it is read: what another run adds meanwhile would be lost.
     Status status = detail::agree(team_.world(), alone([&]() -> Status {
                                       return team_.rank() == 0 ? claim(path_) : Status{};
@@ -24,12 +22,12 @@ Status File::open() {
     const auto check = [&]() -> Status {
         if (source_->classic_header() == nullptr)
             return failure(TW_EUNSUPPORTED,
-                           "{}: only one file of a classic format can be written on; this is of "
-                           "format {}, or several files",
+                           "{}: mode=append needs a single file of a classic format; this one has "
+                           "format {}, or is a set of tiles",
                            path_, source_->format());
         if (options_.format != "auto" && options_.format != source_->format())
-            return failure(TW_ESETTING, "{}: setting format is {}, the file's format {}", path_,
-                           options_.format, source_->format());
+            return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",
+                           path_, options_.format, source_->format());
         return check_whole();
     };
     return team_.agree(alone(check));
@@ -52,14 +50,17 @@ Status File::check_whole() const {
 Status File::set_record(std::int64_t record, int later) {
     if (Status s = usable_for("tw_set_record was called"); !s.ok()) return s;
     if (!source_)
-        return failure(TW_ESTATE, "{}: tw_set_record: the file is new; its first record is {}",
-                       path_, options_.wording.index(0));
+        return failure(
+            TW_ESTATE,
+            "{}: tw_set_record is only for mode=append; the first record of a new file is {}",
+            path_, options_.wording.index(0));
     if (record < 0 || record > source_->records())
-        return failure(TW_EBOUNDS, "{}: the first step cannot write record {}; the file has {}",
-                       path_, options_.wording.index(record), source_->records());
+        return failure(
+            TW_EBOUNDS,
+            "{}: tw_set_record: the first step cannot write record {}; the file has {} records",
+            path_, options_.wording.index(record), source_->records());
     if (later != TW_KEEP_LATER && later != TW_DROP_LATER)
-        return failure(TW_EARG, "{}: tw_set_record: later records: there is no choice {}", path_,
-                       later);
+        return failure(TW_EARG, "{}: tw_set_record: unknown value {} of later", path_, later);
     existing_.first = record;
     existing_.kept = later == TW_DROP_LATER ? record : source_->records();
     return {};

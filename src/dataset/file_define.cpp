@@ -45,7 +45,7 @@ Status File::usable_for(const char* what) const {
     if (Status status = usable(); !status.ok()) return status;
     if (state_ != State::defining)
         return failure(TW_ESTATE,
-                       "{}: {} after the definitions ended (at tw_enddef or the first "
+                       "{}: {} after the definitions had ended (with tw_enddef or the first "
                        "tw_put, tw_end_step or tw_sync)",
                        path_, what);
     return {};
@@ -144,8 +144,8 @@ Status File::put_attribute(const std::string& variable, Attribute attribute) {
                            variable);
         if (!has_new_types(format_) && attribute.type > TW_DOUBLE)
             return failure(TW_EFORMAT,
-                           "{}: attribute '{}' is of type {}, which format {} does not have; {} "
-                           "does",
+                           "{}: attribute '{}' has type {}, which format {} does not support; use "
+                           "{}",
                            path_, attribute.name, name_of(attribute.type), name_of(format_),
                            is_netcdf4(format_) ? "netcdf4" : "cdf5");
         late_.emplace_back(at, std::move(attribute));
@@ -164,7 +164,7 @@ Status File::define(Definitions definitions) {
 }
 
 Status File::set_variable(const std::string& variable, const std::string& settings) {
-    if (Status s = usable_for("a variable was set"); !s.ok()) return s;
+    if (Status s = usable_for("tw_set_var was called"); !s.ok()) return s;
     return detail::set_variable(definitions_, path_, variable, settings);
 }
 
@@ -223,9 +223,9 @@ void File::choose_packed_method() {
     const bool inline_ = options_.service == "inline";
     const std::string method = inline_ && options_.method != "serial" ? "record" : "serial";
     if (method != options_.method && team_.rank() == 0)
-        log::info(
-            "{}: method {} is not possible, it is {}: {}", path_, options_.method, method,
-            inline_ ? "writers need whole chunks" : "with a service, one writer packs all chunks");
+        log::info("{}: method={} is not possible, using {}: {}", path_, options_.method, method,
+                  inline_ ? "each writer needs whole chunks"
+                          : "with a service, one writer compresses all chunks");
     options_.method = method;
     if (!writers_asked_) options_.writers = fmt::format("{}/node", team_.size());
 }
@@ -275,13 +275,13 @@ Status File::plan() {
     immediate_ = bytes > options_.staging;
     if (immediate_ && team_.rank() == 0)
         log::info(
-            "{}: a step has up to {} bytes on a rank, more than 'staging' ({}): tw_put is "
-            "collective; tw_put_deferred is not",
+            "{}: a step has up to {} bytes per rank, more than 'staging' ({}): tw_put is "
+            "collective; tw_put_deferred stays local",
             path_, bytes, options_.staging);
     return {};
 }
 
-/// Room for what is put of each variable, in copies one behind the other.
+/// Space for the copies of what is put of each variable, one after another.
 void File::make_pending() {
     pending_.resize(definitions_.variables.size());
     staging_bytes_ = 0;
@@ -297,7 +297,7 @@ void File::make_pending() {
 Status File::end_definitions() {
     if (Status status = usable(); !status.ok()) return status;
     if (state_ == State::data)
-        return failure(TW_ESTATE, "{}: the definitions have ended already", path_);
+        return failure(TW_ESTATE, "{}: the definitions have already ended", path_);
     Stopwatch watch(figures_.open);
     if (Status status = enter(Call::enddef, -1, {}, {}); !status.ok()) return status;
     // Every rank knows of a failure here, so that later calls need not ask the others.
@@ -309,13 +309,13 @@ Status File::choose_format() {
     format_ = options_.format == "auto" ? detail::choose_format(definitions_)
                                         : format_of(options_.format);
     if (options_.storage != "auto" && (options_.storage == "netcdf4") != is_netcdf4(format_))
-        return failure(TW_ESETTING, "storage '{}' cannot write format {}", options_.storage,
+        return failure(TW_ESETTING, "storage={} cannot write format {}", options_.storage,
                        name_of(format_));
     if (Status status = check_format(definitions_, format_); !status.ok()) return status;
     for (const auto& [name, value] : options_.packing)
         if (!is_netcdf4(format_) && value != "0" && value != "no" && value != "auto" &&
             team_.rank() == 0)
-            log::warn("{}: setting {}={} has no meaning in format {}", path_, name, value,
+            log::warn("{}: setting {}={} has no effect in format {}", path_, name, value,
                       name_of(format_));
     if (!is_netcdf4(format_)) {
         tell_of_ignored();
@@ -342,7 +342,7 @@ void File::tell_of_ignored() const {
     const std::size_t more = ignored.size() > 8 ? ignored.size() - 8 : 0;
     ignored.resize(ignored.size() - more);
     log::info(
-        "{}: format {} has no chunks and no filters; settings of variables are ignored: "
+        "{}: format {} has no chunks or filters; ignoring settings of variables: "
         "{}{}",
         path_, name_of(format_), joined(ignored, ", "),
         more == 0 ? "" : fmt::format(" and {} more", more));

@@ -212,13 +212,13 @@ Status File::choose_layout() {
         (rows ? grid.rows : grid.columns) =
             static_cast<int>(std::min(lines, static_cast<std::size_t>(most)));
         if (team_.rank() == 0)
-            log::info("{}: method {}: the decompositions have {} process {}, written by {}", path_,
-                      options_.method, lines, options_.method, grid.parts());
+            log::info("{}: method={}: the decompositions have {} process {}, written by {} writers",
+                      path_, options_.method, lines, options_.method, grid.parts());
     } else {
         const Tiles tiles = parse_tiles(options_.tiles);
         if (tiles.x > 0 && static_cast<std::int64_t>(tiles.x) * tiles.y > available)
             return failure(TW_ESETTING,
-                           "{}: setting tiles is {}, which takes {} writers; there are {} {}",
+                           "{}: setting tiles is {}, which needs {} writers; there are only {} {}",
                            path_, options_.tiles, static_cast<std::int64_t>(tiles.x) * tiles.y,
                            available, port ? "servers" : "ranks");
         grid.columns = 1;
@@ -270,8 +270,8 @@ Status File::check_tiles() const {
             const Dimension& dim = definitions_.dims[static_cast<std::size_t>(cut.dim)];
             if (dim.length < static_cast<std::int64_t>(cut.begin.size()))
                 return failure(TW_ESETTING,
-                               "{}: tile_files: dimension '{}' of length {} cannot be cut into {} "
-                               "parts",
+                               "{}: tile_files: dimension '{}' of length {} cannot be divided into "
+                               "{} parts",
                                path_, dim.name, dim.length, cut.begin.size());
             if (dim.length > INT32_MAX)
                 return failure(TW_ESETTING,
@@ -288,12 +288,12 @@ Status File::check_tiles() const {
                 if (a.name == place.attribute)
                     return failure(TW_EEXISTS,
                                    "{}: tile_files: the attribute '{}' for dimension '{}' is "
-                                   "defined already",
+                                   "already defined",
                                    path_, a.name, dim.name);
         }
     for (const Attribute& a : definitions_.attributes)
         if (a.name == files_attribute)
-            return failure(TW_EEXISTS, "{}: tile_files: the attribute '{}' is defined already",
+            return failure(TW_EEXISTS, "{}: tile_files: the attribute '{}' is already defined",
                            path_, a.name);
     for (const Variable& v : definitions_.variables)
         for (const int axis : {1, 2})
@@ -301,16 +301,16 @@ Status File::check_tiles() const {
                     return cut_as[static_cast<std::size_t>(dim)] == axis;
                 }) > 1)
                 return failure(TW_ESETTING,
-                               "{}: tile_files: two dimensions of variable '{}' would be cut the "
-                               "same way",
+                               "{}: tile_files: two dimensions of variable '{}' would be divided "
+                               "along the same tile axis",
                                path_, v.name);
     if (team_.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
         for (const auto* cuts : {&grid.y, &grid.x})
             for (const Cut& cut : *cuts)
                 if (decomposition_place(definitions_, cut.dim).variable < 0)
                     log::info(
-                        "{}: dimension '{}' has no variable of its name, so that only thalweg "
-                        "combine, and no mppnccombine, can join the tiles",
+                        "{}: dimension '{}' has no coordinate variable, so only thalweg combine, "
+                        "not mppnccombine, can join the tiles",
                         path_, definitions_.dims[static_cast<std::size_t>(cut.dim)].name);
     return {};
 }

@@ -74,8 +74,8 @@ Status Reader::with_place(Status status, int variable) const {
 /// Finds the memory dimension of each dimension of the file.
 Status Reader::match(const Wish& wish, const Variable& v, Request& request) const {
     if (v.shape.size() > static_cast<std::size_t>(max_dims))
-        return failure(TW_EUNSUPPORTED, "it has {} dimensions; at most {} can be read",
-                       v.shape.size(), max_dims);
+        return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
+                       max_dims);
     std::vector<std::string> dims;
     for (std::size_t k = v.record ? 1 : 0; k < v.dims.size(); ++k)
         dims.push_back(source_->definitions().dims[static_cast<std::size_t>(v.dims[k])].name);
@@ -89,19 +89,22 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     const Decomposition& d = *wish.decomposition;
     for (std::size_t f = 0; f < dims.size(); ++f) {
         if (std::count(dims.begin(), dims.end(), dims[f]) > 1)
-            return failure(TW_ESHAPE, "dimension '{}' occurs twice; it can only be read as a whole",
-                           dims[f]);
+            return failure(
+                TW_ESHAPE,
+                "dimension '{}' occurs twice: read the whole variable, without a decomposition",
+                dims[f]);
         const auto m = std::find(d.dims.begin(), d.dims.end(), dims[f]) - d.dims.begin();
         if (m == d.nd() || dims.size() != d.dims.size())
-            return failure(TW_ESHAPE, "its dimensions are ({}), the decomposition's ({})",
+            return failure(TW_ESHAPE,
+                           "its dimensions are ({}), but those of the decomposition are ({})",
                            options_.wording.names(dims), options_.wording.names(d.dims));
         if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
-            return failure(TW_ESHAPE, "dimension '{}' has length {}, in the decomposition {}",
+            return failure(TW_ESHAPE, "dimension '{}' has length {}, but {} in the decomposition",
                            dims[f], v.shape[f], d.shape[static_cast<std::size_t>(m)]);
         request.order.push_back(static_cast<int>(m));
     }
     if (dims.empty())
-        return failure(TW_ESHAPE, "it has no dimensions, the decomposition has ({})",
+        return failure(TW_ESHAPE, "it has no dimensions, but the decomposition has ({})",
                        options_.wording.names(d.dims));
     if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
     return {};
@@ -117,9 +120,9 @@ Status Reader::check(const Wish& wish, Request& request) const {
         const auto type = static_cast<tw_type>(wish.type);
         if (!valid_type(v.type)) return source_->check(request.variable, 0);
         if ((type == TW_CHAR) != (v.type == TW_CHAR))
-            return failure(TW_ETYPE, "it is of type {}, not {}", name_of(v.type), name_of(type));
+            return failure(TW_ETYPE, "it has type {}, not {}", name_of(v.type), name_of(type));
         if (v.record && (wish.record < 0 || wish.record >= source_->records()))
-            return failure(TW_EBOUNDS, "there is no record {}; the file has {}",
+            return failure(TW_EBOUNDS, "no record {}; the file has {} records",
                            options_.wording.index(wish.record), source_->records());
         request.record = v.record ? wish.record : 0;
         if (Status status = match(wish, v, request); !status.ok()) return status;
@@ -134,7 +137,8 @@ Status Reader::check(const Wish& wish, Request& request) const {
         // As in writing: a byte of CDF-1 and CDF-2 is signed or unsigned, as the user likes.
         if (v.type == TW_BYTE && type == TW_UBYTE && source_->byte_of_any_sign())
             view.type = TW_BYTE;
-        if (wish.data == nullptr && d.held > 0) return failure(TW_EARG, "no array given");
+        if (wish.data == nullptr && d.held > 0)
+            return failure(TW_EARG, "the array is missing (null pointer)");
         return source_->check(request.variable, request.record);
     };
     return with_place(checked(), request.variable);

@@ -68,9 +68,9 @@ Status Reader::compare_forms(std::span<const Request> requests) {
             if (!has_form(r.view, Form::with_halo)) return {};
             return with_place(
                 failure(TW_EMISMATCH,
-                        "the ranks give different forms of it: with halo, {}, here (without, "
-                        "it would be {}), but without on others. If the boxes share an array of "
-                        "fixed extents, declare these with tw_pad",
+                        "some ranks pass the array with its halo and others without: here {} has "
+                        "the halo; {} would be without. If the arrays have the same extent for all "
+                        "boxes, declare it with tw_pad",
                         extents_in_words(*r.decomposition, Form::with_halo),
                         extents_in_words(*r.decomposition, Form::without_halo)),
                 r.variable);

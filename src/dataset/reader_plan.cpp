@@ -224,7 +224,7 @@ Status Reader::perform(Call call, std::span<const Request> requests, Status mine
     const auto fit = [&]() -> Status {
         for (std::size_t i = 0; i < requests.size(); ++i)
             if (task.misfits[i] > 0)
-                return with_place(failure(TW_ERANGE, "{} values do not fit type {}",
+                return with_place(failure(TW_ERANGE, "{} values are out of range for type {}",
                                           task.misfits[i], name_of(requests[i].view.type)),
                                   requests[i].variable);
         return {};

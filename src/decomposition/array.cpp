@@ -60,14 +60,14 @@ Status check_dense(const Decomposition& d, std::int64_t n, ArrayView& view) {
     view.form = has_halo(d) && d.held > 0 ? Form::with_halo : Form::either;
     if (d.padded.empty()) {
         if (n == d.stored) return {};
-        return failure(TW_ESHAPE, "{} elements given, this rank's part of ({}) has {}", n,
-                       d.wording.names(d.dims), d.stored);
+        return failure(TW_ESHAPE, "the array has {} elements, but this rank's part of ({}) has {}",
+                       n, d.wording.names(d.dims), d.stored);
     }
     const std::int64_t box = volume(d.padded);
     if (n == d.room * box || n == boxes_of(d) * box) return {};
     return failure(TW_ESHAPE,
-                   "{} elements given, padded boxes of ({}) have {} each: {} for the {} boxes of "
-                   "this rank, or {} with room for {}",
+                   "the array has {} elements, but padded boxes of ({}) have {} each: {} for the "
+                   "{} boxes of this rank, or {} with room for {}",
                    n, d.wording.names(d.dims), box, boxes_of(d) * box, boxes_of(d), d.room * box,
                    d.room);
 }
@@ -78,15 +78,16 @@ Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent
                     const std::int64_t* byte_stride, ArrayView& view) {
     const std::vector<std::int64_t> wanted = d.listed_extent();
     if (rank != static_cast<int>(wanted.size()))
-        return failure(TW_ESHAPE,
-                       "the array has {} dimensions, the list over ({}), whose listed ones are one "
-                       "in memory, has {}",
-                       rank, d.wording.names(d.dims), wanted.size());
+        return failure(
+            TW_ESHAPE,
+            "the array has {} dimensions, but the list over ({}) has {} in memory, where "
+            "the listed ones are a single dimension",
+            rank, d.wording.names(d.dims), wanted.size());
     if (extent == nullptr || byte_stride == nullptr)
-        return failure(TW_EARG, "no extents or strides given");
+        return failure(TW_EARG, "the extents or strides are missing");
     const std::span given(extent, wanted.size());
     if (d.listed->length > 0 && !std::equal(given.begin(), given.end(), wanted.begin()))
-        return failure(TW_ESHAPE, "the array is ({}), this rank's part of ({}) is ({})",
+        return failure(TW_ESHAPE, "the array is ({}), but this rank's part of ({}) is ({})",
                        d.wording.list(given), d.wording.names(d.dims), d.wording.list(wanted));
     view.dense = false;
     std::copy_n(byte_stride, wanted.size(), view.stride.begin());
@@ -121,7 +122,7 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
 /// @param listed  whether the first dimension of those given counts the boxes
 Status misfit(const Decomposition& d, const Extents& given, bool listed) {
     if (d.nd() == 0)
-        return failure(TW_ESHAPE, "the array has {} elements, a scalar has 1", given.front());
+        return failure(TW_ESHAPE, "the array has {} elements, but a scalar has 1", given.front());
     const Extents bare = extents_of(d, Form::without_halo), whole = extents_of(d, Form::with_halo);
     const std::int64_t boxes = d.replicated || (!listed && boxes_of(d) == 1) ? -1 : boxes_of(d);
     const auto words = [&](const Extents& extents) { return in_words(d, boxes, extents); };
@@ -133,8 +134,7 @@ Status misfit(const Decomposition& d, const Extents& given, bool listed) {
         text += fmt::format("padded boxes of ({}) are {}", names, words(whole));
         if (has_halo(d)) text += fmt::format(", or {} without halo", words(bare));
         if (boxes >= 0 && boxes != d.room)
-            text +=
-                fmt::format("; or with {} for the number of boxes instead of {}", d.room, boxes);
+            text += fmt::format(", also with {} boxes instead of {}", d.room, boxes);
     } else {
         text += fmt::format("this rank's part of ({}) is {}", names, words(bare));
         if (has_halo(d)) text += fmt::format(", or {} with its halo", words(whole));
@@ -143,11 +143,11 @@ Status misfit(const Decomposition& d, const Extents& given, bool listed) {
             larger &= given[i + (listed ? 1 : 0)] >= bare[i];
         if (larger)
             text +=
-                ". If the arrays are larger than the boxes, declare their halo with the "
-                "decomposition, and extents that all boxes share with tw_pad";
+                ". If the arrays are larger than the boxes, declare their halo in the "
+                "decomposition, or the extent of the arrays with tw_pad";
     }
     if (d.wording.fortran && given.front() == -1)
-        text += ". Of an array of assumed size (*), pass a section with all bounds";
+        text += ". For an array of assumed size (*), pass a section with all bounds";
     return failure(TW_ESHAPE, "{}", text);
 }
 
@@ -158,11 +158,11 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     if (d.listed) return check_listed(d, rank, extent, byte_stride, view);
     const bool listed = rank == d.nd() + 1;
     if (rank != d.nd() && !listed)
-        return failure(TW_ESHAPE, "the array has {} dimensions, the {} ({}) has {}", rank,
+        return failure(TW_ESHAPE, "the array has {} dimensions, but the {} ({}) has {}", rank,
                        d.replicated ? "variable" : "decomposition", d.wording.names(d.dims),
                        d.nd());
     if (rank > 0 && (extent == nullptr || byte_stride == nullptr))
-        return failure(TW_EARG, "no extents or strides given");
+        return failure(TW_EARG, "the extents or strides are missing");
     const std::int64_t boxes = boxes_of(d), room = listed ? extent[0] : 1;
     const std::int64_t* lengths = extent + (listed ? 1 : 0);
     const std::int64_t* strides = byte_stride + (listed ? 1 : 0);

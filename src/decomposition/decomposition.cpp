@@ -15,8 +15,8 @@ namespace {
 Status check_own(const Decomposition& d) {
     if (d.nd() == 0) return failure(TW_EARG, "a decomposition needs at least one dimension");
     if (d.nd() > max_dims)
-        return failure(TW_EARG, "a decomposition has {} dimensions; at most {} are possible",
-                       d.nd(), max_dims);
+        return failure(TW_EARG, "a decomposition has {} dimensions; the maximum is {}", d.nd(),
+                       max_dims);
     if (d.dims.size() != d.shape.size())
         return failure(TW_EARG, "{} dimension names for {} lengths", d.dims.size(), d.shape.size());
     std::set<std::string> names;
@@ -27,7 +27,7 @@ Status check_own(const Decomposition& d) {
             return failure(TW_EEXISTS, "dimension '{}' is named twice in '{}'", d.dims[s],
                            d.wording.names(d.dims));
         if (d.shape[s] < 1)
-            return failure(TW_ESHAPE, "dimension '{}' has length {}; at least 1 is needed",
+            return failure(TW_ESHAPE, "dimension '{}' has length {}; it must be at least 1",
                            d.dims[s], d.shape[s]);
         if (__builtin_mul_overflow(total, d.shape[s], &total))
             return failure(TW_ESHAPE, "shape ({}) has more elements than 64 bits can count",
@@ -46,8 +46,8 @@ Status check_own(const Decomposition& d) {
                                d.dims[s]);
             if (box.count[s] > 0 && (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
                 return failure(TW_EBOUNDS,
-                               "block {}: start {} and count {} along dimension '{}' reach outside "
-                               "its length {}",
+                               "block {}: start {} and count {} along dimension '{}' exceed its "
+                               "length {}",
                                d.wording.index(static_cast<std::int64_t>(b)),
                                d.wording.index(box.low[s]), box.count[s], d.dims[s], d.shape[s]);
         }
@@ -122,7 +122,7 @@ Status place_listed(const Decomposition& d, const std::vector<std::string>& name
     const auto left = static_cast<std::size_t>(d.dims.end() - at);
     if (names.size() > left || !std::equal(names.begin(), names.end(), at))
         return failure(TW_EARG,
-                       "the listed dimensions ({}) must be neighbours in ({}), in the same order",
+                       "the listed dimensions ({}) must be adjacent in ({}), in the same order",
                        d.wording.names(names), d.wording.names(d.dims));
     listed.first = static_cast<int>(at - d.dims.begin());
     listed.count = static_cast<int>(names.size());

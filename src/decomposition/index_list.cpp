@@ -90,14 +90,13 @@ void make_single(std::vector<Run>& runs, std::int64_t elements) {
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
                 bool shared, IndexList& list, std::int64_t& twice, Wording wording) {
     if (static_cast<std::int64_t>(indices.size()) >= Run::most_positions)
-        return failure(TW_EARG, "a list of {} indices; fewer than {} are possible", indices.size(),
-                       Run::most_positions);
+        return failure(TW_EARG, "a list of {} indices; the number must be less than {}",
+                       indices.size(), Run::most_positions);
     for (std::size_t i = 0; i < indices.size(); ++i)
         if (indices[i] < -1 || indices[i] >= total)
             return failure(
                 TW_EBOUNDS,
-                "position {} of the list has index {}; indices are from {} to {}, and {} is a "
-                "hole",
+                "position {} of the list has index {}; it must be from {} to {}, or {} for a hole",
                 wording.index(static_cast<std::int64_t>(i)), wording.index(indices[i]),
                 wording.index(0), wording.index(total - 1), wording.index(-1));
     std::size_t number = 0;
@@ -114,7 +113,7 @@ Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::
         if (a.end() <= b.global()) continue;
         if (!shared) {
             twice = b.global();
-            return failure(TW_EOVERLAP, "it is in the list twice, at positions {} and {}",
+            return failure(TW_EOVERLAP, "is in the list twice, at positions {} and {}",
                            wording.index(a.position() + (twice - a.global())),
                            wording.index(b.position()));
         }
@@ -236,7 +235,7 @@ std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listi
         all.insert(all.end(), l->list->runs.begin(), l->list->runs.end());
     sort_in_place(all);
     auto united = std::make_shared<IndexList>();
-    std::int64_t reached = 0;  // end of what is there
+    std::int64_t reached = 0;  // end of the runs so far
     const std::int64_t row = listings.front()->shape.back();
     for (const Run& r : all) {
         const std::int64_t begin = std::max(reached, r.global());

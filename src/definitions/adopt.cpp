@@ -34,12 +34,14 @@ Status compare_dimensions(const Definitions& model, const Definitions& file) {
     for (const Dimension& dim : model.dims) {
         const int at = file.find_dim(dim.name);
         if (at < 0)
-            return failure(TW_EDIFFERENT, "the file has no dimension '{}', which {} here", dim.name,
-                           length_of(dim));
+            return failure(
+                TW_EDIFFERENT,
+                "the model defines dimension '{}', which {}, but the file does not have it",
+                dim.name, length_of(dim));
         const Dimension& its = file.dims[static_cast<std::size_t>(at)];
         if (its.length != dim.length)
-            return failure(TW_EDIFFERENT, "dimension '{}' {} in the file, and {} here", dim.name,
-                           length_of(its), length_of(dim));
+            return failure(TW_EDIFFERENT, "dimension '{}' {} in the file, but {} in the model",
+                           dim.name, length_of(its), length_of(dim));
     }
     return {};
 }
@@ -48,18 +50,19 @@ Status compare_variables(const Definitions& model, const Definitions& file, Word
     for (const Variable& v : model.variables) {
         const int at = file.find_variable(v.name);
         if (at < 0)
-            return failure(TW_EDIFFERENT, "the file has no variable '{}', which is defined here",
+            return failure(TW_EDIFFERENT,
+                           "the model defines variable '{}', but the file does not have it",
                            v.name);
         const std::string its =
             declared(file, file.variables[static_cast<std::size_t>(at)], wording);
         if (const std::string own = declared(model, v, wording); own != its)
-            return failure(TW_EDIFFERENT, "variable '{}' is {} in the file, and {} here", v.name,
-                           its, own);
+            return failure(TW_EDIFFERENT, "variable '{}' is {} in the file, but {} in the model",
+                           v.name, its, own);
     }
     for (const Variable& v : file.variables)
         if (model.find_variable(v.name) < 0)
-            return failure(TW_EDIFFERENT, "the file has a variable '{}', which is not defined here",
-                           v.name);
+            return failure(TW_EDIFFERENT,
+                           "the file has variable '{}', but the model does not define it", v.name);
     return {};
 }
 
@@ -67,10 +70,10 @@ Status compare_fill_value(const Variable& model, const Variable& file) {
     const Attribute* own = find(model.attributes, "_FillValue");
     const Attribute* its = find(file.attributes, "_FillValue");
     if (its != nullptr && !check_fill(model, *its).ok())
-        return failure(TW_EDIFFERENT, "setting fill={} of '{}' here, and {} in the file",
+        return failure(TW_EDIFFERENT, "setting fill={} of '{}' in the model, but {} in the file",
                        model.settings.at("fill"), model.name, describe(model.name, *its));
     if (own == nullptr || (its != nullptr && same(*own, *its))) return {};
-    return failure(TW_EDIFFERENT, "{} here, and {} in the file", describe(model.name, *own),
+    return failure(TW_EDIFFERENT, "{} in the model, but {} in the file", describe(model.name, *own),
                    its == nullptr ? "none" : describe(model.name, *its));
 }
 

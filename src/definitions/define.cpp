@@ -37,8 +37,8 @@ Status no_dimension(const Definitions& definitions, const std::string& path,
     if (decomposition != nullptr)
         known.insert(known.end(), decomposition->dims.begin(), decomposition->dims.end());
     std::string hint = did_you_mean(dim, known);
-    if (hint.empty()) hint = "; define it by tw_def_dim";
-    if (may_be_record) hint += " (the record dimension with length TW_UNLIMITED)";
+    if (hint.empty()) hint = "; define it with tw_def_dim";
+    if (may_be_record) hint += " (a record dimension with length TW_UNLIMITED)";
     return failure(TW_ENOTFOUND, "{}: variable '{}': no dimension '{}'{}", path, variable, dim,
                    hint);
 }
@@ -47,14 +47,14 @@ Status define_dimension(Definitions& definitions, const std::string& path, const
                         std::int64_t length) {
     if (Status s = check_name("dimension", name); !s.ok()) return s;
     if (definitions.find_dim(name) >= 0)
-        return failure(TW_EEXISTS, "{}: dimension '{}' is defined already", path, name);
+        return failure(TW_EEXISTS, "{}: dimension '{}' is already defined", path, name);
     if (length < 0)
         return failure(TW_ESHAPE, "{}: dimension '{}' has length {}", path, name, length);
     if (length == TW_UNLIMITED && definitions.record_dim() >= 0)
         return failure(
             TW_EFORMAT,
-            "{}: dimension '{}' would be a second unlimited one, besides '{}'; a file can have "
-            "one",
+            "{}: dimension '{}' would be a second unlimited dimension, besides '{}'; a file can "
+            "have only one",
             path, name, definitions.dims[static_cast<std::size_t>(definitions.record_dim())].name);
     definitions.dims.push_back({name, length});
     return {};
@@ -65,13 +65,13 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
                        std::shared_ptr<const Decomposition> decomposition, Wording wording) {
     if (Status s = check_name("variable", name); !s.ok()) return s;
     if (definitions.find_variable(name) >= 0)
-        return failure(TW_EEXISTS, "{}: variable '{}' is defined already", path, name);
+        return failure(TW_EEXISTS, "{}: variable '{}' is already defined", path, name);
     if (!valid_type(type))
         return failure(TW_ETYPE, "{}: variable '{}': {}", path, name, no_type(type));
     const std::vector<std::string> names = split_names(dims);
     if (names.size() > static_cast<std::size_t>(max_dims))
-        return failure(TW_EARG, "{}: variable '{}' has {} dimensions; at most {} are possible",
-                       path, name, names.size(), max_dims);
+        return failure(TW_EARG, "{}: variable '{}' has {} dimensions; the maximum is {}", path,
+                       name, names.size(), max_dims);
 
     Variable v;
     v.name = name;
@@ -104,8 +104,8 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
         } else if (held >= 0 && known->length != held) {
             return failure(
                 TW_ESHAPE,
-                "{}: variable '{}': dimension '{}' has length {}, in the decomposition {}", path,
-                name, dim,
+                "{}: variable '{}': dimension '{}' has length {}, but {} in the decomposition",
+                path, name, dim,
                 known->unlimited() ? std::string("unlimited") : std::to_string(known->length),
                 held);
         }
@@ -113,7 +113,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
             if (i > 0)
                 return failure(
                     TW_EFORMAT,
-                    "{}: variable '{}': the unlimited dimension '{}' must be the slowest", path,
+                    "{}: variable '{}': the unlimited dimension '{}' must be the slowest one", path,
                     name, dim);
             v.record = true;
         } else {
@@ -132,14 +132,14 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
         if (fixed_names.size() != decomposition->dims.size() ||
             std::find(v.order.begin(), v.order.end(), decomposition->nd()) != v.order.end())
             return failure(TW_ESHAPE,
-                           "{}: variable '{}' has dimensions ({}), its decomposition ({}); but for "
-                           "the record dimension and the order they must be the same",
+                           "{}: variable '{}' has the dimensions ({}), its decomposition has ({}); "
+                           "except for the record dimension and the order they must be the same",
                            path, name, wording.names(names), wording.names(decomposition->dims));
         if (decomposition->listed) {
             if (decomposition->listed->shared)
                 return failure(TW_EOVERLAP,
-                               "{}: variable '{}': its decomposition is TW_LIST_SHARED, which is "
-                               "for reading alone",
+                               "{}: variable '{}': its decomposition was made with TW_LIST_SHARED, "
+                               "which is for reading only",
                                path, name);
             (void)held_by(*decomposition, v.order, v.shape);  // made where memory may run out
         }
@@ -151,8 +151,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
     std::int64_t total = static_cast<std::int64_t>(v.element());
     for (std::int64_t length : v.shape)
         if (__builtin_mul_overflow(total, length, &total))
-            return failure(TW_EFORMAT, "{}: variable '{}' is larger than any format holds", path,
-                           name);
+            return failure(TW_EFORMAT, "{}: variable '{}' is too large for any format", path, name);
     definitions.dims.insert(definitions.dims.end(), added.begin(), added.end());
     for (const std::string& dim : names) v.dims.push_back(definitions.find_dim(dim));
     definitions.variables.push_back(std::move(v));
@@ -188,8 +187,8 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
     const Variable& v = definitions.variables[static_cast<std::size_t>(at)];
     if (attribute.name == "_FillValue" && (attribute.type != v.type || attribute.n != 1))
         return failure(TW_ETYPE,
-                       "{}: _FillValue of '{}' must be one value of type {}, not {} of type {}",
-                       path, variable, name_of(v.type), attribute.n, name_of(attribute.type));
+                       "{}: _FillValue of '{}' must be 1 value of type {}, not {} of type {}", path,
+                       variable, name_of(v.type), attribute.n, name_of(attribute.type));
     Status status = check_fill(v, attribute);
     if (!status.ok()) status.text = path + ": " + status.text;
     return status;
@@ -224,7 +223,7 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
     };
     status = detail::agree(team.world(), status.ok() ? alone(compare) : status);
     if (status.ok())
-        status = failure(TW_EMISMATCH, "{}: the definitions differ between the ranks", path);
+        status = failure(TW_EMISMATCH, "{}: the definitions differ between ranks", path);
     return status;
 }
 

@@ -45,7 +45,7 @@ Status no_variable(const Definitions& definitions, const std::string& path, cons
                    int rank) {
     std::vector<std::string> known;
     for (const Variable& v : definitions.variables) known.push_back(v.name);
-    return failure(TW_ENOTFOUND, "{}: there is no variable '{}'{}{}", path, name,
+    return failure(TW_ENOTFOUND, "{}: no variable '{}'{}{}", path, name,
                    rank < 0 ? "" : fmt::format(" (rank {})", rank), did_you_mean(name, known));
 }
 
@@ -127,8 +127,8 @@ std::vector<std::string> split_names(const std::string& list) {
 Status check_name(const char* what, const std::string& name) {
     if (name.empty()) return failure(TW_EARG, "the name of a {} is empty", what);
     if (name.size() > 256)
-        return failure(TW_EARG, "the name of a {} has {} characters; at most 256 are possible",
-                       what, name.size());
+        return failure(TW_EARG, "the name of a {} has {} bytes; the maximum is 256", what,
+                       name.size());
     const auto first = static_cast<unsigned char>(name.front());
     const bool begins_well = std::isalnum(first) || first == '_' || first >= 0x80;
     const bool ends_well = name.back() != ' ';
@@ -137,7 +137,7 @@ Status check_name(const char* what, const std::string& name) {
         return u >= 0x20 && u != 0x7f && c != '/';
     });
     if (!begins_well || !ends_well || !all_well)
-        return failure(TW_EARG, "'{}' is not a netCDF name for a {}", name, what);
+        return failure(TW_EARG, "'{}' is not a valid netCDF name for a {}", name, what);
     return {};
 }
 
@@ -190,9 +190,8 @@ bool new_type(tw_type type) { return type > TW_DOUBLE; }
 
 Status check_types(const Definitions& d, Format format) {
     auto refuse = [&](const std::string& what, tw_type type) {
-        return failure(TW_EFORMAT, "{} is of type {}, which format {} does not have; {}", what,
-                       name_of(type), name_of(format),
-                       is_netcdf4(format) ? "netcdf4 does" : "cdf5 does");
+        return failure(TW_EFORMAT, "{} has type {}, which format {} does not support; use {}", what,
+                       name_of(type), name_of(format), is_netcdf4(format) ? "netcdf4" : "cdf5");
     };
     for (const Attribute& a : d.attributes)
         if (new_type(a.type)) return refuse("global attribute '" + a.name + "'", a.type);
@@ -219,7 +218,7 @@ Status check_format(const Definitions& d, Format format) {
     std::int64_t total = 0;
     for (const Variable& v : d.variables)
         if (__builtin_add_overflow(total, bytes_of(v), &total))
-            return failure(TW_EFORMAT, "variable '{}' makes the file larger than any format holds",
+            return failure(TW_EFORMAT, "variable '{}' makes the file too large for any format",
                            v.name);
     if (has_new_types(format)) return {};
     if (Status status = check_types(d, format); !status.ok()) return status;
@@ -231,9 +230,10 @@ Status check_format(const Definitions& d, Format format) {
     const std::int64_t limit = (format == Format::cdf1 ? gib2 : 2 * gib2) - 4;
     for (const Dimension& dim : d.dims)
         if (dim.length > gib2 - 4)
-            return failure(TW_EFORMAT,
-                           "dimension '{}' has length {}, more than format {} can hold; cdf5 can",
-                           dim.name, dim.length, name_of(format));
+            return failure(
+                TW_EFORMAT,
+                "dimension '{}' has length {}, which is too large for format {}; use cdf5",
+                dim.name, dim.length, name_of(format));
     const bool has_records =
         std::any_of(d.variables.begin(), d.variables.end(), [](auto& v) { return v.record; });
     std::int64_t begin = 1 << 16;  // of the data; an allowance for the header
@@ -248,15 +248,15 @@ Status check_format(const Definitions& d, Format format) {
             if (bytes > limit && (&v != last || (!record && has_records)))
                 return failure(
                     TW_EFORMAT,
-                    "variable '{}' takes {} bytes{}, more than the {} that format {} can hold; {}",
-                    v.name, bytes, record ? " a record" : "", limit, name_of(format),
-                    format == Format::cdf1 && bytes <= 2 * gib2 - 4 ? "cdf2 and cdf5 can"
-                                                                    : "cdf5 can");
+                    "variable '{}' has {} bytes{}, more than the {} that format {} can hold; use "
+                    "{}",
+                    v.name, bytes, record ? " per record" : "", limit, name_of(format),
+                    format == Format::cdf1 && bytes <= 2 * gib2 - 4 ? "cdf2 or cdf5" : "cdf5");
             if (format == Format::cdf1 && begin > gib2 - 1)
                 return failure(
                     TW_EFORMAT,
-                    "variable '{}' begins beyond the 2 GiB that format cdf1 can address; "
-                    "cdf2 and cdf5 can",
+                    "variable '{}' begins beyond the 2 GiB that format cdf1 can address; use cdf2 "
+                    "or cdf5",
                     v.name);
             begin += bytes;
         }

@@ -23,10 +23,10 @@ Status parse_number(const std::string& text, FillValue& value) {
     const auto [rest, error] = std::from_chars(begin, end, number);
     if (error != std::errc() || rest != end) {
         if constexpr (std::is_floating_point_v<T>)
-            return failure(TW_ESETTING, "it can be a {} such as 0, 1e30, nan or inf",
+            return failure(TW_ESETTING, "it must be a {} such as 0, 1e30, nan or inf",
                            sizeof(T) == 4 ? "float" : "double");
         else
-            return failure(TW_ESETTING, "it can be an integer from {} to {}",
+            return failure(TW_ESETTING, "it must be an integer from {} to {}",
                            +std::numeric_limits<T>::min(), +std::numeric_limits<T>::max());
     }
     std::memcpy(value.data(), &number, sizeof number);
@@ -37,7 +37,7 @@ Status parse_character(const std::string& text, FillValue& value) {
     const bool quoted =
         text.size() == 3 && (text[0] == '\'' || text[0] == '"') && text[0] == text[2];
     if (!quoted && text.size() != 1)
-        return failure(TW_ESETTING, "it can be one character, in quotes if it is a blank");
+        return failure(TW_ESETTING, "it must be one character, in quotes if it is a blank");
     value[0] = text[quoted ? 1 : 0];
     return {};
 }
@@ -90,7 +90,7 @@ Status choose_fill(Variable& v) {
 Status check_fill(const Variable& v, const Attribute& a) {
     if (!v.fill || a.name != "_FillValue" || same(v.type, a.values.data(), v.fill->data()))
         return {};
-    return failure(TW_ESETTING, "variable '{}': setting fill={} contradicts the {}", v.name,
+    return failure(TW_ESETTING, "variable '{}': setting fill={} differs from the {}", v.name,
                    v.settings.at("fill"), describe(v.name, a));
 }
 

@@ -27,7 +27,7 @@ bool parse(const std::string& text, Number& value) {
 }
 
 Status refuse(const std::string& name, const std::string& value, const char* can_be) {
-    return failure(TW_ESETTING, "setting '{}' is '{}'; it can be {}", name, value, can_be);
+    return failure(TW_ESETTING, "setting '{}' is '{}'; it must be {}", name, value, can_be);
 }
 
 Status set_quantize(const std::string& value, tw_type type, Packing& packing) {
@@ -43,8 +43,8 @@ Status set_quantize(const std::string& value, tw_type type, Packing& packing) {
         !parse(value.substr(colon + 1), packing.digits) || packing.digits < 1 ||
         packing.digits > most)
         return refuse("quantize", value,
-                      "no, bitgroom:DIGITS or granularbr:DIGITS (1 to 7; of doubles 15), or "
-                      "bitround:BITS (1 to 23; of doubles 52)");
+                      "no, bitgroom:DIGITS or granularbr:DIGITS (1 to 7; for double 1 to 15), or "
+                      "bitround:BITS (1 to 23; for double 1 to 52)");
     return {};
 }
 
@@ -71,7 +71,7 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
                 if (length != 1)
                     return failure(TW_ESETTING,
                                    "setting 'chunks' is '{}': along the unlimited dimension '{}' "
-                                   "chunks have length 1",
+                                   "the chunk length must be 1",
                                    value, dim);
                 continue;
             }
@@ -102,8 +102,8 @@ Status add_settings(const std::string& list, VariableSettings& settings) {
         if (equals == std::string::npos)
             return failure(TW_ESETTING, "'{}' is not of the form name=value", item);
         if (std::find(names.begin(), names.end(), name) == names.end())
-            return failure(TW_ESETTING, "'{}' is no setting of a variable; there are {}{}", name,
-                           joined(names, ", "), did_you_mean(name, names));
+            return failure(TW_ESETTING, "'{}' is not a setting of variables; the settings are {}{}",
+                           name, joined(names, ", "), did_you_mean(name, names));
         settings[name] = trimmed(item.substr(equals + 1));
     }
     return {};
@@ -124,7 +124,7 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
         if (!parse(deflate, level) || level < 0 || level > 9)
             return refuse("deflate", deflate, "an integer from 0 to 9");
         const bool deflated = level > 0;
-        // What a variable is told itself comes before what all are told.
+        // Settings of the variable override those of the file.
         const bool zstd_counts = zstd != "no" && !(own("deflate") && deflated && !own("zstd"));
         const bool deflate_counts = deflated && !(own("zstd") && zstd != "no" && !own("deflate"));
         if (deflate_counts) {
@@ -135,7 +135,7 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
             if (!parse(zstd, level) || level < -100 || level > 22)
                 return refuse("zstd", zstd, "no or a level from -100 to 22");
             if (deflate_counts)
-                return failure(TW_ESETTING, "settings 'deflate' and 'zstd' exclude each other");
+                return failure(TW_ESETTING, "settings 'deflate' and 'zstd' cannot be combined");
             packing.codec = Packing::Codec::zstd;
             packing.level = level;
         }
@@ -164,7 +164,7 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
         return status;
     }
     if (v.dims.empty() && (packing.filtered() || !packing.chunks.empty()))
-        return failure(TW_ESETTING, "variable '{}': a scalar has no chunks, and no filters",
+        return failure(TW_ESETTING, "variable '{}': a scalar cannot have chunks or filters",
                        v.name);
     v.packing = std::move(packing);
     return {};

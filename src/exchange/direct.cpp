@@ -77,7 +77,7 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
     if (!buffer_ || buffer_->size() < static_cast<std::size_t>(bytes))
         buffer_ = make_private_memory(static_cast<std::size_t>(std::max(bytes, budget_)));
     if (!buffer_) {  // the other ranks still wait for a rank that has no memory
-        round.status = failure(TW_ENOMEM, "no memory for {} bytes", std::max(bytes, budget_));
+        round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
         return;
     }
     Stopwatch watch(pack_seconds_);

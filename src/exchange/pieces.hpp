@@ -13,7 +13,7 @@
 
 namespace thalweg::detail {
 
-/// Repeats an element over n bytes, copying what is there already in blocks that stay in cache.
+/// Repeats an element over n bytes, copying those already written in blocks that stay in cache.
 inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t size) {
     if (n <= 0) return;
     constexpr std::int64_t block = 4096;  // a multiple of every element's size

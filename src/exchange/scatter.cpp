@@ -286,7 +286,7 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
     std::fill(first_of_.begin(), first_of_.end(), nullptr);
     for (Delivery& d : deliveries) d.other = std::exchange(first_of_[d.place], &d);
     const int me = team_.topology().node_rank;
-    if (own_ >= 0) {  // the others need not wait for what is there already
+    if (own_ >= 0) {  // so that the others do not wait for data that are already available
         PieceCursor& cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
         cursor.rewind();
         Extent piece;

@@ -75,7 +75,7 @@ Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
         std::vector<std::int64_t> words;
         for (std::size_t p = 0; p < wanted.size(); ++p) {
             std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
-            for (HeldBox& held : boxes)  // an index that is wanted twice is told once
+            for (HeldBox& held : boxes)  // list an index that is wanted twice only once
                 if (held.list) held.list = unite({&held.list, 1});
             append(words, p, boxes);
         }
@@ -210,8 +210,8 @@ Status Scatter::share_arena(const StreamOptions& options) {
     if (piece_ < smallest_scatter_piece)
         return alone([&] {
             return failure(TW_ENOMEM,
-                           "{} bytes of exchange buffers on a node are too few for {} streams of "
-                           "{} slots; raise the setting 'buffer'",
+                           "{} bytes of exchange buffers per node are not enough for {} streams of "
+                           "{} slots; increase the setting 'buffer'",
                            options.budget, lanes, slots_);
         });
     capacity_ = static_cast<std::size_t>(piece_ + 8 + 63) / 64 * 64;

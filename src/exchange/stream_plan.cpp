@@ -221,8 +221,8 @@ Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
     if (piece_ < smallest_piece)
         return alone([&] {
             return failure(TW_ENOMEM,
-                           "{} bytes of exchange buffers on a node are too few for {} streams of "
-                           "{} slots; raise the setting 'buffer'",
+                           "{} bytes of exchange buffers per node are not enough for {} streams of "
+                           "{} slots; increase the setting 'buffer'",
                            options.budget, lanes, slots_);
         });
     capacity_ = static_cast<std::size_t>(piece_ + extra);

@@ -38,14 +38,14 @@ bool valid_type(int type) { return type >= TW_BYTE && type <= TW_UINT64; }
 std::string no_type(int type) {
     switch (type) {
         case logical_type:
-            return "a file cannot hold logical values: use integers, as merge(1_int8, 0_int8, "
-                   "mask)";
+            return "a file cannot hold logical values: pass integers, such as merge(1_int8, "
+                   "0_int8, mask)";
         case complex_type:
             return "a file cannot hold complex values: use two variables, real and imaginary parts";
         case other_type:
-            return "a file cannot hold this Fortran type: use integer, real or character; of a "
-                   "derived type its components, of class(*) what select type finds";
-        default: return "there is no type " + std::to_string(type);
+            return "a file cannot hold this Fortran type: pass integer, real or character; pass "
+                   "the components of a derived type, and class(*) through select type";
+        default: return "unknown type " + std::to_string(type);
     }
 }
 

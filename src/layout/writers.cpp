@@ -53,10 +53,10 @@ Status pick_writers(const Topology& topology, const WriterWish& wish, std::vecto
         }
         if (n < 1)
             return failure(TW_ESETTING,
-                           "{} writers from {} on, every {}, are not possible among the {} ranks{} "
-                           "(settings writers, writer_first, writer_stride)",
+                           "writers={}, writer_first={}, writer_stride={} are not possible with "
+                           "the {} ranks{}",
                            wish.count.number, wish.first,
-                           wish.stride > 0 ? std::to_string(wish.stride) : "so many", size, where);
+                           wish.stride > 0 ? std::to_string(wish.stride) : "auto", size, where);
         for (std::int64_t i = 0; i < n; ++i)
             ranks.push_back(rank_at(
                 wish.first + (wish.stride > 0 ? i * wish.stride : i * (size - wish.first) / n)));

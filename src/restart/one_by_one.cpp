@@ -29,7 +29,7 @@ Status Restart::open(std::unique_ptr<Reader> reader, const std::string& path) {
 Status Restart::get(const Registration& r, bool checksums) {
     if (!reader_)
         return failure(TW_ESTATE,
-                       "restart: variable '{}': no file is open; tw_restart_open opens one",
+                       "restart: variable '{}': no file is open; call tw_restart_open first",
                        r.name);
     Definitions made;
     Array array;
@@ -56,7 +56,7 @@ Status Restart::get(const Registration& r, bool checksums) {
 }
 
 Status Restart::close() {
-    if (!reader_) return failure(TW_ESTATE, "restart: no file is open");
+    if (!reader_) return failure(TW_ESTATE, "restart: no file is open; call tw_restart_open first");
     const std::unique_ptr<Reader> reader = std::move(reader_);
     return reader->close();
 }

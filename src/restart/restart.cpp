@@ -94,7 +94,8 @@ std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
 
 Status Restart::define_dimension(const std::string& name, std::int64_t length) {
     if (length == TW_UNLIMITED)
-        return failure(TW_ESHAPE, "restart: dimension '{}' has length 0; there are no records",
+        return failure(TW_ESHAPE,
+                       "restart: dimension '{}' has length 0; a restart has no record dimension",
                        name);
     return detail::define_dimension(definitions_, "restart", name, length);
 }
@@ -138,7 +139,7 @@ Status Restart::check_registration(const Registration& r, Definitions& made, Arr
                       : check_strided(d, r.rank, r.extent, r.byte_stride, array.view);
     if (!status.ok()) return refused(r.name, std::move(status));
     if (r.data == nullptr && d.stored > 0)
-        return refused(r.name, failure(TW_EARG, "no array given"));
+        return refused(r.name, failure(TW_EARG, "the array is missing (null pointer)"));
     if (r.n < 0 && r.rank > 0) {
         array.extent.assign(r.extent, r.extent + r.rank);
         array.byte_stride.assign(r.byte_stride, r.byte_stride + r.rank);
@@ -157,7 +158,7 @@ Status Restart::add(const Registration& r) {
     if (known >= 0) {
         Variable& before = definitions_.variables[static_cast<std::size_t>(known)];
         if (before.type != v.type || before.dims != v.dims)
-            return failure(TW_EEXISTS, "restart: variable '{}' is registered already, as {} ({})",
+            return failure(TW_EEXISTS, "restart: variable '{}' is already registered, as {} ({})",
                            r.name, name_of(before.type), wording_.names(dims_of(before)));
         v.attributes = std::move(before.attributes);
         v.settings = std::move(before.settings);
@@ -208,7 +209,7 @@ Status Restart::check_copies() const {
         if (arrays_[i].written)
             return failure(TW_EMISSING,
                            "restart: variable '{}' was registered with TW_COPIED, and its copy has "
-                           "been written; register it anew for the next file",
+                           "already been written; register it again before each write",
                            definitions_.variables[i].name);
     return {};
 }
@@ -222,7 +223,8 @@ Status Restart::set_variable(const std::string& variable, const std::string& set
     if (status.ok() && v.settings.count("quantize") != 0) {
         v = before;
         return failure(TW_ESETTING,
-                       "restart: variable '{}': setting 'quantize': a restart keeps all bits",
+                       "restart: variable '{}': setting 'quantize' is not allowed: it would lose "
+                       "bits",
                        variable);
     }
     return status;
@@ -399,8 +401,8 @@ Status Restart::verify(Reader& reader, const std::string& path,
     if (wrong.empty()) return {};
     const std::size_t more = wrong.size() > 8 ? wrong.size() - 8 : 0;
     wrong.resize(wrong.size() - more);
-    return failure(TW_ECHECKSUM, "{}: the data do not have their checksum: variable {}{}", path,
-                   joined(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+    return failure(TW_ECHECKSUM, "{}: checksum mismatch: variable {}{}", path, joined(wrong, ", "),
+                   more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -451,7 +453,7 @@ Status Restart::write(File& file, const std::string& path, bool checksums) {
 }
 
 Status Restart::still_open(const std::string& path) const {
-    return failure(TW_ESTATE, "{}: {} is still open; tw_restart_close closes it", path, path_);
+    return failure(TW_ESTATE, "{}: {} is still open; call tw_restart_close first", path, path_);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -460,7 +462,7 @@ Status Restart::still_open(const std::string& path) const {
 Status Restart::match(const Source& source, const Definitions& definitions, const Variable& own,
                       const Variable& theirs, bool by_position) const {
     if (theirs.record && source.records() != 1)
-        return failure(TW_ESHAPE, "it has {} records; a restart reads variables of one",
+        return failure(TW_ESHAPE, "it has {} records; a restart reads only variables with one",
                        source.records());
     const std::vector<std::string> here = fixed_dims(definitions, own);
     const std::vector<std::string> there = fixed_dims(source.definitions(), theirs);
@@ -474,13 +476,13 @@ Status Restart::match(const Source& source, const Definitions& definitions, cons
         return failure(TW_ESHAPE, "it is {} in the file, but {} in the model{}",
                        describe(there, theirs), describe(here, own),
                        own.shape == theirs.shape
-                           ? "; TW_BY_POSITION reads it whatever its dimensions are called"
+                           ? "; to ignore the names of dimensions, use TW_BY_POSITION"
                            : "");
     }
     const bool any_sign =
         own.type == TW_UBYTE && theirs.type == TW_BYTE && source.byte_of_any_sign();
     if (!holds_exactly(own.type, theirs.type) && !any_sign)
-        return failure(TW_ETYPE, "it is of type {} in the file; {} does not hold all its values",
+        return failure(TW_ETYPE, "it has type {} in the file, and {} cannot hold all its values",
                        name_of(theirs.type), name_of(own.type));
     return {};
 }

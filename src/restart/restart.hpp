@@ -66,7 +66,7 @@ private:
         bool optional = false, found = false, by_position = false;
         bool copied = false;     ///< the array is `copy`
         std::vector<char> copy;  ///< until it is written
-        bool written = false;    ///< it was; there is nothing to write until it is registered anew
+        bool written = false;    ///< the copy was written; the variable must be registered again
     };
     /// A variable of a file under reading whose checksum is to be compared.
     struct Check {

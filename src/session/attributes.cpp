@@ -16,7 +16,7 @@ Status make_attribute(const std::string& path, const char* name, tw_type type, s
                        no_type(type));
     if (n < 0 || (n > 0 && values == nullptr))
         return failure(TW_EARG, "{}: attribute '{}': {} values{}", path, text_or_empty(name), n,
-                       values == nullptr ? ", none given" : "");
+                       values == nullptr ? ", but the array is missing (null pointer)" : "");
     made.name = text_or_empty(name);
     made.type = type;
     made.n = n;
@@ -46,9 +46,8 @@ Status find_attribute(const std::string& path, const Definitions& definitions, c
     const bool global = *text_or_empty(variable) == '\0';
     std::vector<std::string> known;
     for (const Attribute& a : *list) known.push_back(a.name);
-    return failure(TW_ENOTFOUND, "{}: there is no {}attribute '{}'{}{}", path,
-                   global ? "global " : "", text_or_empty(name),
-                   global ? "" : fmt::format(" of variable '{}'", variable),
+    return failure(TW_ENOTFOUND, "{}: no {}attribute '{}'{}{}", path, global ? "global " : "",
+                   text_or_empty(name), global ? "" : fmt::format(" of variable '{}'", variable),
                    did_you_mean(text_or_empty(name), known));
 }
 
@@ -58,13 +57,13 @@ Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_a
         return failure(code, "{}: attribute '{}': {}", path, a.name, why);
     };
     if (!valid_type(type)) return refuse(TW_ETYPE, no_type(type));
-    if (!valid_type(a.type)) return refuse(TW_EUNSUPPORTED, "it is of a type that cannot be read");
+    if (!valid_type(a.type)) return refuse(TW_EUNSUPPORTED, "its type cannot be read");
     if ((type == TW_CHAR) != (a.type == TW_CHAR))
         return refuse(TW_ETYPE,
-                      fmt::format("it is of type {}, not {}", name_of(a.type), name_of(type)));
+                      fmt::format("it has type {}, not {}", name_of(a.type), name_of(type)));
     if (n != a.n) return refuse(TW_ESHAPE, fmt::format("it has {} values, not {}", a.n, n));
     if (n == 0) return {};
-    if (values == nullptr) return refuse(TW_EARG, "no place for its values");
+    if (values == nullptr) return refuse(TW_EARG, "no array for its values (null pointer)");
     const bool any_sign = a.type == TW_BYTE && type == TW_UBYTE && byte_of_any_sign;
     const tw_type target = any_sign ? TW_BYTE : type;
     char fill[8];
@@ -74,18 +73,19 @@ Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_a
         kernel(static_cast<char*>(values), static_cast<std::ptrdiff_t>(size_of(target)),
                a.values.data(), static_cast<std::ptrdiff_t>(size_of(a.type)), n, fill);
     if (misfits == 0) return {};
-    return refuse(TW_ERANGE, fmt::format("{} values do not fit type {}", misfits, name_of(type)));
+    return refuse(TW_ERANGE,
+                  fmt::format("{} values are out of range for type {}", misfits, name_of(type)));
 }
 
 Status get_attribute_text(const std::string& path, const Attribute& a, std::int64_t size,
                           char* text) {
     if (a.type != TW_CHAR)
-        return failure(TW_ETYPE, "{}: attribute '{}': it is of type {}, no text", path, a.name,
+        return failure(TW_ETYPE, "{}: attribute '{}': it has type {}, not text", path, a.name,
                        name_of(a.type));
     if (text == nullptr || size <= a.n)
         return failure(TW_ESHAPE,
-                       "{}: attribute '{}': its {} characters and their end need {} bytes, there "
-                       "are {}",
+                       "{}: attribute '{}': its {} characters and the terminating zero need {} "
+                       "bytes, but size is {}",
                        path, a.name, a.n, a.n + 1, text == nullptr ? 0 : size);
     std::copy(a.values.begin(), a.values.end(), text);
     text[a.n] = '\0';

@@ -24,7 +24,7 @@ Status check_request(tw_session session, Call call, const char* path, const char
                      tw_file* file, Settings& own, std::string& absolute) {
     Comm& world = session->team->world();
     Status status = alone([&]() -> Status {
-        if (file == nullptr) return failure(TW_EARG, "no place for the file's handle");
+        if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
         return session->settings.for_file(text_or_empty(settings), own);
     });
     if (status = enter(session, call, text_or_empty(path), status); !status.ok()) return status;
@@ -37,7 +37,7 @@ Status check_request(tw_session session, Call call, const char* path, const char
 Status check_session(const tw_file_impl& file, const char* variable,
                      tw_decomposition decomposition) {
     if (decomposition == nullptr || decomposition->session == file.session) return {};
-    return failure(TW_EHANDLE, "{}: variable '{}': the decomposition is of another session",
+    return failure(TW_EHANDLE, "{}: variable '{}': the decomposition belongs to another session",
                    file.path, text_or_empty(variable));
 }
 
@@ -131,7 +131,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     log::set_level(session->settings.text("log"));
     if (world->rank() == 0)
         for (const std::string& name : session->settings.ignored())
-            log::warn("the environment has {}, which is no setting: ignored", name);
+            log::warn("ignoring {} in the environment: not a setting", name);
     // All ranks get the same texts, even where some of them call from another language.
     session->wording.fortran = session->settings.text("language") == "fortran";
     world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
@@ -198,7 +198,7 @@ int tw_finalize(tw_session* session) {
             for (const auto& f : s->files) {
                 if (f->closed) continue;
                 if (s->team->rank() == 0)
-                    log::warn("{}: still open at tw_finalize; closed now", f->path);
+                    log::warn("{}: still open at tw_finalize: closing it", f->path);
                 f->later = false;
                 Status status = close_file(*f);
                 if (first.ok()) first = std::move(status);
@@ -231,14 +231,16 @@ int tw_abandon(tw_session* session) {
 
 int tw_inq_role(tw_session session, int* role) {
     if (session == nullptr) return no_handle();
-    if (role == nullptr) return report(session, failure(TW_EARG, "no place for the role"));
+    if (role == nullptr)
+        return report(session, failure(TW_EARG, "the pointer for the role is null"));
     *role = session->role;
     return TW_OK;
 }
 
 int tw_model_comm(tw_session session, MPI_Comm* comm) {
     if (session == nullptr) return no_handle();
-    if (comm == nullptr) return report(session, failure(TW_EARG, "no place for the communicator"));
+    if (comm == nullptr)
+        return report(session, failure(TW_EARG, "the pointer for the communicator is null"));
     *comm = session->model ? session->model->handle() : MPI_COMM_NULL;
     return TW_OK;
 }
@@ -264,7 +266,7 @@ int tw_summary(tw_session session, const char** json) {
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::summary); !status.ok()) return status;
         const std::string& text = session->summarize();
-        if (json == nullptr) return failure(TW_EARG, "no place for the summary");
+        if (json == nullptr) return failure(TW_EARG, "the pointer for the summary is null");
         *json = text.c_str();
         return {};
     });
@@ -291,7 +293,8 @@ int tw_create(tw_session session, const char* path, const char* settings, tw_fil
         Status status = check_request(session, Call::create, path, settings, file, own, absolute);
         if (!status.ok()) return status;
         if (own.text("mode") != "read")
-            return failure(TW_ESETTING, "{}: mode={} is for tw_open; tw_create makes a new file",
+            return failure(TW_ESETTING,
+                           "{}: mode={} is only for tw_open; tw_create creates a new file",
                            absolute, own.text("mode"));
         return start_writing(session, absolute, own, file);
     });
@@ -327,8 +330,8 @@ int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, in
 int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
     if (text == nullptr)
         return with_file(file, [&](File&) {
-            return failure(TW_EARG, "{}: attribute '{}': no text given", file->path,
-                           text_or_empty(name));
+            return failure(TW_EARG, "{}: attribute '{}': the text is missing (null pointer)",
+                           file->path, text_or_empty(name));
         });
     return tw_put_att(file, var, name, TW_CHAR, static_cast<int64_t>(std::strlen(text)), text);
 }
@@ -355,7 +358,7 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
                    const int64_t* extent, const int64_t* byte_stride, int flags) {
     return with_file(file, [&](File& f) -> Status {
         if (flags != TW_COPY && flags != TW_DEFERRED)
-            return failure(TW_EARG, "{}: variable '{}': there are no flags {}", file->path,
+            return failure(TW_EARG, "{}: variable '{}': unknown flags {}", file->path,
                            text_or_empty(var), flags);
         return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride,
                              (flags & TW_DEFERRED) != 0);

@@ -21,7 +21,8 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
     team.world().broadcast(&first, sizeof first, 0);
     return agree(team.world(), alone([&]() -> Status {
                      if (first == mine) return {};
-                     return failure(TW_EMISMATCH, "the edges on rank {} are not those on rank 0",
+                     return failure(TW_EMISMATCH,
+                                    "the edges on rank {} differ from those on rank 0",
                                     team.rank());
                  }));
 }
@@ -30,20 +31,21 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
 Status check_padding(const Decomposition& d, int rank) {
     if (d.listed) return failure(TW_EARG, "tw_pad: a list has no boxes");
     if (d.room < static_cast<std::int64_t>(d.blocks.size()))
-        return failure(TW_ESHAPE, "tw_pad: room for {} boxes, rank {} has {}", d.room, rank,
+        return failure(TW_ESHAPE, "tw_pad: boxes is {}, but rank {} has {}", d.room, rank,
                        d.blocks.size());
     std::int64_t total = std::max<std::int64_t>(d.room, 1);
     for (std::size_t i = 0; i < d.padded.size(); ++i) {
         for (const Box& box : d.blocks)
             if (box.count[i] + d.halo_low[i] + d.halo_high[i] > d.padded[i])
                 return failure(TW_ESHAPE,
-                               "tw_pad: extent {} along dimension '{}'; rank {} has a box of {} "
-                               "with a halo of {} before and {} after it",
+                               "tw_pad: extent {} along dimension '{}' is too small: rank {} has a "
+                               "box of length {} with a halo of {} before and {} after it",
                                d.padded[i], d.dims[i], rank, box.count[i], d.halo_low[i],
                                d.halo_high[i]);
         if (d.padded[i] < 1 || __builtin_mul_overflow(total, d.padded[i], &total))
-            return failure(TW_ESHAPE, "tw_pad: extent {} along dimension '{}' (rank {})",
-                           d.padded[i], d.dims[i], rank);
+            return failure(TW_ESHAPE, "tw_pad: extent {} along dimension '{}' is {} (rank {})",
+                           d.padded[i], d.dims[i], d.padded[i] < 1 ? "not positive" : "too large",
+                           rank);
     }
     return {};
 }
@@ -70,9 +72,9 @@ Status check_padding_alike(Team& team, const Decomposition& d) {
         const std::int64_t largest = words[2 * nd + i];
         if (largest > 0 && largest < words[i] && team.rank() == 0)
             log::warn(
-                "tw_pad: arrays have {} elements along dimension '{}', the largest box with its "
-                "halo {}: what follows is taken for padding. If it is a halo, declare that with "
-                "the decomposition",
+                "tw_pad: the extent is {} along dimension '{}', but the largest box with its halo "
+                "has {}: the rest is treated as padding. If it is a halo, declare it in the "
+                "decomposition",
                 words[i], d.dims[i], largest);
     }
     return {};
@@ -174,9 +176,9 @@ Status begin_decomposition(tw_session session, Call call, const char* dims,
         d.wording = session->wording;
         const std::size_t nd = d.dims.size();
         if (decomposition == nullptr)
-            return failure(TW_EARG, "no place for the decomposition's handle");
+            return failure(TW_EARG, "the pointer for the decomposition's handle is null");
         if (nd > static_cast<std::size_t>(max_dims))
-            return failure(TW_EARG, "a decomposition of {} dimensions; at most {} are possible", nd,
+            return failure(TW_EARG, "a decomposition has {} dimensions; the maximum is {}", nd,
                            max_dims);
         if (Status status = check(nd); !status.ok()) return status;
         d.shape.assign(shape, shape + nd);
@@ -210,10 +212,12 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
         Decomposition d;
         Hash hash;
         const auto check = [&](std::size_t nd) -> Status {
-            if (nblocks < 0) return failure(TW_EARG, "{} blocks in a decomposition", nblocks);
+            if (nblocks < 0)
+                return failure(TW_EARG, "the number of blocks is {}; it must not be negative",
+                               nblocks);
             const bool starts = nblocks == 0 || (start_ != nullptr && count != nullptr);
             if (nd == 0 || (shape != nullptr && starts)) return {};
-            return failure(TW_EARG, "shape, start or count is missing");
+            return failure(TW_EARG, "shape, start or count is missing (null pointer)");
         };
         const auto describe = [&](std::size_t nd) {
             if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
@@ -258,11 +262,12 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
         const bool shared = flags == TW_LIST_SHARED;
         Hash hash;
         const auto check = [&](std::size_t nd) -> Status {
-            if (n < 0) return failure(TW_EARG, "a list of {} indices", n);
+            if (n < 0)
+                return failure(TW_EARG, "the length of the list is {}; it must not be negative", n);
             if ((nd > 0 && shape == nullptr) || (n > 0 && indices == nullptr))
-                return failure(TW_EARG, "shape or indices are missing");
+                return failure(TW_EARG, "shape or indices are missing (null pointer)");
             if (flags == TW_LIST_UNIQUE || flags == TW_LIST_SHARED) return {};
-            return failure(TW_EARG, "there are no flags {} of a list", flags);
+            return failure(TW_EARG, "unknown flags {}", flags);
         };
         const auto describe = [&](std::size_t) {
             names = split_names(text_or_empty(listed));
@@ -297,13 +302,13 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
     return guarded(session, [&]() -> Status {
         std::shared_ptr<Decomposition> d;
         Status status = alone([&]() -> Status {
-            if (edges == nullptr) return failure(TW_EARG, "no edges given");
+            if (edges == nullptr) return failure(TW_EARG, "edges are missing (null pointer)");
             d = std::make_shared<Decomposition>(*decomposition->decomposition);
             if (d->listed) return failure(TW_EARG, "a list has no halo");
             d->edges.clear();
             for (int i = 0; i < d->nd(); ++i) {
                 if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
-                    return failure(TW_EARG, "dimension '{}': there is no edge {}",
+                    return failure(TW_EARG, "dimension '{}': unknown edge {}",
                                    d->dims[static_cast<std::size_t>(i)], edges[i]);
                 d->edges.push_back(static_cast<Edge>(edges[i]));
             }
@@ -325,7 +330,7 @@ int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes)
         std::shared_ptr<Decomposition> d;
         Status status = alone([&]() -> Status {
             if (extent == nullptr)
-                return failure(TW_EARG, "tw_pad: no extent for each dimension given");
+                return failure(TW_EARG, "tw_pad: extent is missing (null pointer)");
             d = std::make_shared<Decomposition>(*decomposition->decomposition);
             d->padded.assign(extent, extent + d->nd());
             d->room = boxes;

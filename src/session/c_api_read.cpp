@@ -17,7 +17,7 @@ Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, co
              const T*& found) {
     const auto n = static_cast<int>(list.size());
     if (index < 0 || index >= n)
-        return failure(TW_EBOUNDS, "{}: there is no {} {}; there are {}", file.path, what,
+        return failure(TW_EBOUNDS, "{}: no {} {}; there are {}", file.path, what,
                        file.session->wording.index(index), n);
     found = &list[static_cast<std::size_t>(index)];
     return {};
@@ -46,7 +46,7 @@ Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int
     Wish wish;
     wish.name = text_or_empty(var);
     if (decomposition != nullptr && decomposition->session != file->session)
-        wish.wrong = failure(TW_EHANDLE, "the decomposition is of another session");
+        wish.wrong = failure(TW_EHANDLE, "the decomposition belongs to another session");
     else if (decomposition != nullptr)
         wish.decomposition = decomposition->decomposition;
     wish.record = record;
@@ -74,14 +74,15 @@ int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts
 
 int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
     return with_contents(file, [&](const Source& contents) -> Status {
-        if (length == nullptr) return failure(TW_EARG, "{}: no place for a length", file->path);
+        if (length == nullptr)
+            return failure(TW_EARG, "{}: the pointer for the length is null", file->path);
         const Definitions& d = contents.definitions();
         const int at = d.find_dim(text_or_empty(name));
         if (at < 0) {
             std::vector<std::string> known;
             for (const Dimension& dim : d.dims) known.push_back(dim.name);
-            return failure(TW_ENOTFOUND, "{}: there is no dimension '{}'{}", file->path,
-                           text_or_empty(name), did_you_mean(text_or_empty(name), known));
+            return failure(TW_ENOTFOUND, "{}: no dimension '{}'{}", file->path, text_or_empty(name),
+                           did_you_mean(text_or_empty(name), known));
         }
         *length = contents.length(at);
         return {};
@@ -201,7 +202,7 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
         wish.extent = extent;
         wish.byte_stride = byte_stride;
         if (flags != TW_COPY && flags != TW_DEFERRED)
-            wish.wrong = failure(TW_EARG, "there are no flags {}", flags);
+            wish.wrong = failure(TW_EARG, "unknown flags {}", flags);
         return flags == TW_DEFERRED ? r.get_deferred(wish) : r.get(wish);
     });
 }

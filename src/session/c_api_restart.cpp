@@ -68,7 +68,8 @@ Status complete(tw_restart restart, Registration& r, const char* name, tw_type t
     r.by_position = (flags & TW_BY_POSITION) != 0;
     if (decomposition != nullptr && decomposition->session != restart->session)
         return failure(TW_EHANDLE,
-                       "restart: variable '{}': the decomposition is of another session", r.name);
+                       "restart: variable '{}': the decomposition belongs to another session",
+                       r.name);
     if (decomposition != nullptr) r.decomposition = &decomposition->decomposition;
     if ((flags & ~possible) != 0)
         return failure(TW_EARG, "restart: variable '{}': unknown flags {}", r.name,
@@ -113,7 +114,8 @@ int tw_restart_new(tw_session session, const char* settings, tw_restart* restart
         Comm& world = session->team->world();
         Settings own;
         Status status = alone([&]() -> Status {
-            if (restart == nullptr) return failure(TW_EARG, "no place for the restart's handle");
+            if (restart == nullptr)
+                return failure(TW_EARG, "the pointer for the restart's handle is null");
             return session->settings.for_file(
                 std::string("durable=yes; ") + text_or_empty(settings), own);
         });
@@ -140,7 +142,7 @@ int tw_restart_free(tw_restart* restart) {
     if ((*at)->restart.is_open())
         return report(
             (*restart)->session,
-            failure(TW_ESTATE, "restart: a file is still open; tw_restart_close closes it"));
+            failure(TW_ESTATE, "restart: a file is still open; call tw_restart_close first"));
     all.erase(at);
     *restart = nullptr;
     return TW_OK;

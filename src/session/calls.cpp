@@ -23,8 +23,9 @@ void forget_loose_text() { loose.clear(); }
 
 int no_handle(const char* call) {
     return keep_loose(alone([&] {
-        return failure(TW_EHANDLE, "{}: the handle is null: nothing was made, or it has ended",
-                       call);
+        return failure(
+            TW_EHANDLE,
+            "{}: the handle is null: it was never created, or was already closed or freed", call);
     }));
 }
 

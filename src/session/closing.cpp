@@ -121,8 +121,7 @@ extern "C" int tw_wait(tw_session session, int64_t most) {
     if (!is_model(session)) return no_handle();
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::wait, "", {}, most); !status.ok()) return status;
-        if (most < 0)
-            return failure(TW_EARG, "tw_wait: {} is no number of files that may be left", most);
+        if (most < 0) return failure(TW_EARG, "tw_wait: most is {}; it must not be negative", most);
         complete_files(session, most);
         return tell_late(session);
     });

@@ -18,7 +18,7 @@ Status check_unused(tw_session session, const std::string& path) {
         const std::string mine = canonical(path);
         for (const auto& f : session->files)
             if (!f->closed && canonical(f->path) == mine)
-                return failure(TW_EINUSE, "{}: the file is open in this session already", path);
+                return failure(TW_EINUSE, "{}: the file is already open in this session", path);
         return {};
     };
     return agree(session->team->world(), alone(check));

@@ -35,14 +35,14 @@ Memory* tw_session_impl::arena(Status& status) {
         if (!memory)
             return failure(
                 TW_ENOMEM,
-                "no memory for exchange buffers: the {} ranks of a node need {} bytes of "
-                "shared memory at least (setting 'buffer': {})",
+                "not enough memory for exchange buffers: the {} ranks of a node need at least {} "
+                "bytes of shared memory (setting 'buffer' asks for {})",
                 members, least, wanted);
         const auto got = static_cast<std::int64_t>(memory->size());
         if (got < wanted && team->topology().node_rank == 0)
             log::warn(
-                "memory is short: exchange buffers of the {} ranks of a node have {} bytes instead "
-                "of {} (setting 'buffer'; rank {})",
+                "little memory is free: the exchange buffers of the {} ranks of a node have {} "
+                "bytes instead of {} (setting 'buffer'; rank {})",
                 members, got, wanted, team->rank());
         return {};
     };
@@ -62,8 +62,10 @@ Packers& tw_session_impl::packers() {
         const auto sharers = static_cast<int>(team->topology().members.size());
         const int allowed = allowed_threads(asked, sharers);
         if (allowed < asked && team->rank() == 0)
-            log::info("threads is {}: {} ranks a node leave processors for {}", asked, sharers,
-                      allowed);
+            log::info(
+                "setting threads is {}, but with {} ranks per node there are processors for "
+                "only {}",
+                asked, sharers, allowed);
         packer_threads = std::make_unique<Packers>(allowed);
     }
     return *packer_threads;
@@ -154,8 +156,8 @@ void tw_session_impl::mpi_ends() try {
     const Status met = meetings->enter({Call::mpi_finalize, 0, 0, true, {}});
     if (!meetings->parted()) meetings->part_all();
     const Status why = failure(TW_EMPI,
-                               "MPI_Finalize was called before tw_finalize: files that were open "
-                               "stay under their temporary names (see thalweg recover)");
+                               "MPI_Finalize was called before tw_finalize: open files remain "
+                               "under their temporary names (see thalweg recover)");
     if (rank == 0) log::error("{}", why.text);
     part(met.ok() ? why : met);
 } catch (const std::exception&) {

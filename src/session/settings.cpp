@@ -23,10 +23,10 @@ namespace {
 /// Kinds of values, told by the first word of SettingRow::values.
 const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
-const char* const integers = "an integer from 0";
-const char* const auto_integers = "auto or an integer from 1";
+const char* const integers = "an integer >= 0";
+const char* const auto_integers = "auto or an integer >= 1";
 const char* const flags = "yes or no";
-const char* const rates = "0 or a size in bytes a second (500MiB, 2GiB)";
+const char* const rates = "0 or a size in bytes per second (500MiB, 2GiB)";
 
 }  // namespace
 
@@ -37,7 +37,7 @@ const std::vector<SettingRow>& setting_table() {
         {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
          "which rank writes which part of the file; auto is record", true},
         {"storage", "auto", "auto|posix|pnetcdf|netcdf4|memory",
-         "how the data is written to the file; auto is netcdf4 for its formats, else posix, or "
+         "how the data are written to the file; auto is netcdf4 for its formats, else posix, or "
          "pnetcdf on NFS with several nodes; memory discards the data",
          true},
         {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
@@ -53,9 +53,9 @@ const std::vector<SettingRow>& setting_table() {
         {"zstd", "no", "no or a level from -100 to 22", "netcdf4: zstd compression level", true},
         {"quantize", "no", "no, bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS",
          "netcdf4: number of significant digits (bits) to keep in floating-point values", true},
-        {"chunks", "auto", "auto or lengths as in lev=10,lat=90",
+        {"chunks", "auto", "auto or lengths such as lev=10,lat=90",
          "netcdf4: chunk lengths by dimension", true},
-        {"writers", "auto", "auto, a number, or a number per node as in 2/node",
+        {"writers", "auto", "auto, a number, or a number per node such as 2/node",
          "number of ranks that write; auto is 1/node on local file systems, 4/node on parallel "
          "ones, and 1 if it is not known whether several nodes can write one file",
          true},
@@ -71,24 +71,24 @@ const std::vector<SettingRow>& setting_table() {
          "stripe size of a new file on Lustre, and hint to MPI-IO; auto keeps the directory's "
          "default",
          true},
-        {"tiles", "auto", "auto, or MxN as in 4x2",
-         "with method=tiles: parts along the fastest and the next dimension; auto makes one tile "
-         "per writer",
+        {"tiles", "auto", "auto, or MxN such as 4x2",
+         "with method=tiles: number of tiles along the fastest and the next dimension; auto makes "
+         "one tile per writer",
          true},
         {"tile_files", "no", flags,
          "with method=tiles: write one file per tile, NAME.0000 and so on, which thalweg combine "
          "joins",
          true},
-        {"readers", "auto", "auto, a number, or a number per node as in 2/node",
+        {"readers", "auto", "auto, a number, or a number per node such as 2/node",
          "number of ranks that read; auto is 4/node on parallel file systems, else all ranks",
          true},
         {"straight", "auto", auto_sizes,
-         "least average length of contiguous reads at which each rank reads its own part, if all "
+         "minimum average length of contiguous reads at which each rank reads its own part, if all "
          "ranks are readers; auto is 128 KiB",
          true},
         {"read_ahead", "no", flags,
-         "after each read, read the same of the next record in the background; takes up to "
-         "'staging' bytes",
+         "after each read, read the same variables of the next record in the background; takes up "
+         "to 'staging' bytes",
          true},
         {"alignment", "auto", auto_sizes,
          "with method=record: writers' ranges in the file end at multiples of this; auto is 4 KiB "
@@ -134,16 +134,17 @@ const std::vector<SettingRow>& setting_table() {
         {"header_pad", "4KiB", sizes,
          "free space after the header, for attributes set after the definitions end", true},
         {"publish", "close", "close|live",
-         "whether a file has a temporary name until it is closed, or its own from the start", true},
+         "whether a file has a temporary name until it is closed, or its final name from the start",
+         true},
         {"close", "wait", "wait|later",
          "with service background or servers: whether tw_close waits until the file is complete",
          true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksum", "yes", flags,
-         "tw_restart_write adds checksums, and tw_restart_read compares them", true},
+         "tw_restart_write adds checksums, and tw_restart_read verifies them", true},
         {"node_size", "0", integers,
-         "largest number of ranks treated as one node; 0: as on the machine. Small values test "
-         "inter-node communication on one machine",
+         "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "
+         "test inter-node communication on one machine",
          false},
         {"summary", "", "a path, or 'table' for standard output",
          "where tw_finalize writes the session summary", false},
@@ -181,8 +182,9 @@ std::string trimmed(const std::string& text) {
 Status unknown_setting(const std::string& name, const std::string& origin) {
     const std::vector<std::string> names = setting_names();
     const std::string meant = did_you_mean(name, names);
-    return failure(TW_ESETTING, "unknown setting '{}' (from the {}){}", name, origin,
-                   meant.empty() ? fmt::format("; there are {}", joined(names, ", ")) : meant);
+    return failure(
+        TW_ESETTING, "unknown setting '{}' (from the {}){}", name, origin,
+        meant.empty() ? fmt::format("; the settings are {}", joined(names, ", ")) : meant);
 }
 
 std::string environment_name(const std::string& name) {
@@ -275,11 +277,11 @@ Status Settings::apply(const std::string& name, const std::string& value,
     if (row == nullptr) {
         std::vector<std::string> names;
         for (const SettingRow& r : setting_table()) names.emplace_back(r.name);
-        return failure(TW_ESETTING, "unknown setting '{}' (from the {}); there are {}", name,
+        return failure(TW_ESETTING, "unknown setting '{}' (from the {}); the settings are {}", name,
                        origin, joined(names, ", "));
     }
     if (!allowed(*row, value))
-        return failure(TW_ESETTING, "setting '{}' (from the {}) is '{}'; it can be {}{}", name,
+        return failure(TW_ESETTING, "setting '{}' (from the {}) is '{}'; it must be {}{}", name,
                        origin, value, row->values, meant_value(*row, value));
     values_[name] = {value, origin};
     return {};
@@ -299,7 +301,8 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
         const std::string value = trimmed(item.substr(equals + 1));
         const SettingRow* row = find_row(name);
         if (file_only && row != nullptr && !row->per_file)
-            return failure(TW_ESETTING, "setting '{}' is the session's; give it to tw_init", name);
+            return failure(TW_ESETTING, "setting '{}' belongs to the session: pass it to tw_init",
+                           name);
         if (file_only && values_[name].origin == "environment") continue;
         if (Status status = apply(name, value, origin); !status.ok()) return status;
     }
@@ -335,7 +338,8 @@ Status Settings::apply_toml(const std::string& path, std::string_view content) t
         else if (const auto flag = node.value_exact<bool>())
             value = *flag ? "yes" : "no";
         else
-            return failure(TW_ESETTING, "setting '{}' in '{}' is neither text, integer nor boolean",
+            return failure(TW_ESETTING,
+                           "setting '{}' in '{}' must be a string, an integer or a boolean",
                            key.str(), path);
         Status status = apply(std::string(key.str()), value, "file '" + path + "'");
         if (!status.ok()) return status;
@@ -387,8 +391,7 @@ Status Settings::check_environment() {
             continue;
         const std::string own = variable.substr(std::strlen("THALWEG_"));
         if (const std::string meant = nearest(own, setting_names()); !meant.empty())
-            return failure(TW_ESETTING,
-                           "the environment has {}, which is no setting; did you mean {}?",
+            return failure(TW_ESETTING, "{} in the environment is not a setting; did you mean {}?",
                            variable, environment_name(meant));
         if (!known_to_others(own)) ignored_.push_back(variable);
     }

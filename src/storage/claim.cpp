@@ -24,7 +24,7 @@ const char* kind_of(mode_t mode) {
         case S_IFSOCK: return "a socket";
         case S_IFCHR:
         case S_IFBLK: return "a device";
-        default: return "no regular file";
+        default: return "not a regular file";
     }
 }
 
@@ -48,11 +48,11 @@ auto worth_of(const std::string& path) {
 Status sync_folder_of(const std::string& path) {
     const std::string folder = folder_of(path);
     const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open its folder to sync it");
+    if (fd < 0) return system_failure(path, "cannot open its directory to sync it");
     Status status;
     while (status.ok() && fsync(fd) != 0) {
         if (errno == EINVAL) break;  // this file system syncs no folders
-        if (errno != EINTR) status = system_failure(path, "cannot sync its folder");
+        if (errno != EINTR) status = system_failure(path, "cannot sync its directory");
     }
     ::close(fd);
     return status;
@@ -110,14 +110,14 @@ Status Claim::look() {
     errno = EISDIR;
     if (S_ISDIR(info.st_mode)) return system_failure(own_, "cannot create");
     if (!S_ISREG(info.st_mode))
-        return failure(TW_EIO, "{}: it is {}; only a regular file can be written", own_,
+        return failure(TW_EIO, "{}: is {}; only a regular file can be written", own_,
                        kind_of(info.st_mode));
     if (faccessat(AT_FDCWD, own_.c_str(), W_OK, AT_EACCESS) != 0)
         return system_failure(own_, "cannot open for writing");
     if (data_ != own_ && !may_replace(folder, info))
         return failure(TW_EIO,
-                       "{}: it belongs to user {}, and its folder lets nobody else replace it "
-                       "(sticky bit); remove it, or write with publish=live",
+                       "{}: belongs to user {}, and nobody else can replace it, because its "
+                       "directory has the sticky bit set; remove it, or use publish=live",
                        own_, info.st_uid);
     replaces_ = true;
     mode_ = info.st_mode & 07777;
@@ -131,17 +131,17 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     struct stat info {};
     if (lstat(data_.c_str(), &info) != 0) return {};
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
-        return failure(TW_EIO, "{}: it is in the way of a temporary file, and is {}", data_,
+        return failure(TW_EIO, "{}: cannot use this path for the temporary file: it is {}", data_,
                        S_ISDIR(info.st_mode) ? "a directory" : kind_of(info.st_mode));
     const auto move = [&](const std::string& to) {
         if (std::rename(data_.c_str(), to.c_str()) != 0)
             return system_failure(data_, "cannot rename to " + to);
-        said.push_back(fmt::format("an unfinished file of an earlier run is kept as {}", to));
+        said.push_back(fmt::format("kept the unfinished file of an earlier run as {}", to));
         return Status{};
     };
     if (S_ISREG(info.st_mode) && info.st_size == 0) {
         if (unlink(data_.c_str()) == 0) return {};
-        return system_failure(data_, "cannot remove what an earlier run has left");
+        return system_failure(data_, "cannot remove the empty file of an earlier run");
     }
     for (int k = 1; k <= most_kept; ++k) {
         struct stat there {};
@@ -159,7 +159,8 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     }
     if (unlink(least.c_str()) != 0) return system_failure(least, "cannot remove");
     said.push_back(fmt::format(
-        "{} unfinished files of earlier runs are kept; {}, with the fewest records, is removed",
+        "at most {} unfinished files of earlier runs are kept: removed {}, which had the fewest "
+        "records",
         most_kept, least));
     return least == data_ ? Status{} : move(least);
 }

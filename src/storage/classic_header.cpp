@@ -121,7 +121,7 @@ static Status compose_header(const std::string& path, const Definitions& d,
                              std::vector<char>& bytes) {
     const LibraryLock lock;
     const MemoryFile memory;
-    if (!memory.good()) return system_failure(path, "no memory for the header");
+    if (!memory.good()) return system_failure(path, "cannot allocate memory for the header");
     int ncid = 0;
     int code = ncmpi_create(MPI_COMM_SELF, memory.path().c_str(),
                             NC_CLOBBER | pnetcdf_mode(options.format), MPI_INFO_NULL, &ncid);
@@ -138,7 +138,7 @@ static Status write_header(const std::string& path, int flags, const std::vector
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
     if (fd < 0) return system_failure(path, "cannot open for writing");
     Status status = write_fully(fd, path, bytes.data(), static_cast<std::int64_t>(bytes.size()), 0);
-    if (!status.ok()) status.text += " (the header)";
+    if (!status.ok()) status.text += " (header)";
     if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
     return status;
 }
@@ -156,7 +156,7 @@ static Status move_and_add(const std::string& path, const Definitions& d,
     const LibraryLock lock;
     int ncid = 0;
     int code = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_WRITE, MPI_INFO_NULL, &ncid);
-    if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot open for attributes");
+    if (code != NC_NOERR) return pnetcdf_status(code, path, "cannot open to set attributes");
     Status status = pnetcdf_status(ncmpi_redef(ncid), path, "attributes");
     for (const auto& [variable, attribute] : late) {
         if (!status.ok()) break;
@@ -164,7 +164,7 @@ static Status move_and_add(const std::string& path, const Definitions& d,
             ncid, path, variable < 0 ? NC_GLOBAL : variable,
             variable < 0 ? "" : d.variables[static_cast<std::size_t>(variable)].name, attribute);
     }
-    // Data that need not move stay; the plain ncmpi_enddef would align them anew.
+    // Data that need not move stay; the plain ncmpi_enddef would realign them.
     if (status.ok())
         status = pnetcdf_status(ncmpi__enddef(ncid, 0, data_alignment, 0, data_alignment), path,
                                 "attributes");
@@ -215,12 +215,12 @@ Status keep_records(const std::string& path, Format format, const FileMap& map,
     NoSizeSignal guard;
     Status status = write_record_count(fd, path, format, records);
     struct stat info {};
-    if (status.ok() && fstat(fd, &info) != 0) status = system_failure(path, "cannot look at it");
+    if (status.ok() && fstat(fd, &info) != 0) status = system_failure(path, "cannot get its size");
     const std::int64_t size = map.size(records);
     while (status.ok() && map.record_begin > 0 && info.st_size > size) {
         if (ftruncate(fd, size) == 0) break;
         if (errno != EINTR)
-            status = system_failure(path, fmt::format("cannot cut it to {} bytes", size));
+            status = system_failure(path, fmt::format("cannot truncate to {} bytes", size));
     }
     if (status.ok() && durable) status = sync_file(fd, path);
     if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");

@@ -24,12 +24,11 @@ using Superblock = std::array<char, 48>;
 Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
     constexpr std::size_t version = 8, offset_bytes = 9, end_of_file = 28;
     if ((superblock[version] != 2 && superblock[version] != 3) || superblock[offset_bytes] != 8)
-        return failure(TW_EFORMAT, "{}: not as netCDF-4 files are", path);
+        return failure(TW_EFORMAT, "{}: not a netCDF-4 file: unexpected HDF5 superblock", path);
     std::memcpy(&found.size, superblock.data() + end_of_file, sizeof found.size);
     if (found.size < static_cast<std::int64_t>(end_of_file) || found.size > found.actual)
-        return failure(TW_EFORMAT,
-                       "{}: ends inside its definitions, or inside its data: {} of {} bytes", path,
-                       found.actual, found.size);
+        return failure(TW_EFORMAT, "{}: truncated inside its definitions or data: {} of {} bytes",
+                       path, found.actual, found.size);
     return check_netcdf4_whole(path, found.size, found.has_records, found.records);
 }
 
@@ -37,7 +36,7 @@ Status find_classic(int fd, const std::string& path, Committed& found) {
     ClassicHeader header;
     if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
     struct stat info {};  // after the header: what is counted in it is in the file by then
-    if (fstat(fd, &info) != 0) return system_failure(path, "cannot look at it");
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     found.actual = info.st_size;
     found.format = header.format;
     found.has_records = header.has_records();
@@ -52,7 +51,7 @@ Status find_classic(int fd, const std::string& path, Committed& found) {
 
 Status find_open(int fd, const std::string& path, Committed& found) {
     struct stat info {};
-    if (fstat(fd, &info) != 0) return system_failure(path, "cannot look at it");
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     if (S_ISDIR(info.st_mode)) {
         errno = EISDIR;
         return system_failure(path, "cannot read");

@@ -11,7 +11,7 @@ struct DefinedFile {
     FileMap map;
     Format format = Format::cdf2;
     std::int64_t records = 0;
-    std::int64_t free = 0;  ///< bytes behind the header, before the data
+    std::int64_t free = 0;  ///< bytes after the header, before the data
 };
 
 /// Reads the header of a file on this rank alone, by PnetCDF. @return TW_OK, TW_EFORMAT, TW_EIO,

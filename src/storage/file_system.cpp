@@ -87,30 +87,29 @@ WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way) {
         if (way.storage == "auto") {
             way.storage = "pnetcdf";
             way.warning = fmt::format(
-                "on {}, {} nodes do not see each other's writes at once: storage is pnetcdf",
+                "file system {}: {} nodes do not see each other's writes at once: using "
+                "storage=pnetcdf",
                 system.name, nodes);
         } else if (way.storage == "netcdf4" && way.writers == "auto") {
             way.writers = "1";
             way.warning = fmt::format(
-                "on {}, {} nodes do not see each other's writes at once: one rank writes",
+                "file system {}: {} nodes do not see each other's writes at once: using writers=1",
                 system.name, nodes);
         } else if (way.storage != "pnetcdf" && way.storage != "memory" && way.writers != "1") {
             way.warning = fmt::format(
-                "on {}, {} nodes do not see each other's writes at once, and storage={} may "
-                "lose bytes; pnetcdf, or writers=1, does not",
+                "file system {}: {} nodes do not see each other's writes at once, so storage={} "
+                "may lose bytes; use storage=pnetcdf or writers=1",
                 system.name, nodes, way.storage);
         }
     } else if (shared && system.sharing == Sharing::unknown) {
         if (way.writers == "auto") {
             way.writers = "1";
             way.warning = fmt::format(
-                "the file system is {}, of which is not known that {} nodes can write one file: "
-                "one rank writes (setting writers)",
+                "file system {}: not known whether {} nodes can write one file: using writers=1",
                 system.name, nodes);
         } else if (way.writers != "1") {
             way.warning = fmt::format(
-                "the file system is {}, of which is not known that {} nodes can write one file; "
-                "writers=1 is safe",
+                "file system {}: not known whether {} nodes can write one file; writers=1 is safe",
                 system.name, nodes);
         }
     }
@@ -133,13 +132,13 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
         Open* const open = lustre.find<Open>("llapi_file_open");
         if (!system.lustre) {
             said = fmt::format(
-                "the file system is {}, not Lustre: stripe_count and stripe_size are hints for "
-                "MPI-IO alone",
+                "the file system is {}, not Lustre: stripe_count and stripe_size are used only as "
+                "hints for MPI-IO",
                 system.name);
         } else if (open == nullptr) {
             said =
-                "liblustreapi is not there: stripe_count and stripe_size are hints for MPI-IO "
-                "alone";
+                "liblustreapi not found: stripe_count and stripe_size are used only as hints for "
+                "MPI-IO";
         } else {
             // Stripes are those with which a file was born.
             if (!fresh && unlink(path.c_str()) != 0 && errno != ENOENT)
@@ -152,7 +151,7 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
                 return {};
             }
             said =
-                fmt::format("Lustre refuses stripe_count and stripe_size: {}", std::strerror(-fd));
+                fmt::format("Lustre rejected stripe_count and stripe_size: {}", std::strerror(-fd));
         }
     }
     const int fd =

@@ -41,7 +41,7 @@ void unshuffle_elements(const char* from, std::int64_t elements, char* to) {
     }
 }
 
-constexpr std::int64_t sum_bytes = 4;  // of fletcher32, behind the data
+constexpr std::int64_t sum_bytes = 4;  // of fletcher32, after the data
 
 bool is_codec(std::int32_t id) { return id == H5Z_FILTER_DEFLATE || id == zstd_filter; }
 
@@ -197,15 +197,15 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
         const StoredFilter& f = todo[i];
         const std::size_t n = inside(i);
         if (f.id == H5Z_FILTER_FLETCHER32) {
-            if (raw.size() != n + sum_bytes) return "it has another length than its sum belongs to";
+            if (raw.size() != n + sum_bytes) return "wrong length for its checksum (fletcher32)";
             const auto* sum = reinterpret_cast<const unsigned char*>(raw.data() + n);
             const std::uint32_t told = sum[0] | std::uint32_t(sum[1]) << 8 |
                                        std::uint32_t(sum[2]) << 16 | std::uint32_t(sum[3]) << 24;
             if (told != fletcher32(raw.data(), static_cast<std::int64_t>(n)))
-                return "its sum (fletcher32) is wrong";
+                return "checksum mismatch (fletcher32)";
             raw.resize(n);
         } else if (f.id == H5Z_FILTER_SHUFFLE) {
-            if (raw.size() != n) return "it has another length than its elements";
+            if (raw.size() != n) return "wrong length for its number of elements";
             const auto whole = static_cast<std::int64_t>(n) / f.element;
             elements.resize(n);
             unshuffle(raw.data(), whole, f.element, elements.data());
@@ -217,18 +217,17 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
             elements.resize(n);
             const std::size_t got =
                 ZSTD_decompressDCtx(codecs_->zstd, elements.data(), n, raw.data(), raw.size());
-            if (ZSTD_isError(got) || got != n) return "its compressed data (zstd) are damaged";
+            if (ZSTD_isError(got) || got != n) return "cannot decompress it (zstd)";
             raw.swap(elements);
         } else {
             elements.resize(n);
             if (libdeflate_zlib_decompress(codecs_->deflate, raw.data(), raw.size(),
                                            elements.data(), n, nullptr) != LIBDEFLATE_SUCCESS)
-                return "its compressed data (deflate) are damaged";
+                return "cannot decompress it (deflate)";
             raw.swap(elements);
         }
     }
-    if (raw.size() != static_cast<std::size_t>(bytes))
-        return "it has another length than it should";
+    if (raw.size() != static_cast<std::size_t>(bytes)) return "wrong length";
     raw.swap(elements);
     return nullptr;
 }

@@ -146,7 +146,7 @@ bool Hdf5File::is_fresh(std::int64_t address) const {
 Status Hdf5File::write_changes(bool durable) {
     NoSizeSignal guard;
     struct stat info {};
-    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot look at it");
+    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
     const std::int64_t end = driver_.end();
     while (info.st_size < end && ftruncate(fd_, end) != 0)
         if (errno != EINTR)
@@ -179,7 +179,7 @@ Status Hdf5File::write_changes(bool durable) {
 
 Status Hdf5File::commit(bool durable) {
     const QuietHdf5 quiet;
-    if (H5Fflush(id(), H5F_SCOPE_LOCAL) < 0) return driver_.failed("cannot write its index");
+    if (H5Fflush(id(), H5F_SCOPE_LOCAL) < 0) return driver_.failed("cannot write the HDF5 index");
     return write_changes(durable);
 }
 

@@ -28,7 +28,7 @@ std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status
         return nullptr;
     }
     if (fstat(view->fd_, &view->opened_) != 0) {
-        status = system_failure(path, "cannot look at it");
+        status = system_failure(path, "cannot get its size");
         return nullptr;
     }
     view->young_ = std::time(nullptr) - view->opened_.st_mtim.tv_sec <= coarse;

@@ -97,8 +97,7 @@ public:
     void parse() {
         if (bytes_.number(3) != 0x434446) return refuse("it does not begin with CDF");
         const auto version = static_cast<int>(bytes_.number(1));
-        if (version != 1 && version != 2 && version != 5)
-            return refuse("it is of no classic version");
+        if (version != 1 && version != 2 && version != 5) return refuse("unknown format version");
         header_.format = static_cast<Format>(version);
         const std::uint64_t records = bytes_.number(width());
         streaming_ = records == UINT64_MAX >> (64 - 8 * width());
@@ -167,7 +166,7 @@ private:
         const auto type = bytes_.number(4);
         if (type <= TW_UINT64 && valid_type(static_cast<int>(type)))
             return static_cast<tw_type>(type);
-        refuse("there is an unknown type");
+        refuse("unknown type");
         return TW_BYTE;
     }
 
@@ -208,7 +207,8 @@ private:
             if (id >= static_cast<std::int64_t>(dims_.size()))
                 return refuse("a variable has an unknown dimension");
             const std::int64_t length = dims_[static_cast<std::size_t>(id)];
-            if (length == 0 && d > 0) return refuse("the record dimension is not the slowest");
+            if (length == 0 && d > 0)
+                return refuse("a record dimension is not the slowest dimension of a variable");
             if (length == 0)
                 found.record = true;
             else if (__builtin_mul_overflow(found.bytes, length, &found.bytes))
@@ -228,7 +228,7 @@ private:
         std::int64_t end = 0;
         if (begin > INT64_MAX || __builtin_add_overflow(found.bytes, found.begin, &end) ||
             end > INT64_MAX - 3)
-            return refuse("a variable lies too far");
+            return refuse("a variable's offset is too large");
         if (!ok()) return;
         found.variable = found_.size();
         found_.push_back(found);
@@ -244,7 +244,7 @@ private:
                                          [](const Found& v) { return v.record; }) == 1;
         std::int64_t record_end = 0;
         for (const Found& v : found_) {
-            if (v.begin < header_.bytes) return refuse("a variable lies inside the header");
+            if (v.begin < header_.bytes) return refuse("a variable's data overlap the header");
             // A single record variable is not padded.
             const std::int64_t size = v.record && alone ? v.bytes : padded(v.bytes);
             map.offset.push_back(v.begin);
@@ -262,7 +262,7 @@ private:
         header_.record_data = record_end - map.record_begin;
         if (overlapping() || (header_.has_records() && (map.fixed_end > map.record_begin ||
                                                         header_.record_data > map.record_bytes)))
-            return refuse("variables lie in each other's place");
+            return refuse("the data of variables overlap");
         limit_padding();
         if (streaming_) {
             header_.records = INT64_MAX;
@@ -309,9 +309,9 @@ Status outcome(const Parser& parser, const std::string& path) {
     if (parser.ok()) return {};
     if (errno = parser.bytes().error(); errno != 0) return system_failure(path, "cannot read");
     if (parser.wrong() == nullptr)
-        return failure(TW_EFORMAT, "{}: it ends inside its header, at byte {}", path,
+        return failure(TW_EFORMAT, "{}: truncated inside its header, at byte {}", path,
                        parser.bytes().size());
-    return failure(TW_EFORMAT, "{}: not a file of a classic netCDF format: {} (byte {})", path,
+    return failure(TW_EFORMAT, "{}: not a valid classic netCDF file: {} (byte {})", path,
                    parser.wrong(), parser.bytes().at());
 }
 
@@ -325,8 +325,8 @@ std::int64_t ClassicHeader::records_within(std::int64_t file_size) const {
 
 Status read_classic_header(int fd, const std::string& path, ClassicHeader& header) {
     struct stat info {};
-    if (fstat(fd, &info) != 0) return system_failure(path, "cannot look at it");
-    if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: it is no file", path);
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
+    if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: not a regular file", path);
     header = {};
     Parser parser(Bytes(fd, info.st_size), info.st_size, header, nullptr);
     parser.parse();

@@ -172,7 +172,7 @@ private:
         Status status = create_netcdf4(path_, *definitions_, grids_, format_);
         if (!status.ok()) return status;
         struct stat info {};
-        if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot look at it");
+        if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot get its size");
         definitions_bytes_ = static_cast<std::int64_t>(info.st_size);
         map_ = places_.file_map(*definitions_, grids_, packed_, definitions_bytes_);
         end_ = map_.record_begin > 0 ? map_.record_begin : map_.fixed_end;

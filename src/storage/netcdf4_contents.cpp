@@ -122,8 +122,8 @@ private:
         for (int d = 0; d < nd; ++d) {
             const auto found = numbers_.find(dims[static_cast<std::size_t>(d)]);
             if (found == numbers_.end())
-                return failure(TW_EFORMAT, "{}: variable '{}' has a dimension that is not there",
-                               path_, name);
+                return failure(TW_EFORMAT, "{}: variable '{}' has an undefined dimension", path_,
+                               name);
             v.dims.push_back(found->second);
             if (d == 0 && found->second == record_) {
                 v.record = true;
@@ -225,7 +225,7 @@ Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
         unsigned value = 0;
         const H5Z_filter_t id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &count,
                                                &value, 0, nullptr, &config);
-        if (id < 0) return failure(TW_EFORMAT, "HDF5 cannot tell its filters");
+        if (id < 0) return failure(TW_EFORMAT, "HDF5 cannot read its filters");
         StoredFilter filter{id, 1};
         if (id == H5Z_FILTER_SHUFFLE)
             filter.element =
@@ -235,7 +235,8 @@ Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
     if (can_undo(v.filters)) return {};
     for (const StoredFilter& f : v.filters)
         if (H5Zfilter_avail(f.id) <= 0)
-            return failure(TW_EUNSUPPORTED, "it needs HDF5's filter {}, which is not there", f.id);
+            return failure(TW_EUNSUPPORTED, "it needs the HDF5 filter {}, which is not available",
+                           f.id);
     v.way = StoredVariable::Way::hdf5;
     return {};
 }
@@ -246,11 +247,11 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     const Handle space(H5Dget_space(set), H5Sclose), type(H5Dget_type(set), H5Tclose),
         properties(H5Dget_create_plist(set), H5Pclose);
     if (space < 0 || type < 0 || properties < 0)
-        return failure(TW_EFORMAT, "HDF5 cannot tell its type and shape");
+        return failure(TW_EFORMAT, "HDF5 cannot read its type and shape");
     const int nd = H5Sget_simple_extent_ndims(space);
     if (H5Sget_simple_extent_type(space) == H5S_NULL || nd < 0 || nd > H5S_MAX_RANK ||
         static_cast<std::size_t>(nd) != variable.dims.size())
-        return failure(TW_EUNSUPPORTED, "HDF5 has it with other dimensions");
+        return failure(TW_EUNSUPPORTED, "its dimensions in HDF5 differ from those in netCDF");
     std::array<hsize_t, H5S_MAX_RANK> length{};
     H5Sget_simple_extent_dims(space, length.data(), nullptr);
     for (int d = 0; d < nd; ++d)
@@ -264,7 +265,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     v.way = StoredVariable::Way::hdf5;
     if (layout == H5D_CHUNKED) {
         if (H5Pget_chunk(properties, H5S_MAX_RANK, length.data()) != nd)
-            return failure(TW_EFORMAT, "HDF5 cannot tell its chunks");
+            return failure(TW_EFORMAT, "HDF5 cannot read its chunk shape");
         std::int64_t bytes = element;
         for (int d = 0; d < nd; ++d) {
             const hsize_t n = length[static_cast<std::size_t>(d)];
@@ -282,7 +283,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
         v.way = StoredVariable::Way::range;
         v.address = address == HADDR_UNDEF ? -1 : static_cast<std::int64_t>(address);
     } else if (layout != H5D_CONTIGUOUS && layout != H5D_COMPACT) {
-        return failure(TW_EUNSUPPORTED, "it lies in other files (a virtual data set)");
+        return failure(TW_EUNSUPPORTED, "its data are in other files (virtual data set)");
     }
     if (v.chunk.empty()) {
         v.chunk = v.extent;
@@ -340,8 +341,8 @@ Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& cont
     int code = nc_open(path.c_str(), NC_NOWRITE, &ncid);
     if (code != NC_NOERR && is_locked(path))
         return failure(TW_EINUSE,
-                       "{}: another program is writing it: HDF5 has it locked "
-                       "(HDF5_USE_FILE_LOCKING=FALSE in the environment reads it all the same)",
+                       "{}: locked by HDF5: another program is writing it "
+                       "(set HDF5_USE_FILE_LOCKING=FALSE in the environment to read it anyway)",
                        path);
     if (code != NC_NOERR)
         return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,

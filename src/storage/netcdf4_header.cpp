@@ -94,7 +94,7 @@ Status provide_zstd(const std::string& path) {
         provide(hdf5_of_netcdf("H5Zfilter_avail", &H5Zfilter_avail),
                 hdf5_of_netcdf("H5Zregister", &H5Zregister)))
         return {};
-    return failure(TW_ENETCDF, "{}: HDF5 does not take the filter zstd", path);
+    return failure(TW_ENETCDF, "{}: HDF5 cannot register the filter zstd", path);
 }
 
 /// All that a file tells of quantization (netCDF-C, nc_def_var_quantize). That function itself
@@ -251,7 +251,7 @@ Status add_netcdf4_attributes(const std::string& path, const Definitions& d, For
     int ncid = 0;
     errno = 0;
     int code = nc_open(path.c_str(), NC_WRITE, &ncid);
-    if (code != NC_NOERR) return netcdf_status(code, path, "cannot open for attributes");
+    if (code != NC_NOERR) return netcdf_status(code, path, "cannot open to set attributes");
     Status status;
     if (format == Format::netcdf4_classic)
         status = netcdf_status(nc_redef(ncid), path, "attributes");

@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// Makes a file without data; what is there is replaced.
+/// Creates a file without data; an existing one is replaced.
 Status create_netcdf4(const std::string& path, const Definitions& definitions,
                       std::span<const ChunkGrid> grids, Format format);
 

@@ -60,7 +60,8 @@ Status Netcdf4Index::place(int variable, std::int64_t address) {
     good = good && H5Dwrite(sets_[at], type, one, space, H5P_DEFAULT, element) >= 0;
     Status status;
     if (!good || H5Dget_offset(sets_[at]) != static_cast<haddr_t>(address))
-        status = hdf5_failure(path_, "place of variable '" + definitions_.variables[at].name + "'");
+        status =
+            hdf5_failure(path_, "offset of variable '" + definitions_.variables[at].name + "'");
     H5Sclose(one);
     H5Sclose(space);
     H5Tclose(type);

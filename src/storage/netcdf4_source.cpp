@@ -102,7 +102,7 @@ public:
         if (!status.ok()) return status;
         status = alone([&]() -> Status {
             if (same(contents.definitions)) return {};
-            return failure(TW_ESTATE, "{}: it is another file now; open it anew", path_);
+            return failure(TW_ESTATE, "{}: its definitions have changed; open it again", path_);
         });
         if (status = agree(comm, status); !status.ok()) return status;
         close();
@@ -123,7 +123,8 @@ public:
         const Variable& v = of(variable);
         const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
         if (s.way != Way::range || s.address <= size_ - bytes) return {};
-        return failure(TW_EIO, "the file is cut off: it has {} bytes, and this begins at byte {}",
+        return failure(TW_EIO,
+                       "the file is truncated: it has {} bytes, but the data begin at byte {}",
                        size_, s.address);
     }
 
@@ -143,7 +144,7 @@ public:
                     status.text += fmt::format(" (variable '{}')", of(ranges[i].variable).name);
             }
         } catch (const std::bad_alloc&) {
-            status = failure(TW_ENOMEM, "{}: no memory to unpack chunks", path_);
+            status = failure(TW_ENOMEM, "{}: out of memory for decompressing chunks", path_);
         }
         throttle_.moved(counts_.bytes - before);
         return status;
@@ -438,11 +439,13 @@ Status Netcdf4Source::locate(int variable, const Cell& cell) {
     const std::int64_t bytes = volume(s.chunk) * static_cast<std::int64_t>(of(variable).element());
     if (place_.address >= 0) {
         if (place_.bytes > view_->size() - place_.address)
-            return failure(TW_EIO, "{}: it ends before byte {}: it was cut off", path_,
+            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path_,
                            place_.address + place_.bytes);
         if (!Decompressor::plausible(s.filters, place_.skipped, place_.bytes, bytes))
-            return failure(TW_EFORMAT, "the chunk at byte {} has {} bytes for {} of elements",
-                           place_.address, place_.bytes, bytes);
+            return failure(
+                TW_EFORMAT,
+                "the chunk at byte {} is damaged: its {} bytes cannot hold {} bytes of elements",
+                place_.address, place_.bytes, bytes);
     }
     located_ = cell.key;
     return {};

@@ -70,7 +70,8 @@ private:
         for (std::size_t d = 0; d < static_cast<std::size_t>(nd); ++d)
             all *= static_cast<double>(length[d]) / static_cast<double>(chunk[d]);
         if (!(all < most_chunks))
-            return failure(TW_EFORMAT, "{}: variable '{}': its shape cannot be right", path_, name);
+            return failure(TW_EFORMAT, "{}: variable '{}': impossible shape (damaged file)", path_,
+                           name);
         for (;;) {
             StoredChunk stored;
             Status status = view_.locate(set, corner.data(), stored);
@@ -92,7 +93,7 @@ private:
     Status range(const char* name, std::int64_t address, std::int64_t bytes) const {
         if (address >= 0 && bytes <= end_ - address) return {};
         return failure(TW_EFORMAT,
-                       "{}: variable '{}': {} bytes at byte {}, but the file ends at byte {}",
+                       "{}: variable '{}': has {} bytes at byte {}, but the file ends at byte {}",
                        path_, name, bytes, address, end_);
     }
 
@@ -115,7 +116,7 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t end, bool& has_
     if (!view) return status;
     status = DataCheck(*view, path, end).all();
     if (!view->refused().ok()) return view->refused();
-    // What HDF5 cannot read is a damaged file: the system's own failures are told above.
+    // If HDF5 cannot read it, the file is damaged: system errors were reported above.
     if (!status.ok() && status.code != TW_ENOMEM) status.code = TW_EFORMAT;
     return status;
 }

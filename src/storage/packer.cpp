@@ -25,7 +25,7 @@ Status Packer::add(const Chunk& piece, const Take& take) {
         const std::int64_t n = std::min(left, begin + whole - first);
         if (first == begin) part.have = 0;
         if (part.have != first - begin)
-            return failure(TW_EINTERNAL, "variable '{}': elements {} to {} come out of turn",
+            return failure(TW_EINTERNAL, "variable '{}': elements {} to {} are out of order",
                            definitions_.variables[static_cast<std::size_t>(piece.variable)].name,
                            first, first + n);
         part.bytes.resize(static_cast<std::size_t>(g.band * g.element));

@@ -58,7 +58,7 @@ Status make_absolute(std::string_view path, std::string& absolute) {
     if (path.front() == '/') return {};
     std::array<char, PATH_MAX> folder{};
     if (getcwd(folder.data(), folder.size()) == nullptr)
-        return system_failure(absolute, "cannot tell the working folder");
+        return system_failure(absolute, "cannot get the working directory");
     absolute = fmt::format("{}/{}", folder.data(), path);
     return {};
 }

@@ -68,7 +68,7 @@ Status find(const std::string& path, std::string& own, std::string& data) {
     }
     const std::vector<std::string> kept = kept_paths(own);
     if (!there && kept.empty())
-        return failure(TW_ENOTFOUND, "{}: there is neither this file nor {}", path, data);
+        return failure(TW_ENOTFOUND, "{}: neither this file nor {} exists", path, data);
     data = there ? own : best_of(kept);
     return {};
 }
@@ -80,7 +80,7 @@ Status compare(const std::string& own, const std::string& data, const Committed&
     const Status status = find_committed(own, before);
     if (status.code == TW_EFORMAT) return {};  // there is nothing in it to lose
     if (!status.ok() || before.records <= found.records) return status;
-    return failure(TW_EEXISTS, "{}: it has {}, and {} has {}: nothing was changed", data,
+    return failure(TW_EEXISTS, "{}: it has {}, but {} has {}: nothing was changed", data,
                    count(found.records, "record"), own, before.records);
 }
 
@@ -101,13 +101,13 @@ Status complete(const std::string& path, const Committed& found) {
 std::string describe(const std::string& own, const Committed& found, bool whole) {
     std::string done =
         own + (found.has_records ? ": " + count(found.records, "record") : ": no record variables");
-    done += whole ? ", complete already" : found.has_records ? " recovered" : ", recovered";
+    done += whole ? ", already complete" : found.has_records ? " recovered" : ", recovered";
     if (found.lost > 0)
-        done += fmt::format("; {} more had been counted, but are not there", found.lost);
+        done += fmt::format("; {} more counted in the header but missing", found.lost);
     if (found.actual > found.size)
         done += fmt::format("; {} cut off", count(found.actual - found.size, "byte"));
     for (const std::string& kept : kept_paths(own))
-        done += fmt::format("; an earlier run has left {}", kept);
+        done += fmt::format("; an earlier run left {}", kept);
     return done;
 }
 

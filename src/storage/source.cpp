@@ -50,7 +50,7 @@ public:
         if (status.ok() && (header.format != header_.format || header.bytes != header_.bytes ||
                             header.map.offset != header_.map.offset))
             status = alone([&] {
-                return failure(TW_ESTATE, "{}: it is another file now; open it anew", path_);
+                return failure(TW_ESTATE, "{}: its definitions have changed; open it again", path_);
             });
         if (status = agree(comm, status); !status.ok()) return status;
         header_ = std::move(header);
@@ -69,8 +69,9 @@ public:
         const std::int64_t end =
             position(variable, record) + v.elements() * static_cast<std::int64_t>(v.element());
         if (end <= size_) return {};
-        return failure(TW_EIO, "the file is cut off: it has {} bytes, and this ends at byte {}",
-                       size_, end);
+        return failure(TW_EIO,
+                       "the file is truncated: it has {} bytes, but the data end at byte {}", size_,
+                       end);
     }
 
     Status read(std::span<const ReadRange> ranges) override {
@@ -140,15 +141,15 @@ private:
 
     Status read_header(std::vector<char>& bytes) {
         struct stat info {};
-        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot look at it");
-        if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: it is a directory", path_);
+        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+        if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", path_);
         ClassicHeader header;
         if (Status status = read_classic_header(fd_, path_, header); !status.ok()) return status;
         bytes.resize(static_cast<std::size_t>(header.bytes));
         Status status = read_fully(fd_, path_, bytes.data(), header.bytes, 0);
         if (!status.ok()) return status;
         // The size after the header: what is counted in it is in the file by then.
-        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot look at it");
+        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
         size_ = info.st_size;
         return {};
     }

@@ -42,7 +42,7 @@ struct Chunk {
     std::int64_t elements = 0;
     std::int64_t offset = 0;  ///< of the first byte in the file
     const char* data = nullptr;
-    std::int64_t bytes = 0;    ///< of the elements, and of the padding behind the last one
+    std::int64_t bytes = 0;    ///< of the elements, and of the padding after the last one
     const Box* box = nullptr;  ///< a box, dense in memory; then `offset` is the variable's, and
                                ///< first has no meaning
 };
@@ -87,7 +87,7 @@ public:
     /**
      * Makes the file with its header and tells where the data go. The map is for writers and
      * non-writers alike.
-     * @param path    where the data go; what is there is replaced
+     * @param path    where the data go; an existing file is replaced
      * @param writer  whether this rank will write
      * @note Collective over comm; the same status on every rank
      */
@@ -104,7 +104,7 @@ public:
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                         const StorageOptions& options, bool writer, const FileMap& map) {
         (void)comm, (void)definitions, (void)options, (void)writer, (void)map;
-        return failure(TW_EUNSUPPORTED, "{}: storage {} cannot write on in a file", path, name());
+        return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", path, name());
     }
 
     /// Makes sure that a range of the file has its place on the device, for drivers whose libraries

@@ -14,7 +14,7 @@ std::string system_words(int error) {
     std::string words = std::strerror(error);
     rlimit limit{};
     if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        words += fmt::format(" (this process may have {}: ulimit -n)", limit.rlim_cur);
+        words += fmt::format(" (the limit of this process is {}: see ulimit -n)", limit.rlim_cur);
     return words;
 }
 
@@ -40,9 +40,9 @@ Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
             return system_failure(path,
-                                  fmt::format("cannot read {} bytes at byte {}", bytes, offset));
+                                  fmt::format("cannot read {} bytes at offset {}", bytes, offset));
         if (n == 0)
-            return failure(TW_EIO, "{}: it ends before byte {}: it was cut off", path,
+            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path,
                            offset + bytes);
         to += n;
         offset += n;

@@ -46,7 +46,7 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
         const std::vector<std::int64_t> is(told.begin(), told.end());
         if (is.size() != 4 || is[2] < is[0] || is[3] > is[1] ||
             is[3] - is[2] + 1 != tile.dims[i].length)
-            return failure(TW_EFORMAT, "{}: attribute '{}' does not fit dimension '{}'", path,
+            return failure(TW_EFORMAT, "{}: attribute '{}' does not match dimension '{}'", path,
                            at.attribute, tile.dims[i].name);
         place.begin[i] = is[2] - is[0];
         whole.dims[i].length = is[1] - is[0] + 1;
@@ -64,9 +64,9 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
         files_ = set;
         whole_ = std::move(whole);
     } else if (set != files_) {
-        return failure(TW_EFORMAT, "{}: belongs to another set than {}", path, first_);
+        return failure(TW_EFORMAT, "{}: belongs to a different set of tiles than {}", path, first_);
     } else if (describe(whole) != describe(whole_)) {
-        return failure(TW_EFORMAT, "{}: its definitions are not those of {}", path, first_);
+        return failure(TW_EFORMAT, "{}: its definitions differ from those of {}", path, first_);
     }
     places_.push_back(std::move(place));
     return {};

@@ -132,7 +132,7 @@ private:
         const Source& tile = *joined;
         if (tiles_.empty()) files = TileSet::files(tile.definitions());
         if (files == 0)
-            return failure(TW_EFORMAT, "{}: belongs to no set of tiles: there is no attribute {}",
+            return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
                            path, files_attribute);
         tiles_.push_back(std::move(joined));
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
@@ -140,7 +140,8 @@ private:
         for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
             same &= tile.order(static_cast<int>(v)) == order(static_cast<int>(v));
         if (same) return {};
-        return failure(TW_EFORMAT, "{}: its format is not that of {}", path, tile_path(path_, 0));
+        return failure(TW_EFORMAT, "{}: its format differs from that of {}", path,
+                       tile_path(path_, 0));
     }
 
     void count_records() {

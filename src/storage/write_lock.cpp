@@ -79,12 +79,15 @@ Status WriteLock::take(const std::string& own, bool in_place, std::string& said)
         Status status = try_take(own, said, again, refused);
         if (again) continue;
         if (in_place && (refused == EACCES || refused == EROFS)) {
-            said = fmt::format("nothing keeps other runs from writing to it, too: {}", status.text);
+            said = fmt::format(
+                "written without a lock, so other runs can write it at the same time: {}",
+                status.text);
             return {};
         }
         return status;
     }
-    return failure(TW_EINUSE, "{}: other processes keep taking and leaving its lock {}", own,
+    return failure(TW_EINUSE,
+                   "{}: cannot get its lock {}: other processes keep taking and releasing it", own,
                    path_);
 }
 
@@ -106,7 +109,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
         if (old >= 0) ::close(old);
         again = dead && unlink(path_.c_str()) == 0;
         errno = refused;
-        return again ? Status{} : system_failure(own, "cannot create its lock " + path_);
+        return again ? Status{} : system_failure(own, "cannot create its lock file " + path_);
     }
     struct flock lock = whole(F_WRLCK);
     const bool taken = fcntl(fd_, F_OFD_SETLK, &lock) == 0;
@@ -114,8 +117,9 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     if (held) sleep_seconds(0.01);  // until its new owner has written who it is
     const Owner owner = read_owner(fd_);
     if (owner.foreign)
-        return leave(
-            failure(TW_EIO, "{}: {} is in the way: it is not a lock of this library", own, path_));
+        return leave(failure(
+            TW_EIO, "{}: cannot use {} as its lock file: it was not created by this library", own,
+            path_));
     // On a file system without locks, what the file says is all there is to know.
     const bool alive = !taken && !held && owner.process > 0 && owner.host == this_host() &&
                        (kill(owner.process, 0) == 0 || errno == EPERM);
@@ -128,8 +132,8 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     }
     if (!taken)
         said = fmt::format(
-            "the file system has no locks: nothing keeps runs on other hosts from writing it, "
-            "too ({})",
+            "the file system does not support locks, so runs on other hosts can write the file at "
+            "the same time ({})",
             own);
     if (!is_at_path()) {  // its last owner has removed it
         again = true;

@@ -141,16 +141,16 @@ std::string summary_table(const std::string& json) {
             s["close"].get<double>(), time > 0 ? mb / time : 0.0);
         if (f["service"] != "inline")
             text += fmt::format(
-                "  service {}: at most {:.1f} MB of a rank in the queue, full {} times for {:.4f} "
-                "s\n",
+                "  service {}: at most {:.1f} MB in a rank's queue; ranks waited {} times for "
+                "room, "
+                "at most {:.4f} s\n",
                 f["service"].get<std::string>(), f["queue_bytes"].get<double>() / 1e6,
                 f["queue_waits"].get<std::int64_t>(), f["queue_wait_seconds"].get<double>());
     }
     for (const auto& f : summary["inputs"]) {
         const auto& s = f["seconds"];
         text += fmt::format(
-            "{:<24} read {} times, {:.1f} MB in {:.4f} s, {:.1f} MB of it before they were asked "
-            "for\n",
+            "{:<24} read {} times, {:.1f} MB in {:.4f} s, of which {:.1f} MB were read ahead\n",
             short_path(f["path"]), f["reads"].get<std::int64_t>(), f["bytes"].get<double>() / 1e6,
             s["read"].get<double>(), f["ahead_bytes"].get<double>() / 1e6);
     }

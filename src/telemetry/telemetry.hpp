@@ -44,7 +44,7 @@ struct ReadFigures {
     // seconds
     double open = 0;
     double read = 0;          ///< in these calls
-    double file = 0;          ///< in the file system, behind the model, too
+    double file = 0;          ///< in the file system, also in the background
     double unpack = 0;        ///< in copying to arrays and messages
     double wait = 0;          ///< until others had read or taken
     std::int64_t bytes = 0;   ///< read by this rank

@@ -97,7 +97,7 @@ columns = [shuffled[:13], shuffled[13:14], [], shuffled[14:]]
 lists = [[int(c) + 40 * level for c in one for level in range(5)] for one in columns]
 write_map("columns.nc", [5, 40], lists, raw=True)
 maps = check(run(3, "--map", "columns.nc"), {"columns-D1"})
-assert maps["columns-D1"]["held"] == 200 and "dealt out" in maps["columns-D1"]["text"]
+assert maps["columns-D1"]["held"] == 200 and "distributed over" in maps["columns-D1"]["text"]
 
 # Holes in memory, elements that nobody holds; without the order of the memory.
 lists = [[7, 0, 3, 0, 2], [0, 0], [12, 11, 10, 9], [1]]

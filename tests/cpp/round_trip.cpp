@@ -75,7 +75,7 @@ void run(int rank, int size) {
         CHECK(code_of([&] { moved.end_step(); }) == TW_EHANDLE);
     }
     if (rank == 0) {
-        CHECK(thalweg::recover("cpp.nc") == "cpp.nc: 3 records, complete already");
+        CHECK(thalweg::recover("cpp.nc") == "cpp.nc: 3 records, already complete");
         CHECK(code_of([&] { thalweg::recover("nowhere.nc"); }) == TW_ENOTFOUND);
     }
     {

@@ -84,24 +84,28 @@ TEST(Adopt, AttributesThatAreNewOrDifferentComeLate) {
 TEST(Adopt, RefusesWhatDiffersAndNamesIt) {
     Definitions model = of_model();
     model.variables.pop_back();
-    EXPECT_EQ(refusal(model), "the file has a variable 'T', which is not defined here");
+    EXPECT_EQ(refusal(model), "the file has variable 'T', but the model does not define it");
     model = of_model();
     model.variables.push_back(variable("q", {1}, {3}));
-    EXPECT_EQ(refusal(model), "the file has no variable 'q', which is defined here");
+    EXPECT_EQ(refusal(model), "the model defines variable 'q', but the file does not have it");
     model = of_model();
     model.variables[1].type = TW_DOUBLE;
-    EXPECT_EQ(refusal(model),
-              "variable 'T' is float T(time, x, y) in the file, and double T(time, x, y) here");
+    EXPECT_EQ(
+        refusal(model),
+        "variable 'T' is float T(time, x, y) in the file, but double T(time, x, y) in the model");
     model = of_model();
     model.variables[1].dims = {2, 0, 1};
-    EXPECT_EQ(refusal(model),
-              "variable 'T' is float T(time, x, y) in the file, and float T(time, y, x) here");
+    EXPECT_EQ(
+        refusal(model),
+        "variable 'T' is float T(time, x, y) in the file, but float T(time, y, x) in the model");
     model = of_model();
     model.dims[0].length = 5;
-    EXPECT_EQ(refusal(model), "dimension 'y' has length 4 in the file, and has length 5 here");
+    EXPECT_EQ(refusal(model),
+              "dimension 'y' has length 4 in the file, but has length 5 in the model");
     model = of_model();
     model.dims.push_back({"z", 2});
-    EXPECT_EQ(refusal(model), "the file has no dimension 'z', which has length 2 here");
+    EXPECT_EQ(refusal(model),
+              "the model defines dimension 'z', which has length 2, but the file does not have it");
     model = of_model();
     model.variables[1].attributes = {{"_FillValue", TW_FLOAT, 1, {1, 2, 3, 5}}};
     EXPECT_NE(refusal(model).find("'_FillValue'"), std::string::npos);

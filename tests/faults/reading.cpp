@@ -277,7 +277,7 @@ private:
         ok(get(2));
         if (rank() == 0) CHECK(::truncate(path("cut.nc").c_str(), 2 * cells * 4) == 0);
         MPI_Barrier(MPI_COMM_WORLD);
-        const std::string word = "cut off";
+        const std::string word = "truncated";
         expect_failure(alike(get(2)), -1, {"cut.nc", "'T'", word});
         ok(get(0));
         expect(0);

@@ -34,16 +34,16 @@ limited() { # KiB RANKS SESSION FILE LAUNCHER...
 }
 # 24 MiB are wanted.
 limited $((10 * 1024)) 3 "log=warning" "" "$@"
-expect "10 MiB for 3 ranks" "memory is short: exchange buffers of the 3 ranks" "${command[@]}"
+expect "10 MiB for 3 ranks" "little memory is free: the exchange buffers of the 3 ranks" "${command[@]}"
 limited $((10 * 1024)) 3 "log=warning; node_size=2" "" "$@"
-expect "10 MiB for nodes of 2 ranks" "memory is short: exchange buffers of the 2 ranks" \
+expect "10 MiB for nodes of 2 ranks" "little memory is free: the exchange buffers of the 2 ranks" \
     "${command[@]}"
 limited 1024 3 "log=warning" "queue=2MiB; service=background" "$@"
 expect "no room for the queue" "service background is not possible, it is inline" "${command[@]}"
 # Not even the least: all ranks are told, with the figure.
 limited 200 3 "log=warning" "" "$@"
 text=$(timeout 60 "${command[@]}" 2>&1)
-if ! grep -q "no memory for exchange buffers: the 3 ranks of a node need 393216 bytes" <<<"$text"; then
+if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need at least 393216 bytes" <<<"$text"; then
     echo "shared_memory: 200 KiB for 3 ranks"
     echo "$text" | head -20
     failed=1

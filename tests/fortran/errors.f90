@@ -175,7 +175,7 @@ program errors
     call expect_status(status, TW_ENOTFOUND, 'tw_recover of no file')
     call expect(index(text, 'no_such_file.nc.part') > 0, 'its text: '//text)
     call tw_recover('file.nc  ', text)
-    call expect(text == 'file.nc: 1 record, complete already', 'tw_recover: '//text)
+    call expect(text == 'file.nc: 1 record, already complete', 'tw_recover: '//text)
     call tw_recover('file.nc', ierr=status, longer=TW_REPLACE_LONGER)
     call expect_status(status, TW_OK, 'tw_recover without a text')
   end if

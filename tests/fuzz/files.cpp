@@ -148,10 +148,10 @@ void known_cases(const std::string& folder) {
                        victim.text().find(words) != std::string::npos,
                    "%d: %s, not %s", status, victim.text().c_str(), words);
     };
-    refused("", {TW_EFORMAT}, "ends inside its header");
-    refused("CDF", {TW_EFORMAT}, "ends inside its header");
+    refused("", {TW_EFORMAT}, "truncated inside its header");
+    refused("CDF", {TW_EFORMAT}, "truncated inside its header");
     refused("a text\n", {TW_EFORMAT}, "does not begin with CDF");
-    refused(std::string("CDF\x07", 4) + std::string(100, '\0'), {TW_EFORMAT}, "no classic version");
+    refused(std::string("CDF\x07", 4) + std::string(100, '\0'), {TW_EFORMAT}, "unknown format version");
     refused("\211HDF\r\n\032\n" + std::string(600, '\0'), {TW_EFORMAT}, "HDF5");
     check::step("a directory");
     CHECK(victim.open(folder) == TW_EFORMAT &&

@@ -76,6 +76,6 @@ run_program hello_f90
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_f90"
 check_file
 if [[ -x "$prefix/bin/thalweg" ]]; then
-    "$prefix/bin/thalweg" recover "$folder/out/hello_c.p1.nc" | grep -q '3 records, complete already'
+    "$prefix/bin/thalweg" recover "$folder/out/hello_c.p1.nc" | grep -q '3 records, already complete'
 fi
 echo "package ($way): ok"

@@ -130,7 +130,7 @@ for factor, verdict in ((0.4, "holds"), (2, "does not hold")):
 assert "1 of" not in papers("--resume", "--no-look", "--only", "cam")
 (report / "data/cam-t85-p2.json").unlink()
 assert "1 of 1: cam-t85-p2" in papers("--resume", "--no-look", "--only", "cam")
-assert "there are cam" in papers("--only", "wrf", status=2)
+assert "the papers are cam" in papers("--only", "wrf", status=2)
 
 if browser.find_browser() is None:
     print("papers: no Chromium")

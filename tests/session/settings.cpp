@@ -93,10 +93,10 @@ TEST_F(Sources, UnknownNames) {
 TEST_F(Sources, WhatWasMeantIsNamed) {
     expect_words(refused("metod=record"), {"'metod'", "did you mean 'method'?"});
     expect_words(refused("deflat=1"), {"did you mean 'deflate'?"});
-    expect_words(refused("colour=red"), {"there are mode, method,"});
+    expect_words(refused("colour=red"), {"the settings are mode, method,"});
     expect_words(refused("method=recrod"), {"'recrod'", "did you mean 'record'?"});
     expect_words(refused("format=NetCDF4"), {"did you mean 'netcdf4'?"});
-    expect_words(refused("durable=y"), {"it can be yes or no"});
+    expect_words(refused("durable=y"), {"it must be yes or no"});
     expect_words(refused("durable=yess"), {"did you mean 'yes'?"});
     expect_words(refused("buffer=8MB"), {"did you mean '8MiB'?"});
     expect_words(refused("buffer=64 k"), {"did you mean '64KiB'?"});

@@ -160,7 +160,7 @@ TEST_F(ClaimTest, TheLockEndsWithItsProcess) {
     close(ready[1]);
     const Status status = take(own_);
     EXPECT_TRUE(status.ok()) << status.text;
-    EXPECT_TRUE(says("kept as " + part_ + ".1"));
+    EXPECT_TRUE(says("earlier run as " + part_ + ".1"));
     EXPECT_EQ(content(part_ + ".1"), "of the dead");
     EXPECT_EQ(content(part_), "");
 }
@@ -199,7 +199,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     for (int run = 1; run <= most_kept; ++run) {
         make_records(part_, static_cast<std::size_t>(run == 4 ? 1 : run + 1));
         ASSERT_TRUE(take(own_).ok());
-        EXPECT_TRUE(says("kept as " + kept_path(own_, run))) << run;
+        EXPECT_TRUE(says("earlier run as " + kept_path(own_, run))) << run;
         EXPECT_TRUE(fs::exists(kept_path(own_, run)));
         claim_.reset();  // dies
     }
@@ -207,12 +207,12 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     make_records(part_, 2);
     const std::string last = content(part_);
     ASSERT_TRUE(take(own_).ok());
-    EXPECT_TRUE(says(kept_path(own_, 4) + ", with the fewest records, is removed"));
+    EXPECT_TRUE(says("removed " + kept_path(own_, 4) + ", which had the fewest records"));
     EXPECT_EQ(content(kept_path(own_, 4)), last);
     claim_.reset();
     std::ofstream(part_) << "nothing of netCDF";
     ASSERT_TRUE(take(own_).ok());
-    EXPECT_TRUE(says(part_ + ", with the fewest records, is removed"));
+    EXPECT_TRUE(says("removed " + part_ + ", which had the fewest records"));
     // An empty one is not worth a name.
     fs::remove(kept_path(own_, 1));
     claim_.reset();
@@ -227,14 +227,14 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     char text[1000] = "";
     EXPECT_EQ(tw_recover(own_.c_str(), TW_KEEP_LONGER, text, sizeof text), TW_OK) << text;
     EXPECT_EQ(content(own_), longest);
-    EXPECT_EQ(std::string(text).find(own_ + ": 10 records recovered; an earlier run has left " +
+    EXPECT_EQ(std::string(text).find(own_ + ": 10 records recovered; an earlier run left " +
                                      kept_path(own_, 2)),
               0u)
         << text;
     // And does not put a shorter one in its place.
     EXPECT_EQ(tw_recover(kept_path(own_, 2).c_str(), TW_KEEP_LONGER, text, sizeof text), TW_EEXISTS)
         << text;
-    EXPECT_NE(std::string(text).find("has 3 records, and " + own_ + " has 10"), std::string::npos)
+    EXPECT_NE(std::string(text).find("has 3 records, but " + own_ + " has 10"), std::string::npos)
         << text;
     EXPECT_EQ(content(own_), longest);
     EXPECT_TRUE(fs::exists(kept_path(own_, 2)));
@@ -402,7 +402,7 @@ TEST_F(ClaimTest, WhatCannotBeReplacedIsRefusedAtOnce) {
     as_other(
         [&] {
             Status status = take(own_, false, true);
-            if (status.ok() && !says("nothing keeps other runs")) status.code = TW_EINTERNAL;
+            if (status.ok() && !says("written without a lock")) status.code = TW_EINTERNAL;
             return status;
         },
         TW_OK, "");

@@ -335,11 +335,11 @@ TEST(HeaderReaderBytes, NamesWhatIsWrong) {
     const std::string two = number(10) + number(2) + dimension(0) + dimension(3);
     EXPECT_EQ(text(magic + number(0) + two + absent + variable(1, 4)), "");
     EXPECT_NE(text("HDF\2").find("does not begin with CDF"), std::string::npos);
-    EXPECT_NE(text("CDF\3").find("no classic version"), std::string::npos);
-    EXPECT_NE(text("").find("ends inside its header"), std::string::npos);
+    EXPECT_NE(text("CDF\3").find("unknown format version"), std::string::npos);
+    EXPECT_NE(text("").find("truncated inside its header"), std::string::npos);
     EXPECT_NE(text(magic + number(0xfffffffe)).find("negative"), std::string::npos);
     EXPECT_NE(text(magic + number(0) + number(12) + number(0)).find("tag"), std::string::npos);
-    EXPECT_NE(text(magic + number(0) + number(10) + number(0x7fffffff)).find("ends inside"),
+    EXPECT_NE(text(magic + number(0) + number(10) + number(0x7fffffff)).find("truncated inside"),
               std::string::npos);
     EXPECT_NE(text(magic + number(0) + number(10) + number(2) + dimension(0) + dimension(0))
                   .find("two record dimensions"),

@@ -69,10 +69,10 @@ TEST_F(Recover, ANetcdf4FileEndsWhereItsSuperblockSays) {
     EXPECT_FALSE(fs::exists(part_));
     EXPECT_EQ(content(own_), whole);
     ASSERT_EQ(recover(own_), TW_OK) << text_;
-    EXPECT_TRUE(says("complete already")) << text_;
+    EXPECT_TRUE(says("already complete")) << text_;
     fs::resize_file(own_, whole.size() - 1);
     EXPECT_EQ(recover(own_), TW_EFORMAT);
-    EXPECT_TRUE(says("ends inside its definitions")) << text_;
+    EXPECT_TRUE(says("truncated inside its definitions")) << text_;
 }
 
 /// As a run leaves it that is killed while netCDF-C writes the definitions: HDF5's superblock
@@ -156,7 +156,7 @@ TEST_F(Recover, KeepsAFileThatHasMoreRecords) {
         make(own_, mode);
         const std::string before = content(own_);
         EXPECT_EQ(recover(own_), TW_EEXISTS) << text_;
-        EXPECT_TRUE(says(part_ + ": it has 2 records, and " + own_ + " has 3")) << text_;
+        EXPECT_TRUE(says(part_ + ": it has 2 records, but " + own_ + " has 3")) << text_;
         EXPECT_EQ(content(own_), before);
         EXPECT_EQ(content(part_), two);
         EXPECT_EQ(recover(own_, TW_REPLACE_LONGER), TW_OK) << text_;
@@ -201,7 +201,7 @@ TEST_F(Recover, CountsOnlyRecordsThatAreThere) {
     const std::string complete = content(part_);
     fs::resize_file(part_, complete.size() - 4);
     EXPECT_EQ(recover(own_), TW_OK) << text_;
-    EXPECT_TRUE(says("2 records recovered; 1 more had been counted")) << text_;
+    EXPECT_TRUE(says("2 records recovered; 1 more counted in the header but missing")) << text_;
     std::string two = complete.substr(0, complete.size() - 28);
     two[7] = 2;
     EXPECT_EQ(content(own_), two);
@@ -211,7 +211,7 @@ TEST_F(Recover, LeavesACompleteFileAsItIs) {
     make(own_);
     const std::string complete = content(own_);
     EXPECT_EQ(recover(own_), TW_OK) << text_;
-    EXPECT_EQ(text_, own_ + ": 3 records, complete already");
+    EXPECT_EQ(text_, own_ + ": 3 records, already complete");
     EXPECT_EQ(content(own_), complete);
 }
 

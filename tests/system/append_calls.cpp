@@ -127,22 +127,22 @@ void different(int line_number, const std::string& words, Define&& define_otherw
 
 void definitions() {
     make();
-    different(__LINE__, "has a variable 'h', which is not defined here",
+    different(__LINE__, "has variable 'h', but the model does not define it",
               [](tw_file f) { OK(tw_def_var(f, "T", TW_FLOAT, "time x", line)); });
-    different(__LINE__, "has no variable 'U'", [](tw_file f) {
+    different(__LINE__, "defines variable 'U'", [](tw_file f) {
         define(f);
         OK(tw_def_var(f, "U", TW_FLOAT, "time x", line));
     });
-    different(__LINE__, "variable 'h' is float h(x) in the file, and double h(x) here",
+    different(__LINE__, "variable 'h' is float h(x) in the file, but double h(x) in the model",
               [](tw_file f) {
                   OK(tw_def_var(f, "T", TW_FLOAT, "time x", line));
                   OK(tw_def_var(f, "h", TW_DOUBLE, "x", line));
               });
-    different(__LINE__, "float h(x) in the file, and float h(time, x) here", [](tw_file f) {
+    different(__LINE__, "float h(x) in the file, but float h(time, x) in the model", [](tw_file f) {
         OK(tw_def_var(f, "T", TW_FLOAT, "time x", line));
         OK(tw_def_var(f, "h", TW_FLOAT, "time x", line));
     });
-    different(__LINE__, "no dimension 'y', which has length 4", [](tw_file f) {
+    different(__LINE__, "dimension 'y', which has length 4", [](tw_file f) {
         define(f);
         OK(tw_def_dim(f, "y", 4));
     });
@@ -150,15 +150,16 @@ void definitions() {
         OK(tw_def_dim(f, "x", 2 * ranks() + 1));
         OK(tw_def_var(f, "h", TW_FLOAT, "x", nullptr));
     });
-    different(__LINE__, "dimension 'time' is unlimited in the file, and has length 3",
+    different(__LINE__, "dimension 'time' is unlimited in the file, but has length 3",
               [](tw_file f) { OK(tw_def_dim(f, "time", 3)); });
-    different(__LINE__, "attribute of 'T' '_FillValue' = float 5 here, and none in the file",
+    different(__LINE__,
+              "attribute of 'T' '_FillValue' = float 5 in the model, but none in the file",
               [](tw_file f) {
                   define(f);
                   const float fill = 5;
                   OK(tw_put_att(f, "T", "_FillValue", TW_FLOAT, 1, &fill));
               });
-    different(__LINE__, "has a variable 'T'", [](tw_file) {});
+    different(__LINE__, "has variable 'T'", [](tw_file) {});
 }
 
 void whereabouts() {
@@ -194,12 +195,12 @@ void whereabouts() {
     REFUSED(tw_create(session, path.c_str(), "mode=append", &file), TW_ESETTING, "tw_open");
     REFUSED(tw_open(session, path.c_str(), "mode=write", &file), TW_ESETTING, "read|append");
     REFUSED(tw_open(session, path.c_str(), "mode=append; format=cdf5", &file), TW_ESETTING,
-            "setting format is cdf5, the file's format cdf2");
+            "setting format is cdf5, but the file has format cdf2");
     REFUSED(tw_open(session, path.c_str(), "mode=append; method=tiles; tile_files=yes", &file),
             TW_ESETTING, "tile_files");
     file = append("mode=append; storage=netcdf4");
     define(file);
-    REFUSED(tw_enddef(file), TW_ESETTING, "storage 'netcdf4' cannot write format cdf2");
+    REFUSED(tw_enddef(file), TW_ESETTING, "storage=netcdf4 cannot write format cdf2");
     CHECK(tw_close(&file) == TW_ESETTING);
     file = nullptr;
     OK(tw_create(session, (path + ".new").c_str(), nullptr, &file));
@@ -240,9 +241,9 @@ void others() {
     refuse(odd, TW_EUNSUPPORTED, "odd.nc");
     make();
     on_rank_0([] { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8); });
-    refuse(path, TW_EIO, "variable 'T': the file is cut off");
+    refuse(path, TW_EIO, "variable 'T': the file is truncated");
     on_rank_0([] { std::filesystem::resize_file(path, 1000); });
-    refuse(path, TW_EIO, "cut off");
+    refuse(path, TW_EIO, "truncated");
     if (geteuid() != 0) {  // whom no permission stops
         make();
         on_rank_0([] { std::filesystem::permissions(path, std::filesystem::perms::owner_read); });

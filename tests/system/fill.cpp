@@ -190,7 +190,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     OK(tw_def_var(f, "both", TW_SHORT, "time x", line.handle));
     OK(tw_def_var(f, "misfit", TW_BYTE, "time x", line.handle));
     OK(tw_set_var(f, "both", "fill=8"));
-    REFUSED(tw_enddef(f), TW_EDIFFERENT, "setting fill=8 of 'both' here");
+    REFUSED(tw_enddef(f), TW_EDIFFERENT, "setting fill=8 of 'both' in the model");
     (void)tw_close(&f);
 }
 
@@ -232,20 +232,20 @@ void mistakes(const std::string& folder) {
                 REFUSED(tw_set_var(f, name(i, "v").c_str(), (std::string("fill=") + text).c_str()),
                         TW_ESETTING, words);
     };
-    refused(TW_BYTE, "128", "it can be an integer from -128 to 127");
-    refused(TW_BYTE, "1.5", "it can be an integer from -128 to 127");
-    refused(TW_UBYTE, "-1", "it can be an integer from 0 to 255");
-    refused(TW_INT, "1e30", "it can be an integer from -2147483648 to 2147483647");
-    refused(TW_INT, "", "it can be an integer");
-    refused(TW_INT, "+-5", "it can be an integer");
+    refused(TW_BYTE, "128", "it must be an integer from -128 to 127");
+    refused(TW_BYTE, "1.5", "it must be an integer from -128 to 127");
+    refused(TW_UBYTE, "-1", "it must be an integer from 0 to 255");
+    refused(TW_INT, "1e30", "it must be an integer from -2147483648 to 2147483647");
+    refused(TW_INT, "", "it must be an integer");
+    refused(TW_INT, "+-5", "it must be an integer");
     refused(TW_INT64, "9223372036854775808", "to 9223372036854775807");
     refused(TW_UINT64, "18446744073709551616", "from 0 to 18446744073709551615");
-    refused(TW_FLOAT, "1e39", "it can be a float");
-    refused(TW_FLOAT, "zero", "it can be a float");
-    refused(TW_DOUBLE, "1e309", "it can be a double");
-    refused(TW_DOUBLE, "1 2", "it can be a double");
-    refused(TW_CHAR, "ab", "it can be one character");
-    refused(TW_CHAR, "", "it can be one character");
+    refused(TW_FLOAT, "1e39", "it must be a float");
+    refused(TW_FLOAT, "zero", "it must be a float");
+    refused(TW_DOUBLE, "1e309", "it must be a double");
+    refused(TW_DOUBLE, "1 2", "it must be a double");
+    refused(TW_CHAR, "ab", "it must be one character");
+    refused(TW_CHAR, "", "it must be one character");
     REFUSED(tw_set_var(f, "v0", "fil=1"), TW_ESETTING, "did you mean 'fill'?");
     REFUSED(tw_set_var(f, "v0", "fill"), TW_ESETTING, "'fill' is not of the form name=value");
 

@@ -190,7 +190,7 @@ void records_that_come() {
         for (std::int64_t r = 0; r < 4; ++r) {
             input.read_all(r);
             check::step("tw_get of a record that is not there yet");
-            REFUSED(input.get(0, r + 1), TW_EBOUNDS, "there is no record");
+            REFUSED(input.get(0, r + 1), TW_EBOUNDS, "no record");
             write_record(out, r + 1);
             OK(tw_sync(out, 0));
             OK(tw_sync(input.file, 0));
@@ -212,7 +212,7 @@ void cut_off() {
         check::step("tw_read of a file that was cut off");
         const int status = tw_read(input.file);
         CHECK_TEXT(status == TW_OK || status == TW_EIO, "%d: %s", status, text().c_str());
-        if (status == TW_EIO) REFUSED(status, TW_EIO, "cut off");
+        if (status == TW_EIO) REFUSED(status, TW_EIO, "truncated");
         if (status == TW_OK)
             for (int v = 0; v < 3; ++v) input.expect(v, r);
     }

@@ -94,7 +94,7 @@ void wrong_arguments() {
     OK(tw_open(session, path.c_str(), nullptr, &file));
     float got[8] = {};
     const std::int64_t extent = 2, stride = 4;
-    REFUSED(get(file, "T", 2, got), TW_EBOUNDS, "variable 'T': there is no record 2");
+    REFUSED(get(file, "T", 2, got), TW_EBOUNDS, "variable 'T': no record 2");
     REFUSED(tw_get(file, "T", line, 0, static_cast<tw_type>(77), got, 2), TW_ETYPE, "type 77");
     REFUSED(tw_get(file, "T", line, 0, TW_CHAR, got, 2), TW_ETYPE, "'T'");
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, got, 3), TW_ESHAPE, "3 elements");
@@ -103,7 +103,7 @@ void wrong_arguments() {
             "flags 6");
     // Wrong on the last rank alone.
     const bool odd = rank() == ranks() - 1;
-    REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG, "no array");
+    REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG, "array is missing");
     CHECK(tw_get_deferred(file, "T", line, 7, TW_FLOAT, got, 2) == TW_EBOUNDS);
     CHECK(tw_put(file, "T", TW_FLOAT, got, 2) == TW_ESTATE);
     CHECK(tw_end_step(file) == TW_ESTATE);
@@ -124,7 +124,7 @@ void wrong_arguments() {
 
     const int bad = 7, clip = TW_HALO_CLIP, round = TW_HALO_PERIODIC;
     REFUSED(tw_fill_halo(line, &bad), TW_EARG, "edge 7");
-    REFUSED(tw_fill_halo(line, nullptr), TW_EARG, "no edges");
+    REFUSED(tw_fill_halo(line, nullptr), TW_EARG, "edges are missing");
     if (ranks() > 1)
         REFUSED(tw_fill_halo(line, odd ? &clip : &round), TW_EMISMATCH, "edges on rank");
 

@@ -34,7 +34,7 @@ fi
 
 cd "$folder/killed"
 [[ -z "$(find . -name '*.nc')" ]] || fail "a killed run gave a file its own name"
-expect 1 "ends inside its header" early.nc
+expect 1 "truncated inside its header" early.nc
 [[ -f early.nc.part && ! -e early.nc ]] || fail "early.nc was changed"
 rm early.nc.part
 
@@ -63,9 +63,9 @@ for file in *.nc; do
 done
 
 echo "no netCDF" >garbage.nc.part
-expect 1 "cdf2-posix-records.nc: 2 records, complete already" cdf2-posix-records.nc missing.nc garbage.nc
-grep -q "^missing.nc: there is neither" "$folder/lines" || fail "missing.nc: $(cat "$folder/lines")"
-grep -q "^garbage.nc.part: not a file of a classic" "$folder/lines" || fail "garbage.nc"
+expect 1 "cdf2-posix-records.nc: 2 records, already complete" cdf2-posix-records.nc missing.nc garbage.nc
+grep -q "^missing.nc: neither this file" "$folder/lines" || fail "missing.nc: $(cat "$folder/lines")"
+grep -q "^garbage.nc.part: not a valid classic" "$folder/lines" || fail "garbage.nc"
 [[ "$(cat garbage.nc.part)" == "no netCDF" && ! -e garbage.nc ]] || fail "garbage.nc was changed"
 cmp cdf2-posix-records.nc ../reference/cdf2-posix-records.nc
 

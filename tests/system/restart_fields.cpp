@@ -281,9 +281,9 @@ void mistakes(const std::string& folder) {
     }
     OK(m.get("uvel"));
     CHECK(m.has(0));
-    REFUSED(tw_restart_set_var(m.restart, "uvel", "quantize=bitgroom:3"), TW_ESETTING, "all bits");
+    REFUSED(tw_restart_set_var(m.restart, "uvel", "quantize=bitgroom:3"), TW_ESETTING, "lose bits");
     REFUSED(tw_restart_set_var(m.restart, "uvle", "fill=0"), TW_ENOTFOUND, "did you mean 'uvel'?");
-    REFUSED(tw_restart_set_var(m.restart, "uvel", "fill=x"), TW_ESETTING, "it can be a double");
+    REFUSED(tw_restart_set_var(m.restart, "uvel", "fill=x"), TW_ESETTING, "it must be a double");
     // It is still open when the session ends.
 }
 

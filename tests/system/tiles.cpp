@@ -319,13 +319,13 @@ void refuse_sets(Model& model, const std::string& folder) {
     };
     model.refuse_open(bad, TW_EIO, "bad: cannot open");
     copy(folder + "/single", ".0000");
-    model.refuse_open(bad, TW_EFORMAT, "belongs to no set");
+    model.refuse_open(bad, TW_EFORMAT, "not part of a set");
     copy(good + ".0000", ".0000");
     model.refuse_open(bad, TW_EIO, "bad.0001: cannot open");
     copy(good + ".0000", ".0001");
     model.refuse_open(bad, TW_EFORMAT, "elements of variable");
     copy(other + ".0001", ".0001");
-    model.refuse_open(bad, TW_EFORMAT, "bad.0001: its definitions are not those of");
+    model.refuse_open(bad, TW_EFORMAT, "bad.0001: its definitions differ from those of");
     copy(good + ".0001", ".0001");
     tw_file f = nullptr;
     model.expect(tw_open(model.io, bad.c_str(), nullptr, &f), "tw_open");
@@ -391,7 +391,7 @@ int main(int argc, char** argv) {
                 for (const char* impossible :
                      {"writers=4; writer_first=3; writer_stride=1", "writers=2; writer_first=6",
                       "writers=1/node; writer_first=2", "writers=2; writer_stride=6"})
-                    model.refuse(folder + "/wrong.nc", impossible, "are not possible among the");
+                    model.refuse(folder + "/wrong.nc", impossible, "are not possible with the");
         }
     }
     return check::verdict("tiles");

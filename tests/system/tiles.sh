@@ -50,7 +50,7 @@ refuse() {
 }
 refuse "nothing.nc.0000: No such file" nothing.nc -o out.nc
 cp 0.one.nc plain.nc.0000
-refuse "belongs to no set" plain.nc -o out.nc
+refuse "not part of a set" plain.nc -o out.nc
 for four in *.tiles.nc.0003; do break; done
 four="${four%.0003}"
 cp "$four.0000" broken.nc.0000

@@ -63,7 +63,8 @@ std::string check_part(std::ifstream& file, MPI_Offset at, std::uint32_t field, 
     std::vector<std::uint32_t> words(std::size_t{1} << 18);
     for (file.seekg(at + begin * 4); begin < end;) {
         const std::int64_t n = std::min(static_cast<std::int64_t>(words.size()), end - begin);
-        if (!file.read(reinterpret_cast<char*>(words.data()), n * 4)) return "the file ends before";
+        if (!file.read(reinterpret_cast<char*>(words.data()), n * 4))
+            return "the file is too short";
         for (std::int64_t i = 0; i < n; ++i) {
             const float value = from_file(words[static_cast<std::size_t>(i)]);
             if (value == NC_FILL_FLOAT)

@@ -10,8 +10,8 @@ namespace thalweg::bench::irregular {
 
 Parsed parse_options(int argc, char** argv, IrregularOptions& options, std::string& text) {
     CLI::App app{
-        "Measures how fast the elements of unstructured models, which lie scattered in the file, "
-        "reach it: index lists of real models (--map) or made like theirs (--maps)."};
+        "Measures how fast unstructured models, whose elements are scattered in the file, write: "
+        "with the index lists of real models (--map) or generated ones (--maps)."};
     app.name("thalweg-bench irregular");
     app.get_formatter()->column_width(34);
     Options& base = options.base;
@@ -20,38 +20,40 @@ Parsed parse_options(int argc, char** argv, IrregularOptions& options, std::stri
     app.footer(footer);
 
     app.add_option("-m,--methods", base.methods,
-                   "Methods, separated by commas; a library's one with settings of its own is "
+                   "Methods, separated by commas; a method of the library can have settings: "
                    "NAME:setting=value:... (default: all)")
         ->delimiter(',');
     app.add_option("--map", options.files,
-                   "A file of maps in the E3SM-IO benchmark's format (may be repeated)")
+                   "A decomposition file in the format of the E3SM-IO benchmark (may be repeated)")
         ->group("Maps");
     app.add_option("--decompositions", options.chosen,
-                   "Which of its decompositions, e.g. 1,3 (default: all)")
+                   "Numbers of its decompositions to use, e.g. 1,3 (default: all)")
         ->delimiter(',')
         ->check(CLI::Range(1, 1000))
         ->group("Maps");
     app.add_option("--maps", options.generated,
-                   "Maps to make: f (atmosphere), g (ocean), i (land) (default: all, unless there "
-                   "is --map)")
+                   "Maps to generate: f (atmosphere), g (ocean), i (land) (default: all, unless "
+                   "--map is given)")
         ->delimiter(',')
         ->check(CLI::IsMember({"f", "g", "i"}))
         ->group("Maps");
-    app.add_option("--elements", options.elements, "Elements of a variable in the maps made")
+    app.add_option("--elements", options.elements, "Elements per variable of the generated maps")
         ->capture_default_str()
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 36))
         ->group("Maps");
-    app.add_option("--seed", options.seed, "Of the maps made")
+    app.add_option("--seed", options.seed, "Random seed of the generated maps")
         ->capture_default_str()
         ->group("Maps");
-    app.add_option("--variables", options.variables,
-                   "Variables of a file (default: 8, or 3 of more than a million elements)")
+    app.add_option(
+           "--variables", options.variables,
+           "Variables per file (default: 8, or 3 if they have more than a million elements)")
         ->check(CLI::Range(1, 100000));
     app.add_option("-s,--steps", base.steps,
-                   "Output steps a repetition (default: as many as move 100 MB, at most 4)")
+                   "Output steps per repetition (default: enough for 100 MB, at most 4)")
         ->check(CLI::Range(1, 1000000));
     app.add_option("--patience", options.patience,
-                   "A method whose first run takes more seconds is not repeated: that run counts")
+                   "Seconds; a method whose first run takes longer is not repeated, and that run "
+                   "counts")
         ->capture_default_str()
         ->check(CLI::Range(0.0, 1e6))
         ->group("Measurement");

@@ -149,9 +149,9 @@ struct Generator {
 };
 
 constexpr std::array generators = {
-    Generator{"f", "an atmosphere's columns, spread over the ranks in chunks", atmosphere},
-    Generator{"g", "an ocean's cells, divided along a curve", ocean},
-    Generator{"i", "land points in clumps, the ocean left out", land},
+    Generator{"f", "columns of an atmosphere, spread over the ranks in chunks", atmosphere},
+    Generator{"g", "cells of an ocean, divided along a space-filling curve", ocean},
+    Generator{"i", "land points in clumps, without the ocean", land},
 };
 
 }  // namespace
@@ -164,7 +164,7 @@ IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int6
         complete(meeting, map);
         return map;
     }
-    throw UsageError("--maps " + kind + ": there are f, g and i");
+    throw UsageError("--maps " + kind + ": must be f, g or i");
 }
 
 }  // namespace thalweg::bench::irregular

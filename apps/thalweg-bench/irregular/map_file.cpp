@@ -59,14 +59,14 @@ public:
         int id = 0, ndims = 0, dim = 0;
         check_ncmpi(ncmpi_inq_varid(file_, name.c_str(), &id), "variable " + name);
         check_ncmpi(ncmpi_inq_varndims(file_, id, &ndims), "variable " + name);
-        if (ndims != 1) throw std::runtime_error(name + " has not one dimension");
+        if (ndims != 1) throw std::runtime_error(name + " must have one dimension");
         MPI_Offset length = 0;
         check_ncmpi(ncmpi_inq_vardimid(file_, id, &dim), "variable " + name);
         check_ncmpi(ncmpi_inq_dimlen(file_, dim, &length), "variable " + name);
         if (start < 0 || count < 0 || count > length - start ||
             static_cast<std::uintmax_t>(count) > bytes_)
             throw std::runtime_error(
-                fmt::format("{} has no {} elements from {} on", name, count, start));
+                fmt::format("{} does not have {} elements from index {} on", name, count, start));
         std::vector<long long> values(static_cast<std::size_t>(count));
         const MPI_Offset from = start, n = count;
         check_ncmpi(ncmpi_get_vara_longlong_all(file_, id, &from, &n, values.data()),
@@ -95,8 +95,9 @@ Numbers from_runs(const MapFile& file, const std::string& d, std::int64_t list,
     Numbers indices;
     for (std::size_t i = 0; i < offsets.size(); ++i) {
         if (offsets[i] < 0 || lengths[i] < 0 || offsets[i] > elements - lengths[i])
-            throw std::runtime_error(fmt::format("{}: run of {} elements from {} on is outside", d,
-                                                 lengths[i], offsets[i]));
+            throw std::runtime_error(
+                fmt::format("{}: the run of {} elements from {} on is out of bounds", d, lengths[i],
+                            offsets[i]));
         for (std::int64_t j = 0; j < lengths[i]; ++j) indices.push_back(offsets[i] + j);
     }
     return indices;
@@ -134,7 +135,7 @@ Read read_map(const Meeting& meeting, const std::string& path, int k) {
         std::int64_t elements = 1;
         for (const std::int64_t n : file.attribute(d + ".dims")) {
             if (n < 1 || elements > (std::int64_t{1} << 40) / n)
-                throw std::runtime_error(d + ".dims: not a shape");
+                throw std::runtime_error(d + ".dims: not a valid shape");
             elements *= n;
             read.map.flattened.dims.push_back(
                 {fmt::format("dim{}", read.map.flattened.dims.size() + 1), n});
@@ -158,7 +159,7 @@ Read read_map(const Meeting& meeting, const std::string& path, int k) {
                                     std::filesystem::path(path).filename().string());
         if (lists != meeting.ranks())
             read.map.text +=
-                fmt::format(", its {} lists dealt out to {} ranks", lists, meeting.ranks());
+                fmt::format(", its {} lists distributed over {} ranks", lists, meeting.ranks());
     } catch (const std::exception& e) {
         read.wrong = e.what();
     }

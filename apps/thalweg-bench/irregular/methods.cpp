@@ -69,20 +69,20 @@ Fields::Fields(const IndexMap& map, Share share, int variables, int rank, int ra
 
 const std::vector<MethodInfo>& methods() {
     static const std::vector<MethodInfo> table = {
-        {"raw", "every rank writes 1/P of the bytes with pwrite, in no format: the floor", false,
-         false, Share::shortest, "", make_raw},
-        {"box", "Thalweg: an array of the same shape, a contiguous block a rank", true, true,
+        {"raw", "every rank writes 1/P of the bytes with pwrite, without a format: the baseline",
+         false, false, Share::shortest, "", make_raw},
+        {"box", "Thalweg: an array of the same shape, one contiguous block per rank", true, true,
          Share::box, "method=record; storage=posix", make_library},
-        {"thalweg", "Thalweg: an index list, dimensions that are whole left out of it", true, true,
-         Share::shortest, "method=record; storage=posix", make_library},
-        {"thalweg-flattened", "the same with all dimensions listed", true, true, Share::flattened,
-         "method=record; storage=posix", make_library},
+        {"thalweg", "Thalweg: an index list over the dimensions that are not held whole", true,
+         true, Share::shortest, "method=record; storage=posix", make_library},
+        {"thalweg-flattened", "the same with a list over all dimensions", true, true,
+         Share::flattened, "method=record; storage=posix", make_library},
         {"thalweg-direct", "Thalweg: every rank writes its own pieces", true, true, Share::shortest,
          "method=direct; storage=posix", make_library},
-        {"pnetcdf-varn", "plain PnetCDF: put_varn_all of the contiguous pieces, once a variable",
+        {"pnetcdf-varn", "plain PnetCDF: put_varn_all of the contiguous pieces, once per variable",
          false, true, Share::shortest, "", make_varn},
         {"pnetcdf-varn-nonblocking",
-         "plain PnetCDF: iput_varn of all variables, one wait_all a step", false, true,
+         "plain PnetCDF: iput_varn of all variables, one wait_all per step", false, true,
          Share::shortest, "", make_varn_nonblocking},
     };
     return table;
@@ -103,7 +103,7 @@ MethodInfo find_method(const std::string& name) {
         std::replace(info.settings.begin(), info.settings.end(), ':', ';');
         return info;
     }
-    throw UsageError("unknown method \"" + name + "\"; there are " + names);
+    throw UsageError("unknown method \"" + name + "\"; the methods are " + names);
 }
 
 }  // namespace thalweg::bench::irregular
