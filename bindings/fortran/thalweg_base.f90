@@ -11,7 +11,7 @@ module thalweg_base
     type(c_ptr) :: handle = c_null_ptr
   end type tw_session
 
-  !> What this rank holds of an index space; belongs to its session.
+  !> What this rank holds of an index space; belongs to its session, until tw_free_decomposition.
   type, bind(C), public :: tw_decomposition
     type(c_ptr) :: handle = c_null_ptr
     type(c_ptr) :: session = c_null_ptr

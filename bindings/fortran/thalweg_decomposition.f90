@@ -10,7 +10,7 @@ module thalweg_decomposition
   implicit none
   private
 
-  public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad
+  public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad, tw_free_decomposition
 
   !> What a read does with the halo along a dimension: leaves it; fills it as far as the shape
   !> reaches; fills it, the first index coming behind the last.
@@ -118,6 +118,11 @@ module thalweg_decomposition
       integer(c_int64_t), intent(in) :: extent(*)
       integer(c_int64_t), value :: boxes
     end function c_pad
+
+    integer(c_int) function c_free(decomposition) bind(C, name='tw_free_decomposition')
+      import
+      type(c_ptr), intent(inout) :: decomposition
+    end function c_free
   end interface
 
 contains
@@ -298,6 +303,16 @@ contains
     if (n == decomposition%ndims) lengths(:n) = backwards(extent)
     call check(c_pad(decomposition%handle, lengths, boxes), decomposition%session, 'tw_pad', ierr)
   end subroutine pad_int64
+
+  !> call tw_free_decomposition(d [, ierr]): frees a decomposition. Variables, restarts and reads
+  !> that use it keep what they need of it. Its copies are not valid after this. What is not freed
+  !> is freed by tw_finalize.
+  !> Errors: TW_EHANDLE. Local.
+  subroutine tw_free_decomposition(decomposition, ierr)
+    type(tw_decomposition), intent(inout) :: decomposition
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_free(decomposition%handle), decomposition%session, 'tw_free_decomposition', ierr)
+  end subroutine tw_free_decomposition
 
   !> The other order of the dimensions.
   pure function backwards(array) result(turned)

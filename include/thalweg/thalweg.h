@@ -277,7 +277,14 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges);
  */
 int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes);
 
-/* Decompositions belong to the session and are freed by tw_finalize. */
+/**
+ * Frees a decomposition and sets the handle to NULL. Variables, restarts and reads that use it keep
+ * what they need of it. A copy of the handle is answered with TW_EHANDLE until tw_finalize, which
+ * frees all decompositions that are left.
+ * @return TW_OK, TW_EHANDLE
+ * Local: ranks may free it at different times, or some of them never.
+ */
+int tw_free_decomposition(tw_decomposition* decomposition);
 
 /* ---- files: definitions -------------------------------------------------------------------- */
 

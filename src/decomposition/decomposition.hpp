@@ -45,6 +45,11 @@ struct Decomposition {
     std::vector<std::int64_t> listed_extent() const;
 };
 
+/// What a handle stands for now: tw_fill_halo and tw_pad change it.
+struct Declared {
+    std::shared_ptr<const Decomposition> decomposition;
+};
+
 /**
  * Checks the arguments and looks for elements that are held twice or not at all.
  * @note Collective over comm; the status is the same on every rank

@@ -107,25 +107,22 @@ std::vector<std::string> Restart::dims_of(const Variable& v) const {
 
 /// Makes a variable, the only one of `made`, and its array of what a call is given.
 Status Restart::check_registration(const Registration& r, Definitions& made, Array& array) const {
+    const std::shared_ptr<const Decomposition> held_as =
+        r.declared ? r.declared->decomposition : nullptr;
     // A name without a length would become the record dimension of a file.
     for (const std::string& dim : split_names(r.dims)) {
-        const bool held =
-            r.decomposition != nullptr &&
-            std::find((*r.decomposition)->dims.begin(), (*r.decomposition)->dims.end(), dim) !=
-                (*r.decomposition)->dims.end();
+        const bool held = held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
+                                         held_as->dims.end();
         if (!held && definitions_.find_dim(dim) < 0)
-            return no_dimension(definitions_, "restart", r.name, dim,
-                                r.decomposition == nullptr ? nullptr : r.decomposition->get(),
-                                false);
+            return no_dimension(definitions_, "restart", r.name, dim, held_as.get(), false);
     }
     made.dims = definitions_.dims;
-    Status status =
-        detail::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
-                                r.decomposition == nullptr ? nullptr : *r.decomposition, wording_);
+    Status status = detail::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
+                                            held_as, wording_);
     if (!status.ok()) return status;
     Variable& v = made.variables.front();
 
-    array.decomposition = r.decomposition;
+    array.declared = r.declared;
     array.data = r.data;
     array.n = r.n;
     array.view.data = static_cast<const char*>(r.data);
@@ -258,7 +255,7 @@ Status Restart::use_decompositions() {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
         Array& a = arrays_[i];
         Variable& v = definitions_.variables[i];
-        if (a.decomposition != nullptr) v.decomposition = *a.decomposition;
+        if (a.declared) v.decomposition = a.declared->decomposition;
         Status status = check_array(*v.decomposition, a);
         if (!status.ok()) return refused(v.name, std::move(status));
         if (a.copied) continue;

@@ -19,8 +19,8 @@ struct Registration {
     std::string name;
     int type = 0;
     std::string dims;
-    /// Of the handle, so that what becomes of its halos later counts; null: replicated.
-    const std::shared_ptr<const Decomposition>* decomposition = nullptr;
+    /// The handle's, so that what becomes of its halos later counts; null: replicated.
+    std::shared_ptr<const Declared> declared;
     void* data = nullptr;
     std::int64_t n = 0;  ///< elements of a dense array; -1 for a strided one
     int rank = 0;
@@ -58,7 +58,7 @@ public:
 private:
     /// The array of a variable.
     struct Array {
-        const std::shared_ptr<const Decomposition>* decomposition = nullptr;
+        std::shared_ptr<const Declared> declared;
         void* data = nullptr;
         std::int64_t n = 0;
         std::vector<std::int64_t> extent, byte_stride;

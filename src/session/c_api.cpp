@@ -34,15 +34,15 @@ Status check_request(tw_session session, Call call, const char* path, const char
     return settle_path(session, absolute);
 }
 
-Status check_session(const tw_file_impl& file, const char* variable,
-                     tw_decomposition decomposition) {
-    if (decomposition == nullptr || decomposition->session == file.session) return {};
-    return failure(TW_EHANDLE, "{}: variable '{}': the decomposition is of another session",
-                   file.path, text_or_empty(variable));
-}
-
-std::shared_ptr<const Decomposition> given(tw_decomposition decomposition) {
-    return decomposition == nullptr ? nullptr : decomposition->decomposition;
+/// What a decomposition's handle stands for that is given with a variable; null: none.
+Status find_decomposition(const tw_file_impl& file, const char* variable,
+                          tw_decomposition decomposition,
+                          std::shared_ptr<const Decomposition>& held) {
+    Status status = decomposition_of(decomposition, file.session, held);
+    if (!status.ok())
+        status.text =
+            fmt::format("{}: variable '{}': {}", file.path, text_or_empty(variable), status.text);
+    return status;
 }
 
 /// The handle of a file that is to be written or read, and room for it. @note Collective
@@ -309,9 +309,9 @@ int tw_def_dim(tw_file file, const char* name, int64_t length) {
 int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
                tw_decomposition decomposition) {
     return with_file(file, [&](File& f) -> Status {
-        if (Status s = check_session(*file, name, decomposition); !s.ok()) return s;
-        return f.define_variable(text_or_empty(name), type, text_or_empty(dims),
-                                 given(decomposition));
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, name, decomposition, held); !s.ok()) return s;
+        return f.define_variable(text_or_empty(name), type, text_or_empty(dims), std::move(held));
     });
 }
 
@@ -371,8 +371,9 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                   tw_type type, const void* data, int64_t n) {
     return with_file(file, [&](File& f) -> Status {
-        if (Status s = check_session(*file, var, decomposition); !s.ok()) return s;
-        return f.put_record(text_or_empty(var), given(decomposition), record, type, data, n);
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+        return f.put_record(text_or_empty(var), held, record, type, data, n);
     });
 }
 
@@ -380,9 +381,10 @@ int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomp
                           int64_t record, tw_type type, const void* data, int rank,
                           const int64_t* extent, const int64_t* byte_stride) {
     return with_file(file, [&](File& f) -> Status {
-        if (Status s = check_session(*file, var, decomposition); !s.ok()) return s;
-        return f.put_record_strided(text_or_empty(var), given(decomposition), record, type, data,
-                                    rank, extent, byte_stride);
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+        return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
+                                    byte_stride);
     });
 }
 

@@ -45,10 +45,7 @@ Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int
               tw_type type, void* data) {
     Wish wish;
     wish.name = text_or_empty(var);
-    if (decomposition != nullptr && decomposition->session != file->session)
-        wish.wrong = failure(TW_EHANDLE, "the decomposition is of another session");
-    else if (decomposition != nullptr)
-        wish.decomposition = decomposition->decomposition;
+    wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
     wish.record = record;
     wish.type = type;
     wish.data = data;

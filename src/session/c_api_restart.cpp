@@ -66,10 +66,12 @@ Status complete(tw_restart restart, Registration& r, const char* name, tw_type t
     r.optional = (flags & TW_OPTIONAL) != 0;
     r.copied = (flags & TW_COPIED) != 0;
     r.by_position = (flags & TW_BY_POSITION) != 0;
-    if (decomposition != nullptr && decomposition->session != restart->session)
-        return failure(TW_EHANDLE,
-                       "restart: variable '{}': the decomposition is of another session", r.name);
-    if (decomposition != nullptr) r.decomposition = &decomposition->decomposition;
+    std::shared_ptr<const Decomposition> held;
+    if (Status status = decomposition_of(decomposition, restart->session, held); !status.ok()) {
+        status.text = fmt::format("restart: variable '{}': {}", r.name, status.text);
+        return status;
+    }
+    if (decomposition != nullptr) r.declared = decomposition->declared;
     if ((flags & ~possible) != 0)
         return failure(TW_EARG, "restart: variable '{}': unknown flags {}", r.name,
                        flags & ~possible);

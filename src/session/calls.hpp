@@ -139,6 +139,11 @@ int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION())
     return guarded(file->session, file->path.c_str(), checked, 0, call);
 }
 
+/// What a decomposition's handle, given to something of `session`, stands for; null for a null one.
+/// @return TW_OK, TW_EHANDLE
+Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
+                        std::shared_ptr<const Decomposition>& found);
+
 /// The meeting with which every call of a session begins that all ranks make together.
 /// @param of      what it is for: a path, names; for messages
 /// @param mine    this rank's own failure so far

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,9 +16,10 @@
 #include "session/settings.hpp"
 #include "telemetry/watchdog.hpp"
 
+/// Kept until the session ends, small, so that a copy of a freed handle is known.
 struct tw_decomposition_impl {
     tw_session session;
-    std::shared_ptr<const thalweg::detail::Decomposition> decomposition;
+    std::shared_ptr<thalweg::detail::Declared> declared;  ///< null: freed
 };
 
 /// One of the two, until it is closed; a file that is closed later, until it is complete.
@@ -71,12 +73,12 @@ struct tw_session_impl : thalweg::detail::ArenaSource {
     std::unique_ptr<thalweg::detail::Memory> memory;
     std::unique_ptr<thalweg::detail::Background> threads;
     std::unique_ptr<thalweg::detail::Packers> packer_threads;
-    /// A decomposition that was made, by its content.
+    /// A decomposition that was made, by its content, as long as something uses it.
     struct Known {
         std::uint64_t hash;
-        std::shared_ptr<const thalweg::detail::Decomposition> decomposition;
+        std::weak_ptr<const thalweg::detail::Decomposition> decomposition;
     };
-    std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
+    std::deque<tw_decomposition_impl> decompositions;
     std::vector<Known> known;
     std::vector<std::unique_ptr<tw_file_impl>> files;
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
