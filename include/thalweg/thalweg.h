@@ -172,8 +172,8 @@ int tw_print_config(tw_session session);
 
 /**
  * JSON summary of the session so far: phases (seconds, slowest rank), bytes, writes, messages,
- * peak memory, per file. The text belongs to the session and is valid until the next call of this
- * function; it is the same on every rank.
+ * peak memory, per file; of more than 1000 files the others are added up. The text belongs to the
+ * session and is valid until the next call of this function; it is the same on every rank.
  * @note Collective
  */
 int tw_summary(tw_session session, const char** json);

@@ -205,7 +205,7 @@ int tw_restart_write(tw_restart restart, const char* path) {
         if (status = make_one(*restart, absolute, file); !status.ok()) return status;
         status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"));
         (void)alone([&]() -> Status {  // not worth an error
-            session->finished.push_back(file->figures());
+            session->finished.add(file->figures());
             return {};
         });
         return status;
