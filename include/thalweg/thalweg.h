@@ -322,7 +322,8 @@ int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
                tw_decomposition decomposition);
 
 /** Sets an attribute of n values; var NULL or "" for a global one. Allowed until tw_close, as long
- *  as it is the same on every rank. Local; disagreement is found by tw_enddef or tw_close. */
+ *  as it is the same on every rank. Local; disagreement is found by tw_enddef or tw_close. With the
+ *  setting attributes=first, those of rank 0 are taken, and other ranks need not put any. */
 int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                const void* values);
 

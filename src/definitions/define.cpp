@@ -195,6 +195,15 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
     return status;
 }
 
+namespace {
+
+/// A line of describe().
+bool is_attribute(const std::string& line) {
+    return line.rfind("attribute of '", 0) == 0 || line.rfind("global attribute '", 0) == 0;
+}
+
+}  // namespace
+
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines) {
     const std::int64_t mine = hash(lines);
     std::int64_t range[2] = {mine, ~mine};
@@ -218,8 +227,11 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
             const std::string there = more ? line : "no more definitions";
             if (here != there)
                 return failure(TW_EMISMATCH,
-                               "{}: the definitions differ: {} on rank 0, {} on rank {}", path,
-                               there, here, team.rank());
+                               "{}: the definitions differ: {} on rank 0, {} on rank {}{}", path,
+                               there, here, team.rank(),
+                               is_attribute(here) || is_attribute(there)
+                                   ? " (with the setting attributes=first those of rank 0 count)"
+                                   : "");
         }
     };
     status = detail::agree(team.world(), status.ok() ? alone(compare) : status);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "comm/text.hpp"
+#include "definitions/first_attributes.hpp"
 
 namespace thalweg::detail {
 
@@ -416,17 +417,24 @@ Status Restart::put_all(File& file) const {
     return {};
 }
 
-Status Restart::write(File& file, const std::string& path, bool checksums) {
+Status Restart::write(File& file, const std::string& path, bool checksums, bool first_attributes) {
     if (reader_) return still_open(path);
     Definitions definitions;
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
         Status usable = use_decompositions();
         definitions = definitions_;
-        lines = describe(definitions_, wording_);
         return usable.ok() ? check_copies() : usable;
     });
     if (status = team_.agree(status); !status.ok()) return status;
+    if (first_attributes)
+        if (status = take_first_attributes(team_, definitions, nullptr); !status.ok())
+            return status;
+    status = team_.agree(alone([&]() -> Status {
+        lines = describe(definitions, wording_);
+        return {};
+    }));
+    if (!status.ok()) return status;
     if (status = check_alike(team_, path, lines); !status.ok()) return status;
     if (checksums)
         if (status = add_checksums(definitions); !status.ok()) return status;

@@ -43,8 +43,10 @@ public:
     const Definitions* read_definitions() const { return read_ ? &*read_ : nullptr; }
     bool byte_of_any_sign() const { return byte_of_any_sign_; }
 
-    /// Creates, fills and closes a file. @note Collective
-    Status write(File& file, const std::string& path, bool checksums);
+    /// Creates, fills and closes a file.
+    /// @param first_attributes  they are those of rank 0, not the same on all
+    /// @note Collective
+    Status write(File& file, const std::string& path, bool checksums, bool first_attributes);
     /// Opens, reads and closes a file. @note Collective
     Status read(Reader& reader, const std::string& path, bool checksums);
 

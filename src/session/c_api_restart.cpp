@@ -203,7 +203,8 @@ int tw_restart_write(tw_restart restart, const char* path) {
         if (status = check_unused(session, absolute); !status.ok()) return status;
         std::unique_ptr<File> file;
         if (status = make_one(*restart, absolute, file); !status.ok()) return status;
-        status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"));
+        status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"),
+                                        restart->settings.text("attributes") == "first");
         (void)alone([&]() -> Status {  // not worth an error
             session->finished.add(file->figures());
             return {};

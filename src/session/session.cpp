@@ -202,6 +202,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.staging = s.number("staging");
     o.header_pad = s.number("header_pad");
     o.pnetcdf_blocking = s.text("pnetcdf_mode") == "blocking";
+    o.first_attributes = s.text("attributes") == "first";
     o.append = s.text("mode") == "append";
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
