@@ -24,6 +24,7 @@ module thalweg_decomposition
   !>
   !> Declares which elements of an index space this rank holds: any number of boxes.
   !>   dims       names in the order of the array in memory, fastest first: 'lon lev lat'
+  !>              a name may occur twice, with one length, as in a covariance: 'n n'
   !>   shape      (ndims) global lengths, the same on every rank
   !>   start      (ndims) first global index of this rank's box, from 1; or (ndims, nblocks), one
   !>              column a box; nblocks may be 0 and may differ between ranks

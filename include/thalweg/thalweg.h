@@ -190,6 +190,8 @@ int tw_print_summary(tw_session session);
  * @param shape    [ndims] global lengths, the same on every rank
  * @param start    [nblocks * ndims] first global index of each box
  * @param count    [nblocks * ndims] lengths of each box
+ * A name may occur twice, with one length ("n n", a covariance): then the first is the first of the
+ * variable's that has that name, the second the second.
  * In memory a box is dense, and the boxes follow one another; where they are parts of larger
  * arrays, see tw_pad.
  * @return TW_OK, TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element held twice),

@@ -117,20 +117,14 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
                     name, dim);
             v.record = true;
         } else {
-            if (std::find(fixed_names.begin(), fixed_names.end(), dim) != fixed_names.end())
-                return failure(TW_EEXISTS, "{}: variable '{}': dimension '{}' is named twice", path,
-                               name, dim);
             fixed_names.push_back(dim);
             v.shape.push_back(known->length);
         }
     }
     if (decomposition) {
-        for (const std::string& dim : fixed_names) {
-            const auto at = std::find(decomposition->dims.begin(), decomposition->dims.end(), dim);
-            v.order.push_back(static_cast<int>(at - decomposition->dims.begin()));
-        }
+        v.order = match_names(fixed_names, decomposition->dims);
         if (fixed_names.size() != decomposition->dims.size() ||
-            std::find(v.order.begin(), v.order.end(), decomposition->nd()) != v.order.end())
+            std::find(v.order.begin(), v.order.end(), -1) != v.order.end())
             return failure(TW_ESHAPE,
                            "{}: variable '{}' has dimensions ({}), its decomposition ({}); but for "
                            "the record dimension and the order they must be the same",

@@ -68,18 +68,6 @@ std::vector<std::string> fixed_dims(const Definitions& definitions, const Variab
     return names;
 }
 
-/// A decomposition with other names of its dimensions.
-std::shared_ptr<const Decomposition> renamed(std::shared_ptr<const Decomposition> given,
-                                             const std::vector<std::string>& from,
-                                             const std::vector<std::string>& to) {
-    if (from == to) return given;
-    Decomposition d = *given;
-    for (std::string& name : d.dims)
-        name =
-            to[static_cast<std::size_t>(std::find(from.begin(), from.end(), name) - from.begin())];
-    return std::make_shared<const Decomposition>(std::move(d));
-}
-
 /// Byte strides of a dense array.
 std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
                                         std::int64_t element) {
@@ -503,11 +491,10 @@ Status Restart::ask_for(Reader& reader, const std::string& path, const Definitio
     const Variable& theirs = source.definitions().variables[static_cast<std::size_t>(at)];
     wish.wrong = match(source, definitions, own, theirs, a.by_position);
     wish.name = own.name;
-    if (!own.decomposition->replicated)
-        wish.decomposition = wish.wrong.ok()
-                                 ? renamed(own.decomposition, fixed_dims(definitions, own),
-                                           fixed_dims(source.definitions(), theirs))
-                                 : own.decomposition;
+    if (!own.decomposition->replicated) {
+        wish.decomposition = own.decomposition;
+        wish.order = own.order;  // the names may be others
+    }
     wish.type = own.type;
     wish.data = a.data;
     wish.n = a.n;
