@@ -11,7 +11,8 @@ module thalweg_base
     type(c_ptr) :: handle = c_null_ptr
   end type tw_session
 
-  !> The elements of an index space that each rank holds; belongs to its session.
+  !> The elements of an index space that each rank holds; belongs to its session, until
+  !> tw_free_decomposition.
   type, bind(C), public :: tw_decomposition
     type(c_ptr) :: handle = c_null_ptr
     type(c_ptr) :: session = c_null_ptr

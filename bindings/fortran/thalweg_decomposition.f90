@@ -10,7 +10,7 @@ module thalweg_decomposition
   implicit none
   private
 
-  public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad
+  public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad, tw_free_decomposition
 
   !> What a read does with the halo along a dimension: leaves it unchanged; reads it within the
   !> global shape; reads it with periodic indices, the last followed by the first.
@@ -25,6 +25,7 @@ module thalweg_decomposition
   !> Declares which elements of an index space this rank holds, as any number of boxes. If the boxes
   !> are parts of larger arrays, see tw_pad.
   !>   dims       names in the order of the array in memory, fastest first: 'lon lev lat'
+  !>              a name may occur twice, with one length, as in a covariance: 'n n'
   !>   shape      (ndims) global lengths, the same on every rank
   !>   start      (ndims) first global index of this rank's box, from 1; or (ndims, nblocks), one
   !>              column per box; nblocks may be 0 and may differ between ranks
@@ -33,7 +34,7 @@ module thalweg_decomposition
   !>   halo_high  (ndims) after it, e.g. [1, 0, 1]; needed if tw_put and tw_get get the whole array,
   !>              not if they get the array section without the halo
   !> The integers must all be of kind int32 or all of kind int64.
-  !> Errors: TW_EARG, TW_EEXISTS (a dimension named twice), TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an
+  !> Errors: TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an
   !> element is in two boxes), TW_EMISMATCH (names or shape differ between ranks). Collective.
   interface tw_decompose
     module procedure box_int32
@@ -122,6 +123,11 @@ module thalweg_decomposition
       integer(c_int64_t), intent(in) :: extent(*)
       integer(c_int64_t), value :: boxes
     end function c_pad
+
+    integer(c_int) function c_free(decomposition) bind(C, name='tw_free_decomposition')
+      import
+      type(c_ptr), intent(inout) :: decomposition
+    end function c_free
   end interface
 
 contains
@@ -304,6 +310,16 @@ contains
     if (n == decomposition%ndims) lengths(:n) = backwards(extent)
     call check(c_pad(decomposition%handle, lengths, boxes), decomposition%session, 'tw_pad', ierr)
   end subroutine pad_int64
+
+  !> call tw_free_decomposition(d [, ierr]): frees a decomposition. Variables, restarts and reads
+  !> that use it keep what they need of it. Its copies are not valid after this. What is not freed
+  !> is freed by tw_finalize.
+  !> Errors: TW_EHANDLE. Local.
+  subroutine tw_free_decomposition(decomposition, ierr)
+    type(tw_decomposition), intent(inout) :: decomposition
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_free(decomposition%handle), decomposition%session, 'tw_free_decomposition', ierr)
+  end subroutine tw_free_decomposition
 
   !> The dimensions in reverse order.
   pure function backwards(array) result(turned)

@@ -101,8 +101,8 @@ module thalweg_writing
     !>   value  a character scalar (trailing blanks included), or a number or rank-1 array of
     !>          numbers: integer (1, 2, 4, 8 bytes) or real (4, 8 bytes). The attribute gets its
     !>          type.
-    !> Allowed until tw_close. It must be the same on every rank; tw_enddef or tw_close reports
-    !> differences.
+    !> Allowed until tw_close. It must be the same on every rank (tw_enddef or tw_close reports
+    !> differences); with the setting attributes=first, those of rank 0 are taken.
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (rank above 1), TW_EFORMAT (8-byte integers need
     !> CDF-5), TW_ESTATE, TW_ECLOSED, TW_ENOMEM. Local.
     subroutine tw_put_att(file, var, name, value, ierr) bind(C, name='thalweg_f_put_att')

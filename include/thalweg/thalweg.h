@@ -171,8 +171,8 @@ int tw_print_config(tw_session session);
 
 /**
  * JSON summary of the session so far: phases (seconds, slowest rank), bytes, writes, messages,
- * peak memory, totals per file. The text belongs to the session and is valid until the next call of
- * this function; it is the same on every rank.
+ * peak memory, totals per file; of more than 1000 files the others are added up. The text belongs
+ * to the session and is valid until the next call of this function; it is the same on every rank.
  * @note Collective
  */
 int tw_summary(tw_session session, const char** json);
@@ -190,8 +190,10 @@ int tw_print_summary(tw_session session);
  * @param shape    [ndims] global lengths, the same on every rank
  * @param start    [nblocks * ndims] first global index of each box
  * @param count    [nblocks * ndims] lengths of each box
- * @return TW_OK, TW_EARG, TW_EEXISTS (a dimension named twice), TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP
- *         (an element is in two boxes), TW_EMISMATCH (names or shape differ between ranks)
+ * A name may occur twice, with one length ("n n", a covariance): the first one stands for the first
+ * dimension of that name of a variable, the second for the second.
+ * @return TW_OK, TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element is in two boxes),
+ *         TW_EMISMATCH (names or shape differ between ranks)
  * @note Collective
  */
 int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
@@ -276,7 +278,14 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges);
  */
 int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes);
 
-/* Decompositions belong to the session and are freed by tw_finalize. */
+/**
+ * Frees a decomposition and sets the handle to NULL. Variables, restarts and reads that use it keep
+ * what they need of it. A copy of the handle is answered with TW_EHANDLE until tw_finalize, which
+ * frees all decompositions that are left.
+ * @return TW_OK, TW_EHANDLE
+ * Local: ranks may free it at different times, or some of them never.
+ */
+int tw_free_decomposition(tw_decomposition* decomposition);
 
 /* ---- files: definitions -------------------------------------------------------------------- */
 
@@ -318,7 +327,8 @@ int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
                tw_decomposition decomposition);
 
 /** Sets an attribute of n values; var NULL or "" for a global one. Allowed until tw_close; it must
- *  be the same on every rank. Local; tw_enddef or tw_close reports differences. */
+ *  be the same on every rank. Local; tw_enddef or tw_close reports differences. With the setting
+ *  attributes=first, those of rank 0 are taken, and other ranks need not put any. */
 int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                const void* values);
 

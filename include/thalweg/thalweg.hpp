@@ -54,7 +54,8 @@ constexpr tw_type type_of() {
     }
 }
 
-using Decomposition = tw_decomposition;  ///< belongs to its session
+/// Belongs to its session, until Session::free_decomposition.
+using Decomposition = tw_decomposition;
 
 /// A box of a decomposition: first global index and lengths, slowest dimension first.
 struct Block {
@@ -395,6 +396,10 @@ public:
     void pad(Decomposition decomposition, std::vector<std::int64_t> extent, std::int64_t boxes) {
         extent.resize(std::max<std::size_t>(extent.size(), 16), -1);  // too few: TW_ESHAPE
         check(tw_pad(decomposition, extent.data(), boxes));
+    }
+    /// tw_free_decomposition: variables and restarts keep what they need of it; becomes null
+    void free_decomposition(Decomposition& decomposition) {
+        check(tw_free_decomposition(&decomposition));
     }
     /// tw_create @note Collective
     File create(const std::string& path, const std::string& settings = "") {

@@ -39,7 +39,8 @@ struct FileOptions {
     std::int64_t buffer = 0;     ///< bytes a rank
     std::int64_t staging = 0;    ///< bytes a rank
     std::int64_t header_pad = 0;
-    bool append = false;  ///< the file is there, and is written on under its name
+    bool first_attributes = false;  ///< they are those of rank 0, not the same on all
+    bool append = false;            ///< the file is there, and is written on under its name
     bool pnetcdf_blocking = false, live = false, durable = false;
     std::string service = "inline";  ///< inline, background or servers
     std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`

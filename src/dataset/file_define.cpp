@@ -7,6 +7,7 @@
 #include "comm/log.hpp"
 #include "comm/text.hpp"
 #include "dataset/file.hpp"
+#include "definitions/first_attributes.hpp"
 #include "storage/chunk_grid.hpp"
 #include "storage/file_system.hpp"
 #include "storage/spaces.hpp"
@@ -168,8 +169,10 @@ Status File::set_variable(const std::string& variable, const std::string& settin
     return detail::set_variable(definitions_, path_, variable, settings);
 }
 
-/// Every rank must have defined the same.
+/// Every rank must have defined the same, but for attributes that are rank 0's.
 Status File::compare_definitions() {
+    if (options_.first_attributes)
+        if (Status s = take_first_attributes(team_, definitions_, &late_); !s.ok()) return s;
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
         lines = describe(definitions_, options_.wording);

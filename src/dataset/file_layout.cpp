@@ -278,6 +278,12 @@ Status File::check_tiles() const {
                                "{}: tile_files: dimension '{}' of length {} is too long for the "
                                "attribute {}",
                                path_, dim.name, dim.length, decomposition_attribute);
+            for (const Variable& v : definitions_.variables)
+                if (cut.begin.size() > 1 && std::count(v.dims.begin(), v.dims.end(), cut.dim) > 1)
+                    return failure(TW_ESETTING,
+                                   "{}: tile_files: variable '{}' has dimension '{}' twice, which "
+                                   "is cut into tiles",
+                                   path_, v.name, dim.name);
             cut_as[static_cast<std::size_t>(cut.dim)] = cuts == &grid.y ? 1 : 2;
             const DecompositionPlace place = decomposition_place(definitions_, cut.dim);
             const auto& attributes =

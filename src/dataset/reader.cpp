@@ -87,21 +87,18 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     }
     request.decomposition = wish.decomposition;
     const Decomposition& d = *wish.decomposition;
+    const std::vector<int> order =
+        wish.order.size() == dims.size() ? wish.order : match_names(dims, d.dims);
     for (std::size_t f = 0; f < dims.size(); ++f) {
-        if (std::count(dims.begin(), dims.end(), dims[f]) > 1)
-            return failure(
-                TW_ESHAPE,
-                "dimension '{}' occurs twice: read the whole variable, without a decomposition",
-                dims[f]);
-        const auto m = std::find(d.dims.begin(), d.dims.end(), dims[f]) - d.dims.begin();
-        if (m == d.nd() || dims.size() != d.dims.size())
+        const int m = order[f];
+        if (m < 0 || dims.size() != d.dims.size())
             return failure(TW_ESHAPE,
                            "its dimensions are ({}), but those of the decomposition are ({})",
                            options_.wording.names(dims), options_.wording.names(d.dims));
         if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
             return failure(TW_ESHAPE, "dimension '{}' has length {}, but {} in the decomposition",
                            dims[f], v.shape[f], d.shape[static_cast<std::size_t>(m)]);
-        request.order.push_back(static_cast<int>(m));
+        request.order.push_back(m);
     }
     if (dims.empty())
         return failure(TW_ESHAPE, "it has no dimensions, but the decomposition has ({})",

@@ -19,6 +19,7 @@ namespace thalweg::detail {
 struct Wish {
     std::string name;
     std::shared_ptr<const Decomposition> decomposition;  ///< null: every rank wants the whole
+    std::vector<int> order;  ///< memory dimension of each of the variable's; empty: by the names
     std::int64_t record = 0;
     int type = 0;
     void* data = nullptr;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
+#include <map>
 
 #include "decomposition/directory.hpp"
 #include "decomposition/overlap.hpp"
@@ -19,13 +19,19 @@ Status check_own(const Decomposition& d) {
                        max_dims);
     if (d.dims.size() != d.shape.size())
         return failure(TW_EARG, "{} dimension names for {} lengths", d.dims.size(), d.shape.size());
-    std::set<std::string> names;
+    std::map<std::string, std::int64_t> names;  // with their lengths
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
         const auto s = static_cast<std::size_t>(i);
-        if (!names.insert(d.dims[s]).second)
-            return failure(TW_EEXISTS, "dimension '{}' is named twice in '{}'", d.dims[s],
-                           d.wording.names(d.dims));
+        const auto [known, is_new] = names.try_emplace(d.dims[s], d.shape[s]);
+        if (!is_new && d.listed)
+            return failure(TW_EEXISTS,
+                           "dimension '{}' is named twice in '{}', which a list cannot have",
+                           d.dims[s], d.wording.names(d.dims));
+        if (known->second != d.shape[s])
+            return failure(TW_ESHAPE,
+                           "dimension '{}' is named twice in '{}', with lengths {} and {}",
+                           d.dims[s], d.wording.names(d.dims), known->second, d.shape[s]);
         if (d.shape[s] < 1)
             return failure(TW_ESHAPE, "dimension '{}' has length {}; it must be at least 1",
                            d.dims[s], d.shape[s]);
@@ -86,6 +92,20 @@ Status share(Comm& comm, Decomposition&& given, std::shared_ptr<const Decomposit
 }
 
 }  // namespace
+
+std::vector<int> match_names(std::span<const std::string> file,
+                             std::span<const std::string> memory) {
+    std::vector<int> order;
+    for (std::size_t f = 0; f < file.size(); ++f) {
+        auto left =
+            std::count(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(f), file[f]);
+        int at = -1;
+        for (std::size_t m = 0; m < memory.size() && at < 0; ++m)
+            if (memory[m] == file[f] && left-- == 0) at = static_cast<int>(m);
+        order.push_back(at);
+    }
+    return order;
+}
 
 Status make_decomposition(Comm& comm, Decomposition given,
                           std::shared_ptr<const Decomposition>& made) {

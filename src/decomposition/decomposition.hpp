@@ -45,6 +45,16 @@ struct Decomposition {
     std::vector<std::int64_t> listed_extent() const;
 };
 
+/// The memory dimension of each dimension of a file, by their names; of a name that occurs several
+/// times the first is the first, the second the second. -1: there is none.
+std::vector<int> match_names(std::span<const std::string> file,
+                             std::span<const std::string> memory);
+
+/// What a handle stands for now: tw_fill_halo and tw_pad change it.
+struct Declared {
+    std::shared_ptr<const Decomposition> decomposition;
+};
+
 /**
  * Checks the arguments and looks for elements that are held twice or not at all.
  * @note Collective over comm; the status is the same on every rank

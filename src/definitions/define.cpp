@@ -117,20 +117,14 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
                     name, dim);
             v.record = true;
         } else {
-            if (std::find(fixed_names.begin(), fixed_names.end(), dim) != fixed_names.end())
-                return failure(TW_EEXISTS, "{}: variable '{}': dimension '{}' is named twice", path,
-                               name, dim);
             fixed_names.push_back(dim);
             v.shape.push_back(known->length);
         }
     }
     if (decomposition) {
-        for (const std::string& dim : fixed_names) {
-            const auto at = std::find(decomposition->dims.begin(), decomposition->dims.end(), dim);
-            v.order.push_back(static_cast<int>(at - decomposition->dims.begin()));
-        }
+        v.order = match_names(fixed_names, decomposition->dims);
         if (fixed_names.size() != decomposition->dims.size() ||
-            std::find(v.order.begin(), v.order.end(), decomposition->nd()) != v.order.end())
+            std::find(v.order.begin(), v.order.end(), -1) != v.order.end())
             return failure(TW_ESHAPE,
                            "{}: variable '{}' has the dimensions ({}), its decomposition has ({}); "
                            "except for the record dimension and the order they must be the same",
@@ -194,6 +188,15 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
     return status;
 }
 
+namespace {
+
+/// A line of describe().
+bool is_attribute(const std::string& line) {
+    return line.rfind("attribute of '", 0) == 0 || line.rfind("global attribute '", 0) == 0;
+}
+
+}  // namespace
+
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines) {
     const std::int64_t mine = hash(lines);
     std::int64_t range[2] = {mine, ~mine};
@@ -217,8 +220,11 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
             const std::string there = more ? line : "no more definitions";
             if (here != there)
                 return failure(TW_EMISMATCH,
-                               "{}: the definitions differ: {} on rank 0, {} on rank {}", path,
-                               there, here, team.rank());
+                               "{}: the definitions differ: {} on rank 0, {} on rank {}{}", path,
+                               there, here, team.rank(),
+                               is_attribute(here) || is_attribute(there)
+                                   ? " (with the setting attributes=first those of rank 0 count)"
+                                   : "");
         }
     };
     status = detail::agree(team.world(), status.ok() ? alone(compare) : status);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "comm/text.hpp"
+#include "definitions/first_attributes.hpp"
 
 namespace thalweg::detail {
 
@@ -67,18 +68,6 @@ std::vector<std::string> fixed_dims(const Definitions& definitions, const Variab
     return names;
 }
 
-/// A decomposition with other names of its dimensions.
-std::shared_ptr<const Decomposition> renamed(std::shared_ptr<const Decomposition> given,
-                                             const std::vector<std::string>& from,
-                                             const std::vector<std::string>& to) {
-    if (from == to) return given;
-    Decomposition d = *given;
-    for (std::string& name : d.dims)
-        name =
-            to[static_cast<std::size_t>(std::find(from.begin(), from.end(), name) - from.begin())];
-    return std::make_shared<const Decomposition>(std::move(d));
-}
-
 /// Byte strides of a dense array.
 std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
                                         std::int64_t element) {
@@ -108,25 +97,22 @@ std::vector<std::string> Restart::dims_of(const Variable& v) const {
 
 /// Makes a variable, the only one of `made`, and its array of what a call is given.
 Status Restart::check_registration(const Registration& r, Definitions& made, Array& array) const {
+    const std::shared_ptr<const Decomposition> held_as =
+        r.declared ? r.declared->decomposition : nullptr;
     // A name without a length would become the record dimension of a file.
     for (const std::string& dim : split_names(r.dims)) {
-        const bool held =
-            r.decomposition != nullptr &&
-            std::find((*r.decomposition)->dims.begin(), (*r.decomposition)->dims.end(), dim) !=
-                (*r.decomposition)->dims.end();
+        const bool held = held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
+                                         held_as->dims.end();
         if (!held && definitions_.find_dim(dim) < 0)
-            return no_dimension(definitions_, "restart", r.name, dim,
-                                r.decomposition == nullptr ? nullptr : r.decomposition->get(),
-                                false);
+            return no_dimension(definitions_, "restart", r.name, dim, held_as.get(), false);
     }
     made.dims = definitions_.dims;
-    Status status =
-        detail::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
-                                r.decomposition == nullptr ? nullptr : *r.decomposition, wording_);
+    Status status = detail::define_variable(made, "restart", team_.rank(), r.name, r.type, r.dims,
+                                            held_as, wording_);
     if (!status.ok()) return status;
     Variable& v = made.variables.front();
 
-    array.decomposition = r.decomposition;
+    array.declared = r.declared;
     array.data = r.data;
     array.n = r.n;
     array.view.data = static_cast<const char*>(r.data);
@@ -260,7 +246,7 @@ Status Restart::use_decompositions() {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
         Array& a = arrays_[i];
         Variable& v = definitions_.variables[i];
-        if (a.decomposition != nullptr) v.decomposition = *a.decomposition;
+        if (a.declared) v.decomposition = a.declared->decomposition;
         Status status = check_array(*v.decomposition, a);
         if (!status.ok()) return refused(v.name, std::move(status));
         if (a.copied) continue;
@@ -421,17 +407,24 @@ Status Restart::put_all(File& file) const {
     return {};
 }
 
-Status Restart::write(File& file, const std::string& path, bool checksums) {
+Status Restart::write(File& file, const std::string& path, bool checksums, bool first_attributes) {
     if (reader_) return still_open(path);
     Definitions definitions;
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
         Status usable = use_decompositions();
         definitions = definitions_;
-        lines = describe(definitions_, wording_);
         return usable.ok() ? check_copies() : usable;
     });
     if (status = team_.agree(status); !status.ok()) return status;
+    if (first_attributes)
+        if (status = take_first_attributes(team_, definitions, nullptr); !status.ok())
+            return status;
+    status = team_.agree(alone([&]() -> Status {
+        lines = describe(definitions, wording_);
+        return {};
+    }));
+    if (!status.ok()) return status;
     if (status = check_alike(team_, path, lines); !status.ok()) return status;
     if (checksums)
         if (status = add_checksums(definitions); !status.ok()) return status;
@@ -500,11 +493,10 @@ Status Restart::ask_for(Reader& reader, const std::string& path, const Definitio
     const Variable& theirs = source.definitions().variables[static_cast<std::size_t>(at)];
     wish.wrong = match(source, definitions, own, theirs, a.by_position);
     wish.name = own.name;
-    if (!own.decomposition->replicated)
-        wish.decomposition = wish.wrong.ok()
-                                 ? renamed(own.decomposition, fixed_dims(definitions, own),
-                                           fixed_dims(source.definitions(), theirs))
-                                 : own.decomposition;
+    if (!own.decomposition->replicated) {
+        wish.decomposition = own.decomposition;
+        wish.order = own.order;  // the names may be others
+    }
     wish.type = own.type;
     wish.data = a.data;
     wish.n = a.n;

@@ -19,8 +19,8 @@ struct Registration {
     std::string name;
     int type = 0;
     std::string dims;
-    /// Of the handle, so that what becomes of its halos later counts; null: replicated.
-    const std::shared_ptr<const Decomposition>* decomposition = nullptr;
+    /// The handle's, so that what becomes of its halos later counts; null: replicated.
+    std::shared_ptr<const Declared> declared;
     void* data = nullptr;
     std::int64_t n = 0;  ///< elements of a dense array; -1 for a strided one
     int rank = 0;
@@ -43,8 +43,10 @@ public:
     const Definitions* read_definitions() const { return read_ ? &*read_ : nullptr; }
     bool byte_of_any_sign() const { return byte_of_any_sign_; }
 
-    /// Creates, fills and closes a file. @note Collective
-    Status write(File& file, const std::string& path, bool checksums);
+    /// Creates, fills and closes a file.
+    /// @param first_attributes  they are those of rank 0, not the same on all
+    /// @note Collective
+    Status write(File& file, const std::string& path, bool checksums, bool first_attributes);
     /// Opens, reads and closes a file. @note Collective
     Status read(Reader& reader, const std::string& path, bool checksums);
 
@@ -58,7 +60,7 @@ public:
 private:
     /// The array of a variable.
     struct Array {
-        const std::shared_ptr<const Decomposition>* decomposition = nullptr;
+        std::shared_ptr<const Declared> declared;
         void* data = nullptr;
         std::int64_t n = 0;
         std::vector<std::int64_t> extent, byte_stride;

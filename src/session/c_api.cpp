@@ -34,48 +34,54 @@ Status check_request(tw_session session, Call call, const char* path, const char
     return settle_path(session, absolute);
 }
 
-Status check_session(const tw_file_impl& file, const char* variable,
-                     tw_decomposition decomposition) {
-    if (decomposition == nullptr || decomposition->session == file.session) return {};
-    return failure(TW_EHANDLE, "{}: variable '{}': the decomposition belongs to another session",
-                   file.path, text_or_empty(variable));
+/// What a decomposition's handle stands for that is given with a variable; null: none.
+Status find_decomposition(const tw_file_impl& file, const char* variable,
+                          tw_decomposition decomposition,
+                          std::shared_ptr<const Decomposition>& held) {
+    Status status = decomposition_of(decomposition, file.session, held);
+    if (!status.ok())
+        status.text =
+            fmt::format("{}: variable '{}': {}", file.path(), text_or_empty(variable), status.text);
+    return status;
 }
 
-std::shared_ptr<const Decomposition> given(tw_decomposition decomposition) {
-    return decomposition == nullptr ? nullptr : decomposition->decomposition;
-}
-
-/// The handle of a file that is to be written or read, and room for it. @note Collective
-template <class Kind>
+/// The handle of a file that is to be written or read, once begin(it) has succeeded.
+/// @note Collective
+template <class Kind, class Begin>
 Status new_handle(tw_session session, const std::string& path, const Settings& own,
-                  std::unique_ptr<Kind> tw_file_impl::*kind,
-                  std::unique_ptr<tw_file_impl>& handle) {
+                  std::unique_ptr<Kind> tw_file_impl::*kind, Begin&& begin, tw_file* file) {
     const int serial = ++session->created;
-    Status made = alone([&]() -> Status {
+    tw_file_impl made{session, nullptr, nullptr, nullptr};
+    bool added = false;
+    Status status = session->team->agree(alone([&]() -> Status {
         session->files.reserve(session->files.size() + 1);
-        handle = std::make_unique<tw_file_impl>();
-        handle->session = session;
-        handle->path = path;
-        handle->later = own.text("close") == "later";
-        handle->staging = own.number("staging");
-        (*handle).*kind = std::make_unique<Kind>(*session->team, *session, handle->path, serial,
-                                                 session->options_for(own));
+        made.about = std::make_shared<FileAbout>();
+        made.about->path = path;
+        made.about->later = own.text("close") == "later";
+        made.about->staging = own.number("staging");
+        made.*kind = std::make_unique<Kind>(*session->team, *session, path, serial,
+                                            session->options_for(own));
+        session->file_handles.push_back({session, nullptr, nullptr, nullptr});
+        added = true;
         return {};
-    });
-    return session->team->agree(made);
+    }));
+    if (status.ok()) status = begin(*(made.*kind));
+    if (!status.ok()) {
+        if (added) session->file_handles.pop_back();
+        return status;
+    }
+    session->file_handles.back() = std::move(made);
+    *file = &session->file_handles.back();
+    session->files.push_back(*file);
+    return {};
 }
 
 /// A file that is new, or there already. @note Collective
 Status start_writing(tw_session session, const std::string& path, const Settings& own,
                      tw_file* file) {
     if (Status status = check_unused(session, path); !status.ok()) return status;
-    std::unique_ptr<tw_file_impl> handle;
-    Status status = new_handle(session, path, own, &tw_file_impl::file, handle);
-    if (!status.ok()) return status;
-    if (status = handle->file->begin(); !status.ok()) return status;
-    *file = handle.get();
-    session->files.push_back(std::move(handle));
-    return {};
+    return new_handle(
+        session, path, own, &tw_file_impl::file, [](File& f) { return f.begin(); }, file);
 }
 
 /// Where the setting asks for it. @note Collective
@@ -195,13 +201,16 @@ int tw_finalize(tw_session* session) {
             if (s->meetings->parted()) return first;
             complete_files(s, 0);
             if (first.ok()) first = tell_late(s);
-            for (const auto& f : s->files) {
-                if (f->closed) continue;
-                if (s->team->rank() == 0)
-                    log::warn("{}: still open at tw_finalize: closing it", f->path);
-                f->later = false;
-                Status status = close_file(*f);
-                if (first.ok()) first = std::move(status);
+            for (std::size_t i = 0; i < s->files.size();) {
+                tw_file_impl& f = *s->files[i];
+                if (!f.closed) {
+                    if (s->team->rank() == 0)
+                        log::warn("{}: still open at tw_finalize: closing it", f.path());
+                    f.about->later = false;
+                    Status status = close_file(f);
+                    if (first.ok()) first = std::move(status);
+                }
+                if (i < s->files.size() && s->files[i] == &f) ++i;  // else it is gone
             }
             for (const auto& r : s->restarts) {
                 if (!r->restart.is_open()) continue;
@@ -312,9 +321,9 @@ int tw_def_dim(tw_file file, const char* name, int64_t length) {
 int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
                tw_decomposition decomposition) {
     return with_file(file, [&](File& f) -> Status {
-        if (Status s = check_session(*file, name, decomposition); !s.ok()) return s;
-        return f.define_variable(text_or_empty(name), type, text_or_empty(dims),
-                                 given(decomposition));
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, name, decomposition, held); !s.ok()) return s;
+        return f.define_variable(text_or_empty(name), type, text_or_empty(dims), std::move(held));
     });
 }
 
@@ -322,7 +331,7 @@ int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, in
                const void* values) {
     return with_file(file, [&](File& f) -> Status {
         Attribute a;
-        Status status = make_attribute(file->path, name, type, n, values, a);
+        Status status = make_attribute(file->path(), name, type, n, values, a);
         return status.ok() ? f.put_attribute(text_or_empty(var), std::move(a)) : status;
     });
 }
@@ -331,7 +340,7 @@ int tw_put_att_text(tw_file file, const char* var, const char* name, const char*
     if (text == nullptr)
         return with_file(file, [&](File&) {
             return failure(TW_EARG, "{}: attribute '{}': the text is missing (null pointer)",
-                           file->path, text_or_empty(name));
+                           file->path(), text_or_empty(name));
         });
     return tw_put_att(file, var, name, TW_CHAR, static_cast<int64_t>(std::strlen(text)), text);
 }
@@ -358,7 +367,7 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
                    const int64_t* extent, const int64_t* byte_stride, int flags) {
     return with_file(file, [&](File& f) -> Status {
         if (flags != TW_COPY && flags != TW_DEFERRED)
-            return failure(TW_EARG, "{}: variable '{}': unknown flags {}", file->path,
+            return failure(TW_EARG, "{}: variable '{}': unknown flags {}", file->path(),
                            text_or_empty(var), flags);
         return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride,
                              (flags & TW_DEFERRED) != 0);
@@ -374,8 +383,9 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                   tw_type type, const void* data, int64_t n) {
     return with_file(file, [&](File& f) -> Status {
-        if (Status s = check_session(*file, var, decomposition); !s.ok()) return s;
-        return f.put_record(text_or_empty(var), given(decomposition), record, type, data, n);
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+        return f.put_record(text_or_empty(var), held, record, type, data, n);
     });
 }
 
@@ -383,9 +393,10 @@ int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomp
                           int64_t record, tw_type type, const void* data, int rank,
                           const int64_t* extent, const int64_t* byte_stride) {
     return with_file(file, [&](File& f) -> Status {
-        if (Status s = check_session(*file, var, decomposition); !s.ok()) return s;
-        return f.put_record_strided(text_or_empty(var), given(decomposition), record, type, data,
-                                    rank, extent, byte_stride);
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+        return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
+                                    byte_stride);
     });
 }
 
@@ -402,8 +413,8 @@ int tw_sync(tw_file file, int durable) {
 int tw_close(tw_file* file) {
     if (file == nullptr || *file == nullptr) return no_handle();
     tw_file f = *file;
-    const int code = guarded(f->session, f->path.c_str(), [&]() -> Status {
-        if (!f->left.ok() && f->was_read) return {};
+    const int code = guarded(f->session, f->path().c_str(), [&]() -> Status {
+        if (f->about && !f->about->left.ok() && f->about->was_read) return {};
         Status open = check_open(*f);
         return open.ok() ? close_file(*f) : open;
     });
@@ -419,13 +430,9 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
         Status status = check_request(session, Call::open, path, settings, file, own, absolute);
         if (!status.ok()) return status;
         if (own.text("mode") == "append") return start_writing(session, absolute, own, file);
-        std::unique_ptr<tw_file_impl> handle;
-        status = new_handle(session, absolute, own, &tw_file_impl::reader, handle);
-        if (!status.ok()) return status;
-        if (status = handle->reader->open(); !status.ok()) return status;
-        *file = handle.get();
-        session->files.push_back(std::move(handle));
-        return {};
+        return new_handle(
+            session, absolute, own, &tw_file_impl::reader, [](Reader& r) { return r.open(); },
+            file);
     });
 }
 

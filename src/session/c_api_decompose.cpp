@@ -125,20 +125,23 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     });
 }
 
-/// The decomposition that all ranks declared before with the same content, or null.
+/// The decomposition that all ranks declared before with the same content, or null. Freeing is
+/// local, so a rank may still have one that others have not: the latest one counts.
 /// @param same  whether a known one is what this rank declares
 /// @note Collective
 template <class Same>
 std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_t hash,
                                                 Same&& same) {
-    std::int64_t at = 0;  // counted from 1
-    for (std::size_t i = 0; i < session->known.size() && at == 0; ++i)
-        if (session->known[i].hash == hash && same(*session->known[i].decomposition))
-            at = static_cast<std::int64_t>(i) + 1;
-    std::int64_t words[2] = {at, -at};
+    std::shared_ptr<const Decomposition> found;
+    std::erase_if(session->known, [](const auto& k) { return k.decomposition.expired(); });
+    for (auto k = session->known.rbegin(); k != session->known.rend() && !found; ++k)
+        if (k->hash == hash)
+            if (auto alive = k->decomposition.lock(); alive && same(*alive)) found = alive;
+    const std::int64_t serial = found ? found->serial : 0;
+    std::int64_t words[2] = {serial, -serial};
     session->team->all_reduce(words, Reduce::min);
     if (words[0] <= 0 || words[0] != -words[1]) return nullptr;
-    return session->known[static_cast<std::size_t>(at) - 1].decomposition;
+    return found;
 }
 
 /// A handle of the decomposition that same() knows, or that make(made) makes. @note Collective
@@ -149,18 +152,36 @@ Status declare(tw_session session, std::uint64_t hash, Same&& same, Make&& make,
     const bool is_new = !found;
     if (is_new)
         if (Status status = make(found); !status.ok()) return status;
-    std::unique_ptr<tw_decomposition_impl> handle;
+    bool added = false;
     Status kept = alone([&]() -> Status {
-        handle.reset(new tw_decomposition_impl{session, found});
-        session->decompositions.reserve(session->decompositions.size() + 1);
-        session->known.reserve(session->known.size() + 1);
+        auto declared = std::make_shared<Declared>(Declared{found});
+        if (is_new) session->known.push_back({hash, found});
+        session->decompositions.push_back({session, std::move(declared)});
+        added = true;
         return {};
     });
-    if (kept = session->team->agree(kept); !kept.ok()) return kept;
-    if (is_new) session->known.push_back({hash, std::move(found)});
-    *decomposition = handle.get();
-    session->decompositions.push_back(std::move(handle));
+    if (kept = session->team->agree(kept); !kept.ok()) {
+        if (added) session->decompositions.pop_back();
+        return kept;
+    }
+    *decomposition = &session->decompositions.back();
     return {};
+}
+
+/// What a handle stands for, to be changed. @param made  receives a copy
+Status copy_of(const tw_decomposition_impl& handle, const char* call,
+               std::shared_ptr<Decomposition>& made) {
+    std::shared_ptr<const Decomposition> now;
+    if (Status status = decomposition_of(&handle, handle.session, now); !status.ok()) {
+        status.text = fmt::format("{}: {}", call, status.text);
+        return status;
+    }
+    made = std::make_shared<Decomposition>(*now);
+    return {};
+}
+
+int serial_of(const tw_decomposition_impl& handle) {
+    return handle.declared ? handle.declared->decomposition->serial : 0;
 }
 
 /// What every decomposition begins with: its names and its shape, without halos.
@@ -303,7 +324,7 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
         std::shared_ptr<Decomposition> d;
         Status status = alone([&]() -> Status {
             if (edges == nullptr) return failure(TW_EARG, "edges are missing (null pointer)");
-            d = std::make_shared<Decomposition>(*decomposition->decomposition);
+            if (Status own = copy_of(*decomposition, "tw_fill_halo", d); !own.ok()) return own;
             if (d->listed) return failure(TW_EARG, "a list has no halo");
             d->edges.clear();
             for (int i = 0; i < d->nd(); ++i) {
@@ -314,11 +335,11 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
             }
             return {};
         });
-        status = enter(session, Call::fill_halo, "", status, decomposition->decomposition->serial);
+        status = enter(session, Call::fill_halo, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
         d->serial = ++session->declared;  // plans of reads go by it
-        decomposition->decomposition = std::move(d);
+        decomposition->declared->decomposition = std::move(d);
         return {};
     });
 }
@@ -331,18 +352,35 @@ int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes)
         Status status = alone([&]() -> Status {
             if (extent == nullptr)
                 return failure(TW_EARG, "tw_pad: extent is missing (null pointer)");
-            d = std::make_shared<Decomposition>(*decomposition->decomposition);
+            if (Status own = copy_of(*decomposition, "tw_pad", d); !own.ok()) return own;
             d->padded.assign(extent, extent + d->nd());
             d->room = boxes;
             return check_padding(*d, session->team->rank());
         });
-        status = enter(session, Call::pad, "", status, decomposition->decomposition->serial);
+        status = enter(session, Call::pad, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_padding_alike(*session->team, *d); !status.ok()) return status;
         d->serial = ++session->declared;
-        decomposition->decomposition = std::move(d);
+        decomposition->declared->decomposition = std::move(d);
         return {};
     });
+}
+
+int tw_free_decomposition(tw_decomposition* decomposition) {
+    if (decomposition == nullptr || *decomposition == nullptr) return no_handle();
+    const tw_decomposition d = *decomposition;
+    const int code = guarded(d->session, [&]() -> Status {
+        std::shared_ptr<const Decomposition> now;
+        if (Status status = decomposition_of(d, d->session, now); !status.ok()) {
+            status.text = "tw_free_decomposition: " + status.text;
+            return status;
+        }
+        d->declared.reset();
+        return {};
+    });
+    // A thread that was refused may try again.
+    if (code != TW_ESTATE) *decomposition = nullptr;
+    return code;
 }
 
 }  // extern "C"

@@ -17,7 +17,7 @@ Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, co
              const T*& found) {
     const auto n = static_cast<int>(list.size());
     if (index < 0 || index >= n)
-        return failure(TW_EBOUNDS, "{}: no {} {}; there are {}", file.path, what,
+        return failure(TW_EBOUNDS, "{}: no {} {}; there are {}", file.path(), what,
                        file.session->wording.index(index), n);
     found = &list[static_cast<std::size_t>(index)];
     return {};
@@ -36,7 +36,7 @@ Status find_variable(const tw_file_impl& file, const Source& contents, const cha
                      const Variable*& found) {
     const Definitions& d = contents.definitions();
     const int at = d.find_variable(text_or_empty(name));
-    if (at < 0) return no_variable(d, file.path, text_or_empty(name), file.session->team->rank());
+    if (at < 0) return no_variable(d, file.path(), text_or_empty(name), file.session->team->rank());
     found = &d.variables[static_cast<std::size_t>(at)];
     return {};
 }
@@ -45,10 +45,7 @@ Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int
               tw_type type, void* data) {
     Wish wish;
     wish.name = text_or_empty(var);
-    if (decomposition != nullptr && decomposition->session != file->session)
-        wish.wrong = failure(TW_EHANDLE, "the decomposition belongs to another session");
-    else if (decomposition != nullptr)
-        wish.decomposition = decomposition->decomposition;
+    wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
     wish.record = record;
     wish.type = type;
     wish.data = data;
@@ -75,14 +72,14 @@ int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts
 int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
     return with_contents(file, [&](const Source& contents) -> Status {
         if (length == nullptr)
-            return failure(TW_EARG, "{}: the pointer for the length is null", file->path);
+            return failure(TW_EARG, "{}: the pointer for the length is null", file->path());
         const Definitions& d = contents.definitions();
         const int at = d.find_dim(text_or_empty(name));
         if (at < 0) {
             std::vector<std::string> known;
             for (const Dimension& dim : d.dims) known.push_back(dim.name);
-            return failure(TW_ENOTFOUND, "{}: no dimension '{}'{}", file->path, text_or_empty(name),
-                           did_you_mean(text_or_empty(name), known));
+            return failure(TW_ENOTFOUND, "{}: no dimension '{}'{}", file->path(),
+                           text_or_empty(name), did_you_mean(text_or_empty(name), known));
         }
         *length = contents.length(at);
         return {};
@@ -140,7 +137,7 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
 int tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
     return with_contents(file, [&](const Source& contents) {
         const std::vector<Attribute>* list = nullptr;
-        Status status = attributes_of(file->path, contents.definitions(), var, list);
+        Status status = attributes_of(file->path(), contents.definitions(), var, list);
         return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
     });
 }
@@ -148,7 +145,7 @@ int tw_inq_att_name(tw_file file, const char* var, int index, const char** name)
 int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
     return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(file->path, contents.definitions(), var, name, a);
+        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
         if (!status.ok()) return status;
         tell(type, a->type);
         tell(n, a->n);
@@ -160,17 +157,17 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
                void* values) {
     return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(file->path, contents.definitions(), var, name, a);
+        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
         if (!status.ok()) return status;
-        return get_attribute(file->path, *a, contents.byte_of_any_sign(), type, n, values);
+        return get_attribute(file->path(), *a, contents.byte_of_any_sign(), type, n, values);
     });
 }
 
 int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text) {
     return with_contents(file, [&](const Source& contents) {
         const Attribute* a = nullptr;
-        Status status = find_attribute(file->path, contents.definitions(), var, name, a);
-        return status.ok() ? get_attribute_text(file->path, *a, size, text) : status;
+        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
+        return status.ok() ? get_attribute_text(file->path(), *a, size, text) : status;
     });
 }
 

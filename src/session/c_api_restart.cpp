@@ -66,11 +66,12 @@ Status complete(tw_restart restart, Registration& r, const char* name, tw_type t
     r.optional = (flags & TW_OPTIONAL) != 0;
     r.copied = (flags & TW_COPIED) != 0;
     r.by_position = (flags & TW_BY_POSITION) != 0;
-    if (decomposition != nullptr && decomposition->session != restart->session)
-        return failure(TW_EHANDLE,
-                       "restart: variable '{}': the decomposition belongs to another session",
-                       r.name);
-    if (decomposition != nullptr) r.decomposition = &decomposition->decomposition;
+    std::shared_ptr<const Decomposition> held;
+    if (Status status = decomposition_of(decomposition, restart->session, held); !status.ok()) {
+        status.text = fmt::format("restart: variable '{}': {}", r.name, status.text);
+        return status;
+    }
+    if (decomposition != nullptr) r.declared = decomposition->declared;
     if ((flags & ~possible) != 0)
         return failure(TW_EARG, "restart: variable '{}': unknown flags {}", r.name,
                        flags & ~possible);
@@ -203,9 +204,10 @@ int tw_restart_write(tw_restart restart, const char* path) {
         if (status = check_unused(session, absolute); !status.ok()) return status;
         std::unique_ptr<File> file;
         if (status = make_one(*restart, absolute, file); !status.ok()) return status;
-        status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"));
+        status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"),
+                                        restart->settings.text("attributes") == "first");
         (void)alone([&]() -> Status {  // not worth an error
-            session->finished.push_back(file->figures());
+            session->finished.add(file->figures());
             return {};
         });
         return status;

@@ -34,6 +34,19 @@ int refuse_thread(tw_session session, const char* call) {
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
 }
 
+Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
+                        std::shared_ptr<const Decomposition>& found) {
+    found = nullptr;
+    if (handle == nullptr) return {};
+    if (handle->session != session)
+        return failure(TW_EHANDLE, "the decomposition belongs to another session (rank {})",
+                       session->rank);
+    if (!handle->declared)
+        return failure(TW_EHANDLE, "the decomposition has been freed (rank {})", session->rank);
+    found = handle->declared->decomposition;
+    return {};
+}
+
 Status enter(tw_session session, Call call, const char* of, const Status& mine,
              std::int64_t detail) {
     const auto describe = [of] { return *of == '\0' ? std::string() : std::string("of ") + of; };

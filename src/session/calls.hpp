@@ -98,7 +98,9 @@ inline std::int64_t step_of(const tw_file_impl& file) {
 
 inline Status check_open(const tw_file_impl& file) {
     if (!file.closed) return {};
-    return file.left.ok() ? failure(TW_ECLOSED, "{}: the file is closed", file.path) : file.left;
+    if (!file.about) return failure(TW_ECLOSED, "the file is closed, and was long ago");
+    return file.about->left.ok() ? failure(TW_ECLOSED, "{}: the file is closed", file.path())
+                                 : file.about->left;
 }
 
 /// A file being written.
@@ -107,10 +109,11 @@ int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
-        if (!file->file) return failure(TW_ESTATE, "{}: the file is open for reading", file->path);
+        if (!file->file)
+            return failure(TW_ESTATE, "{}: the file is open for reading", file->path());
         return body(*file->file);
     };
-    return guarded(file->session, file->path.c_str(), checked, step_of(*file), call);
+    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
 }
 
 /// What is in a file that was there when it was opened.
@@ -121,10 +124,10 @@ int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION(
         if (Status open = check_open(*file); !open.ok()) return open;
         const Source* contents = file->reader ? &file->reader->contents() : file->file->contents();
         if (contents == nullptr)
-            return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
+            return failure(TW_ESTATE, "{}: the file is open for writing", file->path());
         return body(*contents);
     };
-    return guarded(file->session, file->path.c_str(), checked, 0, call);
+    return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
 template <class F>
@@ -133,11 +136,16 @@ int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION())
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
         if (!file->reader)
-            return failure(TW_ESTATE, "{}: the file is open for writing", file->path);
+            return failure(TW_ESTATE, "{}: the file is open for writing", file->path());
         return body(*file->reader);
     };
-    return guarded(file->session, file->path.c_str(), checked, 0, call);
+    return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
+
+/// What a decomposition's handle, given to something of `session`, stands for; null for a null one.
+/// @return TW_OK, TW_EHANDLE
+Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
+                        std::shared_ptr<const Decomposition>& found);
 
 /// The meeting with which every call of a session begins that all ranks make together.
 /// @param of      what it is for: a path, names; for messages

@@ -12,9 +12,10 @@ constexpr std::size_t most_closing = 16;
 void complete_oldest(tw_session session) {
     tw_file_impl& file = *session->closing.front();
     session->closing.erase(session->closing.begin());
+    const std::shared_ptr<const FileAbout> about = file.about;
     Status status = file.file->complete();
     session->retire(file, {});
-    if (!status.ok()) session->late.push_back({&file, std::move(status)});
+    if (!status.ok()) session->late.push_back({about, std::move(status)});
 }
 
 /// Room in the lists, so that no rank fails where the others go on.
@@ -43,7 +44,8 @@ bool too_many(tw_session session) {
     if (closing.size() < 2) return false;
     std::int64_t bytes = 0;
     for (const tw_file_impl* f : closing) bytes += f->file->figures().staging_bytes;
-    std::int64_t over = closing.size() > most_closing || bytes > closing.back()->staging ? 1 : 0;
+    std::int64_t over =
+        closing.size() > most_closing || bytes > closing.back()->about->staging ? 1 : 0;
     session->team->all_reduce({&over, 1}, Reduce::max);
     return over != 0;
 }
@@ -53,9 +55,9 @@ bool too_many(tw_session session) {
 Status close_file(tw_file_impl& file) {
     tw_session session = file.session;
     bool later = false;
-    Status status = !file.file    ? file.reader->close()
-                    : !file.later ? file.file->close()
-                                  : file.file->close_later(later);
+    Status status = !file.file           ? file.reader->close()
+                    : !file.about->later ? file.file->close()
+                                         : file.file->close_later(later);
     if (session->meetings->parted()) return status;  // all ranks give it up together
     if (!later) {
         session->retire(file, {});
@@ -95,7 +97,7 @@ Status settle_path(tw_session session, const std::string& path) {
         return number;
     };
     if (!session->closing.empty())
-        for (auto n = number_of(session->closing, [](const auto* f) { return f->path; }); n > 0;
+        for (auto n = number_of(session->closing, [](const auto* f) { return f->path(); }); n > 0;
              --n)
             complete_oldest(session);
     if (session->late.empty()) return {};

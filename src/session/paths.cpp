@@ -16,8 +16,8 @@ Status check_unused(tw_session session, const std::string& path) {
     const auto check = [&]() -> Status {
         if (session->team->rank() != 0) return {};
         const std::string mine = canonical(path);
-        for (const auto& f : session->files)
-            if (!f->closed && canonical(f->path) == mine)
+        for (const tw_file_impl* f : session->files)
+            if (!f->closed && canonical(f->path()) == mine)
                 return failure(TW_EINUSE, "{}: the file is already open in this session", path);
         return {};
     };

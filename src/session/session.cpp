@@ -14,6 +14,9 @@ using namespace thalweg::detail;
 
 namespace {
 
+/// Handles of closed files that still know their paths, for messages.
+constexpr std::size_t most_closed = 1000;
+
 /// Bytes of exchange buffers of a rank, with which most files can be written.
 constexpr std::int64_t least_buffer = 128 << 10;
 
@@ -79,11 +82,15 @@ void tw_session_impl::part(const Status& why) {
                std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
     };
     // In the order in which they were made, the same on every rank.
-    for (const auto& f : files) {
-        if (f->closed || !is_left(*f)) continue;
-        if (f->file) f->file->leave(why);
-        if (f->reader) f->reader->leave();
-        retire(*f, why);
+    for (std::size_t i = 0; i < files.size();) {
+        tw_file_impl& f = *files[i];
+        if (f.closed || !is_left(f)) {
+            ++i;
+            continue;
+        }
+        if (f.file) f.file->leave(why);
+        if (f.reader) f.reader->leave();
+        retire(f, why);
     }
     if (!parting.session) return;
     complete_files(this, 0);
@@ -93,16 +100,26 @@ void tw_session_impl::part(const Status& why) {
 
 void tw_session_impl::retire(tw_file_impl& f, Status why) {
     f.closed = true;
-    f.was_read = f.reader != nullptr;
-    f.left = std::move(why);
+    f.about->was_read = f.reader != nullptr;
+    f.about->left = std::move(why);
     // Figures are not worth an error.
     (void)alone([&]() -> Status {
-        if (f.file) finished.push_back(f.file->figures());
-        if (f.reader) finished_inputs.push_back(f.reader->figures());
+        if (f.file) finished.add(f.file->figures());
+        if (f.reader) finished.add(f.reader->figures());
         return {};
     });
     f.file.reset();
     f.reader.reset();
+    std::erase(files, &f);
+    (void)alone([&]() -> Status {
+        closed.push_back(&f);
+        return {};
+    });
+    if (closed.size() <= most_closed) return;
+    tw_file_impl& oldest = *closed.front();
+    closed.pop_front();
+    // Why all ranks had to give it up is told for ever.
+    if (oldest.about->left.ok()) oldest.about.reset();
 }
 
 void tw_session_impl::end() {
@@ -113,11 +130,12 @@ void tw_session_impl::end() {
     }
     closing.clear();
     // A file that an exception left open still uses what follows.
-    for (const auto& f : files) {
+    for (tw_file_impl* f : files) {
         f->file.reset();
         f->reader.reset();
         f->closed = true;
     }
+    files.clear();
     threads.reset();
     memory.reset();
     model.reset();
@@ -186,6 +204,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.staging = s.number("staging");
     o.header_pad = s.number("header_pad");
     o.pnetcdf_blocking = s.text("pnetcdf_mode") == "blocking";
+    o.first_attributes = s.text("attributes") == "first";
     o.append = s.text("mode") == "append";
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
@@ -199,12 +218,11 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
 }
 
 const std::string& tw_session_impl::summarize() {
-    std::vector<FileFigures> figures = finished;
-    std::vector<ReadFigures> inputs = finished_inputs;
-    for (const auto& f : files) {
-        if (f->file) figures.push_back(f->file->figures());
-        if (f->reader) inputs.push_back(f->reader->figures());
+    AllFigures all = finished;
+    for (const tw_file_impl* f : files) {
+        if (f->file) all.add(f->file->figures());
+        if (f->reader) all.add(f->reader->figures());
     }
-    summary = thalweg::detail::summarize(team->world(), figures, inputs);
+    summary = thalweg::detail::summarize(team->world(), all);
     return summary;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,22 +16,39 @@
 #include "session/settings.hpp"
 #include "telemetry/watchdog.hpp"
 
+/// Kept until the session ends, small, so that a copy of a freed handle is known.
 struct tw_decomposition_impl {
     tw_session session;
-    std::shared_ptr<const thalweg::detail::Decomposition> decomposition;
+    std::shared_ptr<thalweg::detail::Declared> declared;  ///< null: freed
 };
 
-/// One of the two, until it is closed; a file that is closed later, until it is complete.
+namespace thalweg::detail {
+
+/// What a file's handle knows of it.
+struct FileAbout {
+    std::string path;
+    std::int64_t staging = 0;  ///< setting: most bytes of files that are closing
+    bool later = false;        ///< its close does not wait
+    bool was_read = false;     ///< it is closed, and nothing can be lost of it
+    Status left;               ///< why it is closed, if all ranks had to give it up
+};
+
+}  // namespace thalweg::detail
+
+/// One of the two, until it is closed; a file that is closed later, until it is complete. Kept
+/// until the session ends, small, so that a copy of a closed handle is known.
 struct tw_file_impl {
     tw_session session;
-    std::string path;
+    std::shared_ptr<thalweg::detail::FileAbout>
+        about;  ///< null: of a file that was closed long ago
     std::unique_ptr<thalweg::detail::File> file;
     std::unique_ptr<thalweg::detail::Reader> reader;
-    bool later = false;        ///< its close does not wait
-    std::int64_t staging = 0;  ///< setting: most bytes of files that are closing
     bool closed = false;
-    bool was_read = false;         ///< it is closed, and nothing can be lost of it
-    thalweg::detail::Status left;  ///< why it is closed, if all ranks had to give it up
+
+    const std::string& path() const {
+        static const std::string unknown = "a file";
+        return about ? about->path : unknown;
+    }
 };
 
 struct tw_restart_impl {
@@ -71,26 +89,28 @@ struct tw_session_impl : thalweg::detail::ArenaSource {
     std::unique_ptr<thalweg::detail::Memory> memory;
     std::unique_ptr<thalweg::detail::Background> threads;
     std::unique_ptr<thalweg::detail::Packers> packer_threads;
-    /// A decomposition that was made, by its content.
+    /// A decomposition that was made, by its content, as long as something uses it.
     struct Known {
         std::uint64_t hash;
-        std::shared_ptr<const thalweg::detail::Decomposition> decomposition;
+        std::weak_ptr<const thalweg::detail::Decomposition> decomposition;
     };
-    std::vector<std::unique_ptr<tw_decomposition_impl>> decompositions;
+    std::deque<tw_decomposition_impl> decompositions;
     std::vector<Known> known;
-    std::vector<std::unique_ptr<tw_file_impl>> files;
+    std::deque<tw_file_impl> file_handles;
+    /// Those of files that are not closed, or not complete; in the order in which they were made.
+    std::vector<tw_file_impl*> files;
+    std::deque<tw_file_impl*> closed;  ///< the latest, which still know their paths
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
     /// With close=later: handles that are closed, of files that are not complete; oldest first, the
     /// same on every rank.
     std::vector<tw_file_impl*> closing;
     /// What became of such files, until it is told: the same on every rank.
     struct Late {
-        const tw_file_impl* file;
+        std::shared_ptr<const thalweg::detail::FileAbout> file;
         thalweg::detail::Status status;
     };
     std::vector<Late> late;
-    std::vector<thalweg::detail::FileFigures> finished;
-    std::vector<thalweg::detail::ReadFigures> finished_inputs;
+    thalweg::detail::AllFigures finished;
     int created = 0;   ///< files so far
     int declared = 0;  ///< decompositions so far
     int role = TW_MODEL;

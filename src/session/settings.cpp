@@ -133,6 +133,10 @@ const std::vector<SettingRow>& setting_table() {
          false},
         {"header_pad", "4KiB", sizes,
          "free space after the header, for attributes set after the definitions end", true},
+        {"attributes", "same", "same|first",
+         "attributes that differ between ranks: an error, or those of rank 0 are taken; first is "
+         "for time stamps and the like",
+         true},
         {"publish", "close", "close|live",
          "whether a file has a temporary name until it is closed, or its final name from the start",
          true},

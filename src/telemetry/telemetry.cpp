@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -30,16 +31,19 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 using nlohmann::ordered_json;
 
-ordered_json input_row(Comm& comm, const ReadFigures& f) {
+/// @param named  a file of its own, not the sum of many
+ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
     std::int64_t slowest[] = {nanoseconds(f.open), nanoseconds(f.read), nanoseconds(f.file),
                               nanoseconds(f.unpack), nanoseconds(f.wait)};
     std::int64_t sums[] = {f.bytes, f.calls, f.ahead, f.unused, f.messages, f.message_bytes};
     comm.all_reduce(slowest, Reduce::max);
     comm.all_reduce(sums, Reduce::sum);
     ordered_json row;
-    row["path"] = f.path;
-    row["format"] = f.format;
-    row["readers"] = f.readers;
+    if (named) {
+        row["path"] = f.path;
+        row["format"] = f.format;
+        row["readers"] = f.readers;
+    }
     row["reads"] = f.reads;
     row["bytes"] = sums[0];
     row["calls"] = sums[1];
@@ -55,34 +59,26 @@ ordered_json input_row(Comm& comm, const ReadFigures& f) {
     return row;
 }
 
-}  // namespace
-
-std::string summarize(Comm& comm, const std::vector<FileFigures>& files,
-                      const std::vector<ReadFigures>& inputs) {
-    ordered_json result;
-    std::int64_t peak = peak_memory();
-    comm.all_reduce({&peak, 1}, Reduce::max);
-    result["ranks"] = comm.size();
-    result["peak_memory_bytes"] = peak;
-    result["files"] = ordered_json::array();
-    for (const FileFigures& f : files) {
-        std::int64_t slowest[] = {nanoseconds(f.open),
-                                  nanoseconds(f.plan),
-                                  nanoseconds(f.put),
-                                  nanoseconds(f.remap),
-                                  nanoseconds(f.wait),
-                                  nanoseconds(f.write),
-                                  nanoseconds(f.close),
-                                  nanoseconds(f.step),
-                                  f.staging_bytes,
-                                  f.buffer_bytes,
-                                  nanoseconds(f.queue_wait),
-                                  f.queue_bytes,
-                                  f.threads};
-        std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes, f.queue_waits};
-        comm.all_reduce(slowest, Reduce::max);
-        comm.all_reduce(sums, Reduce::sum);
-        ordered_json row;
+/// @param named  as above
+ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
+    std::int64_t slowest[] = {nanoseconds(f.open),
+                              nanoseconds(f.plan),
+                              nanoseconds(f.put),
+                              nanoseconds(f.remap),
+                              nanoseconds(f.wait),
+                              nanoseconds(f.write),
+                              nanoseconds(f.close),
+                              nanoseconds(f.step),
+                              f.staging_bytes,
+                              f.buffer_bytes,
+                              nanoseconds(f.queue_wait),
+                              f.queue_bytes,
+                              f.threads};
+    std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes, f.queue_waits};
+    comm.all_reduce(slowest, Reduce::max);
+    comm.all_reduce(sums, Reduce::sum);
+    ordered_json row;
+    if (named) {
         row["path"] = f.path;
         row["method"] = f.method;
         row["storage"] = f.storage;
@@ -90,25 +86,87 @@ std::string summarize(Comm& comm, const std::vector<FileFigures>& files,
         row["format"] = f.format;
         row["writers"] = f.writers;
         row["threads"] = slowest[12];
-        row["steps"] = f.steps;
-        row["bytes"] = sums[0];
-        row["writes"] = sums[1];
-        row["write_bytes_mean"] = sums[1] > 0 ? sums[0] / sums[1] : 0;
-        row["messages"] = sums[2];
-        row["message_bytes"] = sums[3];
-        row["staging_bytes"] = slowest[8];
-        row["buffer_bytes"] = slowest[9];
-        row["queue_waits"] = sums[4];
-        row["queue_bytes"] = slowest[11];
-        row["queue_wait_seconds"] = seconds(slowest[10]);
-        row["seconds"] = {{"open", seconds(slowest[0])},  {"plan", seconds(slowest[1])},
-                          {"put", seconds(slowest[2])},   {"remap", seconds(slowest[3])},
-                          {"wait", seconds(slowest[4])},  {"write", seconds(slowest[5])},
-                          {"close", seconds(slowest[6])}, {"step", seconds(slowest[7])}};
-        result["files"].push_back(row);
     }
+    row["steps"] = f.steps;
+    row["bytes"] = sums[0];
+    row["writes"] = sums[1];
+    row["write_bytes_mean"] = sums[1] > 0 ? sums[0] / sums[1] : 0;
+    row["messages"] = sums[2];
+    row["message_bytes"] = sums[3];
+    row["staging_bytes"] = slowest[8];
+    row["buffer_bytes"] = slowest[9];
+    row["queue_waits"] = sums[4];
+    row["queue_bytes"] = slowest[11];
+    row["queue_wait_seconds"] = seconds(slowest[10]);
+    row["seconds"] = {{"open", seconds(slowest[0])},  {"plan", seconds(slowest[1])},
+                      {"put", seconds(slowest[2])},   {"remap", seconds(slowest[3])},
+                      {"wait", seconds(slowest[4])},  {"write", seconds(slowest[5])},
+                      {"close", seconds(slowest[6])}, {"step", seconds(slowest[7])}};
+    return row;
+}
+
+/// "files": how many were added up, before their figures.
+ordered_json sum_row(std::int64_t files, const ordered_json& figures) {
+    ordered_json row;
+    row["files"] = files;
+    for (const auto& [name, value] : figures.items()) row[name] = value;
+    return row;
+}
+
+}  // namespace
+
+void AllFigures::add(FileFigures f) {
+    if (files.size() < most) {
+        files.push_back(std::move(f));
+        return;
+    }
+    ++other_files;
+    FileFigures& all = of_other_files;
+    for (double FileFigures::*time :
+         {&FileFigures::open, &FileFigures::plan, &FileFigures::put, &FileFigures::remap,
+          &FileFigures::wait, &FileFigures::write, &FileFigures::close, &FileFigures::queue_wait,
+          &FileFigures::step})
+        all.*time += f.*time;
+    for (std::int64_t FileFigures::*count :
+         {&FileFigures::steps, &FileFigures::bytes, &FileFigures::writes, &FileFigures::messages,
+          &FileFigures::message_bytes, &FileFigures::queue_waits})
+        all.*count += f.*count;
+    for (std::int64_t FileFigures::*peak :
+         {&FileFigures::queue_bytes, &FileFigures::staging_bytes, &FileFigures::buffer_bytes})
+        all.*peak = std::max(all.*peak, f.*peak);
+}
+
+void AllFigures::add(ReadFigures f) {
+    if (inputs.size() < most) {
+        inputs.push_back(std::move(f));
+        return;
+    }
+    ++other_inputs;
+    ReadFigures& all = of_other_inputs;
+    for (double ReadFigures::*time : {&ReadFigures::open, &ReadFigures::read, &ReadFigures::file,
+                                      &ReadFigures::unpack, &ReadFigures::wait})
+        all.*time += f.*time;
+    for (std::int64_t ReadFigures::*count :
+         {&ReadFigures::reads, &ReadFigures::bytes, &ReadFigures::calls, &ReadFigures::ahead,
+          &ReadFigures::unused, &ReadFigures::messages, &ReadFigures::message_bytes})
+        all.*count += f.*count;
+}
+
+std::string summarize(Comm& comm, const AllFigures& all) {
+    ordered_json result;
+    std::int64_t peak = peak_memory();
+    comm.all_reduce({&peak, 1}, Reduce::max);
+    result["ranks"] = comm.size();
+    result["peak_memory_bytes"] = peak;
+    result["files"] = ordered_json::array();
+    for (const FileFigures& f : all.files) result["files"].push_back(file_row(comm, f, true));
+    if (all.other_files > 0)
+        result["other_files"] = sum_row(all.other_files, file_row(comm, all.of_other_files, false));
     result["inputs"] = ordered_json::array();
-    for (const ReadFigures& f : inputs) result["inputs"].push_back(input_row(comm, f));
+    for (const ReadFigures& f : all.inputs) result["inputs"].push_back(input_row(comm, f, true));
+    if (all.other_inputs > 0)
+        result["other_inputs"] =
+            sum_row(all.other_inputs, input_row(comm, all.of_other_inputs, false));
     return result.dump(2);
 }
 
@@ -147,6 +205,11 @@ std::string summary_table(const std::string& json) {
                 f["service"].get<std::string>(), f["queue_bytes"].get<double>() / 1e6,
                 f["queue_waits"].get<std::int64_t>(), f["queue_wait_seconds"].get<double>());
     }
+    if (summary.contains("other_files"))
+        text += fmt::format("and {} more files with {} steps, {:.1f} MB\n",
+                            summary["other_files"]["files"].get<std::int64_t>(),
+                            summary["other_files"]["steps"].get<std::int64_t>(),
+                            summary["other_files"]["bytes"].get<double>() / 1e6);
     for (const auto& f : summary["inputs"]) {
         const auto& s = f["seconds"];
         text += fmt::format(
@@ -154,6 +217,11 @@ std::string summary_table(const std::string& json) {
             short_path(f["path"]), f["reads"].get<std::int64_t>(), f["bytes"].get<double>() / 1e6,
             s["read"].get<double>(), f["ahead_bytes"].get<double>() / 1e6);
     }
+    if (summary.contains("other_inputs"))
+        text += fmt::format("and {} more read {} times, {:.1f} MB\n",
+                            summary["other_inputs"]["files"].get<std::int64_t>(),
+                            summary["other_inputs"]["reads"].get<std::int64_t>(),
+                            summary["other_inputs"]["bytes"].get<double>() / 1e6);
     text +=
         fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",
                     summary["ranks"].get<int>(), summary["peak_memory_bytes"].get<double>() / 1e6);

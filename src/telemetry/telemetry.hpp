@@ -55,13 +55,30 @@ struct ReadFigures {
     std::int64_t message_bytes = 0;
 };
 
+/// One rank's figures of all files of a session that are closed. The first ones stay as they are,
+/// the others are added up: the same ones on every rank, as all ranks close files in the same
+/// order.
+class AllFigures {
+public:
+    /// Files, and files that are read, whose figures are kept.
+    static constexpr std::size_t most = 1000;
+
+    void add(FileFigures figures);
+    void add(ReadFigures figures);
+
+    std::vector<FileFigures> files;
+    std::vector<ReadFigures> inputs;
+    std::int64_t other_files = 0, other_inputs = 0;  ///< how many were added up
+    FileFigures of_other_files;                      ///< sums; of memory, the most
+    ReadFigures of_other_inputs;
+};
+
 /// Peak resident memory of this process in bytes (VmHWM).
 std::int64_t peak_memory();
 
 /// The figures of all files over all ranks, as JSON: seconds are the slowest rank's, bytes and
 /// counts are sums, peaks are the largest rank's. The same text on every rank. @note Collective
-std::string summarize(Comm& comm, const std::vector<FileFigures>& files,
-                      const std::vector<ReadFigures>& inputs = {});
+std::string summarize(Comm& comm, const AllFigures& all);
 
 /// The JSON summary as a table for people.
 std::string summary_table(const std::string& json);

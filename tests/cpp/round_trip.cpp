@@ -44,7 +44,13 @@ void run(int rank, int size) {
         thalweg::File file = io.create("cpp.nc", "format=cdf5");
         file.def_dim("lat", rows * size);
         file.def_var("T", TW_DOUBLE, "time lat lon", cells);
-        file.def_var("S", TW_FLOAT, "time lat lon", cells);
+        auto freed = io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}});
+        const auto copy = freed;
+        file.def_var("S", TW_FLOAT, "time lat lon", freed);
+        io.free_decomposition(freed);
+        CHECK(freed == nullptr);
+        CHECK(code_of([&] { file.def_var("Q", TW_FLOAT, "lat lon", copy); }) == TW_EHANDLE);
+        CHECK(code_of([&] { io.free_decomposition(freed); }) == TW_EHANDLE);
         file.def_var("n", TW_INT64, "time");
         file.put_att("", "title", "a test");
         file.put_att("T", "valid_max", 1e6);

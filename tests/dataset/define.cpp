@@ -104,8 +104,8 @@ TEST_F(Define, BadVariablesLeaveNothingBehind) {
     EXPECT_EQ(var("v", "y x", xy, 12), TW_ETYPE);
     EXPECT_EQ(var("v", "y x z", xy), TW_ENOTFOUND);  // z is not known
     EXPECT_EQ(var("v", "y", xy), TW_ESHAPE);         // x is missing
-    EXPECT_EQ(var("v", "y y", xy), TW_EEXISTS);
-    EXPECT_EQ(var("v", "y x x", xy), TW_EEXISTS);
+    EXPECT_EQ(var("v", "y y", xy), TW_ESHAPE);
+    EXPECT_EQ(var("v", "y x x", xy), TW_ESHAPE);
     EXPECT_EQ(var("v", "a b"), TW_ENOTFOUND);  // nothing makes a a dimension
     EXPECT_TRUE(made().dims.empty());
     EXPECT_TRUE(made().variables.empty());

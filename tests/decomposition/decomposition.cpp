@@ -62,7 +62,7 @@ TEST(Decomposition, BadArguments) {
     const Box good = box_of({0, 0}, {1, 1});
     EXPECT_EQ(refused(given({}, {}, {})).code, TW_EARG);
     EXPECT_EQ(refused(given({"x"}, {3, 4}, {})).code, TW_EARG);
-    EXPECT_EQ(refused(given({"x", "x"}, {3, 4}, {good})).code, TW_EEXISTS);
+    EXPECT_EQ(refused(given({"x", "x"}, {3, 4}, {good})).code, TW_ESHAPE);
     EXPECT_EQ(refused(given({"y", "x"}, {3, 0}, {})).code, TW_ESHAPE);
     EXPECT_EQ(refused(given({"y", "x"}, {3, -1}, {})).code, TW_ESHAPE);
     EXPECT_EQ(refused(given({"y", "x"}, {std::int64_t(1) << 40, std::int64_t(1) << 40}, {})).code,

@@ -2,12 +2,13 @@
 !
 !> Every procedure reports through ierr, with a text, and the session goes on.
 program errors
+  use, intrinsic :: iso_c_binding, only: c_associated
   use support
   use thalweg
   implicit none
   integer, parameter :: nx = 14
   type(tw_session) :: io
-  type(tw_decomposition) :: d, first_rank, none
+  type(tw_decomposition) :: d, first_rank, none, freed
   type(tw_file) :: file, other
   integer :: status, first, start, n, same
   real, allocatable :: line(:), unallocated(:)
@@ -53,6 +54,20 @@ program errors
     call expect_status(status, TW_EMISMATCH, 'shapes that differ')
     call expect(len(tw_error_message(io)) > 0, 'the text of an error')
   end if
+
+  ! Freed, and a copy of it.
+  freed = tw_decompose(io, 'x', [nx], [start], [n])
+  none = freed
+  call tw_free_decomposition(freed, status)
+  call expect_status(status, TW_OK, 'tw_free_decomposition')
+  call expect(.not. c_associated(freed%handle), 'no handle')
+  call tw_fill_halo(none, [TW_HALO_KEEP], status)
+  call expect_status(status, TW_EHANDLE, 'the halo of a freed decomposition')
+  call expect(index(tw_error_message(io), 'has been freed') > 0, 'the text of a freed one')
+  call tw_free_decomposition(none, status)
+  call expect_status(status, TW_EHANDLE, 'freed twice')
+  call tw_free_decomposition(freed, status)
+  call expect_status(status, TW_EHANDLE, 'no decomposition')
 
   ! Files and definitions.
   other = tw_create(io, 'no/such/folder/file.nc', ierr=status)

@@ -77,9 +77,9 @@ void decompositions() {
             tw_decompose(s, "y x", 0, shape.data(), nullptr, nullptr, &d));
     }
     {  // names
-        const Numbers shape(40, 1);
-        ALL(s, CODES(TW_EEXISTS, TW_EARG), WORDS("lon"),
-            tw_decompose(s, "lon lon", 0, shape.data(), nullptr, nullptr, &d));
+        const Numbers shape(40, 1), unlike{2, 3};
+        ALL(s, CODES(TW_ESHAPE), WORDS("'lon' is named twice in 'lon lon', with lengths 2 and 3"),
+            tw_decompose(s, "lon lon", 0, unlike.data(), nullptr, nullptr, &d));
         ALL(s, CODES(TW_EARG), Words{}, tw_decompose(s, "", 0, shape.data(), nullptr, nullptr, &d));
         ALL(s, CODES(TW_EARG), Words{},
             tw_decompose(s, "  ", 0, shape.data(), nullptr, nullptr, &d));

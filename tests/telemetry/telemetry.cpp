@@ -36,8 +36,49 @@ FileFigures figures() {
     return f;
 }
 
+AllFigures of(const std::vector<FileFigures>& files, const std::vector<ReadFigures>& inputs = {}) {
+    AllFigures all;
+    for (const FileFigures& f : files) all.add(f);
+    for (const ReadFigures& f : inputs) all.add(f);
+    return all;
+}
+
+TEST(Summary, AddsUpTheFilesAfterTheFirst) {
+    constexpr std::size_t more = 3;
+    ReadFigures input;
+    input.reads = 2;
+    input.bytes = 10;
+    input.read = 0.5;
+    const AllFigures all = of(std::vector(AllFigures::most + more, figures()),
+                              std::vector(AllFigures::most + more, input));
+    const std::string text = summarize(*make_serial_comm(), all);
+    const auto json = nlohmann::json::parse(text);
+    EXPECT_EQ(json["files"].size(), AllFigures::most);
+    EXPECT_EQ(json["inputs"].size(), AllFigures::most);
+    const auto& others = json["other_files"];
+    EXPECT_EQ(others["files"], more);
+    EXPECT_EQ(others["steps"], more * 5);
+    EXPECT_EQ(others["bytes"], more * 5'000'000'000);
+    EXPECT_EQ(others["writes"], more * 7);
+    EXPECT_EQ(others["messages"], more * 11);
+    EXPECT_EQ(others["message_bytes"], more * 13);
+    EXPECT_EQ(others["staging_bytes"], 17);
+    EXPECT_EQ(others["buffer_bytes"], 19);
+    // All but the names and numbers of one file.
+    EXPECT_EQ(others.size(), json["files"][0].size() - 7 + 1);
+    for (const auto& [name, value] : json["files"][0]["seconds"].items())
+        EXPECT_DOUBLE_EQ(others["seconds"][name].get<double>(), more * value.get<double>()) << name;
+    EXPECT_EQ(json["other_inputs"]["files"], more);
+    EXPECT_EQ(json["other_inputs"]["reads"], more * 2);
+    EXPECT_EQ(json["other_inputs"]["bytes"], more * 10);
+    EXPECT_DOUBLE_EQ(json["other_inputs"]["seconds"]["read"].get<double>(), 1.5);
+    const std::string table = summary_table(text);
+    EXPECT_NE(table.find("and 3 more files with 15 steps, 15000.0 MB"), std::string::npos);
+    EXPECT_NE(table.find("and 3 more read 6 times"), std::string::npos);
+}
+
 TEST(Summary, HasAllFields) {
-    const auto json = nlohmann::json::parse(summarize(*make_serial_comm(), {figures(), {}}));
+    const auto json = nlohmann::json::parse(summarize(*make_serial_comm(), of({figures(), {}})));
     EXPECT_EQ(json["ranks"], 1);
     EXPECT_GT(json["peak_memory_bytes"].get<std::int64_t>(), 1 << 20);
     ASSERT_EQ(json["files"].size(), 2U);
@@ -63,6 +104,7 @@ TEST(Summary, HasAllFields) {
     for (const auto& [name, value] : seconds)
         EXPECT_DOUBLE_EQ(f["seconds"][name].get<double>(), value) << name;
     EXPECT_EQ(json["files"][1]["write_bytes_mean"], 0);
+    EXPECT_FALSE(json.contains("other_files"));
 }
 
 TEST(Summary, TellsOfInputs) {
@@ -82,7 +124,7 @@ TEST(Summary, TellsOfInputs) {
     f.file = 2.5;
     f.unpack = 3.5;
     f.wait = 4.5;
-    const std::string text = summarize(*make_serial_comm(), {}, {f});
+    const std::string text = summarize(*make_serial_comm(), of({}, {f}));
     const auto json = nlohmann::json::parse(text);
     ASSERT_EQ(json["inputs"].size(), 1U);
     const auto& row = json["inputs"][0];
@@ -106,7 +148,8 @@ TEST(Summary, WithoutFiles) {
 }
 
 TEST(Summary, TableHasALineAFile) {
-    const std::string table = summary_table(summarize(*make_serial_comm(), {figures(), figures()}));
+    const std::string table =
+        summary_table(summarize(*make_serial_comm(), of({figures(), figures()})));
     std::istringstream stream(table);
     std::vector<std::string> lines;
     for (std::string line; std::getline(stream, line);) lines.push_back(line);
