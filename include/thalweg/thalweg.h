@@ -623,6 +623,27 @@ int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t siz
 int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
            tw_type type, void* data, int64_t n);
 
+/**
+ * Reads a section of a variable, whatever its decomposition: for programs that do not know
+ * beforehand what a rank will read. Every rank gives its own section; sections may overlap, be the
+ * same, or be of different records.
+ * @param start, count, stride  of all dimensions of the variable, the record dimension included,
+ *                      slowest first: `count` elements from `start` on, every `stride`-th. stride
+ *                      NULL: all 1. A count of 0 reads nothing, and start may then be the
+ *                      dimension's length. Of a scalar all three may be NULL.
+ * @param type          type of the values in memory; numbers are converted as netCDF does
+ * @param data          receives the section, dense, in the order of the variable's dimensions: as
+ *                      many elements as the product of count; may be NULL if there are none
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (a stride below 1; an array is missing),
+ *         TW_EBOUNDS (the text names the dimension, the values and the rank), TW_ERANGE (some
+ * values do not fit the type; they become its fill value, the others are there), TW_EMISMATCH (the
+ *         ranks name different variables), TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED: as of tw_get. After
+ *         another failure than TW_ERANGE the arrays may hold anything.
+ * @note Collective
+ */
+int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+               const int64_t* count, const int64_t* stride, void* data);
+
 /** Asks for what tw_get would read; the next tw_read reads it, together with all else that was
  *  asked for. The array belongs to the library until then; no two of them are the same. Every rank
  *  has to ask for the same variables, records and decompositions in the same order. Local. */

@@ -206,6 +206,13 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
     });
 }
 
+int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+               const int64_t* count, const int64_t* stride, void* data) {
+    return with_reader(file, [&](Reader& r) {
+        return r.get_box({text_or_empty(var), type, start, count, stride, data});
+    });
+}
+
 int tw_read(tw_file file) {
     return with_reader(file, [](Reader& r) { return r.read(); });
 }

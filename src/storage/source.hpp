@@ -49,6 +49,7 @@ struct PlaceSource {
     int variable = 0;
     std::int64_t record = 0;
     SourcePart part{};
+    std::int64_t first = 0;  ///< element of the part with which the place begins
 
     bool operator==(const PlaceSource&) const = default;
 };
