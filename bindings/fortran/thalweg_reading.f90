@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Files that are opened, and what is read of them: part of module thalweg.
+!> Files that are opened, and what is read of them: part of module thalweg. A file that is being
+!> written can be read through its own handle, too, as the last tw_sync has left it.
 module thalweg_reading
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_session, tw_decomposition, tw_file

@@ -472,7 +472,8 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 int tw_end_step(tw_file file);
 
 /** Makes all ended records readable to others, and with durable != 0 safe from a power loss
- *  (fsync). Of a file open for reading: looks for records that were added. @note Collective */
+ *  (fsync). From then on the file can be inquired and read through this handle, too. Of a file open
+ *  for reading: looks for records that were added. @note Collective */
 int tw_sync(tw_file file, int durable);
 
 /**
@@ -527,6 +528,14 @@ int tw_recover(const char* path, int longer, char* text, int64_t length);
 
 /* ---- files: reading ------------------------------------------------------------------------ */
 
+/* A file that is being written can be read through its own handle, by all functions that follow but
+ * tw_open and tw_prefetch. It shows what the last tw_sync has made readable: the records that had
+ * ended, and the fixed-size variables that had been put whole; what was put later is not seen
+ * before the next tw_sync, but for elements that were written over. Before the first tw_sync:
+ * TW_ESTATE; the same for a fixed-size variable that was not written. tw_get_deferred finds out
+ * less than with a file that was opened to be read: the rest is told by tw_read. TW_EUNSUPPORTED:
+ * sets of files (tile_files) and storage memory. See docs/reading.md. */
+
 /**
  * Opens an existing netCDF file, whoever made it, for reading, or with mode=append to write on in
  * it. It may be of a classic format (CDF-1, CDF-2, CDF-5) or, for reading, netCDF-4 (the root
@@ -554,8 +563,11 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
 
 /* Inquiry. Local; the same on every rank. Entries are counted from 0 in the order of the file;
  * every pointer to receive something may be NULL; names belong to the file and live until tw_close.
- * Of a file opened with mode=append they tell what was in it when it was opened.
- * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such entry), TW_EARG, TW_ESTATE (a new file), TW_ECLOSED. */
+ * Of a file that is being written they tell the definitions, with the attributes and records that
+ * it had at the last tw_sync; before the first one, with mode=append, what was in it when it was
+ * opened.
+ * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such entry), TW_EARG, TW_ESTATE (a new file, before the
+ * first tw_sync), TW_ECLOSED. */
 
 /** The file: its format ("cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"), how many
  * dimensions, variables and global attributes it has, and how many records. */

@@ -48,6 +48,9 @@ public:
 
     /// Of an open file.
     const Source& contents() const { return *source_; }
+    /// Of a file that is being written: as if there were no more records, and not those variables,
+    /// until it is refreshed. Local.
+    Status show(std::int64_t records, const std::vector<std::string>& lacking);
     /// This rank's figures so far.
     ReadFigures figures();
     /// TW_ENOTFOUND, or the variable's number.
@@ -58,9 +61,11 @@ public:
     Status get(const Wish& wish);
     Status get_deferred(const Wish& wish);  ///< local
     Status get_box(const BoxWish& wish);
-    Status read();
+    /// @param mine  this rank's own failure so far
+    Status read(const Status& mine = {});
     Status prefetch();
     Status sync();
+    Status refresh();  ///< the same without a meeting
     Status close();
     /// The same without a meeting: some rank has given up the file, and all ranks come here.
     void leave();
@@ -111,6 +116,7 @@ private:
         return source_->definitions().variables[static_cast<std::size_t>(number)];
     }
     bool reads() const;
+    Status readable(int variable, std::int64_t record) const;
     Status check(const Wish& wish, Request& request) const;
     Status match(const Wish& wish, const Variable& variable, Request& request) const;
     Status with_place(Status status, int variable) const;
@@ -190,6 +196,7 @@ private:
     std::vector<int> readers_;
     std::unique_ptr<Source> source_;
     Memory* arena_ = nullptr;
+    std::vector<char> lacking_;  ///< of each variable, where not all are written
     std::vector<Request> deferred_;
     std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which calls of
                                            ///< prefetch came

@@ -122,10 +122,9 @@ Status Reader::check(const BoxWish& wish, BoxRequest& request) const {
         request.first = v.record ? wish.start[0] : 0;
         request.stride = v.record ? stride(0) : 1;
         request.records = v.record ? wish.count[0] : 1;
-        Status status = source_->check(request.variable, request.first);
+        Status status = readable(request.variable, request.first);
         if (!status.ok() || request.records == 1) return status;
-        return source_->check(request.variable,
-                              request.first + (request.records - 1) * request.stride);
+        return readable(request.variable, request.first + (request.records - 1) * request.stride);
     };
     return with_place(checked(), request.variable);
 }

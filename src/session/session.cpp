@@ -89,7 +89,18 @@ void tw_session_impl::part(const Status& why) {
     end();
 }
 
+void tw_session_impl::end_readback(tw_file_impl& f) {
+    if (!f.readback) return;
+    // Figures are not worth an error.
+    (void)alone([&]() -> Status {
+        if (auto figures = f.readback->figures()) finished_inputs.push_back(std::move(*figures));
+        return {};
+    });
+    f.readback.reset();
+}
+
 void tw_session_impl::retire(tw_file_impl& f, Status why) {
+    end_readback(f);
     f.closed = true;
     f.was_read = f.reader != nullptr;
     f.left = std::move(why);
@@ -112,6 +123,7 @@ void tw_session_impl::end() {
     closing.clear();
     // A file that an exception left open still uses what follows.
     for (const auto& f : files) {
+        f->readback.reset();
         f->file.reset();
         f->reader.reset();
         f->closed = true;
@@ -202,6 +214,8 @@ const std::string& tw_session_impl::summarize() {
     for (const auto& f : files) {
         if (f->file) figures.push_back(f->file->figures());
         if (f->reader) inputs.push_back(f->reader->figures());
+        if (f->readback)
+            if (auto read = f->readback->figures()) inputs.push_back(std::move(*read));
     }
     summary = thalweg::detail::summarize(team->world(), figures, inputs);
     return summary;

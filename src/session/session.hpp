@@ -9,6 +9,7 @@
 
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
+#include "dataset/readback.hpp"
 #include "dataset/reader.hpp"
 #include "restart/restart.hpp"
 #include "service/servers.hpp"
@@ -26,7 +27,8 @@ struct tw_file_impl {
     std::string path;
     std::unique_ptr<thalweg::detail::File> file;
     std::unique_ptr<thalweg::detail::Reader> reader;
-    bool later = false;        ///< its close does not wait
+    std::unique_ptr<thalweg::detail::Readback> readback;  ///< with a file that is written
+    bool later = false;                                   ///< its close does not wait
     std::int64_t staging = 0;  ///< setting: most bytes of files that are closing
     bool closed = false;
     bool was_read = false;         ///< it is closed, and nothing can be lost of it
@@ -52,6 +54,8 @@ struct tw_session_impl : thalweg::detail::ArenaSource {
     void part(const thalweg::detail::Status& why);
     /// A file that is closed. @param why  it had to be; TW_OK: it was done
     void retire(tw_file_impl& file, thalweg::detail::Status why);
+    /// Of a file that is written: it is not read any more.
+    void end_readback(tw_file_impl& file);
     /// Frees what the session has of MPI, and its threads. @note Collective
     void end();
     /// The same without the other ranks, who may not come.
