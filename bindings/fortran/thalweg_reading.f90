@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Opening and reading files: part of module thalweg.
+!> Opening and reading files: part of module thalweg. A file that is being written can be read through
+!> its own handle, too, as the last tw_sync has left it.
 module thalweg_reading
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_session, tw_decomposition, tw_file
@@ -8,7 +9,58 @@ module thalweg_reading
   implicit none
   private
 
-  public :: tw_open, tw_get, tw_get_deferred, tw_read, tw_prefetch
+  public :: tw_open, tw_get, tw_get_deferred, tw_get_box, tw_read, tw_prefetch
+
+  !> call tw_get_box(file, name, array, start, count [, stride] [, ierr])
+  !>
+  !> Reads a section of a variable, whatever its decomposition: each rank its own, of any records.
+  !>   array          of as many elements as the section has, in the order of the variable's
+  !>                  dimensions. One that is not contiguous is filled from a copy.
+  !>   start, count   of all dimensions of the variable, fastest first, the record dimension
+  !>                  included; start from 1; a count of 0 reads nothing
+  !>   stride         every so-many-th element along each dimension; without it all. All of kind
+  !>                  int32 or all of kind int64.
+  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count, stride and array do not fit each
+  !> other; the other ranks get TW_EBOUNDS), TW_EARG (a stride below 1), TW_EBOUNDS, TW_ERANGE,
+  !> TW_EMISMATCH (the ranks name different variables), TW_EIO, TW_ECLOSED, TW_ENOMEM. Collective.
+  interface tw_get_box
+    subroutine get_box_int32(file, name, array, start, count, ierr) &
+        bind(C, name='thalweg_f_get_box_int32')
+      import :: tw_file, c_char, c_int, c_int32_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(inout) :: array
+      integer(c_int32_t), intent(in) :: start(:), count(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_box_int32
+    subroutine get_box_int64(file, name, array, start, count, ierr) &
+        bind(C, name='thalweg_f_get_box_int64')
+      import :: tw_file, c_char, c_int, c_int64_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(inout) :: array
+      integer(c_int64_t), intent(in) :: start(:), count(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_box_int64
+    subroutine get_section_int32(file, name, array, start, count, stride, ierr) &
+        bind(C, name='thalweg_f_get_section_int32')
+      import :: tw_file, c_char, c_int, c_int32_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(inout) :: array
+      integer(c_int32_t), intent(in) :: start(:), count(:), stride(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_section_int32
+    subroutine get_section_int64(file, name, array, start, count, stride, ierr) &
+        bind(C, name='thalweg_f_get_section_int64')
+      import :: tw_file, c_char, c_int, c_int64_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(inout) :: array
+      integer(c_int64_t), intent(in) :: start(:), count(:), stride(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_section_int64
+  end interface tw_get_box
 
   interface
 

@@ -489,7 +489,8 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 int tw_end_step(tw_file file);
 
 /** Makes all records ended so far visible to other programs and, with durable != 0, syncs them to
- *  the device (fsync). For a file open for reading: looks for new records. @note Collective */
+ *  the device (fsync). From then on the file can be inquired and read through this handle, too. For
+ *  a file open for reading: looks for new records. @note Collective */
 int tw_sync(tw_file file, int durable);
 
 /**
@@ -544,6 +545,14 @@ int tw_recover(const char* path, int longer, char* text, int64_t length);
 
 /* ---- files: reading ------------------------------------------------------------------------ */
 
+/* A file that is being written can be read through its own handle, by all functions that follow but
+ * tw_open and tw_prefetch. It shows what the last tw_sync has made readable: the records that had
+ * ended, and the fixed-size variables that had been put whole; what was put later is not seen
+ * before the next tw_sync, but for elements that were written over. Before the first tw_sync:
+ * TW_ESTATE; the same for a fixed-size variable that was not written. tw_get_deferred finds out
+ * less than with a file that was opened to be read: the rest is told by tw_read. TW_EUNSUPPORTED:
+ * sets of files (tile_files) and storage memory. See docs/reading.md. */
+
 /**
  * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for
  * adding and replacing records. It may have a classic format (CDF-1, CDF-2, CDF-5) or, for reading,
@@ -572,10 +581,11 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
 
 /* Inquiry. Local, with the same results on every rank. Dimensions, variables and attributes are
  * numbered from 0 in the order of the file. Pointers for results may be NULL; names belong to the
- * file and are valid until tw_close. Of a file opened with mode=append the results are those of
- * the time when it was opened.
- * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file), TW_ECLOSED.
- */
+ * file and are valid until tw_close. For a file that is being written the results are its
+ * definitions, with the attributes and records that it had at the last tw_sync; before the first
+ * one, with mode=append, those of the time when it was opened.
+ * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the
+ * first tw_sync), TW_ECLOSED. */
 
 /** The file: its format ("cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"), and its number of
  *  dimensions, variables, global attributes and records. */
@@ -643,6 +653,27 @@ int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t siz
  */
 int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
            tw_type type, void* data, int64_t n);
+
+/**
+ * Reads a section of a variable, whatever its decomposition: for programs that do not know
+ * beforehand what a rank will read. Every rank gives its own section; sections may overlap, be the
+ * same, or be of different records.
+ * @param start, count, stride  of all dimensions of the variable, the record dimension included,
+ *                      slowest first: `count` elements from `start` on, every `stride`-th. stride
+ *                      NULL: all 1. A count of 0 reads nothing, and start may then be the
+ *                      dimension's length. Of a scalar all three may be NULL.
+ * @param type          type of the values in memory; numbers are converted as netCDF does
+ * @param data          receives the section, dense, in the order of the variable's dimensions: as
+ *                      many elements as the product of count; may be NULL if there are none
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (a stride below 1; an array is missing),
+ *         TW_EBOUNDS (the text names the dimension, the values and the rank), TW_ERANGE (some
+ * values do not fit the type; they become its fill value, the others are there), TW_EMISMATCH (the
+ *         ranks name different variables), TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED: as of tw_get. After
+ *         another failure than TW_ERANGE the arrays may hold anything.
+ * @note Collective
+ */
+int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+               const int64_t* count, const int64_t* stride, void* data);
 
 /** Requests what tw_get would read; the next tw_read reads it, with everything else requested. Do
  *  not use the array until then; each request needs an array of its own. Every rank must request

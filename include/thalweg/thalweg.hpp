@@ -290,6 +290,34 @@ public:
                              static_cast<int>(extent.size()), extent.data(), byte_stride.data(),
                              flags));
     }
+    /// tw_get_box: as many values as the section has; without a stride, every element of it. A rank
+    /// whose arguments do not fit each other takes part with a count of -1, so that all ranks
+    /// throw.
+    /// @note Collective
+    template <class T>
+    void get_box(const std::string& var, std::span<const std::int64_t> start,
+                 std::span<const std::int64_t> count, std::span<T> data,
+                 std::span<const std::int64_t> stride = {}) {
+        std::int64_t n = 1;
+        for (std::int64_t c : count) n *= c;
+        if (start.size() == count.size() && (stride.empty() || stride.size() == count.size()) &&
+            n == static_cast<std::int64_t>(data.size())) {
+            check(tw_get_box(file_, var.c_str(), type_of<T>(), padded(start).data(),
+                             padded(count).data(), stride.empty() ? nullptr : padded(stride).data(),
+                             data.data()));
+            return;
+        }
+        const std::vector<std::int64_t> none = padded({});
+        const int code = tw_get_box(file_, var.c_str(), type_of<T>(), none.data(), none.data(),
+                                    nullptr, nullptr);
+        throw Error(code, "get_box of '" + var + "': start, count, stride and data do not fit");
+    }
+    template <class T>
+    void get_box(const std::string& var, const std::vector<std::int64_t>& start,
+                 const std::vector<std::int64_t>& count, std::vector<T>& data,
+                 const std::vector<std::int64_t>& stride = {}) {
+        get_box<T>(var, std::span(start), std::span(count), std::span(data), std::span(stride));
+    }
     /// tw_read @note Collective
     void read() { check(tw_read(file_)); }
     /// tw_prefetch @note Collective
@@ -299,6 +327,12 @@ public:
 
 private:
     friend class Session;
+    /// What is behind the last is outside any variable: too few are refused.
+    static std::vector<std::int64_t> padded(std::span<const std::int64_t> values) {
+        std::vector<std::int64_t> all(values.begin(), values.end());
+        all.resize(std::max<std::size_t>(all.size(), 17), -1);
+        return all;
+    }
     File(tw_session session, tw_file file) : session_(session), file_(file) {}
     void swap(File& other) noexcept {
         std::swap(session_, other.session_);

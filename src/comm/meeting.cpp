@@ -43,6 +43,7 @@ const char* name_of(Call call) {
         case Call::sync: return "tw_sync";
         case Call::close: return "tw_close";
         case Call::get: return "tw_get";
+        case Call::get_box: return "tw_get_box";
         case Call::read: return "tw_read";
         case Call::prefetch: return "tw_prefetch";
     }

@@ -42,6 +42,7 @@ enum class Call {
     sync,
     close,
     get,
+    get_box,
     read,
     prefetch
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -78,6 +79,23 @@ public:
     /// This rank's figures so far.
     FileFigures figures() const;
     const Definitions& definitions() const { return definitions_; }
+
+    // For what reads the file while it is written; once the definitions have ended.
+    const std::string& path() const { return path_; }
+    const std::string& data_path() const { return data_path_; }
+    const FileOptions& options() const { return options_; }
+    Format format() const { return format_; }
+    const Status& failed() const { return failed_; }
+    bool several_files() const { return in_files(); }
+    bool has_service() const { return service_ != nullptr; }
+    /// Waits until a service has written all that it was given. @note Collective
+    Status settle() { return service_ ? keep(service_->finish(false)) : Status{}; }
+    /// Attributes that were put later: the variable, or -1.
+    const std::vector<std::pair<int, Attribute>>& late_attributes() const { return late_; }
+    /// Records that are in the file when a tw_sync has succeeded, as far as this rank knows.
+    std::int64_t counted_records() const {
+        return std::max({records_, box_records_, existing_.kept});
+    }
 
     // Local, in define mode. See thalweg.h for the meaning of all.
     Status define_dimension(const std::string& name, std::int64_t length);

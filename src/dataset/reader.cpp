@@ -136,7 +136,7 @@ Status Reader::check(const Wish& wish, Request& request) const {
             view.type = TW_BYTE;
         if (wish.data == nullptr && d.held > 0)
             return failure(TW_EARG, "the array is missing (null pointer)");
-        return source_->check(request.variable, request.record);
+        return readable(request.variable, request.record);
     };
     return with_place(checked(), request.variable);
 }
@@ -170,10 +170,10 @@ Status Reader::check_deferred(std::span<const Request> requests) const {
 }
 
 /// What was prefetched together is read together.
-Status Reader::read() {
+Status Reader::read(const Status& mine) {
     const std::vector<Request> requests = std::exchange(deferred_, {});
     const std::vector<std::size_t> ends = std::exchange(prefetched_, {});
-    const Status usable = check_deferred(requests);
+    const Status usable = mine.ok() ? check_deferred(requests) : mine;
     Status result;
     std::size_t begin = 0;
     for (std::size_t i = 0; i <= ends.size(); ++i) {
@@ -189,9 +189,28 @@ Status Reader::read() {
 }
 
 Status Reader::sync() {
-    if (Status status = agree_on(Call::sync, {}, {}); !status.ok()) return status;
+    Status status = agree_on(Call::sync, {}, {});
+    return status.ok() ? refresh() : status;
+}
+
+Status Reader::refresh() {
     const ReadAhead::Pause pause(ahead_.get());
     return source_->refresh(team_.world());
+}
+
+Status Reader::show(std::int64_t records, const std::vector<std::string>& lacking) {
+    source_->show(records);
+    lacking_.assign(source_->definitions().variables.size(), 0);
+    for (const std::string& name : lacking)
+        if (const int at = source_->definitions().find_variable(name); at >= 0)
+            lacking_[static_cast<std::size_t>(at)] = 1;
+    return {};
+}
+
+Status Reader::readable(int variable, std::int64_t record) const {
+    if (!lacking_.empty() && lacking_[static_cast<std::size_t>(variable)] != 0)
+        return failure(TW_ESTATE, "not all of it was written before the last tw_sync");
+    return source_->check(variable, record);
 }
 
 Status Reader::close() {

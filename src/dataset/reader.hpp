@@ -11,6 +11,7 @@
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
 #include "exchange/scatter.hpp"
+#include "exchange/section.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg::detail {
@@ -30,6 +31,16 @@ struct Wish {
     Status wrong;  ///< what the caller has found already
 };
 
+/// What tw_get_box is given; of all dimensions of the variable.
+struct BoxWish {
+    std::string name;
+    int type = 0;
+    const std::int64_t* start = nullptr;
+    const std::int64_t* count = nullptr;
+    const std::int64_t* stride = nullptr;  ///< null: all 1
+    void* data = nullptr;
+};
+
 class Reader {
 public:
     /// @param serial  of the file in its session, the same on every rank
@@ -38,6 +49,9 @@ public:
 
     /// Of an open file.
     const Source& contents() const { return *source_; }
+    /// Of a file that is being written: as if there were no more records, and not those variables,
+    /// until it is refreshed. Local.
+    Status show(std::int64_t records, const std::vector<std::string>& lacking);
     /// This rank's figures so far.
     ReadFigures figures();
     /// TW_ENOTFOUND, or the variable's number.
@@ -47,9 +61,12 @@ public:
     Status open();
     Status get(const Wish& wish);
     Status get_deferred(const Wish& wish);  ///< local
-    Status read();
+    Status get_box(const BoxWish& wish);
+    /// @param mine  this rank's own failure so far
+    Status read(const Status& mine = {});
     Status prefetch();
     Status sync();
+    Status refresh();  ///< the same without a meeting
     Status close();
     /// The same without a meeting: some rank has given up the file, and all ranks come here.
     void leave();
@@ -57,6 +74,8 @@ public:
 private:
     /// Plans that are kept: as many kinds of variables, or of records, as a restart has.
     static constexpr std::size_t most_plans = 16;
+    /// Bytes of a rank that a model may find in a cache after a read.
+    static constexpr std::int64_t in_cache = std::int64_t(8) << 20;
 
     Status choose_readers();
     struct Request {
@@ -98,6 +117,7 @@ private:
         return source_->definitions().variables[static_cast<std::size_t>(number)];
     }
     bool reads() const;
+    Status readable(int variable, std::int64_t record) const;
     Status check(const Wish& wish, Request& request) const;
     Status match(const Wish& wish, const Variable& variable, Request& request) const;
     Status with_place(Status status, int variable) const;
@@ -119,10 +139,48 @@ private:
     void add_deliveries(std::span<const Request> requests, Task& task) const;
     std::vector<std::int64_t> key_of(std::span<const Request> requests, const Selection& s) const;
     Plan& plan_for(Task& task);
+    StreamOptions stream_options() const;
     Scatter* scatter_of(Plan& plan, Task& task, Status& status);
     bool long_runs(const Space& space, std::span<const Delivery> deliveries) const;
+    std::int64_t shortest_run() const;
+    std::span<char> straight_buffer();
     Status take_straight(Task& task);
     Status take(Plan& plan, Task& task);
+
+    // reader_box.cpp
+    struct BoxRequest {
+        int variable = 0;
+        std::int64_t first = 0, stride = 1;  ///< of its records
+        std::int64_t records = 0;            ///< none: nothing is wanted
+        Section section;                     ///< of each of them
+        Index count{};                       ///< of its array
+        ArrayView view;
+    };
+    /// What may be wanted of a part of a variable, whatever the record.
+    struct BoxPart {
+        Place place;
+        PlaceSource source;
+        std::optional<WantedBox> wanted;  ///< by this rank
+    };
+    /// What all ranks together want.
+    struct BoxBounds {
+        Box box;
+        std::int64_t first = 0, last = -1;  ///< record
+        std::int64_t most = 0;              ///< records of a rank
+    };
+    Status check(const BoxWish& wish, BoxRequest& request) const;
+    Status check_dimension(const BoxWish& wish, const Variable& v, std::size_t d) const;
+    std::vector<BoxPart> box_parts(const BoxRequest& request, const Box& bounds) const;
+    Delivery box_delivery(const BoxRequest& request, const BoxPart& part) const;
+    BoxBounds box_bounds(const BoxRequest& request);
+    bool boxes_straight(const BoxRequest& request, std::span<const BoxPart> own,
+                        std::span<const BoxPart> all, const BoxBounds& bounds);
+    Status take_box(const BoxRequest& request, std::span<const BoxPart> parts,
+                    std::int64_t& misfits);
+    Status scatter_boxes(const BoxRequest& request, std::span<const BoxPart> parts,
+                         const BoxBounds& bounds, std::int64_t& misfits);
+    std::unique_ptr<Scatter> box_scatter(std::span<const BoxPart> parts, std::size_t records,
+                                         bool wanted, Status& status);
 
     // reader_ahead.cpp
     Status make_shelf();
@@ -139,6 +197,7 @@ private:
     std::vector<int> readers_;
     std::unique_ptr<Source> source_;
     Memory* arena_ = nullptr;
+    std::vector<char> lacking_;  ///< of each variable, where not all are written
     std::vector<Request> deferred_;
     std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which calls of
                                            ///< prefetch came

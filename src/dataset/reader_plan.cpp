@@ -12,11 +12,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes of a rank that a model may find in a cache after a read.
-constexpr std::int64_t in_cache = std::int64_t(8) << 20;
-
 /// Bytes of a run from which on ranks read their own: what Linux reads ahead in a file.
-constexpr std::int64_t shortest_run = std::int64_t(128) << 10;
+constexpr std::int64_t default_run = std::int64_t(128) << 10;
 
 /// With halos some elements are wanted by several ranks; one in so many may be.
 constexpr std::int64_t most_twice = 4;
@@ -154,15 +151,18 @@ Reader::Plan& Reader::plan_for(Task& task) {
     return *plans_.insert(plans_.begin(), Plan{std::move(task.key), {}, nullptr});
 }
 
+StreamOptions Reader::stream_options() const {
+    StreamOptions options;
+    options.budget = options_.buffer * static_cast<std::int64_t>(team_.topology().members.size());
+    options.piece = std::max<std::int64_t>(0, options_.piece);
+    return options;
+}
+
 /// The exchange of a plan; made when it is first needed. @note Collective
 Scatter* Reader::scatter_of(Plan& plan, Task& task, Status& status) {
     if (plan.scatter) return plan.scatter.get();
-    const auto members = static_cast<std::int64_t>(team_.topology().members.size());
-    StreamOptions options;
-    options.budget = options_.buffer * members;
-    options.piece = std::max<std::int64_t>(0, options_.piece);
     plan.scatter = Scatter::make(team_, *arena_, std::move(task.selection.space),
-                                 std::move(task.boxes), readers_, options, status);
+                                 std::move(task.boxes), readers_, stream_options(), status);
     return plan.scatter.get();
 }
 
@@ -173,21 +173,28 @@ bool Reader::long_runs(const Space& space, std::span<const Delivery> deliveries)
     const RunCounts mine = count_runs(space, deliveries);
     std::int64_t all[] = {mine.bytes, mine.runs, mine.against};
     team_.all_reduce(all, Reduce::sum);
-    const std::int64_t shortest = options_.straight < 0 ? shortest_run : options_.straight;
-    return all[2] == 0 && all[0] / std::max<std::int64_t>(all[1], 1) >= shortest &&
+    return all[2] == 0 && all[0] / std::max<std::int64_t>(all[1], 1) >= shortest_run() &&
            all[0] - space.bytes <= space.bytes / most_twice;
 }
 
-/// @return this rank's own failure
-Status Reader::take_straight(Task& task) {
+std::int64_t Reader::shortest_run() const {
+    return options_.straight < 0 ? default_run : options_.straight;
+}
+
+std::span<char> Reader::straight_buffer() {
     if (buffer_.empty()) {
         const std::int64_t piece = options_.piece > 0 ? options_.piece : straight_piece;
         buffer_.resize(
             static_cast<std::size_t>(std::clamp<std::int64_t>(piece, 8, options_.buffer)));
     }
+    return buffer_;
+}
+
+/// @return this rank's own failure
+Status Reader::take_straight(Task& task) {
     StreamCounts counts;
     Status status = read_straight(task.selection.space, task.selection.sources, task.deliveries,
-                                  *source_, buffer_, counts);
+                                  *source_, straight_buffer(), counts);
     add(figures_, counts);
     return status;
 }

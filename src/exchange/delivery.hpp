@@ -15,12 +15,13 @@ namespace thalweg::detail {
 /// What this rank wants of one place, and where it is to go.
 struct Delivery {
     std::size_t place = 0;
-    const Decomposition* decomposition = nullptr;
+    const Decomposition* decomposition = nullptr;  ///< null: a section, dense from `origin` on
     std::span<const int> order;
     ArrayView array;
     std::vector<WantedBox> boxes;
     RowKernel kernel = nullptr;
-    Strided origin{};           ///< see origin_of()
+    Strided origin{};           ///< see origin_of(); of a section, where its first element goes
+    Index step{};               ///< of a section: from one wanted element to the next
     std::int64_t misfits = 0;   ///< counts values that do not fit the array's type
     Delivery* other = nullptr;  ///< of the same place; set in a pass
 };

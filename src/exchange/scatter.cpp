@@ -96,7 +96,7 @@ std::vector<ReadRange> Scatter::ranges_of(Extent piece, std::span<const PlaceSou
     for_places(space_, piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
         const PlaceSource& source = sources[place];
-        ranges.push_back({source.variable, source.record, &source.part, range.begin,
+        ranges.push_back({source.variable, source.record, &source.part, source.first + range.begin,
                           range.end - range.begin,
                           to + (p.offset + range.begin * p.element - piece.begin)});
     });

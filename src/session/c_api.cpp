@@ -51,7 +51,7 @@ template <class Kind, class Begin>
 Status new_handle(tw_session session, const std::string& path, const Settings& own,
                   std::unique_ptr<Kind> tw_file_impl::*kind, Begin&& begin, tw_file* file) {
     const int serial = ++session->created;
-    tw_file_impl made{session, nullptr, nullptr, nullptr};
+    tw_file_impl made{session, nullptr, nullptr, nullptr, nullptr};
     bool added = false;
     Status status = session->team->agree(alone([&]() -> Status {
         session->files.reserve(session->files.size() + 1);
@@ -61,7 +61,9 @@ Status new_handle(tw_session session, const std::string& path, const Settings& o
         made.about->staging = own.number("staging");
         made.*kind = std::make_unique<Kind>(*session->team, *session, path, serial,
                                             session->options_for(own));
-        session->file_handles.push_back({session, nullptr, nullptr, nullptr});
+        if constexpr (std::is_same_v<Kind, File>)
+            made.readback = std::make_unique<Readback>(*session->team, *session, *made.file);
+        session->file_handles.push_back({session, nullptr, nullptr, nullptr, nullptr});
         added = true;
         return {};
     }));
@@ -159,6 +161,20 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     session->model = make_mpi_comm(session->team->world().handle());
     session->watch_mpi();
     return find_summary_path(*session);
+}
+
+/// A put, which may become readable.
+template <class F>
+int with_put(tw_file file, const char* var, F&& put, const char* call = __builtin_FUNCTION()) {
+    return with_file(
+        file,
+        [&](File& f) {
+            Status status = put(f);
+            if (status.ok() || status.code == TW_ERANGE)
+                file->readback->note_put(text_or_empty(var));
+            return status;
+        },
+        call);
 }
 
 }  // namespace
@@ -355,17 +371,18 @@ int tw_enddef(tw_file file) {
 }
 
 int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_file(file,
-                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
+    return with_put(file, var,
+                    [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
 }
 
 int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_file(file, [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
+    return with_put(file, var,
+                    [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
 }
 
 int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
                    const int64_t* extent, const int64_t* byte_stride, int flags) {
-    return with_file(file, [&](File& f) -> Status {
+    return with_put(file, var, [&](File& f) -> Status {
         if (flags != TW_COPY && flags != TW_DEFERRED)
             return failure(TW_EARG, "{}: variable '{}': unknown flags {}", file->path(),
                            text_or_empty(var), flags);
@@ -376,13 +393,17 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
 
 int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const void* data) {
-    return with_file(
-        file, [&](File& f) { return f.put_box(text_or_empty(var), type, start, count, data); });
+    return with_file(file, [&](File& f) {
+        Status status = f.put_box(text_or_empty(var), type, start, count, data);
+        if (status.ok() || status.code == TW_ERANGE)
+            file->readback->note_box(text_or_empty(var), count);
+        return status;
+    });
 }
 
 int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                   tw_type type, const void* data, int64_t n) {
-    return with_file(file, [&](File& f) -> Status {
+    return with_put(file, var, [&](File& f) -> Status {
         std::shared_ptr<const Decomposition> held;
         if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
         return f.put_record(text_or_empty(var), held, record, type, data, n);
@@ -392,7 +413,7 @@ int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
 int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
                           int64_t record, tw_type type, const void* data, int rank,
                           const int64_t* extent, const int64_t* byte_stride) {
-    return with_file(file, [&](File& f) -> Status {
+    return with_put(file, var, [&](File& f) -> Status {
         std::shared_ptr<const Decomposition> held;
         if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
         return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
@@ -406,8 +427,13 @@ int tw_end_step(tw_file file) {
 
 int tw_sync(tw_file file, int durable) {
     if (file != nullptr && file->reader)
-        return with_reader(file, [](Reader& r) { return r.sync(); });
-    return with_file(file, [&](File& f) { return f.sync(durable != 0); });
+        return guarded(file->session, file->path().c_str(), [&] { return file->reader->sync(); });
+    return with_file(file, [&](File& f) {
+        Status status = f.sync(durable != 0);
+        if (!status.ok() && status.code != TW_ERANGE) return status;
+        Status synced = file->readback->synced();
+        return synced.ok() ? status : synced;
+    });
 }
 
 int tw_close(tw_file* file) {

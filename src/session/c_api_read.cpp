@@ -32,7 +32,7 @@ Status name_of_entry(const tw_file_impl& file, const std::vector<T>& list, int i
     return status;
 }
 
-Status find_variable(const tw_file_impl& file, const Source& contents, const char* name,
+Status find_variable(const tw_file_impl& file, const Contents& contents, const char* name,
                      const Variable*& found) {
     const Definitions& d = contents.definitions();
     const int at = d.find_variable(text_or_empty(name));
@@ -58,7 +58,7 @@ extern "C" {
 
 int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
            int64_t* records) {
-    return with_contents(file, [&](const Source& contents) -> Status {
+    return with_contents(file, [&](const Contents& contents) -> Status {
         const Definitions& d = contents.definitions();
         tell(format, contents.format());
         tell(ndims, static_cast<int>(d.dims.size()));
@@ -70,7 +70,7 @@ int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts
 }
 
 int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
-    return with_contents(file, [&](const Source& contents) -> Status {
+    return with_contents(file, [&](const Contents& contents) -> Status {
         if (length == nullptr)
             return failure(TW_EARG, "{}: the pointer for the length is null", file->path());
         const Definitions& d = contents.definitions();
@@ -87,13 +87,13 @@ int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
 }
 
 int tw_inq_dim_name(tw_file file, int index, const char** name) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         return name_of_entry(*file, contents.definitions().dims, index, "dimension", name);
     });
 }
 
 int tw_inq_unlimited(tw_file file, const char** name) {
-    return with_contents(file, [&](const Source& contents) -> Status {
+    return with_contents(file, [&](const Contents& contents) -> Status {
         const Definitions& d = contents.definitions();
         const int at = d.record_dim();
         tell(name, at < 0 ? "" : d.dims[static_cast<std::size_t>(at)].name.c_str());
@@ -102,13 +102,13 @@ int tw_inq_unlimited(tw_file file, const char** name) {
 }
 
 int tw_inq_var_name(tw_file file, int index, const char** name) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         return name_of_entry(*file, contents.definitions().variables, index, "variable", name);
     });
 }
 
 int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         const Variable* v = nullptr;
         Status status = find_variable(*file, contents, var, v);
         if (!status.ok()) return status;
@@ -120,7 +120,7 @@ int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* na
 }
 
 int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         const Variable* v = nullptr;
         Status status = find_variable(*file, contents, var, v);
         if (!status.ok()) return status;
@@ -135,7 +135,7 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
 }
 
 int tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         const std::vector<Attribute>* list = nullptr;
         Status status = attributes_of(file->path(), contents.definitions(), var, list);
         return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
@@ -143,7 +143,7 @@ int tw_inq_att_name(tw_file file, const char* var, int index, const char** name)
 }
 
 int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         const Attribute* a = nullptr;
         Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
         if (!status.ok()) return status;
@@ -155,7 +155,7 @@ int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, i
 
 int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                void* values) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         const Attribute* a = nullptr;
         Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
         if (!status.ok()) return status;
@@ -164,7 +164,7 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
 }
 
 int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text) {
-    return with_contents(file, [&](const Source& contents) {
+    return with_contents(file, [&](const Contents& contents) {
         const Attribute* a = nullptr;
         Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
         return status.ok() ? get_attribute_text(file->path(), *a, size, text) : status;
@@ -173,7 +173,7 @@ int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t siz
 
 int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
            tw_type type, void* data, int64_t n) {
-    return with_reader(file, [&](Reader& r) {
+    return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
         wish.n = std::max<int64_t>(n, 0);
         return r.get(wish);
@@ -182,7 +182,7 @@ int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_
 
 int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                     tw_type type, void* data, int64_t n) {
-    return with_reader(file, [&](Reader& r) {
+    return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
         wish.n = std::max<int64_t>(n, 0);
         return r.get_deferred(wish);
@@ -192,7 +192,7 @@ int tw_get_deferred(tw_file file, const char* var, tw_decomposition decompositio
 int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                    tw_type type, void* data, int rank, const int64_t* extent,
                    const int64_t* byte_stride, int flags) {
-    return with_reader(file, [&](Reader& r) {
+    return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
         wish.n = -1;
         wish.rank = rank;
@@ -204,12 +204,19 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
     });
 }
 
+int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+               const int64_t* count, const int64_t* stride, void* data) {
+    return with_reader(file, [&](auto& r) {
+        return r.get_box({text_or_empty(var), type, start, count, stride, data});
+    });
+}
+
 int tw_read(tw_file file) {
-    return with_reader(file, [](Reader& r) { return r.read(); });
+    return with_reader(file, [](auto& r) { return r.read(); });
 }
 
 int tw_prefetch(tw_file file) {
-    return with_reader(file, [](Reader& r) { return r.prefetch(); });
+    return with_reader(file, [](auto& r) { return r.prefetch(); });
 }
 
 }  // extern "C"

@@ -116,28 +116,31 @@ int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
 }
 
-/// What is in a file that was there when it was opened.
+/// What is in a file; of one that is being written, what the last tw_sync made readable, and before
+/// the first one what was there when it was opened.
 template <class F>
 int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
-        const Source* contents = file->reader ? &file->reader->contents() : file->file->contents();
-        if (contents == nullptr)
-            return failure(TW_ESTATE, "{}: the file is open for writing", file->path());
-        return body(*contents);
+        if (file->readback && file->readback->contents() != nullptr)
+            return body(*file->readback->contents());
+        const Source* source = file->reader ? &file->reader->contents() : file->file->contents();
+        if (source == nullptr)
+            return failure(TW_ESTATE, "{}: the file is being written: call tw_sync first",
+                           file->path());
+        return body(Contents(*source));
     };
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
+/// A file being read: one that was opened for it, or one that is written. The body takes both.
 template <class F>
 int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
-        if (!file->reader)
-            return failure(TW_ESTATE, "{}: the file is open for writing", file->path());
-        return body(*file->reader);
+        return file->reader ? body(*file->reader) : body(*file->readback);
     };
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }

@@ -54,6 +54,7 @@ bool too_many(tw_session session) {
 
 Status close_file(tw_file_impl& file) {
     tw_session session = file.session;
+    session->end_readback(file);
     bool later = false;
     Status status = !file.file           ? file.reader->close()
                     : !file.about->later ? file.file->close()

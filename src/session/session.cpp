@@ -98,7 +98,18 @@ void tw_session_impl::part(const Status& why) {
     end();
 }
 
+void tw_session_impl::end_readback(tw_file_impl& f) {
+    if (!f.readback) return;
+    // Figures are not worth an error.
+    (void)alone([&]() -> Status {
+        if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
+        return {};
+    });
+    f.readback.reset();
+}
+
 void tw_session_impl::retire(tw_file_impl& f, Status why) {
+    end_readback(f);
     f.closed = true;
     f.about->was_read = f.reader != nullptr;
     f.about->left = std::move(why);
@@ -131,6 +142,7 @@ void tw_session_impl::end() {
     closing.clear();
     // A file that an exception left open still uses what follows.
     for (tw_file_impl* f : files) {
+        f->readback.reset();
         f->file.reset();
         f->reader.reset();
         f->closed = true;
@@ -222,6 +234,8 @@ const std::string& tw_session_impl::summarize() {
     for (const tw_file_impl* f : files) {
         if (f->file) all.add(f->file->figures());
         if (f->reader) all.add(f->reader->figures());
+        if (f->readback)
+            if (auto read = f->readback->figures()) all.add(std::move(*read));
     }
     summary = thalweg::detail::summarize(team->world(), all);
     return summary;

@@ -10,6 +10,7 @@
 
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
+#include "dataset/readback.hpp"
 #include "dataset/reader.hpp"
 #include "restart/restart.hpp"
 #include "service/servers.hpp"
@@ -43,6 +44,7 @@ struct tw_file_impl {
         about;  ///< null: of a file that was closed long ago
     std::unique_ptr<thalweg::detail::File> file;
     std::unique_ptr<thalweg::detail::Reader> reader;
+    std::unique_ptr<thalweg::detail::Readback> readback;  ///< with a file that is written
     bool closed = false;
 
     const std::string& path() const {
@@ -70,6 +72,8 @@ struct tw_session_impl : thalweg::detail::ArenaSource {
     void part(const thalweg::detail::Status& why);
     /// A file that is closed. @param why  it had to be; TW_OK: it was done
     void retire(tw_file_impl& file, thalweg::detail::Status why);
+    /// Of a file that is written: it is not read any more.
+    void end_readback(tw_file_impl& file);
     /// Frees what the session has of MPI, and its threads. @note Collective
     void end();
     /// The same without the other ranks, who may not come.

@@ -49,6 +49,7 @@ struct PlaceSource {
     int variable = 0;
     std::int64_t record = 0;
     SourcePart part{};
+    std::int64_t first = 0;  ///< element of the part with which the place begins
 
     bool operator==(const PlaceSource&) const = default;
 };
@@ -79,6 +80,8 @@ public:
     /// What a classic file's header says of where its data lie; null for other formats.
     virtual const ClassicHeader* classic_header() const { return nullptr; }
     std::int64_t records() const { return records_; }
+    /// As if there were no more records, until the next refresh().
+    void show(std::int64_t records) { records_ = std::min(records_, records); }
     /// Of a dimension; of the record dimension as many as there are records.
     std::int64_t length(int dim) const {
         return dim == definitions_.record_dim()

@@ -148,6 +148,23 @@ void run(int rank, int size) {
             file.get<std::int64_t>("n", nullptr, step, n);
             CHECK(n[0] == step);
         }
+        {
+            // Every other longitude of all records, in this rank's last row.
+            std::vector<double> some(9);
+            const std::vector<std::int64_t> start{0, rows * (rank + 1) - 1, 0}, count{3, 1, 3};
+            file.get_box("T", start, count, some, {1, 1, 2});
+            for (int step = 0; step < 3; ++step)
+                for (std::int64_t i = 0; i < 3; ++i)
+                    CHECK(some[static_cast<std::size_t>(3 * step + i)] ==
+                          value(step, rows * (rank + 1) - 1, 2 * i));
+            file.get_box("T", start, count, some);
+            CHECK(some[8] == value(2, rows * (rank + 1) - 1, 2));
+            some.resize(rank == 0 ? 8 : 9);
+            CHECK(code_of([&] { file.get_box("T", start, count, some); }) == TW_EBOUNDS);
+            some.resize(9);
+            CHECK(code_of([&] { file.get_box("T", start, count, some, {1, 1}); }) == TW_EBOUNDS);
+            CHECK(code_of([&] { file.get_box("T", start, count, some, {1, 1, 3}); }) == TW_EBOUNDS);
+        }
         const thalweg::Summary all = file.inq();
         CHECK(all.format == "cdf5" || all.format == "cdf2");
         CHECK(all.records == 3 && file.unlimited() == "time");

@@ -22,6 +22,7 @@ program reading
   call write_file()
   call inquire_file()
   call read_file()
+  call read_boxes()
   call write_on()
   call tw_finalize(io)
   call finish()
@@ -107,6 +108,58 @@ contains
     end do
     call expect(all(nint(b(:, 1)) == [(-at(i, rank + 1, 1), i=1, nx)]), 'tw_read of b')
   end subroutine read_file
+
+  subroutine read_boxes()
+    type(tw_file) :: file
+    integer :: field(nx, 1, 2), spread(2*nx, 3), i, status
+    integer(int64) :: records
+    real :: one
+    real, allocatable :: nothing(:)
+    file = tw_open(io, 'reading.nc')
+    call tw_get_box(file, 'a', field, [1, rank + 1, 1], [nx, 1, 2], status)
+    call expect_status(status, TW_OK, 'tw_get_box')
+    call expect(all(field(:, 1, 1) == [(at(i, rank + 1, 1), i=1, nx)]), 'tw_get_box of a record')
+    call expect(all(field(:, 1, 2) == [(at(i, rank + 1, 2), i=1, nx)]), 'and of the next')
+    ! Every other longitude of the first row, backwards into every other element.
+    spread = -1
+    call tw_get_box(file, 'b', spread(5:1:-2, 2), [1_int64, 1_int64, 2_int64], &
+      [3_int64, 1_int64, 1_int64], stride=[2_int64, 1_int64, 1_int64])
+    call expect(all(spread(:, 2) == [-at(5, 1, 2), -1, -at(3, 1, 2), -1, -at(1, 1, 2), &
+      (-1, i=6, 2*nx)]), 'tw_get_box with strides')
+    call expect(all(spread(:, 1:3:2) == -1), 'elements between the section')
+    call tw_get_box(file, 'a', one, [nx, ranks, 2], [1, 1, 1])
+    call expect(nint(one) == at(nx, ranks, 2), 'tw_get_box of one element')
+    allocate (nothing(0))
+    if (rank == 0) then
+      call tw_get_box(file, 'a', nothing, [1, 1, 1], [nx, 0, 1], status)
+    else
+      call tw_get_box(file, 'a', field(:, :, 1), [1, 1, 1], [nx, 1, 1], [1, 2, 1], status)
+    end if
+    call expect_status(status, TW_OK, 'tw_get_box of nothing on rank 0')
+    call tw_get_box(file, 'a', field, [1, 1, 2], [nx, 1, 2], status)
+    call expect_status(status, TW_EBOUNDS, 'tw_get_box beyond the last record')
+    call tw_get_box(file, 'a', field, [0, 1, 1], [nx, 1, 2], status)
+    call expect_status(status, TW_EBOUNDS, 'tw_get_box from 0')
+    call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2], [0, 1, 1], status)
+    call expect_status(status, TW_EARG, 'tw_get_box with a stride of 0')
+    ! One rank's array does not fit: all are told.
+    if (rank == ranks - 1) then
+      call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 1], status)
+      call expect_status(status, TW_ESHAPE, 'tw_get_box into another shape')
+      call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2], [1, 1], status)
+      call expect_status(status, TW_ESHAPE, 'tw_get_box with too few strides')
+    else
+      do i = 1, 2
+        call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2], status)
+        call expect_status(status, TW_EBOUNDS, 'tw_get_box that fits on this rank alone')
+      end do
+    end if
+    call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2])
+    call expect(field(2, 1, 2) == at(2, 1, 2), 'tw_get_box after errors')
+    call tw_inq(file, records=records)
+    call expect(records == 2, 'tw_inq after tw_get_box')
+    call tw_close(file)
+  end subroutine read_boxes
 
   subroutine write_on()
     type(tw_file) :: file

@@ -1,0 +1,40 @@
+// What the inquiry functions tell of: a file that is there, or what of a file is written.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "storage/source.hpp"
+
+namespace thalweg::detail {
+
+/// Refers to what it is made from.
+class Contents {
+public:
+    explicit Contents(const Source& source)
+        : Contents(source.definitions(), source.records(), source.format(),
+                   source.byte_of_any_sign()) {}
+    Contents(const Definitions& definitions, std::int64_t records, const char* format,
+             bool byte_of_any_sign)
+        : definitions_(&definitions),
+          records_(records),
+          format_(format),
+          byte_of_any_sign_(byte_of_any_sign) {}
+
+    const Definitions& definitions() const { return *definitions_; }
+    std::int64_t records() const { return records_; }
+    const char* format() const { return format_; }
+    bool byte_of_any_sign() const { return byte_of_any_sign_; }
+    /// Of a dimension; of the record dimension as many as there are records.
+    std::int64_t length(int dim) const {
+        return dim == definitions_->record_dim()
+                   ? records_
+                   : definitions_->dims[static_cast<std::size_t>(dim)].length;
+    }
+
+private:
+    const Definitions* definitions_;
+    std::int64_t records_;
+    const char* format_;
+    bool byte_of_any_sign_;
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,77 @@
+// Reading through the handle that writes a file: what the last tw_sync has made readable, and
+// nothing that came later, so that it does not depend on how far a service is.
+//
+// The data are read from the file, as another program would read them. The file is opened for it
+// when it is first read, and looked at again at the first read after each tw_sync.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataset/contents.hpp"
+#include "dataset/file.hpp"
+#include "dataset/reader.hpp"
+
+namespace thalweg::detail {
+
+class Readback {
+public:
+    Readback(Team& team, ArenaSource& arena, File& file)
+        : team_(team), arena_source_(arena), file_(file) {}
+
+    /// A put of this rank that succeeded.
+    void note_put(const std::string& variable);
+    /// The same of a box.
+    void note_box(const std::string& variable, const std::int64_t* count);
+    /// After a tw_sync that succeeded. @note Collective
+    Status synced();
+
+    /// Null before the first tw_sync.
+    const Contents* contents() const { return contents_ ? &*contents_ : nullptr; }
+
+    /// Asks for what the next read() reads. Local.
+    Status get_deferred(const Wish& wish);
+    /// @note Collective, as are the next two
+    Status get(const Wish& wish);
+    Status get_box(const BoxWish& wish);
+    Status read();
+    /// Refused, as what is read ahead may be written over: for files that are read alone.
+    Status prefetch();
+
+    /// This rank's figures, if anything was read.
+    std::optional<ReadFigures> figures();
+
+private:
+    /// A wish that outlives the call.
+    struct Asked {
+        Wish wish;
+        std::vector<std::int64_t> extent, byte_stride;
+    };
+
+    Status not_synced() const;
+    Status supported() const;
+    bool settles() const;
+    Status ready(Call call);
+    Status open();
+    int find(const std::string& variable);
+    void note(int variable, std::int64_t elements);
+
+    Team& team_;
+    ArenaSource& arena_source_;
+    File& file_;
+    int next_ = 0;                      ///< the variable that is likely to be put next
+    std::vector<std::int64_t> put_;     ///< elements of each fixed-size variable, by this rank
+    std::list<Definitions> told_;       ///< the latest last; names of all of them are in use
+    std::size_t late_ = 0;              ///< attributes that the latest has beside the file's
+    std::optional<Contents> contents_;  ///< as of the last tw_sync
+    std::vector<std::string> lacking_;  ///< variables that were not written by then, or not whole
+    bool stale_ = true;                 ///< the reader has not looked since then
+    std::unique_ptr<Reader> reader_;
+    std::vector<Asked> asked_;
+};
+
+}  // namespace thalweg::detail
