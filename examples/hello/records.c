@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes records in the order in which a program has them, each by the decomposition at hand, and
- * corrects a point later. Run it with: mpirun -n 2 records_c
+ * corrects a point later; then reads some of it back. Run it with: mpirun -n 2 records_c
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -47,10 +47,18 @@ int main(int argc, char** argv) {
     check(tw_put_record(file, "flow", columns, 0, TW_FLOAT, by_column, NY * ni), io);
     check(tw_end_step(file), io); /* both are in the file */
     if (rank == 0) {
-        const int64_t start[] = {0, 1, 2}, count[] = {1, 1, 1};
-        check(tw_put_box(file, "flow", TW_FLOAT, start, count, (float[]){7}), io);
+        const int64_t at[] = {0, 1, 2}, one[] = {1, 1, 1};
+        check(tw_put_box(file, "flow", TW_FLOAT, at, one, (float[]){7}), io);
     }
     check(tw_end_step(file), io); /* one point of record 0 is another */
+    check(tw_sync(file, 0), io);
+    /* The series at every second point of a row; each rank could read another section. */
+    float series[2 * NX / 2];
+    const int64_t start[] = {0, 1, 0}, count[] = {2, 1, NX / 2}, stride[] = {1, 1, 2};
+    check(tw_get_box(file, "flow", TW_FLOAT, start, count, stride, series), io);
+    if (rank == 0) {
+        printf("%g %g\n", series[1], series[NX / 2 + 1]);
+    }
     check(tw_close(&file), io);
     check(tw_finalize(&io), io);
     MPI_Finalize();

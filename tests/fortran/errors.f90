@@ -155,9 +155,10 @@ program errors
   else
     call put_assumed_size([(1.0, first=1, nx)])
   end if
-  call tw_put_box(file, 'v', line, [start, 1], [n, 1], status)
-  call expect_status(status, TW_ESTATE, 'a box without a service')
-  call expect(index(tw_error_message(io), 'service') > 0, 'the text tells what it needs')
+  call tw_put_box(file, 'v', line, [start, 0], [n, 1], status)
+  call expect_status(status, TW_EBOUNDS, 'a box before the first record')
+  call tw_put_record(file, 'v', line, record=0, ierr=status)
+  call expect_status(status, TW_EBOUNDS, 'a record before the first')
   call tw_put_box(file, 'v', line, [start, 1], [n + 1, 1], status)
   call expect_status(status, TW_ESHAPE, 'a box larger than the array')
   if (rank == 0) then

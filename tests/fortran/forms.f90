@@ -232,7 +232,7 @@ contains
     none = tw_decompose_list(io, 'x', [5*ranks], 'x', [5*ranks + 1, (5*rank + i, i=1, 4)], &
       ierr=status)
     call expect_status(status, TW_EBOUNDS, 'an index outside')
-    call expect_text('position 1 of the list', '0 is a hole')
+    call expect_text('position 1 of the list', '0 for a hole')
     if (ranks > 1) then
       none = tw_decompose(io, 'x y', [5, 6], [2, 3], [1, 1], ierr=status)
       call expect_status(status, TW_EOVERLAP, 'an element twice')

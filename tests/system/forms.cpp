@@ -555,7 +555,7 @@ void bad_padding(Model& m, const std::string&) {
     ALL(TW_ESHAPE, WORDS("'x'", "8", "halo", "rank"),
         tw_pad(b.handle, Numbers{good[0], good[1] - 1}.data(), b.room));
     ALL(TW_ESHAPE, WORDS("-1"), tw_pad(b.handle, Numbers{-1, good[1]}.data(), b.room));
-    ALL(TW_ESHAPE, WORDS("room", "rank 0"),
+    ALL(TW_ESHAPE, WORDS("boxes is", "rank 0"),
         tw_pad(b.handle, good.data(), m.rank == 0 ? b.boxes - 1 : b.room));
     ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), -1));
     ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), INT64_MAX / 8));
