@@ -57,6 +57,9 @@ struct Op {
 struct Step {
     std::vector<Op> ops;
     bool sync;
+    int sync_before = -1;  // a tw_sync before this operation
+    bool reopen = false;   // closed before it, and written on
+    bool open = false;     // not ended
 };
 
 struct Case {
@@ -116,6 +119,7 @@ BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks)
 struct Reference {
     std::int64_t records = 0;
     bool explicit_ = false;                   // some rank gave a record
+    std::int64_t first = 0;                   // the record of tw_put in step 0
     std::vector<std::vector<double>> values;  // of each variable, record by record
 };
 
@@ -127,6 +131,12 @@ void grow(const Case& c, Reference& ref, std::int64_t records) {
         if (ref.values[v].size() < n) ref.values[v].resize(n, fill_value);
     }
     ref.records = std::max(ref.records, records);
+}
+
+// tw_put writes the current record.
+Op at_record(Op op, std::int64_t current) {
+    if (op.kind == Kind::put || op.kind == Kind::deferred) op.record = current;
+    return op;
 }
 
 void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
@@ -149,12 +159,14 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
             records = std::max(records, op.record + 1);
         }
     }
-    const auto current = static_cast<std::int64_t>(step);
+    const std::int64_t current = ref.first + static_cast<std::int64_t>(step);
     const bool any = std::any_of(c.variables.begin(), c.variables.end(),
                                  [](const Variable& v) { return v.record; });
-    if (put || (any && !ref.explicit_)) records = std::max(records, current + 1);
+    if (put || (any && !ref.explicit_ && !c.steps[step].open))
+        records = std::max(records, current + 1);
     grow(c, ref, records);
-    for (const Op& op : c.steps[step].ops) {
+    for (const Op& given : c.steps[step].ops) {
+        const Op op = at_record(given, current);
         const Variable& v = c.variables[static_cast<std::size_t>(op.variable)];
         const std::int64_t at = v.record ? op.record * v.elements() : 0;
         std::int64_t e = 0;
@@ -263,6 +275,8 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
     for (std::int64_t s = 0; s < steps; ++s) {
         Step step;
         step.sync = random.percent(25);
+        step.reopen = s > 0 && random.percent(15);
+        if (step.reopen) std::fill(put.begin(), put.end(), 1);
         for (std::size_t v = 0; v < c.variables.size(); ++v) {
             const Variable& var = c.variables[v];
             // A tw_put fills what nobody holds, unless it is there: once, and as the first.
@@ -289,8 +303,13 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
             }
         }
         random.shuffle(step.ops);
+        if (random.percent(20) && !step.ops.empty())
+            step.sync_before =
+                static_cast<int>(random.below(static_cast<std::int64_t>(step.ops.size())));
         c.steps.push_back(step);
     }
+    c.steps.back().open = random.percent(20);
+    if (c.steps.back().open) c.steps.back().sync = false;
     // Where ranks publish together, a step's boxes have to fit into the queue.
     const Names queues = service.find("background") != std::string::npos && nodes
                              ? Names{"auto"}
@@ -379,9 +398,10 @@ tw_decomposition decompose(Model& m, const Case& c, const Cells& cells) {
 }
 
 tw_file create(Model& m, const Case& c, const std::vector<tw_decomposition>& cells,
-               const std::string& path) {
+               const std::string& path, bool again = false) {
     tw_file f = nullptr;
-    int status = tw_create(m.session, path.c_str(), c.file.c_str(), &f);
+    int status = again ? tw_open(m.session, path.c_str(), (c.file + "; mode=append").c_str(), &f)
+                       : tw_create(m.session, path.c_str(), c.file.c_str(), &f);
     CHECK_TEXT(status == TW_OK, "%s", m.error().c_str());
     if (status != TW_OK) return nullptr;
     CHECK(tw_def_dim(f, "time", TW_UNLIMITED) == TW_OK);
@@ -409,6 +429,7 @@ bool run(Model& m, const Case& c, const std::string& what) {
     ref.values.resize(c.variables.size());
     grow(c, ref, 0);
     bool good = true;
+    const bool classic = c.file.find("netcdf4") == std::string::npos;
     const auto expect_ok = [&](int status, const char* call) {
         ++check::state.checks;
         if (status == TW_OK) return;
@@ -427,8 +448,21 @@ bool run(Model& m, const Case& c, const std::string& what) {
     std::vector<std::vector<double>> kept;  // deferred arrays
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
         kept.clear();
-        for (const Op& op : c.steps[s].ops) {
+        if (c.steps[s].reopen && classic) {
+            check::step("%s: closed before step %zu", what.c_str(), s);
+            expect_ok(tw_close(&f), "tw_close");
+            look(path);
+            MPI_Barrier(m.comm);
+            f = create(m, c, cells, path, true);
+            if (f == nullptr) return false;
+            ref.first = ref.records - static_cast<std::int64_t>(s);
+            ref.explicit_ = false;
+        }
+        int number = 0;
+        for (const Op& given : c.steps[s].ops) {
+            const Op op = at_record(given, ref.first + static_cast<std::int64_t>(s));
             check::step("%s: step %zu, variable %d", what.c_str(), s, op.variable);
+            if (number++ == c.steps[s].sync_before) expect_ok(tw_sync(f, 0), "tw_sync in a step");
             const Variable& v = c.variables[static_cast<std::size_t>(op.variable)];
             const auto k = static_cast<std::size_t>(op.cells);
             if (op.kind == Kind::box) {
@@ -476,13 +510,11 @@ bool run(Model& m, const Case& c, const std::string& what) {
             }
         }
         check::step("%s: end of step %zu", what.c_str(), s);
-        expect_ok(tw_end_step(f), "tw_end_step");
+        if (!c.steps[s].open) expect_ok(tw_end_step(f), "tw_end_step");
         apply(c, ref, s, m.size);
         if (!c.steps[s].sync) continue;
         expect_ok(tw_sync(f, 0), "tw_sync");
-        if (c.file.find("netcdf4") == std::string::npos &&
-            c.file.find("tile_files") == std::string::npos)
-            look(path + ".part");
+        if (classic && std::filesystem::exists(path + ".part")) look(path + ".part");
         MPI_Barrier(m.comm);
     }
     check::step("%s: close", what.c_str());
@@ -501,11 +533,13 @@ bool run(Model& m, const Case& c, const std::string& what) {
             text += check::text("\n  cells %d of %s", static_cast<int>(k.kind), k.dims.c_str());
         static const char* const names[] = {"put", "deferred", "record", "whole", "box"};
         for (const Step& s : c.steps) {
-            text += "\n  step:";
+            text += s.reopen ? "\n  reopened; step:" : "\n  step:";
             for (const Op& op : s.ops)
                 text += check::text(" %s %c[%lld]/%d", names[static_cast<int>(op.kind)],
                                     'A' + op.variable, static_cast<long long>(op.record), op.cells);
             if (s.sync) text += " sync";
+            if (s.sync_before >= 0) text += check::text(" sync before %d", s.sync_before);
+            if (s.open) text += " not ended";
         }
         check::print(text);
     }
