@@ -262,7 +262,6 @@ private:
     bool goes_as_boxes(const Variable& v) const;
     Status no_room_for_boxes(const Variable& v) const;
     Status publish_boxes();
-    std::int64_t first_kept(bool boxes) const;
     Status take_misfits(bool records);
     Status end_step_queued();
     Status queue_rest(UnitKind kind, const Agreed& agreed);

@@ -337,6 +337,10 @@ Status File::queue_box(int variable, std::int64_t record, const HeldBox& held, c
                                          waiting + open_bytes_ + needed > options_.staging))
         return no_room_for_boxes(v);
     char* to = outbox.take(bytes);
+    if (to == nullptr && boxes_service().publishes_alone() && !outbox.stuck()) {
+        if (Status s = publish_boxes(); !s.ok()) return s;
+        to = outbox.take(bytes);
+    }
     if (to == nullptr) return outbox.no_memory() ? no_room(v) : no_room_for_boxes(v);
     open_bytes_ += needed;
     if (boxes_.empty()) boxes_mark_ = outbox.mark();
@@ -376,26 +380,26 @@ bool File::goes_as_boxes(const Variable& v) const {
            !(is_netcdf4(format_) && needs_whole_chunks(definitions_));
 }
 
-/// The mark of the first space of the queue that is kept for a later unit; -1: none is.
-/// @param boxes  whether those that are open are kept, too
-std::int64_t File::first_kept(bool boxes) const {
-    std::int64_t first = boxes && !boxes_.empty() ? boxes_mark_ : -1;
-    for (const Pending& p : pending_)
-        if (p.queued != nullptr && (first < 0 || p.mark < first)) first = p.mark;
-    return first;
-}
-
 /// Hands over the boxes so far, in the middle of a step. @note Collective where publish() is
 Status File::publish_boxes() {
     if (Status s = poll_service(); !s.ok()) return s;
     // Where ranks publish together, all of them do.
-    if (boxes_.empty() && boxes_service().publishes_alone()) return {};
+    const bool none = boxes_.empty() && std::none_of(pending_.begin(), pending_.end(),
+                                                     [](auto& p) { return p.queued != nullptr; });
+    if (none && boxes_service().publishes_alone()) return {};
     Parcel parcel = open_parcel(UnitKind::boxes);
     parcel.head.ends = false;
+    // What tw_put has queued goes with them, or it would keep the room that they need.
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        char*& queued = pending_[i].queued;
+        if (queued == nullptr) continue;
+        parcel.told.push_back({static_cast<int>(i), boxes_service().outbox().position(queued)});
+        queued = nullptr;
+    }
     parcel.entries = std::move(boxes_);
     boxes_.clear();
     open_bytes_ = 0;
-    boxes_service().publish(parcel, first_kept(false));
+    boxes_service().publish(parcel);
     return {};
 }
 

@@ -224,7 +224,7 @@ Status File::queue_variable(int variable, const ArrayView& view) {
     Outbox& outbox = service_->outbox();
     if (pending.queued == nullptr) {
         pending.queued = outbox.take(d.held * size);
-        if (pending.queued == nullptr && !boxes_.empty() && service_->publishes_alone()) {
+        if (pending.queued == nullptr && boxed_ && service_->publishes_alone() && !outbox.stuck()) {
             if (Status s = publish_boxes(); !s.ok()) return s;
             pending.queued = outbox.take(d.held * size);
         }
@@ -270,7 +270,7 @@ Status File::queue_parts(int variable, const ArrayView* view) {
             Status status = queue_range(variable, *view, parcel);
             if (first.ok()) first = std::move(status);
         }
-        service_->publish(parcel, first_kept(true));
+        service_->publish(parcel, boxes_.empty() ? -1 : boxes_mark_);
     }
     pending_[at].written = true;
     pending_[at].put = false;
@@ -347,8 +347,6 @@ Status File::publish_queued(UnitKind kind) {
         for (std::size_t i = 0; i < pending_.size(); ++i)
             if (definitions_.variables[i].record && (pending_[i].put || pending_[i].written))
                 box_records_ = std::max(box_records_, records_ + 1);
-    // The writers of a node may hear of boxes of its own ranks alone.
-    if (boxed_ && service_->collective()) team_.all_reduce({&box_records_, 1}, Reduce::max);
     Parcel parcel = open_parcel(kind);
     if (kind == UnitKind::step && boxed_) parcel.head.kind = UnitKind::boxes;
     parcel.entries = std::move(boxes_);

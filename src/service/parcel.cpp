@@ -2,7 +2,6 @@
 #include "service/parcel.hpp"
 
 #include <cstring>
-#include <iterator>
 #include <map>
 
 #include "exchange/copy_runs.hpp"
@@ -137,9 +136,6 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
 
 Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables,
                  const Holdings& holdings) {
-    // What was told comes first, as it was put first.
-    std::vector<Parcel::Entry> entries;
-    std::swap(entries, p.entries);
     for (const Parcel::Told& told : p.told) {
         const Variable& v = variables[static_cast<std::size_t>(told.variable)];
         std::int64_t at = told.at;
@@ -160,7 +156,6 @@ Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables
             for (const HeldBox& held : all) add(held);
     }
     p.told.clear();
-    std::move(entries.begin(), entries.end(), std::back_inserter(p.entries));
     for (Parcel::Entry& e : p.entries) e.data = base + e.at;
     return p;
 }
