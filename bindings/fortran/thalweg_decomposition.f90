@@ -34,8 +34,8 @@ module thalweg_decomposition
   !>   halo_high  (ndims) after it, e.g. [1, 0, 1]; needed if tw_put and tw_get get the whole array,
   !>              not if they get the array section without the halo
   !> The integers must all be of kind int32 or all of kind int64.
-  !> Errors: TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an
-  !> element is in two boxes), TW_EMISMATCH (names or shape differ between ranks). Collective.
+  !> Errors: TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element is in two boxes), TW_EMISMATCH
+  !> (names or shape differ between ranks). Collective.
   interface tw_decompose
     module procedure box_int32
     module procedure box_int64

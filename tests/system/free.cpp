@@ -185,6 +185,10 @@ void refused() {
           std::string::npos);
     OK(tw_def_var(file, "T", TW_DOUBLE, "time y x", others[0]));
     OK(put(file, values_of(0)));
+    const Values more = values_of(1);
+    CHECK(tw_put_record(file, "T", copy, 1, TW_DOUBLE, more.data(), rows * nx) == TW_EHANDLE);
+    CHECK(calls::text().find("refused.nc: variable 'T': the decomposition has been freed") !=
+          std::string::npos);
     OK(tw_close(&file));
     OK(tw_open(session, path.c_str(), nullptr, &file));
     Values v(rows * nx, -1);

@@ -22,10 +22,12 @@ using calls::session;
 
 namespace {
 
-/// What the library may keep of each: handles that are closed or freed, and nothing else. Memory
-/// that the allocator and MPI keep without any use for it comes in blocks.
-constexpr std::int64_t slack_each = 64;
-constexpr std::int64_t slack_files = std::int64_t(512) << 10;
+/// What may be kept of each: the library keeps handles (56 bytes) and this program a copy of them;
+/// ROMIO, with which PnetCDF writes headers, an allocation of 32 bytes a file on rank 0, which keep
+/// the allocator from joining what is free around them.
+constexpr std::int64_t slack_each = 256;
+/// Memory that the allocator and MPI keep without any use for it comes in blocks.
+constexpr std::int64_t slack_files = std::int64_t(384) << 10;
 constexpr std::int64_t slack_decompositions = std::int64_t(128) << 10;
 
 std::vector<int> processes;  // of all ranks, servers included
