@@ -320,7 +320,7 @@ struct box {
 };
 
 /* @param stride  NULL: all 1
- * @param why     of a failure that the library does not know of, its text */
+ * @param why     receives the text of an error that is detected here and not by the library */
 static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* array,
                   const CFI_cdesc_t* start, const CFI_cdesc_t* count, const CFI_cdesc_t* stride,
                   struct box* box, char* why, size_t room) {
@@ -336,8 +336,8 @@ static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* ar
         return TW_ESHAPE;
     }
     if (stride != NULL && stride->dim[0].extent != nd) {
-        snprintf(why, room, "%s: '%s': start has %lld elements, stride %lld", procedure, name,
-                 (long long)nd, (long long)stride->dim[0].extent);
+        snprintf(why, room, "%s: '%s': start has %lld elements, but stride has %lld", procedure,
+                 name, (long long)nd, (long long)stride->dim[0].extent);
         return TW_ESHAPE;
     }
     backwards(start, 1, box->start);
@@ -377,7 +377,7 @@ static int memory_of(const char* procedure, const char* name, const struct box* 
     if (*memory != NULL) {
         return TW_OK;
     }
-    snprintf(why, room, "%s: '%s': no memory", procedure, name);
+    snprintf(why, room, "%s: '%s': out of memory", procedure, name);
     return TW_ENOMEM;
 }
 

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Opening and reading files: part of module thalweg. A file that is being written can be read through
-!> its own handle, too, as the last tw_sync has left it.
+!> Opening and reading files: part of module thalweg. A file that is being written can also be read
+!> through its own handle, in the state of the last tw_sync.
 module thalweg_reading
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_session, tw_decomposition, tw_file
@@ -13,16 +13,17 @@ module thalweg_reading
 
   !> call tw_get_box(file, name, array, start, count [, stride] [, ierr])
   !>
-  !> Reads a section of a variable, whatever its decomposition: each rank its own, of any records.
-  !>   array          of as many elements as the section has, in the order of the variable's
-  !>                  dimensions. One that is not contiguous is filled from a copy.
-  !>   start, count   of all dimensions of the variable, fastest first, the record dimension
+  !> Reads any section of a variable, independent of its decomposition: each rank its own, of any
+  !> records.
+  !>   array          with as many elements as the section, in the order of the variable's
+  !>                  dimensions. An array that is not contiguous is filled from a copy.
+  !>   start, count   for all dimensions of the variable, fastest first, the record dimension
   !>                  included; start from 1; a count of 0 reads nothing
-  !>   stride         every so-many-th element along each dimension; without it all. All of kind
-  !>                  int32 or all of kind int64.
-  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count, stride and array do not fit each
-  !> other; the other ranks get TW_EBOUNDS), TW_EARG (a stride below 1), TW_EBOUNDS, TW_ERANGE,
-  !> TW_EMISMATCH (the ranks name different variables), TW_EIO, TW_ECLOSED, TW_ENOMEM. Collective.
+  !>   stride         distance of the elements read along each dimension (default: 1). The integers
+  !>                  must all be of kind int32 or all of kind int64
+  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count, stride and array differ in size; the
+  !> other ranks get TW_EBOUNDS), TW_EARG (a stride below 1), TW_EBOUNDS, TW_ERANGE, TW_EMISMATCH
+  !> (the variable differs between ranks), TW_EIO, TW_ECLOSED, TW_ENOMEM. Collective.
   interface tw_get_box
     subroutine get_box_int32(file, name, array, start, count, ierr) &
         bind(C, name='thalweg_f_get_box_int32')

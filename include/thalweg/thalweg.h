@@ -171,7 +171,7 @@ int tw_print_config(tw_session session);
 
 /**
  * JSON summary of the session so far: phases (seconds, slowest rank), bytes, writes, messages,
- * peak memory, totals per file; of more than 1000 files the others are added up. The text belongs
+ * peak memory, totals per file; files beyond the first 1000 are summed up. The text belongs
  * to the session and is valid until the next call of this function; it is the same on every rank.
  * @note Collective
  */
@@ -190,8 +190,8 @@ int tw_print_summary(tw_session session);
  * @param shape    [ndims] global lengths, the same on every rank
  * @param start    [nblocks * ndims] first global index of each box
  * @param count    [nblocks * ndims] lengths of each box
- * A name may occur twice, with one length ("n n", a covariance): the first one stands for the first
- * dimension of that name of a variable, the second for the second.
+ * A name may occur twice, with the same length ("n n", a covariance): its first occurrence matches
+ * the first dimension of that name in the variable, the second one the second.
  * @return TW_OK, TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element is in two boxes),
  *         TW_EMISMATCH (names or shape differ between ranks)
  * @note Collective
@@ -280,10 +280,9 @@ int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes)
 
 /**
  * Frees a decomposition and sets the handle to NULL. Variables, restarts and reads that use it keep
- * what they need of it. A copy of the handle is answered with TW_EHANDLE until tw_finalize, which
- * frees all decompositions that are left.
+ * what they need. Calls with a copy of the handle return TW_EHANDLE until tw_finalize, which frees
+ * all decompositions that are left. Local: ranks may free it at different times, or never.
  * @return TW_OK, TW_EHANDLE
- * Local: ranks may free it at different times, or some of them never.
  */
 int tw_free_decomposition(tw_decomposition* decomposition);
 
@@ -328,7 +327,7 @@ int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
 
 /** Sets an attribute of n values; var NULL or "" for a global one. Allowed until tw_close; it must
  *  be the same on every rank. Local; tw_enddef or tw_close reports differences. With the setting
- *  attributes=first, those of rank 0 are taken, and other ranks need not put any. */
+ *  attributes=first, rank 0's attributes are written, and other ranks need not set any. */
 int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                const void* values);
 
@@ -489,7 +488,7 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 int tw_end_step(tw_file file);
 
 /** Makes all records ended so far visible to other programs and, with durable != 0, syncs them to
- *  the device (fsync). From then on the file can be inquired and read through this handle, too. For
+ *  the device (fsync). From then on the inquiry and reading functions also work on this handle. For
  *  a file open for reading: looks for new records. @note Collective */
 int tw_sync(tw_file file, int durable);
 
@@ -545,13 +544,14 @@ int tw_recover(const char* path, int longer, char* text, int64_t length);
 
 /* ---- files: reading ------------------------------------------------------------------------ */
 
-/* A file that is being written can be read through its own handle, by all functions that follow but
- * tw_open and tw_prefetch. It shows what the last tw_sync has made readable: the records that had
- * ended, and the fixed-size variables that had been put whole; what was put later is not seen
- * before the next tw_sync, but for elements that were written over. Before the first tw_sync:
- * TW_ESTATE; the same for a fixed-size variable that was not written. tw_get_deferred finds out
- * less than with a file that was opened to be read: the rest is told by tw_read. TW_EUNSUPPORTED:
- * sets of files (tile_files) and storage memory. See docs/reading.md. */
+/* A file that is being written can be read through its own handle, with all the following functions
+ * except tw_open and tw_prefetch. Reads return what the last tw_sync made readable: the records
+ * that had ended, and the fixed-size variables that had been put completely. Data put later become
+ * readable with the next tw_sync, except that overwritten elements may be read before it. Before
+ * the first tw_sync, and for a fixed-size variable that was not yet written, the functions return
+ * TW_ESTATE. tw_get_deferred detects fewer errors than with a file opened for reading; tw_read
+ * returns the others. Sets of tiles (tile_files=yes) and storage=memory cannot be read
+ * (TW_EUNSUPPORTED). See docs/reading.md. */
 
 /**
  * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for
@@ -582,8 +582,8 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
 /* Inquiry. Local, with the same results on every rank. Dimensions, variables and attributes are
  * numbered from 0 in the order of the file. Pointers for results may be NULL; names belong to the
  * file and are valid until tw_close. For a file that is being written the results are its
- * definitions, with the attributes and records that it had at the last tw_sync; before the first
- * one, with mode=append, those of the time when it was opened.
+ * definitions, with the attributes and records of the last tw_sync; with mode=append, before the
+ * first tw_sync, those of the time when it was opened.
  * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the
  * first tw_sync), TW_ECLOSED. */
 
@@ -655,21 +655,21 @@ int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_
            tw_type type, void* data, int64_t n);
 
 /**
- * Reads a section of a variable, whatever its decomposition: for programs that do not know
- * beforehand what a rank will read. Every rank gives its own section; sections may overlap, be the
- * same, or be of different records.
- * @param start, count, stride  of all dimensions of the variable, the record dimension included,
- *                      slowest first: `count` elements from `start` on, every `stride`-th. stride
- *                      NULL: all 1. A count of 0 reads nothing, and start may then be the
- *                      dimension's length. Of a scalar all three may be NULL.
- * @param type          type of the values in memory; numbers are converted as netCDF does
- * @param data          receives the section, dense, in the order of the variable's dimensions: as
- *                      many elements as the product of count; may be NULL if there are none
+ * Reads any section of a variable, independent of its decomposition: for programs that do not know
+ * beforehand what a rank will read. Every rank passes its own section; sections may overlap, be
+ * identical, or belong to different records.
+ * @param start, count, stride  [dimensions of the variable] in elements, the record dimension
+ *                      included, slowest first: count elements from start on, stride apart. stride
+ *                      NULL: 1 along all dimensions. A count of 0 reads nothing, and start may then
+ *                      equal the dimension's length. For a scalar all three may be NULL.
+ * @param type          type of the values in memory; numbers are converted by netCDF's rules
+ * @param data          receives the section, dense, in the order of the variable's dimensions; its
+ *                      number of elements is the product of count; may be NULL if that is 0
  * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (a stride below 1; an array is missing),
  *         TW_EBOUNDS (the text names the dimension, the values and the rank), TW_ERANGE (some
- * values do not fit the type; they become its fill value, the others are there), TW_EMISMATCH (the
- *         ranks name different variables), TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED: as of tw_get. After
- *         another failure than TW_ERANGE the arrays may hold anything.
+ *         values do not fit the type; they become its fill value, and the others are valid),
+ *         TW_EMISMATCH (the variable differs between ranks), TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as
+ *         of tw_get. After any error except TW_ERANGE the contents of the arrays are undefined.
  * @note Collective
  */
 int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,

@@ -290,9 +290,9 @@ public:
                              static_cast<int>(extent.size()), extent.data(), byte_stride.data(),
                              flags));
     }
-    /// tw_get_box: as many values as the section has; without a stride, every element of it. A rank
-    /// whose arguments do not fit each other takes part with a count of -1, so that all ranks
-    /// throw.
+    /// tw_get_box: data must have as many elements as the section; without a stride, all strides
+    /// are 1. A rank whose arguments differ in size takes part with a count of -1, so that all
+    /// ranks throw.
     /// @note Collective
     template <class T>
     void get_box(const std::string& var, std::span<const std::int64_t> start,
@@ -310,7 +310,7 @@ public:
         const std::vector<std::int64_t> none = padded({});
         const int code = tw_get_box(file_, var.c_str(), type_of<T>(), none.data(), none.data(),
                                     nullptr, nullptr);
-        throw Error(code, "get_box of '" + var + "': start, count, stride and data do not fit");
+        throw Error(code, "get_box of '" + var + "': start, count, stride and data differ in size");
     }
     template <class T>
     void get_box(const std::string& var, const std::vector<std::int64_t>& start,
@@ -327,7 +327,7 @@ public:
 
 private:
     friend class Session;
-    /// What is behind the last is outside any variable: too few are refused.
+    /// Padded with invalid values, so that too few values are an error.
     static std::vector<std::int64_t> padded(std::span<const std::int64_t> values) {
         std::vector<std::int64_t> all(values.begin(), values.end());
         all.resize(std::max<std::size_t>(all.size(), 17), -1);

@@ -85,19 +85,19 @@ Status Readback::synced() {
 }
 
 Status Readback::not_synced() const {
-    return failure(TW_ESTATE,
-                   "{}: the file is being written: what was written can be read after tw_sync",
+    return failure(TW_ESTATE, "{}: the file is being written: call tw_sync before reading it",
                    file_.path());
 }
 
 Status Readback::supported() const {
     const FileOptions& o = file_.options();
     if (file_.several_files())
-        return failure(TW_EUNSUPPORTED,
-                       "{}: a set of files (setting tile_files) cannot be read while it is written",
-                       file_.path());
+        return failure(
+            TW_EUNSUPPORTED,
+            "{}: a set of tiles (tile_files=yes) cannot be read while it is being written",
+            file_.path());
     if (o.storage == "memory")
-        return failure(TW_EUNSUPPORTED, "{}: storage memory keeps nothing to be read",
+        return failure(TW_EUNSUPPORTED, "{}: cannot be read: storage=memory keeps no data",
                        file_.path());
     return {};
 }
@@ -157,7 +157,7 @@ Status Readback::get_deferred(const Wish& wish) {
     if (at < 0) return no_variable(d, file_.path(), wish.name, team_.rank());
     if (d.variables[static_cast<std::size_t>(at)].record &&
         (wish.record < 0 || wish.record >= contents_->records()))
-        return failure(TW_EBOUNDS, "{}: variable '{}': there is no record {}; the file has {}",
+        return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
                        file_.path(), wish.name, file_.options().wording.index(wish.record),
                        contents_->records());
     Asked asked{wish, {}, {}};
@@ -189,8 +189,8 @@ Status Readback::prefetch() {
     return arena_source_.meeting().enter({Call::prefetch, file_.serial(), 0, false, {}}, alone([&] {
                                              return failure(TW_ESTATE,
                                                             "{}: the file is being written: "
-                                                            "tw_prefetch is for files that are "
-                                                            "opened to be read",
+                                                            "tw_prefetch is only for files opened "
+                                                            "for reading",
                                                             file_.path());
                                          }));
 }

@@ -69,9 +69,11 @@ Status Reader::check_dimension(const BoxWish& wish, const Variable& v, std::size
     const std::int64_t start = wish.start[d], count = wish.count[d];
     const std::int64_t stride = wish.stride == nullptr ? 1 : wish.stride[d];
     if (stride < 1)
-        return failure(TW_EARG, "the stride along dimension '{}' is {}; it must be 1 or more", name,
-                       stride);
-    if (count < 0) return failure(TW_EBOUNDS, "the count along dimension '{}' is {}", name, count);
+        return failure(TW_EARG, "the stride along dimension '{}' is {}; it must be at least 1",
+                       name, stride);
+    if (count < 0)
+        return failure(TW_EBOUNDS, "the count along dimension '{}' is {}; it must not be negative",
+                       name, count);
     if (start >= 0 && start <= length &&
         (count == 0 || (start < length && count - 1 <= (length - 1 - start) / stride)))
         return {};
@@ -89,18 +91,19 @@ Status Reader::check(const BoxWish& wish, BoxRequest& request) const {
         const auto type = static_cast<tw_type>(wish.type);
         if (!valid_type(v.type)) return source_->check(request.variable, 0);
         if ((type == TW_CHAR) != (v.type == TW_CHAR))
-            return failure(TW_ETYPE, "it is of type {}, not {}", name_of(v.type), name_of(type));
+            return failure(TW_ETYPE, "it has type {}, not {}", name_of(v.type), name_of(type));
         if (v.shape.size() > static_cast<std::size_t>(max_dims))
-            return failure(TW_EUNSUPPORTED, "it has {} dimensions; at most {} can be read",
+            return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}",
                            v.shape.size(), max_dims);
         if (!v.dims.empty() && (wish.start == nullptr || wish.count == nullptr))
-            return failure(TW_EARG, "start or count is missing");
+            return failure(TW_EARG, "start or count is missing (null pointer)");
         bool empty = false;
         for (std::size_t d = 0; d < v.dims.size(); ++d) {
             if (Status status = check_dimension(wish, v, d); !status.ok()) return status;
             empty |= wish.count[d] == 0;
         }
-        if (wish.data == nullptr && !empty) return failure(TW_EARG, "no array given");
+        if (wish.data == nullptr && !empty)
+            return failure(TW_EARG, "the array is missing (null pointer)");
         request.view.data = static_cast<const char*>(wish.data);
         request.view.type = type;
         // As in writing: a byte of CDF-1 and CDF-2 is signed or unsigned, as the user likes.
@@ -369,7 +372,7 @@ Status Reader::get_box(const BoxWish& wish) {
                  : scatter_boxes(request, all, bounds, misfits);
     if (status.ok() && misfits > 0)
         status = alone([&] {
-            return with_place(failure(TW_ERANGE, "{} values do not fit type {}", misfits,
+            return with_place(failure(TW_ERANGE, "{} values are out of range for type {}", misfits,
                                       name_of(request.view.type)),
                               request.variable);
         });

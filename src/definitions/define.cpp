@@ -223,7 +223,7 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
                                "{}: the definitions differ: {} on rank 0, {} on rank {}{}", path,
                                there, here, team.rank(),
                                is_attribute(here) || is_attribute(there)
-                                   ? " (with the setting attributes=first those of rank 0 count)"
+                                   ? " (to write the attributes of rank 0, use attributes=first)"
                                    : "");
         }
     };

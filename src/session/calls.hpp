@@ -98,7 +98,7 @@ inline std::int64_t step_of(const tw_file_impl& file) {
 
 inline Status check_open(const tw_file_impl& file) {
     if (!file.closed) return {};
-    if (!file.about) return failure(TW_ECLOSED, "the file is closed, and was long ago");
+    if (!file.about) return failure(TW_ECLOSED, "the file was closed earlier");
     return file.about->left.ok() ? failure(TW_ECLOSED, "{}: the file is closed", file.path())
                                  : file.about->left;
 }

@@ -169,9 +169,10 @@ void refused(tw_decomposition d, const std::string& settings) {
     OK(tw_create(session, path.c_str(), settings.c_str(), &file));
     OK(tw_def_var(file, "T", TW_FLOAT, "time y x", d));
     OK(tw_put_att_text(file, "T", "history", stamp(rank).c_str()));
-    REFUSED(tw_enddef(file), TW_EMISMATCH,
-            "attribute of 'T' 'history' = \"written on rank xx\" on rank 1 (with the setting "
-            "attributes=first those of rank 0 count)");
+    REFUSED(
+        tw_enddef(file), TW_EMISMATCH,
+        "attribute of 'T' 'history' = \"written on rank xx\" on rank 1 (to write the attributes of "
+        "rank 0, use attributes=first)");
     CHECK(tw_close(&file) == TW_EMISMATCH);
 
     OK(tw_create(session, path.c_str(), settings.c_str(), &file));

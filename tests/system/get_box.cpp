@@ -307,7 +307,7 @@ void bad_calls(const std::string& folder) {
     REFUSED(get("S", {0, 0, 0}, {1, 1, 1}, {}), TW_ENOTFOUND, "'S'");
     const std::int64_t zero[3] = {0, 0, 0}, all[3] = {5, 10, 12};
     REFUSED(tw_get_box(file, "T", TW_INT, zero, all, nullptr, odd ? nullptr : got.data()), TW_EARG,
-            "no array");
+            "array is missing");
     REFUSED(tw_get_box(file, "T", TW_INT, odd ? nullptr : zero, all, nullptr, got.data()), TW_EARG,
             "start or count");
     REFUSED(tw_get_box(file, "T", odd ? TW_CHAR : TW_INT, zero, all, nullptr, got.data()), TW_ETYPE,
@@ -331,7 +331,7 @@ void bad_calls(const std::string& folder) {
     const std::int64_t large[3] = {odd ? 1 : 0, 1, 0};
     const std::int64_t stride[3] = {1, 1, 4};
     REFUSED(tw_get_box(file, "T", TW_BYTE, large, two, stride, small.data()), TW_ERANGE,
-            "2 values do not fit type byte");
+            "2 values are out of range for type byte");
     CHECK(small[0] == (odd ? NC_FILL_BYTE : 100) && small[1] == (odd ? NC_FILL_BYTE : 104));
     tw_file copy = file;
     check_sections(file, 3);
