@@ -545,13 +545,14 @@ int tw_recover(const char* path, int longer, char* text, int64_t length);
 
 /* ---- files: reading ------------------------------------------------------------------------ */
 
-/* A file that is being written can be read through its own handle, by all functions that follow but
- * tw_open and tw_prefetch. It shows what the last tw_sync has made readable: the records that had
- * ended, and the fixed-size variables that had been put whole; what was put later is not seen
- * before the next tw_sync, but for elements that were written over. Before the first tw_sync:
- * TW_ESTATE; the same for a fixed-size variable that was not written. tw_get_deferred finds out
- * less than with a file that was opened to be read: the rest is told by tw_read. TW_EUNSUPPORTED:
- * sets of files (tile_files) and storage memory. See docs/reading.md. */
+/* A file that is being written can be read through its own handle, by all functions below except
+ * tw_open and tw_prefetch. They show what the last tw_sync made readable: the records that had
+ * ended, and the fixed-size variables that had been put completely. Later data are not seen before
+ * the next tw_sync, except elements that are written again. TW_ESTATE: before the first tw_sync;
+ * for a fixed-size variable that is not known to be complete; and for a netCDF-4 file with service
+ * background or servers, if something was put since the last tw_sync. TW_EUNSUPPORTED: sets of
+ * tiles (tile_files) and storage memory. tw_get_deferred checks less than for a file opened for
+ * reading; tw_read reports the rest. See docs/reading.md. */
 
 /**
  * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for
