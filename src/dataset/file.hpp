@@ -87,15 +87,14 @@ public:
     Format format() const { return format_; }
     const Status& failed() const { return failed_; }
     bool several_files() const { return in_files(); }
-    bool has_service() const { return service_ != nullptr; }
-    /// Waits until a service has written all that it was given. @note Collective
-    Status settle() { return service_ ? keep(service_->finish(false)) : Status{}; }
+    /// Whether it may be written at any time.
+    bool written_behind() const { return service_ != nullptr && !service_->in_calls(); }
+    /// Whether this rank knows of boxes in it, or of tw_put_record.
+    bool boxed() const { return boxed_; }
     /// Attributes that were put later: the variable, or -1.
     const std::vector<std::pair<int, Attribute>>& late_attributes() const { return late_; }
-    /// Records that are in the file when a tw_sync has succeeded, as far as this rank knows.
-    std::int64_t counted_records() const {
-        return std::max({records_, box_records_, existing_.kept});
-    }
+    /// Without boxes: records that are in the file when a tw_sync has succeeded.
+    std::int64_t counted_records() const { return std::max(records_, existing_.kept); }
 
     // Local, in define mode. See thalweg.h for the meaning of all.
     Status define_dimension(const std::string& name, std::int64_t length);

@@ -3,21 +3,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace thalweg::detail {
 
-void Readback::note(int variable, std::int64_t elements) {
-    const auto& variables = file_.definitions().variables;
-    const auto at = static_cast<std::size_t>(variable);
-    if (variable < 0 || variables[at].record) return;
-    // No memory: then the variable counts as not written.
-    (void)alone([&]() -> Status {
-        put_.resize(variables.size());
-        return {};
-    });
-    if (at < put_.size())
-        put_[at] += std::min(elements, std::numeric_limits<std::int64_t>::max() - put_[at]);
-}
+namespace {
+
+/// Different boxes of a variable that are remembered; with more it counts as not written whole.
+constexpr std::size_t most_boxes = 4096;
+
+}  // namespace
 
 /// Models put their variables in the same order in every step.
 int Readback::find(const std::string& variable) {
@@ -30,57 +25,178 @@ int Readback::find(const std::string& variable) {
     return found;
 }
 
-void Readback::note_put(const std::string& variable) {
-    const Definitions& d = file_.definitions();
-    const int at = find(variable);
-    if (at >= 0) note(at, d.variables[static_cast<std::size_t>(at)].elements());
+/// Null of a variable of which nothing needs to be known, or without memory: then it counts as not
+/// written.
+Readback::Put* Readback::put_of(int variable) {
+    touched_ = true;
+    const auto& variables = file_.definitions().variables;
+    const auto at = static_cast<std::size_t>(variable);
+    if (variable < 0 || variables[at].record) return nullptr;
+    (void)alone([&]() -> Status {
+        put_.resize(variables.size());
+        return {};
+    });
+    return at < put_.size() && !put_[at].written ? &put_[at] : nullptr;
 }
 
-void Readback::note_box(const std::string& variable, const std::int64_t* count) {
-    const Definitions& d = file_.definitions();
+void Readback::note_put(const std::string& variable) {
     const int at = find(variable);
-    if (at < 0) return;
-    const Variable& v = d.variables[static_cast<std::size_t>(at)];
-    // tw_sync fills the rest of it.
-    if (v.dims.empty() || volume(std::span(count, v.dims.size())) > 0) note(at, v.elements());
+    Put* const put = put_of(at);
+    if (put == nullptr) return;
+    put->by_put = true;
+    const auto& d = file_.definitions().variables[static_cast<std::size_t>(at)].decomposition;
+    note_record(variable, d->replicated ? nullptr : d.get());
+}
+
+void Readback::note_record(const std::string& variable, const Decomposition* decomposition) {
+    Put* const put = put_of(find(variable));
+    if (put == nullptr) return;
+    if (decomposition == nullptr) {
+        put->all |= team_.rank() == 0;
+        return;
+    }
+    put->serial = decomposition->serial;
+    put->held = decomposition->held;
+}
+
+void Readback::note_box(const std::string& variable, const std::int64_t* start,
+                        const std::int64_t* count) {
+    const int at = find(variable);
+    Put* const put = put_of(at);
+    if (put == nullptr) return;
+    const Variable& v = file_.definitions().variables[static_cast<std::size_t>(at)];
+    Box box;
+    for (std::size_t d = 0; d < v.shape.size(); ++d) {
+        box.low[box.nd] = start[d];
+        box.count[box.nd++] = count[d];
+    }
+    const auto same = [&](const Box& other) {
+        return other.low == box.low && other.count == box.count;
+    };
+    if (box.volume() == v.elements()) put->all = true;
+    if (put->all || box.volume() == 0 || put->boxes.size() >= most_boxes ||
+        std::any_of(put->boxes.begin(), put->boxes.end(), same))
+        return;
+    (void)alone([&]() -> Status {
+        put->boxes.push_back(box);
+        return {};
+    });
+}
+
+/// The definitions for those who ask from now on; names that were told before stay.
+Status Readback::tell() {
+    if (!told_.empty() && late_ == file_.late_attributes().size()) return {};
+    told_.push_back(file_.definitions());
+    for (const auto& [variable, attribute] : file_.late_attributes())
+        set_attribute(variable < 0
+                          ? told_.back().attributes
+                          : told_.back().variables[static_cast<std::size_t>(variable)].attributes,
+                      attribute);
+    late_ = file_.late_attributes().size();
+    return {};
+}
+
+/// Whether the ranks' boxes are all of a variable, and no two share an element: of others that is
+/// not known. @note Collective
+bool Readback::boxes_cover(std::size_t variable, Status& status) {
+    const Variable& v = file_.definitions().variables[variable];
+    Decomposition given;
+    status = team_.agree(alone([&]() -> Status {
+        for (std::size_t d = 0; d < v.shape.size(); ++d) given.dims.push_back(std::to_string(d));
+        given.shape = v.shape;
+        given.halo_low.assign(v.shape.size(), 0);
+        given.halo_high = given.halo_low;
+        given.blocks = put_[variable].boxes;
+        return {};
+    }));
+    if (!status.ok()) return false;
+    std::shared_ptr<const Decomposition> made;
+    Status fits = make_decomposition(team_.world(), std::move(given), made);
+    if (!fits.ok() && fits.code != TW_EOVERLAP) status = std::move(fits);
+    return fits.ok() && made->whole;
+}
+
+/// Which of the fixed-size variables are written by now, all of them: what no rank puts is filled
+/// with the rest of it, but where the file has boxes. @note Collective
+/// @param open  those of which that was not known, the same on every rank
+Status Readback::find_written(std::span<const std::size_t> open, bool boxed) {
+    const auto& variables = file_.definitions().variables;
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+    enum : std::size_t { by_put, all, serial, not_serial, words };
+    std::vector<std::int64_t> most, sums;
+    Status status = team_.agree(alone([&]() -> Status {
+        most.assign(words * open.size(), none);
+        sums.assign(2 * open.size(), 0);
+        return {};
+    }));
+    if (!status.ok()) return status;
+    const std::int64_t limit = std::numeric_limits<std::int64_t>::max() / team_.size();
+    for (std::size_t i = 0; i < open.size(); ++i) {
+        const Put& put = put_[open[i]];
+        std::int64_t* const row = most.data() + words * i;
+        row[by_put] = put.by_put;
+        row[all] = put.all;
+        if (put.serial >= 0) {
+            row[serial] = put.serial;
+            row[not_serial] = -put.serial;
+            sums[2 * i] = std::min(put.held, limit);
+        }
+        for (const Box& box : put.boxes)
+            sums[2 * i + 1] = std::min(limit, sums[2 * i + 1] + std::min(limit / 2, box.volume()));
+    }
+    team_.all_reduce(most, Reduce::max);
+    team_.all_reduce(sums, Reduce::sum);
+    for (std::size_t i = 0; i < open.size(); ++i) {
+        const std::int64_t* const row = most.data() + words * i;
+        const std::int64_t elements = variables[open[i]].elements();
+        // No two ranks hold an element of one decomposition.
+        const bool held =
+            row[serial] != none && row[serial] == -row[not_serial] && sums[2 * i] >= elements;
+        bool written = (row[by_put] > 0 && !boxed) || row[all] > 0 || held || elements == 0;
+        if (!written && sums[2 * i + 1] >= elements) {
+            written = boxes_cover(open[i], status);
+            if (!status.ok()) return status;
+        }
+        put_[open[i]].written = written;
+        if (written) put_[open[i]].boxes = {};
+    }
+    return {};
 }
 
 /// What is readable now is the same on all ranks.
 Status Readback::synced() {
     const auto& variables = file_.definitions().variables;
-    std::vector<std::int64_t> put;
+    std::vector<std::size_t> open;
     Status status = team_.agree(alone([&]() -> Status {
-        put.resize(variables.size() + 1);
-        if (told_.empty() || late_ != file_.late_attributes().size()) {
-            told_.push_back(file_.definitions());
-            for (const auto& [variable, attribute] : file_.late_attributes())
-                set_attribute(
-                    variable < 0
-                        ? told_.back().attributes
-                        : told_.back().variables[static_cast<std::size_t>(variable)].attributes,
-                    attribute);
-            late_ = file_.late_attributes().size();
+        if (Status told = tell(); !told.ok()) return told;
+        put_.resize(variables.size());
+        for (std::size_t i = 0; i < variables.size(); ++i) {
+            put_[i].written |= file_.contents() != nullptr;
+            if (!variables[i].record && !put_[i].written) open.push_back(i);
         }
-        lacking_.clear();
-        lacking_.reserve(variables.size());
         return {};
     }));
     if (!status.ok()) return status;
-    // Of one that is put whole, every rank that has some of it has put that. Of boxes, fewer
-    // elements than the variable has are not all of it.
-    for (std::size_t i = 0; i < put_.size(); ++i)
-        put[i] = std::min({put_[i], variables[i].elements(),
-                           std::numeric_limits<std::int64_t>::max() / team_.size()});
-    team_.all_reduce(std::span(put).first(variables.size()), Reduce::sum);
-    put.back() = file_.counted_records();
-    team_.all_reduce(std::span(put).last(1), Reduce::max);
-    if (file_.contents() == nullptr)
-        for (std::size_t i = 0; i < variables.size(); ++i)
-            if (!variables[i].record && put[i] < variables[i].elements())
-                lacking_.push_back(variables[i].name);
-    const Format format = file_.format();
-    contents_.emplace(told_.back(), put.back(), name_of(format), !has_new_types(format));
+    std::int64_t words[] = {file_.boxed() ? 1 : 0, file_.counted_records()};
+    team_.all_reduce(words, Reduce::max);
+    if (status = find_written(open, words[0] != 0); !status.ok()) return status;
+    status = team_.agree(alone([&]() -> Status {
+        std::vector<std::string> lacking;
+        for (const std::size_t i : open)
+            if (!put_[i].written) lacking.push_back(variables[i].name);
+        lacking_ = std::move(lacking);
+        return {};
+    }));
+    if (!status.ok()) return status;
+    touched_ = false;
     stale_ = true;
+    // Of boxes, the file knows how many records are complete.
+    if (words[0] != 0 && supported().ok() && look().ok()) {
+        words[1] = reader_->contents().records();
+        stale_ = !team_.agree(alone([&] { return reader_->show(words[1], lacking_); })).ok();
+    }
+    const Format format = file_.format();
+    contents_.emplace(told_.back(), words[1], name_of(format), !has_new_types(format));
     return {};
 }
 
@@ -102,28 +218,40 @@ Status Readback::supported() const {
     return {};
 }
 
-/// Whether nothing may be written while the file is read: HDF5 does not bear that its index changes
-/// while it looks at it. Other ranks do not go on before all have read.
-bool Readback::settles() const { return file_.has_service() && is_netcdf4(file_.format()); }
+/// Whether nothing may be under way while the file is read: HDF5 does not bear that its index
+/// changes while it looks at it. Other ranks do not go on before all have read.
+bool Readback::must_rest() const { return file_.written_behind() && is_netcdf4(file_.format()); }
 
-/// Opens the file, or looks for what the last tw_sync has made readable. @note Collective
+Status Readback::readable_now() const {
+    if (!contents_) return not_synced();
+    if (Status status = supported(); !status.ok()) return status;
+    if (!touched_ || !must_rest()) return {};
+    return failure(TW_ESTATE,
+                   "{}: a netCDF-4 file with service {} can be read only directly after tw_sync, "
+                   "before more is put (rank {})",
+                   file_.path(), file_.options().service, team_.rank());
+}
+
+/// Finds out whether the file can be read, and opens it, or looks for what the last tw_sync has
+/// made readable. @note Collective
 Status Readback::ready(Call call) {
-    if (reader_ && !stale_ && !settles()) return {};
-    const Status mine = alone([&] { return contents_ ? supported() : not_synced(); });
+    if (reader_ && !stale_ && !must_rest()) return {};
     const auto describe = [&] { return "of " + file_.path(); };
-    Status status =
-        arena_source_.meeting()
-            .enter({call, file_.serial(), 0, false, std::ref(describe)}, mine, file_.failed(), {})
-            .status;
-    if (status.ok() && settles()) status = file_.settle();
-    if (!status.ok() || (reader_ && !stale_)) return status;
-    status = reader_ ? reader_->refresh() : open();
-    if (!status.ok()) {
-        reader_.reset();
-        return status;
-    }
+    Status status = arena_source_.meeting()
+                        .enter({call, file_.serial(), 0, false, std::ref(describe)},
+                               alone([&] { return readable_now(); }), file_.failed(), {})
+                        .status;
+    if (status.ok() && (!reader_ || stale_)) status = look();
+    if (!status.ok() || !stale_) return status;
     status = team_.agree(alone([&] { return reader_->show(contents_->records(), lacking_); }));
     stale_ = !status.ok();
+    return status;
+}
+
+/// The same status on every rank; without success there is no reader. @note Collective
+Status Readback::look() {
+    Status status = reader_ ? reader_->refresh() : open();
+    if (!status.ok()) reader_.reset();
     return status;
 }
 

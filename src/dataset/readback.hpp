@@ -20,13 +20,16 @@ namespace thalweg::detail {
 
 class Readback {
 public:
-    Readback(Team& team, ArenaSource& arena, File& file)
+    Readback(Team& team, ArenaSource& arena, const File& file)
         : team_(team), arena_source_(arena), file_(file) {}
 
-    /// A put of this rank that succeeded.
+    /// A tw_put of this rank that succeeded.
     void note_put(const std::string& variable);
-    /// The same of a box.
-    void note_box(const std::string& variable, const std::int64_t* count);
+    /// The same of tw_put_record.
+    void note_record(const std::string& variable, const Decomposition* decomposition);
+    void note_box(const std::string& variable, const std::int64_t* start,
+                  const std::int64_t* count);
+    void note_step() { touched_ = true; }
     /// After a tw_sync that succeeded. @note Collective
     Status synced();
 
@@ -52,19 +55,35 @@ private:
         std::vector<std::int64_t> extent, byte_stride;
     };
 
+    /// What this rank has put of a fixed-size variable.
+    struct Put {
+        bool by_put = false;     ///< by tw_put
+        bool all = false;        ///< it alone has put all of it
+        int serial = -1;         ///< of the decomposition that it was put by; the latest
+        std::int64_t held = 0;   ///< elements, by that
+        std::vector<Box> boxes;  ///< different ones
+        bool written = false;    ///< by all ranks, at a tw_sync: all of it
+    };
+
     Status not_synced() const;
     Status supported() const;
-    bool settles() const;
+    Status readable_now() const;
+    bool must_rest() const;
     Status ready(Call call);
+    Status look();
     Status open();
+    Put* put_of(int variable);
     int find(const std::string& variable);
-    void note(int variable, std::int64_t elements);
+    Status tell();
+    Status find_written(std::span<const std::size_t> open, bool boxed);
+    bool boxes_cover(std::size_t variable, Status& status);
 
     Team& team_;
     ArenaSource& arena_source_;
-    File& file_;
+    const File& file_;
     int next_ = 0;                      ///< the variable that is likely to be put next
-    std::vector<std::int64_t> put_;     ///< elements of each fixed-size variable, by this rank
+    std::vector<Put> put_;              ///< of each variable
+    bool touched_ = false;              ///< this rank has put something since the last tw_sync
     std::list<Definitions> told_;       ///< the latest last; names of all of them are in use
     std::size_t late_ = 0;              ///< attributes that the latest has beside the file's
     std::optional<Contents> contents_;  ///< as of the last tw_sync

@@ -34,7 +34,7 @@ public:
     /// that are `filled` and the variables of the next record that are `written`.
     void go_on(std::int64_t records, std::vector<char> filled, std::vector<char> written);
     /// With boxes: all ranks have ended their step, or are at a `mark`; records without data are
-    /// filled, and at a mark the rest of fixed-size variables that have some.
+    /// filled.
     Status end_boxes(std::int64_t records, bool mark);
     /// With boxes, at the end: fills what was never written of the fixed-size variables.
     Status fill_fixed();

@@ -235,10 +235,6 @@ Status Composer::fill_untouched(int variable, std::int64_t record) {
 }
 
 Status Composer::end_boxes(std::int64_t records, bool mark) {
-    // What is read now is not what was on the disk before.
-    for (const Place& p : spaces_.fixed.places)
-        if (mark && touched_.contains({p.variable, 0}))
-            if (Status status = fill_untouched(p.variable, 0); !status.ok()) return status;
     step_ = mark ? 0 : step_ + 1;
     std::erase_if(ahead_, [&](const auto& of) { return mark || of.first.step <= step_; });
     for (; records_ < records; ++records_) {

@@ -177,6 +177,23 @@ int with_put(tw_file file, const char* var, F&& put, const char* call = __builti
         call);
 }
 
+/// The same by a decomposition that the call names.
+template <class F>
+int with_record(tw_file file, const char* var, tw_decomposition decomposition, F&& put,
+                const char* call = __builtin_FUNCTION()) {
+    return with_file(
+        file,
+        [&](File& f) -> Status {
+            std::shared_ptr<const Decomposition> held;
+            if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+            Status status = put(f, held);
+            if (status.ok() || status.code == TW_ERANGE)
+                file->readback->note_record(text_or_empty(var), held.get());
+            return status;
+        },
+        call);
+}
+
 }  // namespace
 
 extern "C" {
@@ -396,16 +413,14 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
     return with_file(file, [&](File& f) {
         Status status = f.put_box(text_or_empty(var), type, start, count, data);
         if (status.ok() || status.code == TW_ERANGE)
-            file->readback->note_box(text_or_empty(var), count);
+            file->readback->note_box(text_or_empty(var), start, count);
         return status;
     });
 }
 
 int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                   tw_type type, const void* data, int64_t n) {
-    return with_put(file, var, [&](File& f) -> Status {
-        std::shared_ptr<const Decomposition> held;
-        if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
         return f.put_record(text_or_empty(var), held, record, type, data, n);
     });
 }
@@ -413,16 +428,17 @@ int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
 int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
                           int64_t record, tw_type type, const void* data, int rank,
                           const int64_t* extent, const int64_t* byte_stride) {
-    return with_put(file, var, [&](File& f) -> Status {
-        std::shared_ptr<const Decomposition> held;
-        if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
         return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
                                     byte_stride);
     });
 }
 
 int tw_end_step(tw_file file) {
-    return with_file(file, [](File& f) { return f.end_step(); });
+    return with_file(file, [&](File& f) {
+        file->readback->note_step();
+        return f.end_step();
+    });
 }
 
 int tw_sync(tw_file file, int durable) {
