@@ -67,8 +67,9 @@ static inline nc_type cfio_type_to_nc(cfio_type type) {
 #define CFIO_ERROR_EXCEED_BOUND (-400) /* index out of bounds */
 #define CFIO_ERROR_NC_NO_EXIST (-401)  /* no such file, dimension or variable */
 #define CFIO_ERROR_VAR_NO_EXIST (-401)
-#define CFIO_ERROR_NC (-500) /* the file cannot be created, cannot hold this, or was not written   \
-                              */
+#define CFIO_ERROR_NC                                                                              \
+    (-500) /* the file cannot be created, cannot hold this, or was not written                     \
+            */
 
 /* Code between the two is executed by the clients only. */
 #define CFIO_START(...) if (cfio_proc_type() == CFIO_PROC_CLIENT) {

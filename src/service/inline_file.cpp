@@ -59,9 +59,10 @@ void InlineFile::cut(const Parcel& parcel) {
     const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
     if (packed.entries.empty()) return;
     for (std::size_t w = 0; w < packets_.size(); ++w) {
-        std::vector<char> message;
-        if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, message))
-            packets_[w].bytes.insert(packets_[w].bytes.end(), message.begin(), message.end());
+        std::vector<char>& bytes = packets_[w].bytes;
+        const std::size_t before = bytes.size();
+        if (!append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, bytes))
+            bytes.resize(before);
     }
 }
 
@@ -85,10 +86,24 @@ Status InlineFile::finish(bool durable) {
     last_ = words[1] != 0;
     std::vector<Packet> received;
     Status status = alone([&]() -> Status {
-        received = team_.world().exchange(packets_);
+        std::vector<Packet> sent;
+        for (Packet& p : packets_)
+            if (!p.bytes.empty()) sent.push_back(std::move(p));
+        const auto give_back = [&] {
+            for (Packet& s : sent)
+                for (Packet& p : packets_)
+                    if (p.rank == s.rank) p.bytes = std::move(s.bytes);
+        };
+        try {
+            received = team_.world().exchange(sent);
+        } catch (const std::bad_alloc&) {
+            give_back();
+            throw;
+        }
+        give_back();
         return {};
     });
-    for (Packet& p : packets_) p.bytes = {};
+    for (Packet& p : packets_) p.bytes.clear();  // their memory serves the next step
     if (status = end(std::move(status)); !status.ok()) return status;
     status = composer_ ? alone([&] { return compose(received); }) : Status{};
     if (status.ok() && durable) status = storage_.sync();

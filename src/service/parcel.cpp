@@ -169,6 +169,12 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     clipped.bare = parcel.bare;
     clipped.with_halo = parcel.with_halo;
     std::vector<char> data;
+    std::int64_t most = 0;
+    for (const Parcel::Entry& e : parcel.entries)
+        most += rounded(
+            elements_of(e.held) *
+            static_cast<std::int64_t>(variables[static_cast<std::size_t>(e.variable)].element()));
+    data.reserve(static_cast<std::size_t>(most));
     Clips clips;
     for (const Parcel::Entry& e : parcel.entries) {
         const Variable& v = variables[static_cast<std::size_t>(e.variable)];

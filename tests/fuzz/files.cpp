@@ -151,7 +151,8 @@ void known_cases(const std::string& folder) {
     refused("", {TW_EFORMAT}, "truncated inside its header");
     refused("CDF", {TW_EFORMAT}, "truncated inside its header");
     refused("a text\n", {TW_EFORMAT}, "does not begin with CDF");
-    refused(std::string("CDF\x07", 4) + std::string(100, '\0'), {TW_EFORMAT}, "unknown format version");
+    refused(std::string("CDF\x07", 4) + std::string(100, '\0'), {TW_EFORMAT},
+            "unknown format version");
     refused("\211HDF\r\n\032\n" + std::string(600, '\0'), {TW_EFORMAT}, "HDF5");
     check::step("a directory");
     CHECK(victim.open(folder) == TW_EFORMAT &&

@@ -103,7 +103,8 @@ void wrong_arguments() {
             "flags 6");
     // Wrong on the last rank alone.
     const bool odd = rank() == ranks() - 1;
-    REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG, "array is missing");
+    REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG,
+            "array is missing");
     CHECK(tw_get_deferred(file, "T", line, 7, TW_FLOAT, got, 2) == TW_EBOUNDS);
     CHECK(tw_put(file, "T", TW_FLOAT, got, 2) == TW_ESTATE);
     CHECK(tw_end_step(file) == TW_ESTATE);
