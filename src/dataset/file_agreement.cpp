@@ -103,8 +103,8 @@ Status File::mixed_forms(std::size_t variable, bool put) {
             return std::string();
         };
         const std::string message = fmt::format(
-            "{}: variable '{}': the ranks give different forms of it: without halo, {}; with halo, "
-            "{}. If the boxes share an array of fixed extents, declare these with tw_pad",
+            "{}: variable '{}': the ranks pass arrays of different forms: without halo, {}; with "
+            "halo, {}. If the boxes share an array of fixed extents, declare them with tw_pad",
             path_, v.name, first('-'), first('+'));
         text.assign(message.begin(), message.end());
     }
@@ -130,7 +130,7 @@ Status File::missing_variables(const std::vector<std::int64_t>& missing) {
         }
         if (number > 16) ranks.push_back(fmt::format("and {} more", number - 16));
         const std::string message =
-            fmt::format("{}: variable '{}' of record {} was not put on rank {}, but on others",
+            fmt::format("{}: variable '{}' of record {} was not put on rank {}, but was on others",
                         path_, v.name, options_.wording.index(records_), joined(ranks, ", "));
         text.assign(message.begin(), message.end());
     }

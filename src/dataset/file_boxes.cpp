@@ -33,13 +33,13 @@ Status File::allow_boxes(int variable) const {
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     if (is_netcdf4(format_) && needs_whole_chunks(definitions_))
         return failure(TW_ESTATE,
-                       "{}: variable '{}': a file with filters or given chunks takes no boxes and "
-                       "no tw_put_record (rank {})",
+                       "{}: variable '{}': tw_put_box and tw_put_record cannot write to a file "
+                       "with filters or requested chunks (rank {})",
                        path_, v.name, team_.rank());
     if (!service_ && storage_->collective())
         return failure(TW_ESTATE,
-                       "{}: variable '{}': storage {} takes no boxes and no tw_put_record: use "
-                       "another one (rank {})",
+                       "{}: variable '{}': tw_put_box and tw_put_record do not work with "
+                       "storage={}; use posix (rank {})",
                        path_, v.name, storage_->name(), team_.rank());
     return {};
 }
@@ -53,8 +53,8 @@ Status File::use_boxes(int variable, std::int64_t first, std::int64_t records) {
     const bool open = !v.record || (first <= records_ && records_ < first + records);
     if (open && (pending.put || (pending.written && v.record)))
         return failure(TW_ESTATE,
-                       "{}: variable '{}': tw_put was used on it in this step; call tw_end_step "
-                       "before boxes of the same record (rank {})",
+                       "{}: variable '{}': tw_put has written this record in this step; call "
+                       "tw_end_step before tw_put_box or tw_put_record (rank {})",
                        path_, v.name, team_.rank());
     if (!service_ && !early_) {
         Status status = alone([&] { return make_inline_file(); });
@@ -133,10 +133,10 @@ Status File::turn_to_boxes() {
 Status File::check_records(int variable, std::int64_t first, std::int64_t records) const {
     if (first + records <= most_records(format_)) return {};
     return failure(TW_EFORMAT,
-                   "{}: variable '{}': record {} is more than format {} can count; cdf5 can "
+                   "{}: variable '{}': format {} cannot count record {}; cdf5 can "
                    "(rank {})",
                    path_, definitions_.variables[static_cast<std::size_t>(variable)].name,
-                   options_.wording.index(first + records - 1), name_of(format_), team_.rank());
+                   name_of(format_), options_.wording.index(first + records - 1), team_.rank());
 }
 
 Status File::put_box(const std::string& name, int type, const std::int64_t* start,
@@ -177,7 +177,8 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
         return {};
     }
     if (data == nullptr)
-        return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name, rank);
+        return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                       path_, name, rank);
     if (Status s = check_records(at, first, records); !s.ok()) return s;
     if (Status s = use_boxes(at, first, records); !s.ok()) return s;
     ArrayView view;
@@ -212,7 +213,8 @@ Status File::place(int variable, const std::shared_ptr<const Decomposition>& dec
     made.decomposition = decomposition;
     if (Status s = match_dimensions(*decomposition, dims, v.shape, made.order); !s.ok()) return s;
     if (decomposition->listed && decomposition->listed->shared)
-        return failure(TW_EOVERLAP, "the decomposition is TW_LIST_SHARED, which is for reading");
+        return failure(TW_EOVERLAP,
+                       "the decomposition is TW_LIST_SHARED, which allows reading only");
     made.held = held_by(*decomposition, made.order, v.shape);
     if (placed_.size() == most_placed) placed_.erase(placed_.begin());
     placed_.push_back(std::move(made));
@@ -232,8 +234,9 @@ Status File::put_placed(const std::string& name,
     if (Status s = poll_service(); !s.ok()) return s;
     const Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
     if (v.record && (record < 0 || record == INT64_MAX))
-        return failure(TW_EBOUNDS, "{}: variable '{}': there is no record {} (rank {})", path_,
-                       name, options_.wording.index(record), team_.rank());
+        return failure(TW_EBOUNDS, "{}: variable '{}': record is {}; the first one is {} (rank {})",
+                       path_, name, options_.wording.index(record), options_.wording.index(0),
+                       team_.rank());
     const Status put = alone([&]() -> Status {
         const std::int64_t first = v.record ? record : 0;
         if (Status s = check_records(at, first, 1); !s.ok()) return s;
@@ -251,8 +254,9 @@ Status File::put_placed(const std::string& name,
         view.type = static_cast<tw_type>(type);
         if (Status s = with_place(check(*whole, view), at); !s.ok()) return s;
         if (data == nullptr && whole->stored > 0)
-            return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name,
-                           team_.rank());
+            return failure(TW_EARG,
+                           "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                           path_, name, team_.rank());
         Placed own;
         const Placed* placed = &own;
         if (decomposition) {
@@ -360,8 +364,8 @@ Status File::no_room_for_boxes(const Variable& v) const {
     const bool inline_ = options_.service == "inline";
     return failure(
         TW_ENOMEM,
-        "{}: variable '{}': what this rank has put in this step is more than setting {} "
-        "({} bytes): raise it, or call tw_end_step more often (rank {})",
+        "{}: variable '{}': this rank has put more in this step than setting {} allows "
+        "({} bytes): increase it, or call tw_end_step more often (rank {})",
         path_, v.name, inline_ ? "staging" : "queue",
         inline_ ? options_.staging : (service_ ? service_->outbox().capacity() : options_.queue),
         team_.rank());

@@ -17,9 +17,9 @@ Status File::check_type(const std::string& name, int type, int& variable) const 
         return failure(TW_ETYPE, "{}: variable '{}': {} (rank {})", path_, name, no_type(type),
                        team_.rank());
     if ((type == TW_CHAR) != (v.type == TW_CHAR))
-        return failure(TW_ETYPE,
-                       "{}: variable '{}' is of type {}; {} cannot be converted (rank {})", path_,
-                       name, name_of(v.type), name_of(static_cast<tw_type>(type)), team_.rank());
+        return failure(
+            TW_ETYPE, "{}: variable '{}' has type {}, and {} cannot be converted to it (rank {})",
+            path_, name, name_of(v.type), name_of(static_cast<tw_type>(type)), team_.rank());
     return {};
 }
 
@@ -27,14 +27,14 @@ Status File::check_put(const std::string& name, int type, const void* data, int&
     if (Status s = check_type(name, type, variable); !s.ok()) return s;
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     if (pending_[static_cast<std::size_t>(variable)].boxed)
-        return failure(
-            TW_ESTATE,
-            "{}: variable '{}': this step has boxes of it; call tw_end_step before tw_put "
-            "(rank {})",
-            path_, name, team_.rank());
+        return failure(TW_ESTATE,
+                       "{}: variable '{}': tw_put_box or tw_put_record has written this record in "
+                       "this step; call tw_end_step before tw_put "
+                       "(rank {})",
+                       path_, name, team_.rank());
     if (data == nullptr && v.decomposition->stored > 0)
-        return failure(TW_EARG, "{}: variable '{}': no data given (rank {})", path_, name,
-                       team_.rank());
+        return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                       path_, name, team_.rank());
     return {};
 }
 
@@ -196,7 +196,7 @@ Status File::stage(int variable, const ArrayView& view) {
         staging_ = make_private_memory(staging_bytes_);
         if (!staging_)
             return failure(TW_ENOMEM,
-                           "{}: variable '{}': no memory for {} bytes of copies (rank {})", path_,
+                           "{}: variable '{}': out of memory: {} bytes for copies (rank {})", path_,
                            v.name, staging_bytes_, team_.rank());
         figures_.staging_bytes = static_cast<std::int64_t>(staging_bytes_);
     }

@@ -33,15 +33,15 @@ void File::choose_service() {
     }
     std::string reason;
     if (storage_->collective())
-        reason = fmt::format("storage {} writes collectively, which needs the model's own calls",
+        reason = fmt::format("storage {} writes collectively, so the model's own calls must write",
                              storage_->name());
     else if (options_.method == "direct")
-        reason = "method direct writes from every rank's own arrays";
+        reason = "with method=direct every rank writes from its own arrays";
     else if (options_.service == "servers" && !servers)
         reason = "no ranks are set aside as servers (setting servers of tw_init)";
     if (reason.empty()) return;
     if (team_.rank() == 0)
-        log::info("{}: service {} is not possible, it is inline: {}", path_, options_.service,
+        log::info("{}: service={} is not possible, using inline: {}", path_, options_.service,
                   reason);
     options_.service = "inline";
 }
@@ -87,8 +87,9 @@ void File::plan_queue(ServicePlan& plan) {
     part_bytes_ = -words[1] / 4;
     if (in_parts_ && team_.rank() == 0)
         log::info(
-            "{}: a step exceeds the queue of {} bytes on some rank: variables go in parts, and the "
-            "ranks must put them in the same order",
+            "{}: a step exceeds the queue of {} bytes on some rank: variables are written in "
+            "parts, and "
+            "all ranks must put them in the same order",
             path_, plan.queue);
 }
 
@@ -104,7 +105,8 @@ Status File::plan_holdings() try {
     });
     return {};
 } catch (const std::bad_alloc&) {
-    return failure(TW_ENOMEM, "{}: no memory for what this rank holds (rank {})", path_,
+    return failure(TW_ENOMEM,
+                   "{}: out of memory for the description of what this rank holds (rank {})", path_,
                    team_.rank());
 }
 
@@ -141,7 +143,7 @@ Status File::plan_service() {
         if (status.code == TW_ENOMEM) {
             // Systems that keep the memory of processes apart can still write.
             if (team_.rank() == 0)
-                log::warn("{}: service background is not possible, it is inline: {}", path_,
+                log::warn("{}: service=background is not possible, using inline: {}", path_,
                           status.text);
             figures_.service = options_.service = "inline";
             return this->plan();
@@ -202,7 +204,7 @@ Status File::mismatch(Call call, int variable) {
 Status File::no_room(const Variable& v) {
     Status status =
         service_->outbox().no_memory()
-            ? failure(TW_ENOMEM, "{}: variable '{}': no memory for the queue (rank {})", path_,
+            ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})", path_,
                       v.name, team_.rank())
         : !boxes_.empty()
             ? no_room_for_boxes(v)
@@ -411,10 +413,10 @@ Status File::take_misfits(bool records) {
         const Variable& v = definitions_.variables[i];
         if (misfits_[i] == 0 || (v.record && !records)) continue;
         if (status.ok())
-            status = failure(
-                TW_ERANGE,
-                "{}: {} values of variable '{}' do not fit type {}: they are filled (rank {})",
-                path_, misfits_[i], v.name, name_of(v.type), team_.rank());
+            status = failure(TW_ERANGE,
+                             "{}: {} values of variable '{}' do not fit type {}; fill values are "
+                             "written instead (rank {})",
+                             path_, misfits_[i], v.name, name_of(v.type), team_.rank());
         misfits_[i] = 0;
     }
     if (misfit_.ok()) misfit_ = status;
@@ -435,8 +437,8 @@ Status File::end_step_agreed(const Status& lost, const Agreed& agreed) {
         return keep(lost);
     }
     if (!boxed_ && records_ >= most_records(format_))
-        return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
-                            path_, options_.wording.index(records_), name_of(format_)));
+        return keep(failure(TW_EFORMAT, "{}: format {} cannot count record {}; cdf5 can", path_,
+                            name_of(format_), options_.wording.index(records_)));
     Status mine = queue_deferred(true, agreed);
     if (mine.code == TW_EMISMATCH) return mine;
     if (Status s = publish_queued(UnitKind::step); !s.ok()) return s;

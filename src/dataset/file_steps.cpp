@@ -76,10 +76,10 @@ Status File::finish_write(Status mine, Written written, bool durable) {
         const Variable& v = definitions_.variables[i];
         if (misfits_[i] == 0 || (v.record && written == Written::fixed)) continue;
         if (misfit.ok())
-            misfit = failure(
-                TW_ERANGE,
-                "{}: {} values of variable '{}' do not fit type {}: they are filled (rank {})",
-                path_, misfits_[i], v.name, name_of(v.type), team_.rank());
+            misfit = failure(TW_ERANGE,
+                             "{}: {} values of variable '{}' do not fit type {}; fill values are "
+                             "written instead (rank {})",
+                             path_, misfits_[i], v.name, name_of(v.type), team_.rank());
         misfits_[i] = 0;
     }
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
@@ -144,8 +144,8 @@ Status File::end_step() {
     if (Status s = agree_on(Call::end_step, -1, check_deferred(true), agreed); !s.ok()) return s;
     if (service_) return end_step_agreed({}, agreed);
     if (records_ >= most_records(format_))
-        return keep(failure(TW_EFORMAT, "{}: record {} is more than format {} can count; cdf5 can",
-                            path_, options_.wording.index(records_), name_of(format_)));
+        return keep(failure(TW_EFORMAT, "{}: format {} cannot count record {}; cdf5 can", path_,
+                            name_of(format_), options_.wording.index(records_)));
     Status status = write_fixed(agreed, false);
     std::vector<Action> actions(record_.places.size(), Action::skip);
     for (std::size_t i = 0; i < actions.size(); ++i) {

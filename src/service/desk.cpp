@@ -513,9 +513,9 @@ Status Desk::check(std::span<const Parcel> parcels) const {
             };
             return detail::failure(
                 TW_EMISMATCH,
-                "{}: variable '{}' of record {}: the ranks give different forms of it: without "
+                "{}: variable '{}' of record {}: the ranks pass arrays of different forms: without "
                 "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
-                "extents, declare these with tw_pad",
+                "extents, declare them with tw_pad",
                 options_.path, definitions_.variables[v].name, options_.wording.index(first.record),
                 first_of(&Parcel::bare), first_of(&Parcel::with_halo));
         }
@@ -525,7 +525,7 @@ Status Desk::check(std::span<const Parcel> parcels) const {
             if ((p.lacking[v / 64] & bit) != 0) ranks.push_back(p.head.rank);
         std::sort(ranks.begin(), ranks.end());
         return detail::failure(
-            TW_EMISSING, "{}: variable '{}' of record {} was not put on rank {}, but on others",
+            TW_EMISSING, "{}: variable '{}' of record {} was not put on rank {}, but was on others",
             options_.path, definitions_.variables[v].name, options_.wording.index(first.record),
             joined(ranks, ", "));
     }

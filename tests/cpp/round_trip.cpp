@@ -80,6 +80,24 @@ void run(int rank, int size) {
         moved.close();
         CHECK(code_of([&] { moved.end_step(); }) == TW_EHANDLE);
     }
+    {
+        thalweg::File file = io.create("record.nc");
+        file.def_dim("time", TW_UNLIMITED);
+        file.def_dim("lat", rows * size);
+        file.def_dim("lon", lon);
+        file.def_var("V", TW_DOUBLE, "time lat lon");
+        std::vector<double> v(static_cast<std::size_t>(rows * lon), 10 + rank), got(v.size());
+        file.put_record("V", cells, 1, v);
+        const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, 8};
+        file.put_record_strided("V", cells, 0, v.data(), extent, stride);
+        CHECK(code_of([&] { file.put_record("V", cells, -1, v); }) == TW_EBOUNDS);
+        CHECK(code_of([&] { file.put_record("V", cells, 0, std::vector<double>(1)); }) ==
+              (v.size() == 1 ? TW_OK : TW_ESHAPE));
+        file.sync();
+        file.get<double>("V", cells, 1, got);
+        CHECK(got == v);
+        file.close();
+    }
     if (rank == 0) {
         CHECK(thalweg::recover("cpp.nc") == "cpp.nc: 3 records, already complete");
         CHECK(code_of([&] { thalweg::recover("nowhere.nc"); }) == TW_ENOTFOUND);

@@ -39,7 +39,7 @@ limited $((10 * 1024)) 3 "log=warning; node_size=2" "" "$@"
 expect "10 MiB for nodes of 2 ranks" "little memory is free: the exchange buffers of the 2 ranks" \
     "${command[@]}"
 limited 1024 3 "log=warning" "queue=2MiB; service=background" "$@"
-expect "no room for the queue" "service background is not possible, it is inline" "${command[@]}"
+expect "no room for the queue" "service=background is not possible, using inline" "${command[@]}"
 # Not even the least: all ranks are told, with the figure.
 limited 200 3 "log=warning" "" "$@"
 text=$(timeout 60 "${command[@]}" 2>&1)

@@ -115,7 +115,7 @@ TEST(Desk, NamesTheRanksThatLackAVariable) {
     o.work();
     EXPECT_EQ(o.desk->failure().code, TW_EMISSING);
     EXPECT_EQ(o.desk->failure().text,
-              "x.nc: variable 'v' of record 0 was not put on rank 1, 3, but on others");
+              "x.nc: variable 'v' of record 0 was not put on rank 1, 3, but was on others");
     for (int r = 0; r < 4; ++r) EXPECT_EQ(o.failure(r).text, o.desk->failure().text);
     EXPECT_EQ(o.file.counts().calls, 0);
 }
@@ -274,7 +274,7 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     lacking.publish(1, step);
     lacking.work();
     EXPECT_EQ(lacking.desk->failure().text,
-              "x.nc: variable 'v' of record 0 was not put on rank 0, but on others");
+              "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
 }
 
 // Boxes of one rank alone would be written as parts of rows, which the others' would have read and

@@ -461,7 +461,7 @@ void attributes() {
 
 /// Boxes change what they cover of records and fixed-size variables that are there.
 void boxes(MPI_Comm comm) {
-    OK(tw_init(comm, "log=off", &session));  // of one node: background takes no boxes on several
+    OK(tw_init(comm, "log=off", &session));
     decompose();
     make();
     tw_file file = append("mode=append; service=background");

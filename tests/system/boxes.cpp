@@ -335,7 +335,7 @@ void refused(Model& m, const std::string& service) {
     const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, row) == TW_OK);
     CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
-    CHECK_TEXT(m.error().find("this step has boxes of it") != std::string::npos, "%s",
+    CHECK_TEXT(m.error().find("call tw_end_step before tw_put") != std::string::npos, "%s",
                m.error().c_str());
     CHECK(tw_put_box(f, "nix", TW_FLOAT, start, count, row) == TW_ENOTFOUND);
     CHECK(tw_put_box(f, "U", TW_CHAR, start, count, row) == TW_ETYPE);
