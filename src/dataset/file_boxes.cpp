@@ -189,7 +189,6 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
     Strided from;
     from.base = static_cast<const char*>(data);
     const std::int64_t bytes = dense_strides(box.nd, box.count, size, from.stride);
-    misfits_[static_cast<std::size_t>(at)] = 0;
     for (std::int64_t r = 0; r < records; ++r, from.base += bytes)
         if (Status s = queue_box(at, first + r, held, box, from, view.type); !s.ok()) return s;
     if (v.record) box_records_ = std::max(box_records_, first + records);
@@ -237,7 +236,7 @@ Status File::put_placed(const std::string& name,
         return failure(TW_EBOUNDS, "{}: variable '{}': record is {}; the first one is {} (rank {})",
                        path_, name, options_.wording.index(record), options_.wording.index(0),
                        team_.rank());
-    const Status put = alone([&]() -> Status {
+    return alone([&]() -> Status {
         const std::int64_t first = v.record ? record : 0;
         if (Status s = check_records(at, first, 1); !s.ok()) return s;
         std::shared_ptr<const Decomposition> whole = decomposition;
@@ -269,7 +268,6 @@ Status File::put_placed(const std::string& name,
         if (Status s = allow_boxes(at); !s.ok()) return s;
         if (Status s = use_boxes(at, first, 1); !s.ok()) return s;
         use_netcdf_byte_rule(at, view);
-        misfits_[static_cast<std::size_t>(at)] = 0;
         for (const HeldBox& held : placed->held) {
             const Strided from = locate(*whole, placed->order, held, view);
             if (Status s = queue_box(at, first, held, held.box, from, view.type); !s.ok()) return s;
@@ -278,7 +276,6 @@ Status File::put_placed(const std::string& name,
         if (v.record) box_records_ = std::max(box_records_, first + 1);
         return take_misfits(true);
     });
-    return put;
 }
 
 Status File::put_record(const std::string& name,
@@ -345,6 +342,7 @@ Status File::queue_box(int variable, std::int64_t record, const HeldBox& held, c
         if (Status s = publish_boxes(); !s.ok()) return s;
         to = outbox.take(bytes);
     }
+    if (to == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
     if (to == nullptr) return outbox.no_memory() ? no_room(v) : no_room_for_boxes(v);
     open_bytes_ += needed;
     if (boxes_.empty()) boxes_mark_ = outbox.mark();

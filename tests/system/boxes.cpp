@@ -401,6 +401,14 @@ void misfit(Model& m, const std::string& service) {
     CHECK(tw_sync(f, 0) == TW_ERANGE);
     CHECK(tw_put_box(f, "U", TW_INT, start, count, good) == TW_OK);
     CHECK(tw_end_step(f) == TW_OK);
+    // What tw_put found is told, though other records of the variable follow.
+    const std::vector<int> whole(static_cast<std::size_t>(4 * m.size), 70000);
+    CHECK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size) == TW_OK);
+    const std::int64_t later[3] = {9, m.rank, 0};
+    const int box = tw_put_box(f, "U", TW_INT, later, count, good);
+    const int step = tw_end_step(f);
+    CHECK((box == TW_ERANGE || step == TW_ERANGE) == (m.rank == 0));
+    CHECK(tw_sync(f, 0) == TW_ERANGE);
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
