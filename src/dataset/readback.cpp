@@ -220,7 +220,7 @@ Status Readback::supported() const {
 
 /// Whether nothing may be under way while the file is read: HDF5 does not bear that its index
 /// changes while it looks at it. Other ranks do not go on before all have read.
-bool Readback::must_rest() const { return file_.written_behind() && is_netcdf4(file_.format()); }
+bool Readback::must_rest() const { return file_.written_any_time() && is_netcdf4(file_.format()); }
 
 Status Readback::readable_now() const {
     if (!contents_) return not_synced();
@@ -237,7 +237,7 @@ Status Readback::readable_now() const {
 Status Readback::ready(Call call) {
     if (reader_ && !stale_ && !must_rest()) return {};
     const auto describe = [&] { return "of " + file_.path(); };
-    Status status = arena_source_.meeting()
+    Status status = session_.meeting()
                         .enter({call, file_.serial(), 0, false, std::ref(describe)},
                                alone([&] { return readable_now(); }), file_.failed(), {})
                         .status;
@@ -259,7 +259,7 @@ Status Readback::open() {
     Status status = team_.agree(alone([&]() -> Status {
         FileOptions options = file_.options();
         options.read_ahead = false;  // what is read ahead may be written over
-        reader_ = std::make_unique<Reader>(team_, arena_source_, file_.data_path(), file_.serial(),
+        reader_ = std::make_unique<Reader>(team_, session_, file_.data_path(), file_.serial(),
                                            std::move(options));
         return {};
     }));
@@ -314,13 +314,13 @@ Status Readback::read() {
 }
 
 Status Readback::prefetch() {
-    return arena_source_.meeting().enter({Call::prefetch, file_.serial(), 0, false, {}}, alone([&] {
-                                             return failure(TW_ESTATE,
-                                                            "{}: the file is being written: "
-                                                            "tw_prefetch is only for files opened "
-                                                            "for reading",
-                                                            file_.path());
-                                         }));
+    return session_.meeting().enter({Call::prefetch, file_.serial(), 0, false, {}}, alone([&] {
+                                        return failure(TW_ESTATE,
+                                                       "{}: the file is being written: "
+                                                       "tw_prefetch is only for files opened "
+                                                       "for reading",
+                                                       file_.path());
+                                    }));
 }
 
 std::optional<ReadFigures> Readback::figures() {

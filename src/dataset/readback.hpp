@@ -20,8 +20,8 @@ namespace thalweg::detail {
 
 class Readback {
 public:
-    Readback(Team& team, ArenaSource& arena, const File& file)
-        : team_(team), arena_source_(arena), file_(file) {}
+    Readback(Team& team, SessionResources& session, const File& file)
+        : team_(team), session_(session), file_(file) {}
 
     /// A tw_put of this rank that succeeded.
     void note_put(const std::string& variable);
@@ -79,7 +79,7 @@ private:
     bool boxes_cover(std::size_t variable, Status& status);
 
     Team& team_;
-    ArenaSource& arena_source_;
+    SessionResources& session_;
     const File& file_;
     int next_ = 0;                      ///< the variable that is likely to be put next
     std::vector<Put> put_;              ///< of each variable

@@ -9,9 +9,10 @@
 
 namespace thalweg::detail {
 
-Reader::Reader(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
+Reader::Reader(Team& team, SessionResources& session, std::string path, int serial,
+               FileOptions options)
     : team_(team),
-      arena_source_(arena),
+      session_(session),
       path_(std::move(path)),
       serial_(serial),
       options_(std::move(options)) {}
@@ -39,7 +40,7 @@ Status Reader::choose_readers() {
 Status Reader::open() {
     Stopwatch watch(figures_.open);
     Status status;
-    arena_ = arena_source_.arena(status);
+    arena_ = session_.arena(status);
     if (!status.ok()) return status;
     if (status = choose_readers(); !status.ok()) return status;
     source_ = open_source(team_.world(), path_, reads(), status);
@@ -215,7 +216,7 @@ Status Reader::readable(int variable, std::int64_t record) const {
 
 Status Reader::close() {
     Status status = source_ ? agree_on(Call::close, {}, {}) : Status{};
-    if (!arena_source_.meeting().parted()) leave();
+    if (!session_.meeting().parted()) leave();
     return status;
 }
 

@@ -69,7 +69,7 @@ void Background::run() {
 
 namespace {
 
-class BackgroundFile final : public FileService {
+class BackgroundFile final : public Publisher {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
                    const std::vector<int>& writers, Storage& storage)
@@ -263,10 +263,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FileService> make_background_file(Team& team, Background& background,
-                                                  const ServicePlan& plan, const FileMap& map,
-                                                  const std::vector<int>& writers, Storage& storage,
-                                                  Status& status) {
+std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
+                                                const ServicePlan& plan, const FileMap& map,
+                                                const std::vector<int>& writers, Storage& storage,
+                                                Status& status) {
     auto file = std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage);
     status = file->begin();
     if (!status.ok()) return nullptr;

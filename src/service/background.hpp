@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "service/desk.hpp"
-#include "service/service.hpp"
+#include "service/publisher.hpp"
 
 namespace thalweg::detail {
 
@@ -38,9 +38,9 @@ private:
 /// @param writers  ranks, in the order of the layout's writers
 /// @param storage  made and open on this rank
 /// @note Collective; the status is the same on every rank
-std::unique_ptr<FileService> make_background_file(Team& team, Background& background,
-                                                  const ServicePlan& plan, const FileMap& map,
-                                                  const std::vector<int>& writers, Storage& storage,
-                                                  Status& status);
+std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
+                                                const ServicePlan& plan, const FileMap& map,
+                                                const std::vector<int>& writers, Storage& storage,
+                                                Status& status);
 
 }  // namespace thalweg::detail

@@ -4,7 +4,7 @@
 
 #include "comm/segment.hpp"
 #include "comm/wire.hpp"
-#include "service/service.hpp"
+#include "service/publisher.hpp"
 
 namespace thalweg::detail {
 
@@ -19,7 +19,6 @@ void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regi
 FileDescription read_file(const std::vector<char>& bytes);
 
 /// Attributes set after the definitions ended: (variable or -1, attribute).
-using LateAttributes = std::vector<std::pair<int, Attribute>>;
 void put_late(WireWriter& out, const LateAttributes& late);
 LateAttributes get_late(WireReader& in);
 

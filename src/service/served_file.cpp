@@ -69,7 +69,7 @@ void Port::end() {
 
 namespace {
 
-class ServedFile final : public FileService {
+class ServedFile final : public Publisher {
 public:
     ServedFile(Team& team, Port& port, const ServicePlan& plan)
         : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)) {}
@@ -186,8 +186,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FileService> make_served_file(Team& team, Port& port, const ServicePlan& plan,
-                                              Status& status) {
+std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
+                                            Status& status) {
     auto file = std::make_unique<ServedFile>(team, port, plan);
     status = file->begin();
     if (!status.ok()) return nullptr;

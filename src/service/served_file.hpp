@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "service/crew.hpp"
-#include "service/service.hpp"
+#include "service/publisher.hpp"
 #include "service/transport.hpp"
 
 namespace thalweg::detail {
@@ -49,7 +49,7 @@ private:
 
 /// @param team  of the model ranks
 /// @note Collective over the model ranks; the status is the same on every rank
-std::unique_ptr<FileService> make_served_file(Team& team, Port& port, const ServicePlan& plan,
-                                              Status& status);
+std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
+                                            Status& status);
 
 }  // namespace thalweg::detail

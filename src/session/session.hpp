@@ -13,6 +13,8 @@
 #include "dataset/readback.hpp"
 #include "dataset/reader.hpp"
 #include "restart/restart.hpp"
+#include "service/background.hpp"
+#include "service/served_file.hpp"
 #include "service/servers.hpp"
 #include "session/settings.hpp"
 #include "telemetry/watchdog.hpp"
@@ -59,7 +61,7 @@ struct tw_restart_impl {
     thalweg::detail::Restart restart;
 };
 
-struct tw_session_impl : thalweg::detail::ArenaSource {
+struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Memory* arena(thalweg::detail::Status& status) override;
     thalweg::detail::Background* background(thalweg::detail::Status& status) override;
     thalweg::detail::Packers& packers() override;

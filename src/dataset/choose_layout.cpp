@@ -1,13 +1,15 @@
-// Who writes what of a file: its layout and its writers, chosen when the definitions end.
 // SPDX-License-Identifier: Apache-2.0
+#include "dataset/choose_layout.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "comm/log.hpp"
-#include "dataset/file.hpp"
 #include "decomposition/starts.hpp"
+#include "exchange/parts.hpp"
 #include "layout/writers.hpp"
+#include "service/crew.hpp"
+#include "service/served_file.hpp"
 #include "storage/tiles.hpp"
 
 namespace thalweg::detail {
@@ -120,22 +122,20 @@ int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
            1;
 }
 
-}  // namespace
-
 /// The ranks that the settings name.
-Status File::choose_writers() {
-    const Topology& topology = team_.topology();
-    if (options_.method == "serial") {
-        writers_ = {0};
-    } else if (options_.method == "direct") {
-        writers_ = topology.by_place;
+Status choose_writers(const FileContext& file, bool asked, std::vector<int>& writers) {
+    const FileOptions& options = file.options;
+    const Topology& topology = file.team.topology();
+    if (options.method == "serial") {
+        writers = {0};
+    } else if (options.method == "direct") {
+        writers = topology.by_place;
     } else {
-        const WriterCount count = parse_writers(options_.writers);
         Status status = pick_writers(topology,
-                                     {count, !writers_asked_, options_.writer_first,
-                                      std::max<std::int64_t>(0, options_.writer_stride)},
-                                     writers_);
-        if (!status.ok()) status.text = path_ + ": " + status.text;
+                                     {parse_writers(options.writers), !asked, options.writer_first,
+                                      std::max<std::int64_t>(0, options.writer_stride)},
+                                     writers);
+        if (!status.ok()) status.text = file.path + ": " + status.text;
         return status;
     }
     return {};
@@ -144,9 +144,9 @@ Status File::choose_writers() {
 /// A rank for each part of a grid: of those that hold something of part k the one whose place comes
 /// next to an even spread over the ranks in node order, so that every node takes part.
 /// @param mine  the part of which this rank holds something; -1: none
-std::vector<int> File::writers_in_parts(int parts, int mine) {
-    const Topology& topology = team_.topology();
-    const std::int64_t ranks = team_.size();
+std::vector<int> writers_in_parts(Team& team, int parts, int mine) {
+    const Topology& topology = team.topology();
+    const std::int64_t ranks = team.size();
     const auto target = [&](std::int64_t part) { return part * ranks / parts; };
     std::vector<std::int64_t> distance(static_cast<std::size_t>(parts), ranks);
     if (mine >= 0) {
@@ -154,7 +154,7 @@ std::vector<int> File::writers_in_parts(int parts, int mine) {
             topology.first[static_cast<std::size_t>(topology.node)] + topology.node_rank;
         distance[static_cast<std::size_t>(mine)] = (place - target(mine) + ranks) % ranks;
     }
-    team_.all_reduce(distance, Reduce::min);
+    team.all_reduce(distance, Reduce::min);
     std::vector<char> taken(static_cast<std::size_t>(ranks), 0);
     std::vector<std::int64_t> place(static_cast<std::size_t>(parts), -1);
     for (std::size_t k = 0; k < place.size(); ++k) {
@@ -174,134 +174,48 @@ std::vector<int> File::writers_in_parts(int parts, int mine) {
     return writers;
 }
 
-Status File::choose_layout() {
-    layout_choice_.method = options_.method;
-    layout_choice_.alignment = options_.alignment;
-    const Port* port = options_.service == "servers" ? arena_source_.port() : nullptr;
-    const int available = port ? static_cast<int>(port->crew().servers.size()) : team_.size();
-    if (!layout_choice_.gridded()) {
-        if (!port)
-            if (Status status = choose_writers(); !status.ok()) return status;
-        layout_choice_.writers = port ? available : static_cast<int>(writers_.size());
-        return {};
-    }
-
-    const bool rows = options_.method == "rows", columns = options_.method == "columns";
-    Axes axes = find_axes(definitions_, rows);
-    Starts starts;
-    for (const auto* of : {&axes.y, &axes.x})
-        for (const Axis& axis : *of) starts.push_back(starts_along(axis));
-    starts = unite_starts(team_.world(), std::move(starts));
-    if (in_files()) {
-        drop_whole(definitions_, axes.x, starts, axes.y.size());
-        drop_whole(definitions_, axes.y, starts, 0);
-    }
-
-    Grid& grid = layout_choice_.grid;
-    std::vector<int> named;  // by the setting
-    if (!port)
-        if (Status status = choose_writers(); !status.ok()) return status;
-    const int spread = port ? available : static_cast<int>(writers_.size());
-    const bool asked = writers_asked_ || options_.writer_first > 0 || options_.writer_stride > 0;
-    if (!port && asked) named = std::move(writers_);
-    writers_.clear();
-    const int most = named.empty() ? available : static_cast<int>(named.size());
-    if (rows || columns) {
-        const std::size_t first = rows ? 0 : axes.y.size();
-        const std::size_t lines = (rows ? axes.y : axes.x).empty() ? 1 : starts[first].size();
-        (rows ? grid.rows : grid.columns) =
-            static_cast<int>(std::min(lines, static_cast<std::size_t>(most)));
-        if (team_.rank() == 0)
-            log::info("{}: method={}: the decompositions have {} process {}, written by {} writers",
-                      path_, options_.method, lines, options_.method, grid.parts());
-    } else {
-        const Tiles tiles = parse_tiles(options_.tiles);
-        if (tiles.x > 0 && static_cast<std::int64_t>(tiles.x) * tiles.y > available)
-            return failure(TW_ESETTING,
-                           "{}: setting tiles is {}, which needs {} writers; there are only {} {}",
-                           path_, options_.tiles, static_cast<std::int64_t>(tiles.x) * tiles.y,
-                           available, port ? "servers" : "ranks");
-        grid.columns = 1;
-        for (int c = 1; c * c <= spread; ++c)
-            if (spread % c == 0) grid.columns = c;
-        grid.rows = spread / grid.columns;
-        if (tiles.x > 0) {
-            grid.columns = tiles.x;
-            grid.rows = tiles.y;
-        }
-        if (axes.y.empty()) grid.rows = 1;
-        if (axes.x.empty()) grid.columns = 1;
-        if (tiles.x > 0) named.clear();
-    }
-    layout_choice_.writers = grid.parts();
-    std::size_t at = 0;
-    const auto cut = [&](const std::vector<Axis>& along, int parts, std::vector<Cut>& cuts) {
-        for (const Axis& axis : along) {
-            const auto d = static_cast<std::size_t>(axis.dim);
-            cuts.push_back(
-                {axis.dim, cut_dimension(starts[at++], definitions_.dims[d].length, parts)});
-        }
-    };
-    if (columns) at = axes.y.size();
-    if (!columns) cut(axes.y, grid.rows, grid.y);
-    if (!rows) cut(axes.x, grid.columns, grid.x);
-    grid.own_files = in_files();
-    if (grid.own_files)
-        if (Status status = check_tiles(); !status.ok()) return status;
-    if (port) return {};
-    if (!named.empty()) {
-        for (std::size_t k = 0; k < static_cast<std::size_t>(grid.parts()); ++k)
-            writers_.push_back(named[k * named.size() / static_cast<std::size_t>(grid.parts())]);
-        return {};
-    }
-    const int row = columns ? 0 : part_of(axes.y, grid.y);
-    const int column = rows ? 0 : part_of(axes.x, grid.x);
-    writers_ =
-        writers_in_parts(grid.parts(), row < 0 || column < 0 ? -1 : row * grid.columns + column);
-    return {};
-}
-
 /// Whether the tiles can be files: every part of a dimension is one of every file.
-Status File::check_tiles() const {
-    const Grid& grid = layout_choice_.grid;
-    std::vector<int> cut_as(definitions_.dims.size(), 0);
+Status check_tiles(const FileContext& file, const Grid& grid) {
+    const Definitions& definitions = file.definitions;
+    const std::string& path = file.path;
+    std::vector<int> cut_as(definitions.dims.size(), 0);
     for (const auto* cuts : {&grid.y, &grid.x})
         for (const Cut& cut : *cuts) {
-            const Dimension& dim = definitions_.dims[static_cast<std::size_t>(cut.dim)];
+            const Dimension& dim = definitions.dims[static_cast<std::size_t>(cut.dim)];
             if (dim.length < static_cast<std::int64_t>(cut.begin.size()))
                 return failure(TW_ESETTING,
                                "{}: tile_files: dimension '{}' of length {} cannot be divided into "
                                "{} parts",
-                               path_, dim.name, dim.length, cut.begin.size());
+                               path, dim.name, dim.length, cut.begin.size());
             if (dim.length > INT32_MAX)
                 return failure(TW_ESETTING,
                                "{}: tile_files: dimension '{}' of length {} is too long for the "
                                "attribute {}",
-                               path_, dim.name, dim.length, decomposition_attribute);
-            for (const Variable& v : definitions_.variables)
+                               path, dim.name, dim.length, decomposition_attribute);
+            for (const Variable& v : definitions.variables)
                 if (cut.begin.size() > 1 && std::count(v.dims.begin(), v.dims.end(), cut.dim) > 1)
                     return failure(TW_ESETTING,
                                    "{}: tile_files: variable '{}' has dimension '{}' twice, which "
                                    "is cut into tiles",
-                                   path_, v.name, dim.name);
+                                   path, v.name, dim.name);
             cut_as[static_cast<std::size_t>(cut.dim)] = cuts == &grid.y ? 1 : 2;
-            const DecompositionPlace place = decomposition_place(definitions_, cut.dim);
+            const DecompositionPlace place = decomposition_place(definitions, cut.dim);
             const auto& attributes =
                 place.variable < 0
-                    ? definitions_.attributes
-                    : definitions_.variables[static_cast<std::size_t>(place.variable)].attributes;
+                    ? definitions.attributes
+                    : definitions.variables[static_cast<std::size_t>(place.variable)].attributes;
             for (const Attribute& a : attributes)
                 if (a.name == place.attribute)
                     return failure(TW_EEXISTS,
                                    "{}: tile_files: the attribute '{}' for dimension '{}' is "
                                    "already defined",
-                                   path_, a.name, dim.name);
+                                   path, a.name, dim.name);
         }
-    for (const Attribute& a : definitions_.attributes)
+    for (const Attribute& a : definitions.attributes)
         if (a.name == files_attribute)
             return failure(TW_EEXISTS, "{}: tile_files: the attribute '{}' is already defined",
-                           path_, a.name);
-    for (const Variable& v : definitions_.variables)
+                           path, a.name);
+    for (const Variable& v : definitions.variables)
         for (const int axis : {1, 2})
             if (std::count_if(v.dims.begin(), v.dims.end(), [&](int dim) {
                     return cut_as[static_cast<std::size_t>(dim)] == axis;
@@ -309,15 +223,120 @@ Status File::check_tiles() const {
                 return failure(TW_ESETTING,
                                "{}: tile_files: two dimensions of variable '{}' would be divided "
                                "along the same tile axis",
-                               path_, v.name);
-    if (team_.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
+                               path, v.name);
+    if (file.team.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
         for (const auto* cuts : {&grid.y, &grid.x})
             for (const Cut& cut : *cuts)
-                if (decomposition_place(definitions_, cut.dim).variable < 0)
+                if (decomposition_place(definitions, cut.dim).variable < 0)
                     log::info(
                         "{}: dimension '{}' has no coordinate variable, so only thalweg combine, "
                         "not mppnccombine, can join the tiles",
-                        path_, definitions_.dims[static_cast<std::size_t>(cut.dim)].name);
+                        path, definitions.dims[static_cast<std::size_t>(cut.dim)].name);
+    return {};
+}
+
+/// A part for each process row or column, as far as there are writers.
+void choose_lines(const FileContext& file, const Axes& axes, const Starts& starts, int most,
+                  Grid& grid) {
+    const bool rows = file.options.method == "rows";
+    const std::size_t first = rows ? 0 : axes.y.size();
+    const std::size_t lines = (rows ? axes.y : axes.x).empty() ? 1 : starts[first].size();
+    (rows ? grid.rows : grid.columns) =
+        static_cast<int>(std::min(lines, static_cast<std::size_t>(most)));
+    if (file.team.rank() == 0)
+        log::info("{}: method={}: the decompositions have {} process {}, written by {} writers",
+                  file.path, file.options.method, lines, file.options.method, grid.parts());
+}
+
+/// The tiles that the settings ask for, or about as many along y as along x.
+/// @param spread  writers over which they are spread
+Status choose_tiles(const FileContext& file, const Axes& axes, int available, int spread,
+                    bool servers, Grid& grid) {
+    const Tiles tiles = parse_tiles(file.options.tiles);
+    const std::int64_t asked = static_cast<std::int64_t>(tiles.x) * tiles.y;
+    if (tiles.x > 0 && asked > available)
+        return failure(
+            TW_ESETTING, "{}: setting tiles is {}, which needs {} writers; there are only {} {}",
+            file.path, file.options.tiles, asked, available, servers ? "servers" : "ranks");
+    grid.columns = 1;
+    for (int c = 1; c * c <= spread; ++c)
+        if (spread % c == 0) grid.columns = c;
+    grid.rows = spread / grid.columns;
+    if (tiles.x > 0) {
+        grid.columns = tiles.x;
+        grid.rows = tiles.y;
+    }
+    if (axes.y.empty()) grid.rows = 1;
+    if (axes.x.empty()) grid.columns = 1;
+    return {};
+}
+
+/// Cuts the dimensions along the axes of one direction. @param first  of the axes, in `starts`
+std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis>& axes,
+                          const Starts& starts, std::size_t first, int parts) {
+    std::vector<Cut> cuts;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const auto d = static_cast<std::size_t>(axes[i].dim);
+        cuts.push_back(
+            {axes[i].dim, cut_dimension(starts[first + i], definitions.dims[d].length, parts)});
+    }
+    return cuts;
+}
+
+}  // namespace
+
+Status choose_layout(const FileContext& file, bool writers_asked, Target& target) {
+    const FileOptions& options = file.options;
+    LayoutChoice& layout = target.layout;
+    layout.method = options.method;
+    layout.alignment = options.alignment;
+    const Port* port = options.service == "servers" ? file.session.port() : nullptr;
+    const int available = port ? static_cast<int>(port->crew().servers.size()) : file.team.size();
+    std::vector<int> named;
+    if (!port)
+        if (Status s = choose_writers(file, writers_asked, named); !s.ok()) return s;
+    const int spread = port ? available : static_cast<int>(named.size());
+    if (!layout.gridded()) {
+        layout.writers = spread;
+        target.writers = std::move(named);
+        return {};
+    }
+
+    const bool rows = options.method == "rows", columns = options.method == "columns";
+    Axes axes = find_axes(file.definitions, rows);
+    Starts starts;
+    for (const auto* of : {&axes.y, &axes.x})
+        for (const Axis& axis : *of) starts.push_back(starts_along(axis));
+    starts = unite_starts(file.team.world(), std::move(starts));
+    Grid& grid = layout.grid;
+    grid.own_files = file.in_files();
+    if (grid.own_files) {
+        drop_whole(file.definitions, axes.x, starts, axes.y.size());
+        drop_whole(file.definitions, axes.y, starts, 0);
+    }
+    const bool asked = writers_asked || options.writer_first > 0 || options.writer_stride > 0;
+    if (!asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0)) named.clear();
+    const int most = named.empty() ? available : static_cast<int>(named.size());
+    if (rows || columns)
+        choose_lines(file, axes, starts, most, grid);
+    else if (Status s = choose_tiles(file, axes, available, spread, port != nullptr, grid); !s.ok())
+        return s;
+    layout.writers = grid.parts();
+    if (!columns) grid.y = cut_axes(file.definitions, axes.y, starts, 0, grid.rows);
+    if (!rows) grid.x = cut_axes(file.definitions, axes.x, starts, axes.y.size(), grid.columns);
+    if (grid.own_files)
+        if (Status s = check_tiles(file, grid); !s.ok()) return s;
+    if (port) return {};
+    if (!named.empty()) {
+        const auto parts = static_cast<std::size_t>(grid.parts());
+        for (std::size_t k = 0; k < parts; ++k)
+            target.writers.push_back(named[k * named.size() / parts]);
+        return {};
+    }
+    const int row = columns ? 0 : part_of(axes.y, grid.y);
+    const int column = rows ? 0 : part_of(axes.x, grid.x);
+    target.writers = writers_in_parts(file.team, grid.parts(),
+                                      row < 0 || column < 0 ? -1 : row * grid.columns + column);
     return {};
 }
 

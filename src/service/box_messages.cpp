@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline_file.hpp"
+#include "service/box_messages.hpp"
 
 #include <algorithm>
 #include <new>
@@ -7,8 +7,8 @@
 
 namespace thalweg::detail {
 
-InlineFile::InlineFile(Team& team, const ServicePlan& plan, const FileMap& map,
-                       std::vector<int> writers, Storage& storage)
+BoxMessages::BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map,
+                         std::vector<int> writers, Storage& storage)
     : team_(team),
       plan_(plan),
       spaces_(make_spaces(*plan.definitions, map)),
@@ -18,8 +18,8 @@ InlineFile::InlineFile(Team& team, const ServicePlan& plan, const FileMap& map,
     for (const int rank : writer_ranks_) packets_.push_back({rank, {}});
 }
 
-Status InlineFile::begin(std::int64_t records, std::vector<char> filled,
-                         std::vector<char> written) {
+Status BoxMessages::begin(std::int64_t records, std::vector<char> filled,
+                          std::vector<char> written) {
     const Existing& existing = plan_.options.existing;
     records_ = std::max(records, existing.kept);
     counted_ = records_;
@@ -37,7 +37,7 @@ Status InlineFile::begin(std::int64_t records, std::vector<char> filled,
     return {};
 }
 
-bool InlineFile::publish(Parcel& parcel, std::int64_t keep) {
+bool BoxMessages::publish(Parcel& parcel, std::int64_t keep) {
     if (!outbox_->publish(parcel, keep)) return false;
     Region& region = outbox_->region();
     records_ = std::max(records_, parcel.head.records);
@@ -54,7 +54,7 @@ bool InlineFile::publish(Parcel& parcel, std::int64_t keep) {
     return true;
 }
 
-void InlineFile::cut(const Parcel& parcel) {
+void BoxMessages::cut(const Parcel& parcel) {
     const auto& variables = plan_.definitions->variables;
     const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
     if (packed.entries.empty()) return;
@@ -66,13 +66,13 @@ void InlineFile::cut(const Parcel& parcel) {
     }
 }
 
-std::int64_t InlineFile::waiting_bytes() const {
+std::int64_t BoxMessages::waiting_bytes() const {
     std::int64_t bytes = 0;
     for (const Packet& p : packets_) bytes += static_cast<std::int64_t>(p.bytes.size());
     return bytes;
 }
 
-Status InlineFile::finish(bool durable) {
+Status BoxMessages::finish(bool durable) {
     const auto end = [&](Status status) {
         status = team_.agree(status);
         if (!status.ok()) outbox_->region().fail(status);
@@ -112,7 +112,7 @@ Status InlineFile::finish(bool durable) {
 }
 
 /// This writer's share of all ranks' boxes; then records are complete, and at the end the file.
-Status InlineFile::compose(const std::vector<Packet>& received) {
+Status BoxMessages::compose(const std::vector<Packet>& received) {
     std::vector<Parcel> parcels;
     for (const Packet& p : received) {
         auto its = parse_message(p.bytes, plan_.definitions->variables);
@@ -128,7 +128,7 @@ Status InlineFile::compose(const std::vector<Packet>& received) {
     return status;
 }
 
-Status InlineFile::count(bool durable) {
+Status BoxMessages::count(bool durable) {
     if (records_ == counted_ && !durable) return {};
     Status status = storage_.set_records(records_, durable);
     if (status.ok()) status = storage_.catch_up();
@@ -136,7 +136,7 @@ Status InlineFile::count(bool durable) {
     return status;
 }
 
-Status InlineFile::close(bool good, const std::vector<std::pair<int, Attribute>>& late) {
+Status BoxMessages::close(bool good, const std::vector<std::pair<int, Attribute>>& late) {
     return team_.agree(storage_.close(good ? records_ : counted_, late));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dataset/deferred.hpp"
+#include "service/deferred.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

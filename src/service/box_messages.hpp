@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "service/composer.hpp"
-#include "service/service.hpp"
+#include "service/publisher.hpp"
 
 namespace thalweg::detail {
 
-class InlineFile final : public FileService {
+class BoxMessages final : public Publisher {
 public:
     /// @param writers  ranks, in the order of the layout's writers
     /// @param storage  open on this rank
-    InlineFile(Team& team, const ServicePlan& plan, const FileMap& map, std::vector<int> writers,
-               Storage& storage);
+    BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map, std::vector<int> writers,
+                Storage& storage);
 
     /// Makes the queue, and tells what is in the file already. Local.
     /// @param filled, written  see Composer::go_on
