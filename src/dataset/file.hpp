@@ -17,7 +17,7 @@
 #include "service/background.hpp"
 #include "service/inline_file.hpp"
 #include "service/served_file.hpp"
-#include "storage/claim.hpp"
+#include "storage/claim/claim.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"

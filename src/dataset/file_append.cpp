@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/file.hpp"
 #include "definitions/adopt.hpp"
-#include "storage/header_reader.hpp"
+#include "storage/classic/header_reader.hpp"
 
 namespace thalweg::detail {
 

@@ -9,7 +9,7 @@
 #include "exchange/dense.hpp"
 #include "exchange/pack_part.hpp"
 #include "service/inline_file.hpp"
-#include "storage/chunk_grid.hpp"
+#include "storage/netcdf4/chunk_grid.hpp"
 
 namespace thalweg::detail {
 

@@ -8,10 +8,10 @@
 #include "comm/text.hpp"
 #include "dataset/file.hpp"
 #include "definitions/first_attributes.hpp"
-#include "storage/chunk_grid.hpp"
-#include "storage/file_system.hpp"
+#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/spaces.hpp"
-#include "storage/tiles.hpp"
+#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 

@@ -8,7 +8,7 @@
 #include "dataset/file.hpp"
 #include "decomposition/starts.hpp"
 #include "layout/writers.hpp"
-#include "storage/tiles.hpp"
+#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 
