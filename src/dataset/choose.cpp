@@ -3,7 +3,7 @@
 
 #include "comm/log.hpp"
 #include "comm/text.hpp"
-#include "storage/chunk_grid.hpp"
+#include "storage/netcdf4/chunk_grid.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {

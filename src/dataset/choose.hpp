@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "service/file_options.hpp"
-#include "storage/file_system.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace thalweg::detail {
 

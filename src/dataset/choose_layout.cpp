@@ -10,7 +10,7 @@
 #include "layout/writers.hpp"
 #include "service/crew.hpp"
 #include "service/served_file.hpp"
-#include "storage/tiles.hpp"
+#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 

@@ -5,7 +5,7 @@
 #include "dataset/choose.hpp"
 #include "definitions/adopt.hpp"
 #include "definitions/first_attributes.hpp"
-#include "storage/header_reader.hpp"
+#include "storage/classic/header_reader.hpp"
 
 namespace thalweg::detail {
 

@@ -5,8 +5,8 @@
 
 #include "comm/clock.hpp"
 #include "dataset/choose_layout.hpp"
-#include "storage/header_reader.hpp"
-#include "storage/tiles.hpp"
+#include "storage/classic/header_reader.hpp"
+#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 

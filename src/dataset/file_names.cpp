@@ -2,7 +2,7 @@
 #include "dataset/file_names.hpp"
 
 #include "comm/log.hpp"
-#include "storage/tiles.hpp"
+#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "service/file_context.hpp"
-#include "storage/claim.hpp"
+#include "storage/claim/claim.hpp"
 
 namespace thalweg::detail {
 

@@ -5,7 +5,7 @@
 
 #include "comm/clock.hpp"
 #include "layout/writers.hpp"
-#include "storage/file_system.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace thalweg::detail {
 

@@ -25,8 +25,10 @@ Status InlineService::begin() {
     Status status;
     Memory* arena = file_.session.arena(status);
     if (!status.ok()) return status;
+    std::vector<Space> both;
     const auto lay_out = [&]() -> Status {
         spaces_ = make_spaces(file_.definitions, target_.map);
+        both = {spaces_.fixed, spaces_.record};
         layout_ = direct ? make_record_layout(team.size(), options.alignment)
                          : make_layout(target_.layout);
         if (!direct) return {};
@@ -42,9 +44,8 @@ Status InlineService::begin() {
     };
     if (status = team.agree(alone(lay_out)); !status.ok()) return status;
     file_.figures.writers = static_cast<int>(target_.writers.size());
-    const Space spaces[] = {spaces_.fixed, spaces_.record};
     stream_ = Stream::make(
-        team, file_.packers, *arena, *layout_, target_.writers, file_.definitions, spaces,
+        team, file_.packers, *arena, *layout_, target_.writers, file_.definitions, both,
         target_.order, {options.buffer * members, std::max<std::int64_t>(0, options.piece), direct},
         status);
     if (!status.ok()) return status;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "service/outbox.hpp"
-#include "storage/chunk_grid.hpp"
+#include "storage/netcdf4/chunk_grid.hpp"
 
 namespace thalweg::detail {
 

@@ -391,21 +391,20 @@ void QueueService::add_figures(FileFigures& f) const {
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             Status& status) {
     const FileOptions& options = file.options;
-    std::unique_ptr<HeldData> data;
-    status = file.team.agree([&]() -> Status {
-        try {
-            data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
-            return {};
-        } catch (const std::bad_alloc&) {
-            return failure(TW_ENOMEM,
-                           "{}: out of memory for the description of what this rank holds (rank "
-                           "{})",
-                           file.path, file.team.rank());
-        }
-    }());
-    if (!status.ok()) return nullptr;
     const QueuePlan queue = plan_queue(file);
-    ServicePlan plan = service_plan(file, target, *data);
+    std::unique_ptr<HeldData> data;
+    ServicePlan plan;
+    const auto describe = [&]() -> Status {
+        data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
+        plan = service_plan(file, target, *data);
+        return {};
+    };
+    status = alone(describe);
+    if (!status.ok())
+        status = failure(TW_ENOMEM,
+                         "{}: out of memory for the description of what this rank holds (rank {})",
+                         file.path, file.team.rank());
+    if (status = file.team.agree(status); !status.ok()) return nullptr;
     plan.queue = queue.bytes;
     plan.queue_limit = queue.limit;
     plan.queue_grows = queue.grows;

@@ -6,7 +6,7 @@
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
 #include "service/file_description.hpp"
-#include "storage/classic_header.hpp"
+#include "storage/classic/header.hpp"
 
 namespace thalweg::detail {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "comm/clock.hpp"
-#include "storage/tiles.hpp"
+#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 

@@ -7,7 +7,7 @@
 
 #include "comm/log.hpp"
 #include "session/session.hpp"
-#include "storage/paths.hpp"
+#include "storage/posix/paths.hpp"
 
 namespace thalweg::detail {
 
