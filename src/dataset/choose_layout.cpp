@@ -8,8 +8,8 @@
 #include "decomposition/starts.hpp"
 #include "exchange/parts.hpp"
 #include "layout/writers.hpp"
-#include "service/crew.hpp"
-#include "service/served_file.hpp"
+#include "service/servers/crew.hpp"
+#include "service/servers/served_file.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {

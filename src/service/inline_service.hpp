@@ -8,7 +8,7 @@
 
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
-#include "service/queue_service.hpp"
+#include "service/queue/queue_service.hpp"
 #include "service/service.hpp"
 #include "service/staging.hpp"
 

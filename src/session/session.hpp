@@ -13,9 +13,9 @@
 #include "dataset/readback.hpp"
 #include "dataset/reader.hpp"
 #include "restart/restart.hpp"
-#include "service/background.hpp"
-#include "service/served_file.hpp"
-#include "service/servers.hpp"
+#include "service/background/background.hpp"
+#include "service/servers/served_file.hpp"
+#include "service/servers/servers.hpp"
 #include "session/settings.hpp"
 #include "telemetry/watchdog.hpp"
 
