@@ -21,8 +21,9 @@ std::unique_ptr<Background> Background::make(Team& team, Status& status) {
         mine = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
     status = team.agree(mine);
     if (!status.ok()) return nullptr;
-    int level = MPI_THREAD_SINGLE;
-    MPI_Query_thread(&level);
+    int running = 0, level = MPI_THREAD_FUNNELED;
+    MPI_Initialized(&running);
+    if (running != 0) MPI_Query_thread(&level);
     if (level == MPI_THREAD_SINGLE && team.rank() == 0)
         log::info(
             "MPI runs at thread level MPI_THREAD_SINGLE, as MPI_Init asks for; service background "
