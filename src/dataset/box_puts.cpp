@@ -46,7 +46,8 @@ Status BoxPuts::check_box(int variable, const BoxToPut& put, Box& box, bool& emp
 }
 
 /// Whether records of a variable can be written by boxes now; from here on the file has boxes.
-Status BoxPuts::begin_boxes(int variable, std::int64_t first, std::int64_t records) {
+Status BoxPuts::begin_boxes(int variable, std::int64_t first, std::int64_t records,
+                            std::span<const HeldBox> held) {
     const Variable& v = file_.variable(variable);
     Batch::Part& part = batch_[variable];
     const bool open = !v.record || (first <= batch_.record && batch_.record < first + records);
@@ -55,6 +56,7 @@ Status BoxPuts::begin_boxes(int variable, std::int64_t first, std::int64_t recor
                        "{}: variable '{}': tw_put has written this record in this step; call "
                        "tw_end_step before tw_put_box or tw_put_record (rank {})",
                        file_.path, v.name, file_.team.rank());
+    if (Status s = service_.check_room(variable, held, records); !s.ok()) return s;
     batch_.boxed = batch_.given = true;
     part.boxed |= open;
     return {};
@@ -84,8 +86,8 @@ Status BoxPuts::put_box(const std::string& name, const BoxToPut& put) {
                        file_.path, name, file_.team.rank());
     const std::int64_t first = v.record ? put.start[0] : 0, records = v.record ? put.count[0] : 1;
     if (Status s = file_.check_record(at, first + records - 1); !s.ok()) return s;
-    if (Status s = begin_boxes(at, first, records); !s.ok()) return s;
     const HeldBox held = held_box(box, v.shape);
+    if (Status s = begin_boxes(at, first, records, {&held, 1}); !s.ok()) return s;
     BoxPart part;
     part.variable = at;
     part.held = &held;
@@ -168,7 +170,7 @@ Status BoxPuts::put_record_of(int at, const RecordToPut& put) {
         whole.held = held_by(*d, whole.order, v.shape);
     }
     if (Status s = service_.allow_boxes(at); !s.ok()) return s;
-    if (Status s = begin_boxes(at, record, 1); !s.ok()) return s;
+    if (Status s = begin_boxes(at, record, 1, placed->held); !s.ok()) return s;
     file_.use_netcdf_byte_rule(at, view.type);
     BoxPart part;
     part.variable = at;

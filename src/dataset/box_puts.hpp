@@ -52,7 +52,8 @@ private:
     };
 
     Status check_box(int variable, const BoxToPut& put, Box& box, bool& empty) const;
-    Status begin_boxes(int variable, std::int64_t first, std::int64_t records);
+    Status begin_boxes(int variable, std::int64_t first, std::int64_t records,
+                       std::span<const HeldBox> held);
     Status place(int variable, const std::shared_ptr<const Decomposition>& decomposition,
                  const Placed*& placed);
     void place_whole(const Decomposition& decomposition, Placed& placed) const;

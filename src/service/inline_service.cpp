@@ -117,11 +117,12 @@ Status InlineService::allow_boxes(int variable) const {
                    file_.team.rank());
 }
 
-Status InlineService::put_box(const BoxPart& part) {
+Status InlineService::check_room(int variable, std::span<const HeldBox> held,
+                                 std::int64_t records) {
     if (!boxes_)
         if (Status s = alone([&] { return make_boxes(); }); !s.ok())
-            return file_.in_variable(std::move(s), part.variable);
-    return boxes_->put_box(part);
+            return file_.in_variable(std::move(s), variable);
+    return boxes_->check_room(variable, held, records);
 }
 
 /// What is needed for boxes. Local: the other ranks follow when they all meet.

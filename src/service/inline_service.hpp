@@ -23,7 +23,8 @@ public:
 
     Status put(Status checked, int variable, ArrayView view, bool deferred) override;
     Status allow_boxes(int variable) const override;
-    Status put_box(const BoxPart& part) override;
+    Status check_room(int variable, std::span<const HeldBox> held, std::int64_t records) override;
+    Status put_box(const BoxPart& part) override { return boxes_->put_box(part); }
     Status take_misfits() override { return boxes_ ? boxes_->take_misfits() : Status{}; }
     Status poll() override { return boxes_ ? boxes_->poll() : Status{}; }
     Status agree_to_close(Agreed& agreed) override;

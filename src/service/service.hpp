@@ -39,6 +39,10 @@ public:
     virtual Status put(Status checked, int variable, ArrayView view, bool deferred) = 0;
     /// Whether a variable can be written by boxes. Local.
     virtual Status allow_boxes(int variable) const = 0;
+    /// Whether there is room for all held boxes of a put, so that one that is refused leaves
+    /// nothing. Local.
+    virtual Status check_room(int variable, std::span<const HeldBox> held,
+                              std::int64_t records) = 0;
     /// All that a held box has. Local.
     virtual Status put_box(const BoxPart& part) = 0;
     /// Values that did not fit in what was put: told now, and to all ranks when they meet.

@@ -157,6 +157,10 @@ public:
             step();
             if (random_.percent(25)) ok(service_->sync(false));
         }
+        close();
+        return expected_;
+    }
+    void close() {
         Agreed agreed;
         ok(service_->agree_to_close(agreed));
         if (batch_->step_is_open(agreed)) {
@@ -166,8 +170,9 @@ public:
         ok(service_->write_rest(agreed));
         ok(service_->finish(false));
         ok(service_->close(true));
-        return expected_;
     }
+    BoxPuts& boxes() { return *boxes_; }
+    Service& service() { return *service_; }
 
 private:
     static void ok(const Status& status) { EXPECT_TRUE(status.ok()) << status.text; }
@@ -362,6 +367,47 @@ TEST(Engine, RandomBatchesOnThreads) {
             const Expected its = rank.run();
             if (first) expected = its;
         });
+        compare(c, expected, *bytes);
+    }
+}
+
+// A call that exceeds what a rank may put in a step writes nothing, and the rest is as it should
+// be.
+TEST(Engine, ARefusedBoxLeavesNothing) {
+    for (const char* service : {"inline", "background"}) {
+        Random random(1);
+        Case c(random);
+        c.ranks = 2;
+        c.node_size = 1;
+        c.options.service = service;
+        c.options.method = c.layout.method = "record";
+        c.options.staging = 1 << 16;
+        c.options.queue = 1 << 16;
+        c.layout.writers = 2;
+        c.writers = {1, 0};
+        c.plan = Plan();
+        c.plan.add("v", TW_DOUBLE, {20000}, false);
+        c.plan.lay_out();
+        auto bytes = std::make_shared<std::vector<char>>(static_cast<std::size_t>(c.file_bytes()),
+                                                         MemoryStorage::untouched);
+        on_threads(c.ranks, [&](std::unique_ptr<Comm> comm) {
+            const bool first = comm->rank() == 0;
+            Rank rank(c, 1, std::move(comm), bytes);
+            if (first) {
+                const std::vector<double> values(15000, 7.0);
+                const std::int64_t start = 0, large = 15000, small = 10;
+                EXPECT_EQ(
+                    rank.boxes().put_box("v", {TW_DOUBLE, &start, &large, values.data()}).code,
+                    TW_ENOMEM);
+                EXPECT_TRUE(
+                    rank.boxes().put_box("v", {TW_DOUBLE, &start, &small, values.data()}).ok());
+            }
+            EXPECT_TRUE(rank.service().end_step().ok());
+            rank.close();
+        });
+        Expected expected(c);
+        for (std::int64_t e = 0; e < 10; ++e)
+            expected.put(0, c.plan.definitions.variables[0], 0, e, 7.0);
         compare(c, expected, *bytes);
     }
 }

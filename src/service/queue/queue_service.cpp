@@ -214,6 +214,25 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
     return first;
 }
 
+/// Where units go only when all ranks meet, all boxes have to fit.
+Status QueueService::check_room(int variable, std::span<const HeldBox> held, std::int64_t records) {
+    if (!publisher_->collective()) return {};
+    const Variable& v = file_.variable(variable);
+    const std::int64_t capacity = publisher_->outbox().capacity();
+    std::int64_t needed = 0;
+    for (const HeldBox& h : held) {
+        const std::int64_t bytes = elements_of(h) * static_cast<std::int64_t>(v.element());
+        // What queue_box() cuts has at least an eighth of the capacity.
+        const std::int64_t pieces = 1 + 8 * (bytes + description(h)) / capacity;
+        needed += bytes + description(h) + pieces * (Outbox::rounded(1) + 8 * (14 + 2 * h.box.nd));
+    }
+    if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
+    const std::int64_t open = unit_.box_bytes() + needed * records;
+    const bool fits = publisher_->waiting_bytes() + open <= file_.options.staging &&
+                      (publisher_->publishes_alone() || open <= capacity / 8 * 7);
+    return fits ? Status{} : no_room_for_boxes(v);
+}
+
 Status QueueService::put_box(const BoxPart& part) { return queue_box(part, part.held->box); }
 
 /// A variable that every rank has whole and that is too large for the queue, as rank 0 has it.

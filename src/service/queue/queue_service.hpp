@@ -23,6 +23,7 @@ public:
 
     Status put(Status checked, int variable, ArrayView view, bool deferred) override;
     Status allow_boxes(int variable) const override { return check_boxes(file_, variable); }
+    Status check_room(int variable, std::span<const HeldBox> held, std::int64_t records) override;
     Status put_box(const BoxPart& part) override;
     Status take_misfits() override { return take_misfits(true); }
     Status poll() override { return file_.keep(publisher_->outbox().failure()); }
