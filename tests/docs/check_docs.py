@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the documents claim: check_docs.py ROOT.
 
-- Programs in C and Fortran are lines of those in examples/; README.md shows hello in both.
+- Programs in C, Fortran and Python are lines of those in examples/; README.md shows hello in each.
 - Links to files lead somewhere.
 - Options that docs/building.md names are those of the build.
 - Packages that ./run installs are those of docs/dependencies.md.
@@ -12,7 +12,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-SUFFIXES = {"fortran": ".f90", "c": ".c"}
+SUFFIXES = {"fortran": ".f90", "c": ".c", "python": ".py"}
 
 
 def pages(root: Path) -> list[Path]:
@@ -30,6 +30,7 @@ def check_programs(root: Path) -> list[str]:
         for language, text in re.findall(r"```(\w+)\n(.*?)```", page.read_text(), re.DOTALL):
             if language not in SUFFIXES:
                 continue
+            text = textwrap.dedent(text)
             indented = [textwrap.indent(text, " " * n) for n in range(9)]
             found = [
                 f for f, source in examples[language].items() if any(i in source for i in indented)

@@ -1,0 +1,62 @@
+// Python's arrays as C's: memory, type, extents and strides, by the buffer protocol.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <thalweg/thalweg.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace thalweg::python {
+
+namespace nb = nanobind;
+
+/// Keeps an array's memory in place, whatever happens to the array. Freed with the GIL held.
+class Held {
+public:
+    Held() = default;
+    /// @throws nb::python_error (BufferError) if the object has no such buffer
+    Held(nb::handle object, int flags);
+
+    const Py_buffer* operator->() const { return buffer_.get(); }
+    explicit operator bool() const { return buffer_ != nullptr; }
+
+private:
+    struct Release {
+        void operator()(Py_buffer* buffer) const;
+    };
+    // On the heap: a buffer may point into itself.
+    std::unique_ptr<Py_buffer, Release> buffer_;
+};
+
+/// An array in memory: its first element, extents and distances in bytes, slowest first.
+struct Array {
+    Held held;
+    tw_type type = TW_BYTE;
+
+    void* data() const { return held->buf; }
+    int rank() const { return held->ndim; }
+    std::span<const std::int64_t> extent() const { return span(held->shape); }
+    std::span<const std::int64_t> stride() const { return span(held->strides); }
+    bool contiguous() const { return PyBuffer_IsContiguous(held.operator->(), 'C') != 0; }
+    std::int64_t elements() const { return held->itemsize == 0 ? 0 : held->len / held->itemsize; }
+    bool writable() const { return held->readonly == 0; }
+
+private:
+    std::span<const std::int64_t> span(const Py_ssize_t* values) const {
+        static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
+        return {reinterpret_cast<const std::int64_t*>(values),
+                static_cast<std::size_t>(held->ndim)};
+    }
+};
+
+enum class Access { read, write };
+
+/// @throws nb::type_error if the elements are not of a netCDF type in the machine's byte order, or
+///         are to be written and may not be
+Array array_of(nb::handle object, Access access);
+
+}  // namespace thalweg::python

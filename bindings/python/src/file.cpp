@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "session.hpp"
+
+namespace thalweg::python {
+
+namespace {
+
+class File {
+public:
+    /// @param path  none: this rank's arguments are wrong, and all ranks are to hear of it
+    File(const Session& session, std::optional<std::string> path,
+         std::optional<std::string> settings, bool create)
+        : session_(session.state()), path_(path.value_or("")) {
+        tw_session s = session_->get();
+        const char* name = path ? path->c_str() : nullptr;
+        const char* options = settings ? settings->c_str() : nullptr;
+        check(without_gil(s,
+                          [&] {
+                              return create ? tw_create(s, name, options, &file_)
+                                            : tw_open(s, name, options, &file_);
+                          }),
+              about({}, true));
+    }
+    ~File() {
+        // The session closes the file, if it is open, and writes these arrays.
+        if (session_->handle == nullptr) return;
+        for (Held& held : deferred_) session_->kept.push_back(std::move(held));
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    bool is_open() const { return file_ != nullptr && session_->handle != nullptr; }
+
+    void def_dim(const std::string& name, std::int64_t length) {
+        call({}, false, [&] { return tw_def_dim(file_, name.c_str(), length); });
+    }
+    void def_var(const std::string& name, int type, const std::string& dims,
+                 const Decomposition* d) {
+        tw_decomposition held = handle_of(d);
+        call(name, false, [&] {
+            return tw_def_var(file_, name.c_str(), static_cast<tw_type>(type), dims.c_str(), held);
+        });
+    }
+    void put_att_text(const std::string& var, const std::string& name, const nb::bytes& text) {
+        call(var, false, [&] {
+            return tw_put_att(file_, var.c_str(), name.c_str(), TW_CHAR,
+                              static_cast<std::int64_t>(text.size()), text.c_str());
+        });
+    }
+    void put_att(const std::string& var, const std::string& name, nb::handle values) {
+        const Array a = array_of(values, Access::read);
+        call(var, false, [&] {
+            return tw_put_att(file_, var.c_str(), name.c_str(), a.type, a.elements(), a.data());
+        });
+    }
+    void set_var(const std::string& var, const std::string& settings) {
+        call(var, false, [&] { return tw_set_var(file_, var.c_str(), settings.c_str()); });
+    }
+    void set_record(std::int64_t record, bool drop_later) {
+        call({}, false, [&] {
+            return tw_set_record(file_, record, drop_later ? TW_DROP_LATER : TW_KEEP_LATER);
+        });
+    }
+    void enddef() {
+        call({}, true, [&] { return tw_enddef(file_); });
+    }
+
+    void put(const std::string& name, nb::handle values, bool deferred) {
+        Array a = array_of(values, Access::read);
+        call(name, false, [&] {
+            return tw_put_strided(file_, name.c_str(), a.type, a.data(), a.rank(),
+                                  a.extent().data(), a.stride().data(),
+                                  deferred ? TW_DEFERRED : TW_COPY);
+        });
+        if (deferred) deferred_.push_back(std::move(a.held));
+    }
+    /// What a rank without a usable array calls in place of put: always an error.
+    void put_nothing(const std::string& name) {
+        call(name, false, [&] { return tw_put(file_, name.c_str(), no_type, nullptr, -1); });
+    }
+    void put_record(const std::string& name, const Decomposition* d, std::int64_t record,
+                    nb::handle values) {
+        const Array a = array_of(values, Access::read);
+        tw_decomposition held = handle_of(d);
+        call(name, false, [&] {
+            return tw_put_record_strided(file_, name.c_str(), held, record, a.type, a.data(),
+                                         a.rank(), a.extent().data(), a.stride().data());
+        });
+    }
+    /// @param values  contiguous
+    void put_box(const std::string& name, Integers start, Integers count, nb::handle values) {
+        const Array a = array_of(values, Access::read);
+        pad(start);
+        pad(count);
+        call(name, false, [&] {
+            return tw_put_box(file_, name.c_str(), a.type, start.data(), count.data(), a.data());
+        });
+    }
+    void end_step() {
+        written([&] { return tw_end_step(file_); });
+    }
+    void sync(bool durable) {
+        written([&] { return tw_sync(file_, durable); });
+    }
+    void close() {
+        if (file_ == nullptr) return;
+        // The handle is gone after this, even if it fails.
+        written([&] { return tw_close(&file_); });
+        deferred_.clear();
+        wanted_.clear();
+    }
+
+    nb::tuple inq() const {
+        const char* format = "";
+        int dims = 0, variables = 0, attributes = 0;
+        std::int64_t records = 0;
+        ask([&] { return tw_inq(file_, &format, &dims, &variables, &attributes, &records); });
+        return nb::make_tuple(format, dims, variables, attributes, records);
+    }
+    std::string unlimited() const {
+        return name([&](const char** to) { return tw_inq_unlimited(file_, to); });
+    }
+    std::string dim_name(int index) const {
+        return name([&](const char** to) { return tw_inq_dim_name(file_, index, to); });
+    }
+    std::string var_name(int index) const {
+        return name([&](const char** to) { return tw_inq_var_name(file_, index, to); });
+    }
+    std::string att_name(const std::string& var, int index) const {
+        return name(
+            [&](const char** to) { return tw_inq_att_name(file_, var.c_str(), index, to); });
+    }
+    std::int64_t dim(const std::string& name) const {
+        std::int64_t length = 0;
+        ask([&] { return tw_inq_dim(file_, name.c_str(), &length); });
+        return length;
+    }
+    /// (type, names of dimensions, lengths, number of attributes)
+    nb::tuple var(const std::string& name) const {
+        tw_type type = TW_BYTE;
+        int rank = 0, attributes = 0;
+        ask([&] { return tw_inq_var(file_, name.c_str(), &type, &rank, &attributes); }, name);
+        nb::list names, lengths;
+        for (int d = 0; d < rank; ++d) {
+            const char* dim = "";
+            std::int64_t length = 0;
+            ask([&] { return tw_inq_var_dim(file_, name.c_str(), d, &dim, &length); }, name);
+            names.append(dim);
+            lengths.append(length);
+        }
+        return nb::make_tuple(static_cast<int>(type), nb::tuple(names), nb::tuple(lengths),
+                              attributes);
+    }
+    /// (type, the values' bytes)
+    nb::tuple att(const std::string& var, const std::string& name) const {
+        tw_type type = TW_BYTE;
+        std::int64_t n = 0;
+        ask([&] { return tw_inq_att(file_, var.c_str(), name.c_str(), &type, &n); }, var);
+        std::vector<char> bytes(static_cast<std::size_t>(n * size_of(type)));
+        ask([&] { return tw_get_att(file_, var.c_str(), name.c_str(), type, n, bytes.data()); },
+            var);
+        return nb::make_tuple(static_cast<int>(type), nb::bytes(bytes.data(), bytes.size()));
+    }
+
+    void get(const std::string& name, const Decomposition* d, std::int64_t record, nb::handle out,
+             bool deferred) {
+        Array a = array_of(out, Access::write);
+        tw_decomposition held = handle_of(d);
+        call(name, !deferred, [&] {
+            return tw_get_strided(file_, name.c_str(), held, record, a.type, a.data(), a.rank(),
+                                  a.extent().data(), a.stride().data(),
+                                  deferred ? TW_DEFERRED : TW_COPY);
+        });
+        if (deferred) wanted_.push_back(std::move(a.held));
+    }
+    /// What a rank without a usable array calls in place of get: always an error, on all ranks.
+    void get_nothing(const std::string& name) {
+        call(name, true,
+             [&] { return tw_get(file_, name.c_str(), nullptr, 0, no_type, nullptr, -1); });
+    }
+    /// @param out  contiguous; none: this rank's arguments are wrong, and all ranks are to hear
+    void get_box(const std::string& name, Integers start, Integers count, Integers stride,
+                 nb::handle out) {
+        pad(start);
+        pad(count);
+        pad(stride);
+        Array a;
+        a.type = no_type;
+        if (!out.is_none()) a = array_of(out, Access::write);
+        call(name, true, [&] {
+            return tw_get_box(file_, name.c_str(), a.type, start.data(), count.data(),
+                              stride.data(), a.held ? a.data() : nullptr);
+        });
+    }
+    void read() {
+        const auto end = [&] { wanted_.clear(); };  // no request is left, even after an error
+        try {
+            call({}, true, [&] { return tw_read(file_); });
+        } catch (...) {
+            end();
+            throw;
+        }
+        end();
+    }
+    void prefetch() {
+        call({}, true, [&] { return tw_prefetch(file_); });
+    }
+
+private:
+    static void pad(Integers& values) {
+        values.resize(std::max<std::size_t>(values.size(), 1100), -1);
+    }
+    About about(std::string_view variable, bool collective) const {
+        return {path_, variable, collective};
+    }
+    tw_session session() const {
+        tw_session s = session_->get();
+        if (file_ == nullptr)
+            raise_error(TW_ECLOSED, path_ + ": the file is closed", about({}, false));
+        return s;
+    }
+    template <class F>
+    void call(std::string_view variable, bool collective, F&& body) {
+        check(without_gil(session(), body), about(variable, collective));
+    }
+    /// A call after which deferred arrays are free, unless it failed.
+    template <class F>
+    void written(F&& body) {
+        tw_session s = session();
+        const Outcome outcome = without_gil(s, body);
+        if (outcome.code == TW_OK || outcome.code == TW_ERANGE) deferred_.clear();
+        check(outcome, about({}, true));
+    }
+    template <class F>
+    void ask(F&& body, std::string_view variable = {}) const {
+        tw_session s = session();
+        Outcome outcome{body(), {}};
+        if (outcome.code != TW_OK && outcome.code != TW_ERANGE) {
+            outcome.text = tw_error_message(s);
+            raise_error(outcome.code, outcome.text, about(variable, false));
+        }
+    }
+    template <class F>
+    std::string name(F&& body) const {
+        const char* text = "";
+        ask([&] { return body(&text); });
+        return text;
+    }
+
+    SessionRef session_;
+    tw_file file_ = nullptr;
+    std::string path_;
+    std::vector<Held> deferred_;  ///< arrays of puts that are not written yet
+    std::vector<Held> wanted_;    ///< arrays that the next read fills
+};
+
+}  // namespace
+
+std::int64_t size_of(tw_type type) {
+    switch (type) {
+        case TW_SHORT:
+        case TW_USHORT: return 2;
+        case TW_INT:
+        case TW_UINT:
+        case TW_FLOAT: return 4;
+        case TW_DOUBLE:
+        case TW_INT64:
+        case TW_UINT64: return 8;
+        default: return 1;
+    }
+}
+
+void bind_file(nb::module_& module) {
+    nb::class_<File>(module, "File")
+        .def(nb::init<const Session&, std::optional<std::string>, std::optional<std::string>,
+                      bool>(),
+             nb::arg("session"), nb::arg("path").none(), nb::arg("settings").none(),
+             nb::arg("create"))
+        .def_prop_ro("is_open", &File::is_open)
+        .def("def_dim", &File::def_dim)
+        .def("def_var", &File::def_var, nb::arg("name"), nb::arg("type"), nb::arg("dims"),
+             nb::arg("decomposition").none())
+        .def("put_att_text", &File::put_att_text)
+        .def("put_att", &File::put_att)
+        .def("set_var", &File::set_var)
+        .def("set_record", &File::set_record)
+        .def("enddef", &File::enddef)
+        .def("put", &File::put)
+        .def("put_nothing", &File::put_nothing)
+        .def("put_record", &File::put_record, nb::arg("name"), nb::arg("decomposition").none(),
+             nb::arg("record"), nb::arg("values"))
+        .def("put_box", &File::put_box)
+        .def("end_step", &File::end_step)
+        .def("sync", &File::sync)
+        .def("close", &File::close)
+        .def("inq", &File::inq)
+        .def("unlimited", &File::unlimited)
+        .def("dim_name", &File::dim_name)
+        .def("var_name", &File::var_name)
+        .def("att_name", &File::att_name)
+        .def("dim", &File::dim)
+        .def("var", &File::var)
+        .def("att", &File::att)
+        .def("get", &File::get, nb::arg("name"), nb::arg("decomposition").none(), nb::arg("record"),
+             nb::arg("out"), nb::arg("deferred"))
+        .def("get_nothing", &File::get_nothing)
+        .def("get_box", &File::get_box, nb::arg("name"), nb::arg("start"), nb::arg("count"),
+             nb::arg("stride"), nb::arg("out").none())
+        .def("read", &File::read)
+        .def("prefetch", &File::prefetch);
+}
+
+}  // namespace thalweg::python

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace thalweg::python {
+
+namespace {
+
+/// More values than any decomposition has dimensions: too few from the caller are then an error.
+Integers padded(Integers values) {
+    values.resize(std::max<std::size_t>(values.size(), 17), -1);
+    return values;
+}
+
+void start_mpi() {
+    int there = 0;
+    MPI_Initialized(&there);
+    if (there) return;
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+}
+
+const char* pointer(const std::optional<std::string>& text) {
+    return text ? text->c_str() : nullptr;
+}
+
+}  // namespace
+
+tw_session SessionState::get() const {
+    if (handle == nullptr) raise_error(TW_ESTATE, "the session has ended", {});
+    return handle;
+}
+
+Decomposition::~Decomposition() {
+    // Another thread may be in a call, which this one would then disturb.
+    if (session_->handle != nullptr && handle_ != nullptr) session_->dropped.push_back(handle_);
+}
+
+void Decomposition::fill_halo(const std::vector<int>& edges) {
+    std::vector<int> all = edges;
+    all.resize(std::max<std::size_t>(all.size(), 17), -1);
+    tw_session s = session_->get();
+    tw_decomposition held = handle_of(this);
+    check(without_gil(s, [&] { return tw_fill_halo(held, all.data()); }), {{}, {}, true});
+}
+
+void Decomposition::pad(const Integers& extent, std::int64_t boxes) {
+    const Integers all = padded(extent);
+    tw_session s = session_->get();
+    tw_decomposition held = handle_of(this);
+    check(without_gil(s, [&] { return tw_pad(held, all.data(), boxes); }), {{}, {}, true});
+}
+
+void Decomposition::free() {
+    tw_session s = session_->get();
+    (void)handle_of(this);
+    check(without_gil(s, [&] { return tw_free_decomposition(&handle_); }), {});
+}
+
+Session::Session(std::optional<std::int64_t> comm, std::optional<std::string> settings)
+    : state_(std::make_shared<SessionState>()) {
+    Outcome outcome;
+    {
+        nb::gil_scoped_release release;
+        if (!comm) start_mpi();
+        const MPI_Comm world = comm ? MPI_Comm_f2c(static_cast<MPI_Fint>(*comm))
+                                    : static_cast<MPI_Comm>(MPI_COMM_SELF);
+        outcome.code = tw_init(world, pointer(settings), &state_->handle);
+        if (outcome.code != TW_OK) {
+            outcome.text = tw_error_message(state_->handle);
+            if (outcome.text.empty()) outcome.text = tw_strerror(outcome.code);
+            tw_finalize(&state_->handle);
+            state_->handle = nullptr;
+        }
+    }
+    check(outcome, {{}, {}, true});
+    int role = TW_MODEL;
+    MPI_Comm model = MPI_COMM_NULL;
+    tw_inq_role(state_->handle, &role);
+    tw_model_comm(state_->handle, &model);
+    server_ = role == TW_SERVER;
+    if (model == MPI_COMM_NULL) return;
+    MPI_Comm_rank(model, &rank_);
+    MPI_Comm_size(model, &size_);
+    if (size_ > 1) {
+        nb::gil_scoped_release release;
+        MPI_Comm_dup(model, &state_->exit);
+    }
+}
+
+std::int64_t Session::comm() const {
+    MPI_Comm model = MPI_COMM_NULL;
+    tw_model_comm(state_->get(), &model);
+    return MPI_Comm_c2f(model);
+}
+
+void Session::free_dropped() {
+    for (tw_decomposition d : std::exchange(state_->dropped, {})) tw_free_decomposition(&d);
+}
+
+Decomposition* Session::decompose(const std::optional<std::string>& dims, const Integers& shape,
+                                  int boxes, const Integers& start, const Integers& count,
+                                  const Integers& halo_low, const Integers& halo_high) {
+    tw_session s = state_->get();
+    const Integers lengths = padded(shape), low = padded(halo_low), high = padded(halo_high);
+    tw_decomposition made = nullptr;
+    check(without_gil(s,
+                      [&] {
+                          free_dropped();
+                          return tw_decompose_halo(s, pointer(dims), boxes, lengths.data(),
+                                                   start.data(), count.data(), low.data(),
+                                                   high.data(), &made);
+                      }),
+          {{}, {}, true});
+    return new Decomposition(state_, made);
+}
+
+Decomposition* Session::decompose_list(const std::optional<std::string>& dims,
+                                       const Integers& shape, const std::string& listed,
+                                       nb::handle indices, bool shared) {
+    tw_session s = state_->get();
+    const Integers lengths = padded(shape);
+    std::optional<Array> array;
+    if (!indices.is_none()) array = array_of(indices, Access::read);
+    const bool usable = array && array->type == TW_INT64 && array->contiguous();
+    tw_decomposition made = nullptr;
+    check(without_gil(s,
+                      [&] {
+                          free_dropped();
+                          return tw_decompose_list(
+                              s, pointer(dims), lengths.data(), listed.c_str(),
+                              usable ? array->elements() : -1,
+                              usable ? static_cast<const std::int64_t*>(array->data()) : nullptr,
+                              shared ? TW_LIST_SHARED : TW_LIST_UNIQUE, &made);
+                      }),
+          {{}, {}, true});
+    return new Decomposition(state_, made);
+}
+
+std::string Session::summary() {
+    tw_session s = state_->get();
+    const char* json = "";
+    check(without_gil(s, [&] { return tw_summary(s, &json); }), {{}, {}, true});
+    return json;
+}
+
+void Session::print_summary() {
+    tw_session s = state_->get();
+    check(without_gil(s, [&] { return tw_print_summary(s); }), {{}, {}, true});
+}
+
+void Session::print_config() {
+    tw_session s = state_->get();
+    check(without_gil(s, [&] { return tw_print_config(s); }), {});
+}
+
+void Session::wait(std::int64_t most) {
+    tw_session s = state_->get();
+    check(without_gil(s, [&] { return tw_wait(s, most); }), {{}, {}, true});
+}
+
+void Session::finalize() {
+    if (state_->handle == nullptr) return;
+    Outcome outcome;
+    {
+        nb::gil_scoped_release release;
+        // Its own text is freed with the session; the last one is of the error that it returns.
+        outcome.code = tw_finalize(&state_->handle);
+        state_->handle = nullptr;
+        if (outcome.code != TW_OK) {
+            outcome.text = tw_error_message(nullptr);
+            if (outcome.text.empty()) outcome.text = tw_strerror(outcome.code);
+        }
+        int over = 0;
+        MPI_Finalized(&over);
+        if (state_->exit != MPI_COMM_NULL && !over) MPI_Comm_free(&state_->exit);
+    }
+    state_->kept.clear();
+    state_->dropped.clear();
+    check(outcome, {{}, {}, true});
+}
+
+void Session::abandon() {
+    if (state_->handle == nullptr) return;
+    Outcome outcome = without_gil(nullptr, [&] { return tw_abandon(&state_->handle); });
+    state_->handle = nullptr;
+    state_->kept.clear();
+    state_->dropped.clear();
+    check(outcome, {});
+}
+
+bool Session::meet() {
+    int done = 1, over = 0;
+    MPI_Finalized(&over);
+    if (over || state_->exit == MPI_COMM_NULL) return true;
+    if (state_->meeting == MPI_REQUEST_NULL) MPI_Ibarrier(state_->exit, &state_->meeting);
+    MPI_Test(&state_->meeting, &done, MPI_STATUS_IGNORE);
+    if (done) state_->exit = MPI_COMM_NULL;
+    return done != 0;
+}
+
+void Session::abort(int code) {
+    MPI_Abort(state_->exit == MPI_COMM_NULL ? MPI_COMM_WORLD : state_->exit, code);
+    std::abort();
+}
+
+void bind_session(nb::module_& module) {
+    nb::class_<Decomposition>(module, "Decomposition")
+        .def("fill_halo", &Decomposition::fill_halo)
+        .def("pad", &Decomposition::pad)
+        .def("free", &Decomposition::free);
+    nb::class_<Session>(module, "Session")
+        .def(nb::init<std::optional<std::int64_t>, std::optional<std::string>>(),
+             nb::arg("comm").none(), nb::arg("settings").none())
+        .def_prop_ro("rank", &Session::rank)
+        .def_prop_ro("size", &Session::size)
+        .def_prop_ro("is_server", &Session::is_server)
+        .def_prop_ro("is_open", &Session::is_open)
+        .def("comm", &Session::comm)
+        .def("decompose", &Session::decompose, nb::arg("dims").none(), nb::arg("shape"),
+             nb::arg("boxes"), nb::arg("start"), nb::arg("count"), nb::arg("halo_low"),
+             nb::arg("halo_high"))
+        .def("decompose_list", &Session::decompose_list, nb::arg("dims").none(), nb::arg("shape"),
+             nb::arg("listed"), nb::arg("indices").none(), nb::arg("shared"))
+        .def("summary", &Session::summary)
+        .def("print_summary", &Session::print_summary)
+        .def("print_config", &Session::print_config)
+        .def("wait", &Session::wait)
+        .def("finalize", &Session::finalize)
+        .def("abandon", &Session::abandon)
+        .def("meet", &Session::meet)
+        .def("abort", &Session::abort);
+}
+
+}  // namespace thalweg::python

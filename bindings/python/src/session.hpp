@@ -1,0 +1,117 @@
+// A session, its decompositions and its files as Python objects. Each keeps alive what it needs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <thalweg/thalweg.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "array.hpp"
+#include "error.hpp"
+
+namespace thalweg::python {
+
+using Integers = std::vector<std::int64_t>;
+
+/// What outlives the Python object of a session, as files and decompositions refer to it.
+struct SessionState {
+    tw_session handle = nullptr;
+    MPI_Comm exit = MPI_COMM_NULL;  ///< of the model's ranks: see Session::meet
+    MPI_Request meeting = MPI_REQUEST_NULL;
+    std::vector<Held> kept;                 ///< arrays that the library may still use
+    std::vector<tw_decomposition> dropped;  ///< to be freed when no thread is in a call
+
+    /// @throws thalweg.Error if the session has ended
+    tw_session get() const;
+};
+using SessionRef = std::shared_ptr<SessionState>;
+
+class Decomposition {
+public:
+    Decomposition(SessionRef session, tw_decomposition handle)
+        : session_(std::move(session)), handle_(handle) {}
+    ~Decomposition();
+    Decomposition(const Decomposition&) = delete;
+    Decomposition& operator=(const Decomposition&) = delete;
+
+    tw_decomposition get() const { return handle_; }
+    const SessionRef& session() const { return session_; }
+    void fill_halo(const std::vector<int>& edges);
+    void pad(const Integers& extent, std::int64_t boxes);
+    void free();
+
+private:
+    SessionRef session_;
+    tw_decomposition handle_;
+};
+
+/// Null for none. To be called with the GIL, before the call that takes it.
+/// @throws thalweg.Error if its session has ended or it was freed: null would mean another thing
+inline tw_decomposition handle_of(const Decomposition* d) {
+    if (d == nullptr) return nullptr;
+    (void)d->session()->get();
+    if (d->get() == nullptr) raise_error(TW_EHANDLE, "the decomposition was freed", {});
+    return d->get();
+}
+
+class Session {
+public:
+    /// @param comm  Fortran handle of the communicator; none: this process alone
+    Session(std::optional<std::int64_t> comm, std::optional<std::string> settings);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    const SessionRef& state() const { return state_; }
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    bool is_server() const { return server_; }
+    bool is_open() const { return state_->handle != nullptr; }
+    std::int64_t comm() const;
+
+    Decomposition* decompose(const std::optional<std::string>& dims, const Integers& shape,
+                             int boxes, const Integers& start, const Integers& count,
+                             const Integers& halo_low, const Integers& halo_high);
+    Decomposition* decompose_list(const std::optional<std::string>& dims, const Integers& shape,
+                                  const std::string& listed, nb::handle indices, bool shared);
+    std::string summary();
+    void print_summary();
+    void print_config();
+    void wait(std::int64_t most);
+    void finalize();
+    void abandon();
+
+    /// Starts to wait for the other ranks, and tells whether all have done so: for ranks that leave
+    /// the session without knowing of each other. Never blocks.
+    bool meet();
+    /// Ends all processes of the session.
+    [[noreturn]] void abort(int code);
+
+private:
+    void free_dropped();
+
+    SessionRef state_;
+    int rank_ = 0, size_ = 1;
+    bool server_ = false;
+};
+
+void bind_session(nb::module_& module);
+void bind_file(nb::module_& module);
+void bind_restart(nb::module_& module);
+
+/// What no call accepts: a rank whose arguments are wrong makes a collective call with it, so that
+/// the call fails on all ranks and nobody waits.
+constexpr auto no_type = static_cast<tw_type>(0);
+
+/// Bytes of an element.
+std::int64_t size_of(tw_type type);
+
+}  // namespace thalweg::python

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of Python and NumPy as the library takes them: arrays, types, attributes, settings."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+# netCDF's types (nc_type), and the fill values that it gives them.
+TYPES = {
+    1: np.dtype("i1"),
+    2: np.dtype("S1"),
+    3: np.dtype("i2"),
+    4: np.dtype("i4"),
+    5: np.dtype("f4"),
+    6: np.dtype("f8"),
+    7: np.dtype("u1"),
+    8: np.dtype("u2"),
+    9: np.dtype("u4"),
+    10: np.dtype("i8"),
+    11: np.dtype("u8"),
+}
+CODES = {(dtype.kind, dtype.itemsize): code for code, dtype in TYPES.items()}
+FILLS = {
+    1: -127,
+    2: b"\0",
+    3: -32767,
+    4: -2147483647,
+    5: 9.9692099683868690e36,
+    6: 9.9692099683868690e36,
+    7: 255,
+    8: 65535,
+    9: 4294967295,
+    10: -9223372036854775806,
+    11: 18446744073709551614,
+}
+# Of DLPack: memory that the processor can read.
+HOST_DEVICES = {1, 3, 11, 13}
+_AS_IT_IS = frozenset("bBhHiIlLqQfd?")
+
+
+class UnusableError(ValueError):
+    """An array that cannot be passed on; `name` is the status code's."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(text)
+        self.name = name
+
+
+def type_code(dtype: Any) -> int:
+    """netCDF's type for a NumPy dtype, or what names one."""
+    if dtype is str or dtype is bytes:
+        dtype = np.dtype("S1")
+    dtype = np.dtype(dtype)
+    code = CODES.get((dtype.kind, dtype.itemsize))
+    if code is None:
+        raise UnusableError("TW_ETYPE", f"there is no netCDF type for {dtype}{_advice(dtype)}")
+    return code
+
+
+def _advice(dtype: np.dtype) -> str:
+    if dtype.kind in "Mm":
+        return (
+            ": convert times to numbers and set the attribute units, for example "
+            "'seconds since 2000-01-01' (xarray does so in Dataset.thalweg.write)"
+        )
+    if dtype.kind == "b":
+        return ": use 'i1'"
+    if dtype.kind == "c":
+        return ": write the real and the imaginary part (array.real, array.imag)"
+    if dtype.kind in "USO":
+        return ": write text as characters ('S1') with one more dimension"
+    if dtype.kind == "f":
+        return ": use 'f4' or 'f8'"
+    return ""
+
+
+def as_array(values: Any, fill: Any = None, code: int = 0) -> np.ndarray:
+    """An array that the core can read: of netCDF's types, in the machine's byte order, on the host.
+
+    Strides stay as they are. Masked elements get the value `fill` of the type `code`.
+    """
+    if type(values) is np.ndarray:
+        array = values
+    elif isinstance(values, np.ma.MaskedArray):
+        array = _filled(values, fill, code)
+    else:
+        array = _host_array(values)
+    if array.dtype.char in _AS_IT_IS and array.dtype.isnative:
+        return array
+    return _converted(array)
+
+
+def _host_array(values: Any) -> np.ndarray:
+    if hasattr(values, "__dlpack_device__") and not isinstance(values, np.generic):
+        device = int(values.__dlpack_device__()[0])
+        if device not in HOST_DEVICES:
+            raise UnusableError(
+                "TW_EARG",
+                f"the array is not in the host's memory (DLPack device type {device}): copy it "
+                "there first (CuPy: array.get(), JAX: jax.device_get(array), PyTorch: array.cpu())",
+            )
+        if not isinstance(values, np.ndarray):
+            try:
+                return np.from_dlpack(values)
+            except (BufferError, RuntimeError, TypeError) as problem:
+                raise UnusableError(
+                    "TW_EARG", f"the array cannot be shared: {problem}"
+                ) from problem
+    if values is None or isinstance(values, str | bytes):
+        raise UnusableError("TW_EARG", f"expected an array, not {values!r}")
+    try:
+        return np.asarray(values)
+    except Exception as problem:
+        raise UnusableError("TW_EARG", f"not an array: {problem}") from problem
+
+
+def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
+    if values.mask is np.ma.nomask or not values.mask.any():
+        return values.data
+    target = TYPES[code] if code else values.dtype
+    if np.can_cast(values.dtype, target):
+        values = values.astype(target)
+    value = np.array(FILLS[code or type_code(values.dtype)] if fill is None else fill)
+    converted = value.astype(values.dtype)
+    if converted != value and value == value:
+        raise UnusableError(
+            "TW_ERANGE",
+            f"the fill value {value} of masked elements does not fit the array's type "
+            f"{values.dtype}: convert the array to {target}",
+        )
+    return values.filled(converted)
+
+
+def _converted(array: np.ndarray) -> np.ndarray:
+    dtype = array.dtype
+    if dtype.kind in "iufb" and not dtype.isnative:
+        array = array.astype(dtype.newbyteorder("="))
+        dtype = array.dtype
+    if dtype == np.float16:
+        return array.astype(np.float32)
+    if dtype.kind == "S" and dtype.itemsize == 1:
+        return array
+    if dtype.kind == "S" and dtype.itemsize > 1:
+        width = dtype.itemsize
+        return np.ascontiguousarray(array).view("S1").reshape(*array.shape, width)
+    type_code(dtype)
+    return array
+
+
+def writable_array(out: Any) -> np.ndarray:
+    """An array that the core can fill: checked, not converted."""
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        raise UnusableError("TW_EARG", f"out must be a NumPy array, not {type(out).__name__}")
+    if not out.flags.writeable:
+        raise UnusableError("TW_EARG", "the array out is read-only")
+    if not out.dtype.isnative:
+        raise UnusableError("TW_ETYPE", f"the byte order of out ({out.dtype}) is not the machine's")
+    type_code(out.dtype)
+    return out
+
+
+def attribute_values(value: Any, dtype: np.dtype | None = None) -> bytes | np.ndarray:
+    """The value of an attribute: text, or an array of one dimension.
+
+    Integers of Python get netCDF's int if they fit, so that every format can hold them.
+    """
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return value
+    plain = not isinstance(value, np.ndarray | np.generic)
+    array = np.atleast_1d(np.asarray(value)).ravel()
+    if array.size == 0:
+        raise UnusableError("TW_EARG", "an attribute needs at least one value")
+    if array.dtype.kind == "b":
+        return array.astype("i1")
+    if array.dtype.kind == "S" and dtype == np.dtype("S1") and array.size == 1:
+        return bytes(array[0]).ljust(1, b"\0")
+    if array.dtype.kind in "SUO":
+        raise UnusableError(
+            "TW_ETYPE",
+            f"the value {value!r} is neither a number nor one text: join texts, for example with "
+            "blanks",
+        )
+    if dtype is not None:
+        return _cast(array, dtype)
+    if plain and array.dtype == np.int64 and np.all(np.abs(array.astype("f8")) < 2**31):
+        return array.astype("i4")
+    return np.ascontiguousarray(as_array(array))
+
+
+def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        cast = array.astype(dtype)
+    if dtype.kind in "iu" and not np.array_equal(cast, array):
+        raise UnusableError("TW_ERANGE", f"{array} does not fit the variable's type {dtype}")
+    return cast
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Settings as the library takes them: "name=value; name=value"."""
+    parts = []
+    for name, value in settings.items():
+        if value is None:
+            continue
+        if isinstance(value, Mapping):
+            value = ",".join(f"{k}={v}" for k, v in value.items())
+        elif isinstance(value, bool | np.bool_):
+            value = "yes" if value else "no"
+        text = str(value)
+        if ";" in text:
+            raise UnusableError("TW_ESETTING", f"the value of {name} has a ';': {text!r}")
+        parts.append(f"{name}={text}")
+    return "; ".join(parts)
+
+
+def names_text(names: str | Iterable[str]) -> str:
+    """Names of dimensions as the library takes them; a text stays as it is."""
+    if isinstance(names, str):
+        return names
+    return " ".join(name.replace(" ", "\\ ") for name in names)
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """The reverse of names_text."""
+    hidden = text.replace("\\ ", "\0")
+    return tuple(name.replace("\0", " ") for name in hidden.split())
+
+
+def integers(values: Any) -> list[int]:
+    """Whole numbers, of Python or NumPy."""
+    if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str | bytes):
+        return [operator.index(value) for value in values]
+    return [operator.index(values)]
+
+
+def plain_text(text: Any, what: str) -> str:
+    if not isinstance(text, str):
+        raise UnusableError("TW_EARG", f"{what} must be a text, not {text!r}")
+    if "\0" in text:
+        raise UnusableError("TW_EARG", f"{what} has a zero byte: {text!r}")
+    return text

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exception of every failed call."""
+
+from __future__ import annotations
+
+import re
+
+# The library's messages name the functions of C; these are called otherwise here.
+_SAME = """decompose decompose_list create open set_record enddef put put_record put_box end_step
+sync close wait get get_box get_deferred read prefetch summary finalize recover fill_halo pad"""
+_CALLS = {f"tw_{name}": name for name in _SAME.split()} | {
+    "tw_decompose_halo": "decompose",
+    "tw_def_dim": "define_dim",
+    "tw_def_var": "define",
+    "tw_get_strided": "get",
+    "tw_put_record_strided": "put_record",
+    "tw_put_strided": "put",
+    "tw_restart_add_strided": "Restart.add",
+    "tw_restart_get_strided": "Restart.get",
+}
+_CALL = re.compile(r"(?<![\w./-])(" + "|".join(sorted(_CALLS, reverse=True)) + r")(?![\w./-]*\w)")
+
+
+class Error(RuntimeError):
+    """A failed call. `str(error)` says what is wrong, where, and what to do.
+
+    Attributes:
+        code: the status code, negative, as in thalweg.h
+        name: its name, such as "TW_ESHAPE"
+        file: path of the file, or None
+        variable: name of the variable, or None
+        record: number of the record, from 0, or None
+        rank: the rank at which the call failed, or None
+        collective: whether all ranks of the session raised this error, with the same text
+    """
+
+    def __init__(
+        self, code: int, text: str, file: str = "", variable: str = "", collective: bool = False
+    ) -> None:
+        text = _CALL.sub(lambda call: _CALLS[call.group(1)], text)
+        super().__init__(text)
+        self.code = code
+        self.name = _name(code)
+        self.file: str | None = file or None
+        self.variable: str | None = variable or _first(r"variable '([^']*)'", text)
+        self.record: int | None = _number(r"\brecord (\d+)", text)
+        self.rank: int | None = _number(r"\(rank (\d+)\)", text)
+        if self.rank is None:
+            self.rank = _number(r"\brank (\d+)", text)
+        self.collective = collective
+
+    def __reduce__(self):
+        return Error, (
+            self.code,
+            str(self),
+            self.file or "",
+            self.variable or "",
+            self.collective,
+        )
+
+
+def error(name: str, text: str, file: str = "", variable: str = "") -> Error:
+    """An error that the Python layer found: `name` is one of the status codes'."""
+    from ._load import core
+
+    where = f"{file}: " if file else ""
+    where += f"variable '{variable}': " if variable else ""
+    return Error(core().codes[name], where + text, file, variable)
+
+
+def _name(code: int) -> str:
+    from ._load import core
+
+    for name, value in core().codes.items():
+        if value == code:
+            return name
+    return f"status {code}"
+
+
+def _first(pattern: str, text: str) -> str | None:
+    found = re.search(pattern, text)
+    return found.group(1) if found else None
+
+
+def _number(pattern: str, text: str) -> int | None:
+    found = _first(pattern, text)
+    return int(found) if found is not None else None

@@ -1,0 +1,545 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netCDF files that are written or read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arrays import (
+    CODES,
+    FILLS,
+    TYPES,
+    UnusableError,
+    as_array,
+    attribute_values,
+    integers,
+    names_of,
+    names_text,
+    plain_text,
+    settings_text,
+    type_code,
+    writable_array,
+)
+from ._decomposition import Decomposition
+from ._errors import Error, error
+from ._keywords import VARIABLE_SETTINGS, split_keywords
+from ._section import Section, section_of
+from ._variable import Attributes, Variable
+
+# Attributes that have the type of their variable.
+TYPED = ("_FillValue", "missing_value", "valid_min", "valid_max", "valid_range")
+_OWN: Any = object()
+
+
+class File:
+    """A netCDF file, made by Session.create or Session.open.
+
+    As a context manager it is closed at the end of the block. If an exception leaves the block of a
+    file that is written, the file is not completed: it stays as `NAME.part` unless you close it.
+
+    Attributes:
+        path: as given
+        mode: "w" (created), "a" (appended to) or "r" (read)
+        attrs: global attributes
+    """
+
+    def __init__(self, session: Any, core: Any, path: str, mode: str) -> None:
+        self._session = session
+        self._core = core
+        self._defined: dict[str, tuple[int, tuple[str, ...], Decomposition | None]] = {}
+        self._fills: dict[str, Any] = {}
+        self.path = path
+        self.mode = mode
+        self.attrs = Attributes(self)
+        self.left_by_exception = False
+
+    # ---- definitions ----------------------------------------------------------------------------
+
+    def define_dim(self, name: str, length: int | None) -> None:
+        """Defines a dimension; None makes it the record dimension. Only for dimensions that no
+        decomposition names.
+
+        Raises:
+            Error: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_ESTATE
+        """
+        self._core.def_dim(
+            self._plain(name, "the name"), 0 if length is None else integers(length)[0]
+        )
+
+    def define(
+        self,
+        name: str,
+        dtype: Any,
+        dims: str | Sequence[str] = "",
+        decomposition: Decomposition | None = None,
+        *,
+        attrs: Mapping[str, Any] | None = None,
+        **keywords: Any,
+    ) -> Variable:
+        """Defines a variable, the same on all ranks.
+
+        Args:
+            dtype: of the values in the file: "f4", np.int16, "S1" (text) and so on
+            dims: names in the order of the file, slowest first: "time lev lat lon". A first name
+                that the decomposition does not have is the record dimension
+            decomposition: which rank holds what. None: every rank holds all of it, and rank 0's
+                values are written
+            attrs: attributes
+            keywords: the settings fill, deflate, shuffle, zstd, quantize and chunks (see
+                docs/settings.md); all others are attributes: units="K", _FillValue=-999
+        Raises:
+            Error: TW_ETYPE, TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ESETTING, TW_ESTATE
+        """
+        try:
+            code = type_code(dtype)
+            settings, more = split_keywords(keywords, VARIABLE_SETTINGS)
+            text = settings_text(settings)
+        except UnusableError as problem:
+            raise self._error(problem.name, str(problem), str(name)) from None
+        names = self._plain(names_text(dims), "dims")
+        core = decomposition and decomposition._core
+        self._core.def_var(self._plain(name, "the name"), code, names, core)
+        self._defined[name] = (code, names_of(names), decomposition)
+        for attribute, value in {**(attrs or {}), **more}.items():
+            self._put_attribute(name, attribute, value)
+        if text:
+            self._core.set_var(name, text)
+            if settings.get("fill") is not None:
+                self._fills[name] = settings["fill"]
+        return Variable(self, name, names_of(names), code)
+
+    def set_record(self, record: int, drop_later: bool = False) -> None:
+        """For mode "a": which record the first step writes, and whether later ones are removed.
+
+        Raises:
+            Error: TW_EBOUNDS, TW_ESTATE
+        """
+        self._core.set_record(integers(record)[0], bool(drop_later))
+
+    def enddef(self) -> None:
+        """Ends the definitions; the first put or end_step does so too. Note: Collective.
+
+        Raises:
+            Error: TW_EMISMATCH, TW_EFORMAT, TW_EIO; with mode "a" TW_EDIFFERENT
+        """
+        self._core.enddef()
+
+    # ---- writing --------------------------------------------------------------------------------
+
+    def put(self, name: str, array: Any, *, deferred: bool = False) -> None:
+        """Puts this rank's part of a variable; of a record variable, of the current record.
+        `f[name] = array` is the same.
+
+        Args:
+            array: what NumPy, the buffer protocol or DLPack take for an array, on the host, of any
+                strides: shape as Decomposition.array_shape says, with or without the halo; for a
+                variable without a decomposition all of it. Numbers are converted. Masked elements
+                get the fill value
+            deferred: make no copy: the fastest way, but do not change the array before the step has
+                ended. The file keeps it alive
+        Raises:
+            Error: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or the
+                error of an earlier write
+        Note: Local, but see tw_put in thalweg.h.
+        """
+        if type(array) is np.ndarray and array.dtype.num in _DIRECT and array.dtype.isnative:
+            self._core.put(name, array, deferred)
+        else:
+            self._core.put(name, self._usable(name, array), deferred)
+
+    __setitem__ = put
+
+    def put_record(
+        self, name: str, array: Any, record: int, decomposition: Decomposition | None = _OWN
+    ) -> None:
+        """Puts this rank's part of any record, by any decomposition; in the file after the next
+        end_step, sync or close.
+
+        Args:
+            array: as for put
+            record: from 0; of a variable without records it does not matter
+            decomposition: the variable's own, unless given; None: rank 0's values are all of it
+        Raises:
+            Error: those of put; TW_EBOUNDS, TW_EOVERLAP, TW_EHANDLE
+        """
+        if decomposition is _OWN:
+            decomposition = self._defined.get(name, (0, (), None))[2]
+        values = self._usable(name, array)
+        core = decomposition and decomposition._core
+        self._core.put_record(name, core, integers(record)[0], values)
+
+    def put_box(self, name: str, array: Any, start: Sequence[int]) -> None:
+        """Puts any box of a variable, whatever its decomposition; in the file after the next
+        end_step, sync or close.
+
+        Args:
+            array: its shape is that of the box; it may lack leading dimensions of length 1
+            start: first index along each dimension of the variable, the record included
+        Raises:
+            Error: TW_EBOUNDS, TW_ESHAPE, those of put
+        """
+        values = self._usable(name, array)
+        try:
+            first = integers(start)
+            if len(first) < values.ndim:
+                raise UnusableError(
+                    "TW_ESHAPE", f"start {tuple(first)} is too short for an array {values.shape}"
+                )
+        except Exception as problem:
+            self._refuse_put(name, problem)
+        count = [1] * (len(first) - values.ndim) + list(values.shape)
+        self._core.put_box(name, first, count, np.ascontiguousarray(values))
+
+    def end_step(self) -> None:
+        """Writes what was put and ends the record; with a service it hands the step over.
+
+        Raises:
+            Error: TW_EMISSING, TW_EMISMATCH, TW_ERANGE (values that do not fit were filled),
+                TW_EARG (an array of a deferred put has changed), TW_EIO
+        Note: Collective.
+        """
+        self._core.end_step()
+
+    def sync(self, durable: bool = False) -> None:
+        """Makes all ended records visible to others and readable through this file, and, if
+        durable, syncs them to the device. Of a file that is read: looks for new records.
+
+        Raises:
+            Error: of any write so far
+        Note: Collective.
+        """
+        self._core.sync(bool(durable))
+
+    def close(self) -> None:
+        """Writes what is left, completes the file and gives it its name. Again: nothing.
+
+        Raises:
+            Error: of any write so far
+        Note: Collective.
+        """
+        if not self._session.is_open:
+            return
+        try:
+            self._core.close()
+        finally:
+            if self in self._session._files:
+                self._session._files.remove(self)
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        if kind is None:
+            self.close()
+            return
+        self.left_by_exception = True
+        together = self._session.size == 1 or getattr(value, "collective", False)
+        if self.mode == "r" and together:
+            try:
+                self.close()
+            except Error as problem:
+                value.add_note(f"and then: {problem}")
+
+    # ---- reading --------------------------------------------------------------------------------
+
+    def get(
+        self,
+        name: str,
+        decomposition: Decomposition | None = None,
+        record: int | None = None,
+        *,
+        out: np.ndarray | None = None,
+        dtype: Any = None,
+        halo: Any = None,
+        edges: Any = "clip",
+    ) -> np.ndarray:
+        """Reads this rank's part of a variable.
+
+        Args:
+            decomposition: over the variable's dimensions without the record, in any order; None:
+                every rank reads all
+            record: from 0, or from the end if negative. None: all records, with one more
+                dimension, the slowest; of a variable without records it does not matter
+            out: the array to fill, of any strides; without it a new one
+            dtype: of a new array; without it the file's
+            halo, edges: reads with a halo: Decomposition.with_halo. Elements outside the global
+                shape keep netCDF's fill value
+        Returns: an array of the decomposition's order and shape (Decomposition.array_shape).
+        Raises:
+            Error: TW_ENOTFOUND, TW_EBOUNDS, TW_ETYPE, TW_ESHAPE, TW_ERANGE (values that do not
+                fit the type became its fill value), TW_EIO, TW_EFORMAT, TW_EMISMATCH,
+                TW_EUNSUPPORTED
+        Note: Collective.
+        """
+        if halo is not None and decomposition is not None and self._session.is_open:
+            decomposition = decomposition.with_halo(halo, edges)
+        whole = record is None and self._has_records(name)
+
+        def call(array: np.ndarray) -> np.ndarray:
+            core = decomposition and decomposition._core
+            if not whole:
+                self._core.get(name, core, self._record(name, record), array, False)
+                return array
+            for r in range(len(array)):
+                self._core.get(name, core, r, array[r, ...], True)
+            self._core.read()
+            return array
+
+        return self._session._together(
+            lambda: self._array_for(name, decomposition, out, dtype, whole),
+            call,
+            lambda: self._core.get_nothing(str(name)),
+            self.path,
+            str(name),
+        )
+
+    def get_deferred(
+        self,
+        name: str,
+        decomposition: Decomposition | None = None,
+        record: int = 0,
+        *,
+        out: np.ndarray | None = None,
+        dtype: Any = None,
+    ) -> np.ndarray:
+        """Requests what get would read: the next read() fills the array, with all others.
+
+        Args, Returns: as of get.
+        Raises:
+            Error: those of get that can be found without reading
+        """
+        try:
+            array = self._array_for(name, decomposition, out, dtype, False)
+        except UnusableError as problem:
+            raise self._error(problem.name, str(problem), str(name)) from None
+        core = decomposition and decomposition._core
+        self._core.get(name, core, self._record(name, record), array, True)
+        return array
+
+    def read(self) -> None:
+        """Reads all that was requested, in one pass through the file.
+
+        Raises:
+            Error: those of get
+        Note: Collective.
+        """
+        self._core.read()
+
+    def prefetch(self) -> None:
+        """Starts to read in the background what was requested so far. Note: Collective.
+
+        Raises:
+            Error: TW_EMISMATCH, TW_ENOMEM
+        """
+        self._core.prefetch()
+
+    def get_box(
+        self,
+        name: str,
+        start: Sequence[int],
+        count: Sequence[int],
+        stride: Sequence[int] | None = None,
+        *,
+        dtype: Any = None,
+    ) -> np.ndarray:
+        """Reads any section of a variable, each rank its own.
+
+        Args:
+            start, count, stride: of each dimension of the variable, the record included
+            dtype: of the array; without it the file's
+        Returns: an array of shape count.
+        Raises:
+            Error: TW_EBOUNDS, TW_ESHAPE, those of get
+        Note: Collective.
+        """
+
+        def prepare() -> Section:
+            lists = [integers(v) for v in (start, count, stride or [1] * len(start))]
+            rank = len(self._core.var(name)[1])
+            if any(len(values) != rank for values in lists):
+                raise UnusableError("TW_ESHAPE", f"start, count and stride need {rank} values each")
+            return Section(*lists)
+
+        return self._get_section(name, prepare, dtype)
+
+    # ---- what is in the file --------------------------------------------------------------------
+
+    @property
+    def dims(self) -> dict[str, int]:
+        """Name and length of each dimension; of the record dimension the number of records."""
+        names = [self._core.dim_name(i) for i in range(self._core.inq()[1])]
+        return {name: self._core.dim(name) for name in names}
+
+    @property
+    def record_dim(self) -> str | None:
+        return self._core.unlimited() or None
+
+    @property
+    def records(self) -> int:
+        """Number of records; of a file that is written, at the last sync."""
+        return self._core.inq()[4]
+
+    @property
+    def format(self) -> str:
+        """One of cdf1, cdf2, cdf5, netcdf4 and netcdf4-classic."""
+        return self._core.inq()[0]
+
+    @property
+    def is_open(self) -> bool:
+        return self._core.is_open
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """The variables by name, in the order of the file."""
+        if self.mode != "r" and self._defined:
+            return {name: self[name] for name in self._defined}
+        names = [self._core.var_name(i) for i in range(self._core.inq()[2])]
+        return {name: self[name] for name in names}
+
+    def __getitem__(self, name: str) -> Variable:
+        if name in self._defined:
+            code, dims, _ = self._defined[name]
+            return Variable(self, name, dims, code)
+        code, dims, _, _ = self._core.var(self._plain(name, "the name"))
+        return Variable(self, name, dims, code)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    def __repr__(self) -> str:
+        return f"<File {self.path!r} mode={self.mode} {'open' if self.is_open else 'closed'}>"
+
+    # ---- helpers --------------------------------------------------------------------------------
+
+    def _error(self, name: str, text: str, variable: str = "") -> Error:
+        return error(name, text, self.path, variable)
+
+    def _plain(self, text: Any, what: str) -> str:
+        try:
+            return plain_text(text, what)
+        except UnusableError as problem:
+            raise self._error(problem.name, str(problem)) from None
+
+    def _put_attribute(self, variable: str, name: str, value: Any) -> None:
+        code = self._defined.get(variable, (0,))[0]
+        typed = name in TYPED and code and (name == "_FillValue" or not hasattr(value, "dtype"))
+        try:
+            values = attribute_values(value, TYPES[code] if typed else None)
+            plain_text(name, "the name")
+        except UnusableError as problem:
+            raise self._error(problem.name, f"attribute '{name}': {problem}", variable) from None
+        if isinstance(values, bytes):
+            self._core.put_att_text(variable, name, values)
+        else:
+            self._core.put_att(variable, name, values)
+        if name == "_FillValue":
+            self._fills[variable] = values if isinstance(values, bytes) else values[0]
+
+    def _usable(self, name: str, array: Any) -> np.ndarray:
+        code = self._defined.get(name, (0,))[0]
+        try:
+            plain_text(name, "the name")
+            return as_array(array, self._fills.get(name), code)
+        except Exception as problem:
+            self._refuse_put(str(name), problem)
+
+    def _refuse_put(self, name: str, problem: Exception) -> Any:
+        """Makes a put that fails, in case that others wait for this rank's, and raises."""
+        answer: Exception | None = None
+        try:
+            self._core.put_nothing(name.replace("\0", ""))
+        except Error as found:
+            answer = found
+        if answer is not None and answer.name in ("TW_ECLOSED", "TW_ESTATE", "TW_ENOTFOUND"):
+            raise answer from problem
+        if isinstance(problem, UnusableError):
+            raise self._error(problem.name, str(problem), name) from None
+        raise problem
+
+    def _has_records(self, name: str) -> bool:
+        try:
+            unlimited = self._core.unlimited()
+            return bool(unlimited) and unlimited in self._core.var(name)[1][:1]
+        except (Error, TypeError):
+            return False  # the call that follows tells why
+
+    def _record(self, name: str, record: int | None) -> int:
+        if record is None:
+            return 0
+        number = integers(record)[0]
+        return number + self.records if number < 0 and self._has_records(name) else number
+
+    def _array_for(
+        self, name: str, d: Decomposition | None, out: Any, dtype: Any, whole: bool
+    ) -> np.ndarray:
+        if d is not None:
+            d._usable()
+        if out is not None:
+            array = writable_array(out)
+            if whole and array.shape[:1] != (self.records,):
+                raise UnusableError(
+                    "TW_ESHAPE",
+                    f"out is {array.shape}; its first length is the number of records, "
+                    f"{self.records}, unless a record is given",
+                )
+            return array
+        code, _, shape, _ = self._core.var(plain_text(name, "the name"))
+        if code == 0:
+            raise UnusableError("TW_EUNSUPPORTED", "strings and user-defined types cannot be read")
+        own = shape[1:] if self._has_records(name) else shape
+        part = own if d is None else d.array_shape()
+        wanted = TYPES[code] if dtype is None else np.dtype(dtype)
+        type_code(wanted)
+        fill = FILLS[CODES[wanted.kind, wanted.itemsize]]
+        return np.full((self.records, *part) if whole else part, fill, wanted)
+
+    def _get_section(self, name: str, prepare: Any, dtype: Any = None) -> np.ndarray:
+        def checked() -> tuple[Section, np.ndarray]:
+            section = prepare()
+            code = self._core.var(name)[0]
+            if code == 0:
+                raise UnusableError(
+                    "TW_EUNSUPPORTED", "strings and user-defined types cannot be read"
+                )
+            wanted = TYPES[code] if dtype is None else np.dtype(dtype)
+            type_code(wanted)
+            if any(n < 0 for n in section.count):
+                raise UnusableError("TW_EBOUNDS", f"count is {tuple(section.count)}")
+            return section, np.empty(section.count, wanted)
+
+        def call(args: tuple[Section, np.ndarray]) -> np.ndarray:
+            section, array = args
+            self._core.get_box(name, section.start, section.count, section.stride, array)
+            return section.shaped(array)
+
+        return self._session._together(
+            checked,
+            call,
+            lambda: self._core.get_box(str(name), [-1], [-1], [-1], None),
+            self.path,
+            str(name),
+        )
+
+    def _put_section(self, variable: Variable, key: Any, values: Any) -> None:
+        array = self._usable(variable.name, values)
+        try:
+            section = section_of(key, None, variable.dims, array.shape)
+            if any(step != 1 for step in section.stride):
+                raise UnusableError("TW_EARG", "a step other than 1 cannot be written")
+            array = np.ascontiguousarray(np.broadcast_to(array, section.shape)).reshape(
+                section.count
+            )
+        except (UnusableError, ValueError) as problem:
+            name = getattr(problem, "name", "TW_ESHAPE")
+            self._refuse_put(variable.name, UnusableError(name, str(problem)))
+        self._core.put_box(variable.name, section.start, section.count, array)
+
+
+# Numbers of NumPy's types that the core takes as they are.
+_DIRECT = frozenset(np.dtype(char).num for char in "bBhHiIlLqQfd?")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keywords: which are settings and which are attributes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._arrays import UnusableError
+
+VARIABLE_SETTINGS = ("fill", "deflate", "shuffle", "zstd", "quantize", "chunks")
+# Those of docs/settings.md that a single file can have.
+FILE_SETTINGS = (
+    *VARIABLE_SETTINGS[1:],
+    "alignment",
+    "attributes",
+    "bandwidth",
+    "checksum",
+    "close",
+    "durable",
+    "format",
+    "header_pad",
+    "method",
+    "mode",
+    "piece",
+    "pnetcdf_mode",
+    "publish",
+    "queue",
+    "queue_full",
+    "read_ahead",
+    "readers",
+    "service",
+    "staging",
+    "storage",
+    "straight",
+    "stripe_count",
+    "stripe_size",
+    "tile_files",
+    "tiles",
+    "writer_first",
+    "writer_stride",
+    "writers",
+)
+# What other libraries call these settings.
+OTHER_NAMES = {
+    "zlib": "deflate",
+    "complevel": "deflate",
+    "compression": "deflate or zstd",
+    "chunksizes": "chunks",
+    "fill_value": "fill, or _FillValue for the attribute",
+}
+
+
+def split_keywords(
+    keywords: Mapping[str, Any], known: Sequence[str] = FILE_SETTINGS
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings and attributes. A name that looks like a misspelt setting is neither."""
+    settings = {name: value for name, value in keywords.items() if name in known}
+    attributes = {name: value for name, value in keywords.items() if name not in known}
+    for name in attributes:
+        near = OTHER_NAMES.get(name) or next(
+            iter(difflib.get_close_matches(name, known, n=1, cutoff=0.82)), None
+        )
+        if near:
+            raise UnusableError(
+                "TW_ESETTING",
+                f"there is no setting '{name}': is {near} meant? For an attribute of that name use "
+                f"attrs={{'{name}': ...}}",
+            )
+    return settings, attributes

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Restarts: arrays that a model registers once, and writes and reads together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arrays import (
+    TYPES,
+    UnusableError,
+    as_array,
+    attribute_values,
+    integers,
+    names_text,
+    plain_text,
+    settings_text,
+    writable_array,
+)
+from ._decomposition import Decomposition
+from ._errors import error
+
+OPTIONAL, COPIED, BY_POSITION = 1, 2, 4
+
+
+class Restart:
+    """Made by Session.restart. It keeps the registered arrays alive."""
+
+    def __init__(self, session: Any, core: Any) -> None:
+        self._session = session
+        self._core = core
+
+    def add(
+        self,
+        name: str,
+        array: Any,
+        dims: str | Sequence[str] = "",
+        decomposition: Decomposition | None = None,
+        *,
+        optional: bool = False,
+        copy: bool = False,
+        by_position: bool = False,
+    ) -> None:
+        """Registers an array, or replaces the one of that name.
+
+        Args:
+            array: NumPy array of any strides: this rank's part, with or without the halo. Each
+                write and read uses it until free() or until the name is registered again
+            dims: names in the order of the file, slowest first
+            decomposition: None: every rank holds all of it, and rank 0's values are written
+            optional: a file may lack the variable
+            copy: copy the values now, for the next write; the array is free afterwards
+            by_position: on reading, match dimensions by position instead of by name
+        Raises:
+            Error: TW_EARG (also: a read-only array), TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE
+        """
+        flags = OPTIONAL * optional + COPIED * copy + BY_POSITION * by_position
+        try:
+            values = as_array(array) if copy else writable_array(array)
+            names = names_text(dims)
+            plain_text(name, "the name")
+        except UnusableError as problem:
+            raise error(problem.name, str(problem), variable=str(name)) from None
+        self._core.add(name, names, decomposition and decomposition._core, values, flags)
+
+    def define_dim(self, name: str, length: int) -> None:
+        """Defines a dimension that no decomposition names.
+
+        Raises:
+            Error: TW_EARG, TW_EEXISTS, TW_ESHAPE
+        """
+        self._core.def_dim(name, integers(length)[0])
+
+    def set_var(self, name: str, **settings: Any) -> None:
+        """Settings of a registered variable: fill=0, deflate=1.
+
+        Raises:
+            Error: TW_ESETTING, TW_ENOTFOUND
+        """
+        try:
+            text = settings_text(settings)
+        except UnusableError as problem:
+            raise error(problem.name, str(problem), variable=name) from None
+        self._core.set_var(name, text)
+
+    def set_attr(self, name: str, value: Any, variable: str = "") -> None:
+        """Sets an attribute of the files written from now on: a text, a number or several.
+
+        Raises:
+            Error: as of File.attrs
+        """
+        try:
+            values = attribute_values(value)
+        except UnusableError as problem:
+            raise error(problem.name, f"attribute '{name}': {problem}", variable=variable) from None
+        if isinstance(values, bytes):
+            self._core.put_att_text(variable, name, values)
+        else:
+            self._core.put_att(variable, name, values)
+
+    def attr(self, name: str, variable: str = "") -> Any:
+        """An attribute of the open file, or of the one read last.
+
+        Raises:
+            Error: TW_ENOTFOUND, TW_ESTATE
+        """
+        return attribute_of(*self._core.att(variable, name))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes all registered arrays. An old file is replaced when the new one is complete.
+
+        Raises:
+            Error: TW_EARG, TW_EINUSE, TW_EMISMATCH, TW_EMISSING, TW_ESTATE, TW_EFORMAT, TW_EIO
+        Note: Collective.
+        """
+        self._with_path(path, self._core.write)
+
+    def read(self, path: str | os.PathLike[str]) -> None:
+        """Fills all registered arrays, and verifies the checksums in the file.
+
+        Raises:
+            Error: TW_EIO, TW_EFORMAT, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE, TW_ECHECKSUM, TW_ESTATE
+        Note: Collective. After an error the arrays may hold anything.
+        """
+        self._with_path(path, self._core.read)
+
+    def open(self, path: str | os.PathLike[str]) -> Restart:
+        """Opens a file for get; `with restart.open(path):` closes it. Note: Collective."""
+        self._with_path(path, self._core.open)
+        return self
+
+    def get(
+        self,
+        name: str,
+        out: np.ndarray,
+        dims: str | Sequence[str] = "",
+        decomposition: Decomposition | None = None,
+        *,
+        optional: bool = False,
+        by_position: bool = False,
+    ) -> np.ndarray:
+        """Reads one variable of the open file into an array that is not registered.
+
+        Args: as for add.
+        Returns: out.
+        Raises:
+            Error: TW_ESTATE (no file is open), those of add and read
+        Note: Collective.
+        """
+        flags = OPTIONAL * optional + BY_POSITION * by_position
+        self._session._together(
+            lambda: (
+                plain_text(name, "the name"),
+                names_text(dims),
+                decomposition and decomposition._usable(),
+                writable_array(out),
+            ),
+            lambda args: self._core.get(*args, flags),
+            lambda: self._core.get_nothing(str(name)),
+            variable=str(name),
+        )
+        return out
+
+    def found(self, name: str) -> bool:
+        """Whether the file has a variable.
+
+        Raises:
+            Error: TW_ENOTFOUND (not registered, and no file is open), TW_ESTATE
+        """
+        return self._core.found(name)
+
+    def close(self) -> None:
+        """Closes the file opened with open(). Note: Collective."""
+        self._core.close()
+
+    def free(self) -> None:
+        """Frees the restart, not the arrays.
+
+        Raises:
+            Error: TW_ESTATE (a file is open)
+        """
+        self._core.free()
+
+    def __enter__(self) -> Restart:
+        return self
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        if kind is None or self._session.size == 1 or getattr(value, "collective", False):
+            self.close()
+
+    def _with_path(self, path: Any, call: Any) -> None:
+        self._session._together(
+            lambda: plain_text(os.fspath(path), "path"), call, lambda: call(None)
+        )
+
+
+def attribute_of(code: int, values: bytes) -> Any:
+    """The value of an attribute: text, a number, or an array of one dimension."""
+    if code == 2:
+        return values.decode(errors="replace").rstrip("\0")
+    array = np.frombuffer(values, TYPES[code])
+    return array[0] if array.size == 1 else array

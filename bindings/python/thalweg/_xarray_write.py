@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dataset.thalweg.write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray
+from xarray import conventions
+from xarray.backends.common import WritableCFDataStore
+from xarray.coding import strings
+
+from . import _load
+from ._decomposition import Decomposition
+from ._errors import error
+from ._session import Session
+from ._xarray_parts import Part, parts_of
+
+# Of a variable's encoding: what cf_encoder has not used, and where it goes.
+COMPRESSION = ("zlib", "complevel", "compression", "compression_opts", "shuffle", "chunksizes")
+TIME_UNITS = ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"]
+# Attributes that say how values are stored; those in a file hold for what is appended.
+STORED = ("units", "calendar", "_FillValue", "missing_value", "scale_factor", "add_offset", "dtype")
+
+
+@dataclass
+class Plan:
+    """What this rank writes."""
+
+    variables: dict[str, xarray.Variable]
+    attributes: dict[str, Any]
+    storage: dict[str, dict[str, Any]]  # settings of each variable
+    parts: dict[str, Part]
+    lengths: dict[str, int]  # global, of each dimension
+    record: str | None
+    everyone: list[dict[str, Part]] = field(default_factory=list)  # the parts of each rank
+
+    def signature(self) -> Any:
+        """What must be the same on all ranks."""
+        return (
+            self.record,
+            self.lengths,
+            [(name, v.dims, v.dtype.str) for name, v in self.variables.items()],
+        )
+
+    def records(self) -> int:
+        return self.lengths[self.record] if self.record else 0
+
+
+@xarray.register_dataset_accessor("thalweg")
+class ThalwegAccessor:
+    """Writes a data set: ds.thalweg.write(path)."""
+
+    def __init__(self, dataset: xarray.Dataset) -> None:
+        self._dataset = dataset
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        session: Session | None = None,
+        decomposition: Decomposition | Mapping[str, Any] | None = None,
+        *,
+        mode: str = "w",
+        encoding: Mapping[str, Mapping[str, Any]] | None = None,
+        unlimited_dims: str | Iterable[str] | None = None,
+        **settings: Any,
+    ) -> None:
+        """Writes the data set, or this rank's part of it, to a netCDF file.
+
+        Times, text, booleans, missing values and packed data are encoded as by Dataset.to_netcdf.
+
+        Args:
+            path: the same on all ranks
+            session: the ranks that write together. None: this process alone
+            decomposition: which part of the global arrays this data set is: a Decomposition of one
+                box, or for each divided dimension (start, global length). A variable without any
+                of these dimensions is the same on all ranks, and rank 0's is written
+            mode: "w", or "a" to append records along the unlimited dimension of a file
+            encoding: for each variable, as for to_netcdf: dtype, _FillValue, units, scale_factor,
+                zlib, complevel, chunksizes, ...
+            unlimited_dims: the record dimension; without it that of ds.encoding
+            settings: of the file: format="netcdf4", method="slabs", ... (docs/settings.md)
+        Raises:
+            ValueError: the data set does not fit the decomposition, or cannot be stored
+            thalweg.Error: those of Session.create and File.end_step
+        Note: Collective, if a session is given.
+        """
+        if mode not in ("w", "a"):
+            raise ValueError(f"mode is 'w' or 'a', not {mode!r}")
+        if session is None:
+            if (ranks := _load.launched_ranks()) > 1:
+                raise error(
+                    "TW_EARG",
+                    f"this program has {ranks} processes: pass session=, and decomposition= for "
+                    "the part that each has",
+                )
+            with Session(_alone=True) as own:
+                self.write(
+                    path,
+                    own,
+                    decomposition,
+                    mode=mode,
+                    encoding=encoding,
+                    unlimited_dims=unlimited_dims,
+                    **settings,
+                )
+            return
+        wanted = {name: dict(e) for name, e in (encoding or {}).items()}
+        if unknown := set(wanted) - set(self._dataset.variables):
+            raise ValueError(f"encoding of variables that are not there: {sorted(unknown)}")
+        if mode == "a":
+            for name, found in _stored(session, path).items():
+                if name in self._dataset.variables:
+                    wanted[name] = {**wanted.get(name, {}), **found}
+        times = _agreed_times(session, lambda: _time_units(self._dataset, wanted))
+        plan = _agreed(session, lambda: self._plan(decomposition, wanted, unlimited_dims, times))
+        if mode == "a":
+            with session.open(path, "a", attrs=plan.attributes, **settings) as file:
+                _write(session, file, plan)
+            return
+        if "format" not in settings and _compresses(encoding or {}):
+            settings["format"] = "netcdf4"
+        with session.create(path, attrs=plan.attributes, **settings) as file:
+            _write(session, file, plan)
+
+    def _plan(
+        self,
+        decomposition: Any,
+        encoding: Mapping[str, Mapping[str, Any]],
+        unlimited_dims: Any,
+        times: Mapping[str, Mapping[str, Any]],
+    ) -> Plan:
+        dataset = self._dataset
+        parts = _written_parts(decomposition, dataset)
+        record = _record_dim(dataset, unlimited_dims)
+        if record in parts:
+            raise ValueError(f"the record dimension '{record}' cannot be divided among ranks")
+        variables, attributes = conventions.encode_dataset_coordinates(dataset)
+        variables = {str(name): v.copy(deep=False) for name, v in variables.items()}
+        for name, v in variables.items():
+            v.encoding = {**encoding.get(name, v.encoding), **times.get(name, {})}
+        variables, attributes = Encoder().encode(variables, attributes)
+        lengths: dict[str, int] = {}
+        for v in variables.values():
+            for dim, n in zip(v.dims, v.shape, strict=True):
+                lengths[str(dim)] = parts[dim].length or 0 if dim in parts else n
+        for name, v in variables.items():
+            if record in v.dims[1:]:
+                raise ValueError(
+                    f"variable '{name}': the record dimension '{record}' must be the first; use "
+                    "transpose, or unlimited_dims=[]"
+                )
+        storage = {name: _storage(v) for name, v in variables.items()}
+        return Plan(variables, dict(attributes), storage, parts, lengths, record)
+
+
+def _written_parts(decomposition: Any, dataset: xarray.Dataset) -> dict[str, Part]:
+    if isinstance(decomposition, Mapping):
+        parts = {}
+        for name, value in decomposition.items():
+            start, length = value
+            parts[name] = Part(int(start), dataset.sizes.get(name, 0), int(length))
+    else:
+        parts = parts_of(decomposition)
+    for name, part in parts.items():
+        if name in dataset.sizes and dataset.sizes[name] != part.count:
+            raise ValueError(
+                f"dimension '{name}' of the data set has {dataset.sizes[name]}, but this rank's "
+                f"part of the decomposition has {part.count}"
+            )
+    return {name: part for name, part in parts.items() if name in dataset.sizes}
+
+
+def _record_dim(dataset: xarray.Dataset, unlimited_dims: Any) -> str | None:
+    names = dataset.encoding.get("unlimited_dims", ()) if unlimited_dims is None else unlimited_dims
+    names = [names] if isinstance(names, str) else [str(n) for n in names]
+    if unlimited_dims is None:
+        names = [n for n in names if n in dataset.dims]
+    if len(names) > 1 or any(n not in dataset.dims for n in names):
+        raise ValueError(f"unlimited_dims is one dimension of the data set, not {names}")
+    return names[0] if names else None
+
+
+def _time_units(
+    dataset: xarray.Dataset, encoding: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The units, calendar and type that xarray chooses for times, from this rank's values."""
+    chosen: dict[str, dict[str, Any]] = {}
+    for key, v in dataset.variables.items():
+        if v.dtype.kind in "mM" or (v.dtype == object and _holds_times(v)):
+            name = str(key)
+            v = v.copy(deep=False)
+            v.encoding = dict(encoding.get(name, v.encoding))
+            encoded = conventions.encode_cf_variable(v, name=name)
+            kept = {k: encoded.attrs[k] for k in ("units", "calendar") if k in encoded.attrs}
+            chosen[name] = {**kept, "dtype": encoded.dtype}
+    return chosen
+
+
+def _holds_times(v: xarray.Variable) -> bool:
+    return v.size > 0 and hasattr(np.asarray(v.data).ravel()[0], "timetuple")
+
+
+class Encoder(WritableCFDataStore):
+    """xarray's own encoding, with text as characters, as in its netCDF-3 files."""
+
+    def encode_variable(self, variable: xarray.Variable, name: Any = None) -> xarray.Variable:
+        variable = strings.EncodedStringCoder(allows_unicode=False).encode(variable, name=name)
+        return strings.CharacterArrayCoder().encode(variable, name=name)
+
+    def encode_attribute(self, value: Any) -> Any:
+        return value
+
+
+def _stored(session: Session, path: Any) -> dict[str, dict[str, Any]]:
+    """How the variables of a file are stored."""
+    with session.open(path) as file:
+        return {
+            name: {k: v for k, v in dict(variable.attrs).items() if k in STORED}
+            | {"dtype": variable.dtype}
+            for name, variable in file.variables.items()
+            if variable.dtype is not None and variable.dtype.kind != "S"
+        }
+
+
+def _agreed_times(
+    session: Session, choose: Callable[[], dict[str, dict[str, Any]]]
+) -> dict[str, dict[str, Any]]:
+    """Rank 0's choice, in units that are fine enough for all ranks."""
+    choices: Any
+    try:
+        choices = choose()
+    except Exception as problem:
+        choices = problem
+    everyone = [choices] if session.size == 1 else session.comm.allgather(choices)
+    for found in everyone:
+        if isinstance(found, Exception):
+            raise found
+    agreed = everyone[0]
+    for name, first in agreed.items():
+        others = [found.get(name, first) for found in everyone]
+        if any(other != first for other in others):
+            units = [str(other["units"]).split(" since ") for other in others]
+            fine = max([TIME_UNITS.index("seconds"), *(_fineness(u[0]) for u in units)])
+            agreed[name] = {
+                **first,
+                "units": " since ".join([TIME_UNITS[fine], *units[0][1:]]),
+                "dtype": np.dtype("i8"),
+            }
+    return agreed
+
+
+def _fineness(unit: str) -> int:
+    return TIME_UNITS.index(unit) if unit in TIME_UNITS else 0
+
+
+def _agreed(session: Session, prepare: Callable[[], Plan]) -> Plan:
+    """Raises on all ranks what one of them raises, before any of them makes a collective call."""
+    plan: Plan | None = None
+    problem: Exception | None = None
+    try:
+        plan = prepare()
+    except Exception as found:
+        problem = found
+    if session.size == 1:
+        if problem is not None:
+            raise problem
+        assert plan is not None
+        plan.everyone = [plan.parts]
+        return plan
+    mine = (problem, plan and (plan.signature(), plan.parts))
+    try:
+        everyone = session.comm.allgather(mine)
+    except Exception:  # an exception that cannot be sent
+        everyone = session.comm.allgather((ValueError(str(problem)), None))
+    for rank, (found, _) in enumerate(everyone):
+        if found is not None:
+            found.add_note(f"on rank {rank}")
+            raise problem or found
+    first = everyone[0][1][0]
+    for rank, (_, (signature, _)) in enumerate(everyone):
+        if signature != first:
+            raise ValueError(
+                f"the data sets differ between ranks: {first} on rank 0, {signature} on rank {rank}"
+            )
+    assert plan is not None
+    plan.everyone = [parts for _, (_, parts) in everyone]
+    return plan
+
+
+def _compresses(encoding: Mapping[str, Mapping[str, Any]]) -> bool:
+    return any(e.get("zlib") or e.get("compression") for e in encoding.values())
+
+
+def _write(session: Session, file: Any, plan: Plan) -> None:
+    for dim, length in plan.lengths.items():
+        file.define_dim(dim, None if dim == plan.record else length)
+    made: dict[tuple[str, ...], Decomposition] = {}
+    held: dict[str, Decomposition | None] = {}
+    for name, v in plan.variables.items():
+        dims = tuple(str(d) for d in v.dims if d != plan.record)
+        if dims not in made and any(d in plan.parts for d in dims):
+            made[dims] = _decomposition(session, plan, dims)
+        held[name] = made.get(dims)
+        file.define(name, v.dtype, v.dims, held[name], attrs=v.attrs, **plan.storage[name])
+    for name, v in plan.variables.items():
+        if plan.record not in v.dims:
+            _put(file, name, v, held[name])
+    for record in range(plan.records()):
+        for name, v in plan.variables.items():
+            if plan.record in v.dims:
+                _put(file, name, v[record], held[name])
+        file.end_step()
+
+
+def _put(file: Any, name: str, v: xarray.Variable, held: Decomposition | None) -> None:
+    values = np.asarray(v.data)
+    file.put(name, values if held is None or held.listed is None else values.reshape(-1))
+
+
+def _decomposition(session: Session, plan: Plan, dims: tuple[str, ...]) -> Decomposition:
+    space = [(d, plan.lengths[d]) for d in dims]
+    if set(plan.parts) <= set(dims) or session.size == 1:
+        start, count = _box(plan.parts, space)
+        return session.decompose(space, start=start, count=count)
+    # Ranks that differ in other dimensions have the same elements of these, of a coordinate for
+    # example: the first rank that has an element writes it.
+    start, count = _box(plan.parts, space)
+    shape = [n for _, n in space]
+    grid = np.ix_(*(np.arange(i, i + n) for i, n in zip(start, count, strict=True)))
+    mine = np.array(np.ravel_multi_index(grid, shape))
+    if any(part.count == 0 for part in plan.parts.values()):
+        mine[...] = -1
+    for parts in plan.everyone[: session.rank]:
+        if all(part.count for part in parts.values()):
+            low, n = _box(parts, space)
+            below = [max(0, a - b) for a, b in zip(low, start, strict=True)]
+            above = [max(0, a + m - b) for a, m, b in zip(low, n, start, strict=True)]
+            mine[tuple(slice(i, j) for i, j in zip(below, above, strict=True))] = -1
+    return session.decompose_list(space, listed=dims, indices=mine)
+
+
+def _box(parts: Mapping[str, Part], space: Any) -> tuple[list[int], list[int]]:
+    box = [parts.get(d, Part(0, n)) for d, n in space]
+    return [part.start for part in box], [part.count for part in box]
+
+
+def _storage(v: xarray.Variable) -> dict[str, Any]:
+    """The settings that a variable's encoding asks for."""
+    e = {k: v.encoding[k] for k in COMPRESSION if v.encoding.get(k) is not None}
+    settings: dict[str, Any] = {}
+    kind = e.get("compression") or ("zlib" if e.get("zlib") else None)
+    level = e.get("complevel", e.get("compression_opts"))
+    if kind in ("zlib", "gzip"):
+        settings["deflate"] = 4 if level is None else int(level)
+    elif kind == "zstd":
+        settings["zstd"] = 4 if level is None else int(level)
+    elif kind is not None:
+        raise ValueError(f"compression is zlib or zstd, not {kind!r}")
+    if kind and "shuffle" in e:
+        settings["shuffle"] = bool(e["shuffle"])
+    if "chunksizes" in e and len(e["chunksizes"]) == len(v.dims):
+        settings["chunks"] = dict(zip(v.dims, e["chunksizes"], strict=True))
+    return settings

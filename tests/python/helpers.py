@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several tests need."""
+
+import netCDF4
+import numpy as np
+import pytest
+import thalweg as tw
+from mpi4py import MPI
+
+WORLD = MPI.COMM_WORLD
+
+
+def rows(n, rank=None, size=None):
+    """First row and number of rows of a rank."""
+    rank = WORLD.rank if rank is None else rank
+    size = WORLD.size if size is None else size
+    first = rank * n // size
+    return first, (rank + 1) * n // size - first
+
+
+def field(*shape, seed=0, dtype="f8"):
+    """The same values on all ranks."""
+    values = np.random.default_rng(seed).uniform(-100, 100, shape)
+    return values.astype(dtype)
+
+
+def as_netcdf4(path, name):
+    """The values that netCDF4-python finds, on all ranks."""
+    values = None
+    WORLD.Barrier()
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(path) as f:
+            f.set_auto_maskandscale(False)
+            values = f[name][...]
+    return WORLD.bcast(values)
+
+
+def fails(name, call, *, everywhere=True):
+    """Calls, expects this error, and if `everywhere` that all ranks get it with the same text."""
+    with pytest.raises(tw.Error) as caught:
+        call()
+    assert caught.value.name == name, str(caught.value)
+    if everywhere:
+        assert len(set(WORLD.allgather(str(caught.value)))) == 1, str(caught.value)
+        assert caught.value.collective
+    return caught.value

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+import array
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import thalweg as tw
+from helpers import WORLD, as_netcdf4, field, rows
+from thalweg._arrays import FILLS, TYPES
+
+NZ, NY, NX = 3, 9, 5
+
+
+def part(io, **more):
+    j0, nj = rows(NY)
+    cells = io.decompose(lev=NZ, lat=NY, lon=NX, start=(0, j0, 0), count=(NZ, nj, NX), **more)
+    return cells, slice(j0, j0 + nj)
+
+
+@pytest.mark.parametrize("service", ["inline", "background"])
+def test_history(io, folder, service):
+    T = field(3, NZ, NY, NX, dtype="f4")
+    cells, mine = part(io)
+    with io.create(folder / "a.nc", Conventions="CF-1.11", service=service) as f:
+        f.define("T", "f4", "time lev lat lon", cells, units="K", valid_range=[0, 400])
+        f.define("time", "f8", "time", units="days since 2000-01-01")
+        f.define("lat", "f4", "lat")
+        f["lat"] = np.linspace(-90, 90, NY)
+        for step in range(3):
+            f["T"] = T[step, :, mine]
+            f["time"] = step * 0.5
+            f.end_step()
+    assert np.array_equal(as_netcdf4(folder / "a.nc", "T"), T)
+    assert np.array_equal(as_netcdf4(folder / "a.nc", "time"), [0, 0.5, 1])
+    with io.open(folder / "a.nc") as f:
+        assert f.attrs["Conventions"] == "CF-1.11"
+        assert f["T"].attrs["units"] == "K"
+        assert f["T"].attrs["valid_range"].dtype == np.float32
+
+
+@pytest.mark.parametrize("code", TYPES)
+def test_types(io, folder, code):
+    """Each type, in the file and in memory, and netCDF's fill value where nobody holds anything."""
+    dtype = TYPES[code]
+    j0, nj = rows(NY)
+    part = io.decompose(lat=NY + 1, start=(j0,), count=(nj,))
+    values = np.arange(NY).astype("i1")
+    values = values.astype("S1") if code == 2 else values.astype(dtype)
+    with io.create(folder / "t.nc") as f:
+        f.define("v", dtype, "lat", part)
+        f["v"] = values[j0 : j0 + nj]
+    found = as_netcdf4(folder / "t.nc", "v")
+    assert found.dtype == dtype
+    assert np.array_equal(found[:NY], values)
+    assert found[NY] == np.array(FILLS[code]).astype(dtype)
+    with io.open(folder / "t.nc") as f:
+        assert np.array_equal(f.get("v", part), values[j0 : j0 + nj])
+        assert f["v"].dtype == dtype
+
+
+def in_memory(values):
+    """One array in many ways."""
+    halo = np.full([n + 4 for n in values.shape], 77.0)
+    halo[2:-2, 2:-2, 2:-2] = values
+    wide = np.zeros([2 * n for n in values.shape])
+    wide[::2, ::2, ::2] = values
+    record = np.zeros(values.shape, [("a", "f8"), ("b", "i2")])
+    record["a"] = values
+    return {
+        "as it is": values,
+        "section": halo[2:-2, 2:-2, 2:-2],
+        "every second": wide[::2, ::2, ::2],
+        "reversed": values[::-1, :, ::-1].copy()[::-1, :, ::-1],
+        "columns first": np.asfortranarray(values),
+        "component": record["a"],
+        "read-only": np.frombuffer(values.tobytes()).reshape(values.shape),
+        "other byte order": values.astype(">f8"),
+        "float32": values.astype("f4").astype("f8").astype("f4"),
+        "list": values.tolist() if values.size else values,
+        "memoryview": memoryview(np.ascontiguousarray(values)),
+        "masked, nothing hidden": np.ma.masked_array(values),
+        "DLPack": Exported(values),
+    }
+
+
+class Exported:
+    def __init__(self, values, device=(1, 0)):
+        self.values, self.device = values, device
+
+    def __dlpack__(self, **arguments):
+        return self.values.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+@pytest.mark.parametrize("deferred", [False, True])
+def test_memory(io, folder, deferred):
+    T = np.round(field(NZ, NY, NX))
+    cells, mine = part(io)
+    forms = in_memory(T[:, mine])
+    with io.create(folder / "m.nc") as f:
+        f.define("T", "f8", "time lev lat lon", cells)
+        for form in forms.values():
+            f.put("T", form, deferred=deferred)
+            f.end_step()
+    found = as_netcdf4(folder / "m.nc", "T")
+    for form, values in zip(forms, found, strict=True):
+        assert np.array_equal(values, T), form
+
+
+def test_halo_and_order(io, folder):
+    """A halo that is declared, and a memory order that is not the file's."""
+    T = field(NY, NX, NZ)
+    j0, nj = rows(NY)
+    cells = io.decompose(
+        [("lev", NZ), ("lon", NX), ("lat", NY)],
+        start=(0, 0, j0),
+        count=(NZ, NX, nj),
+        halo={"lon": 1, "lat": (2, 1)},
+    )
+    assert cells.array_shape() == (NZ, NX + 2, nj + 3)
+    inner = np.ascontiguousarray(T[j0 : j0 + nj].transpose(2, 1, 0))
+    whole = np.pad(inner, [(0, 0), (1, 1), (2, 1)])
+    with io.create(folder / "h.nc") as f:
+        f.define("T", "f8", "time lat lon lev", cells)
+        for values in (inner, whole):
+            f["T"] = values
+            f.end_step()
+    assert np.array_equal(as_netcdf4(folder / "h.nc", "T"), [T, T])
+
+
+def test_boxes_and_padding(io, folder):
+    T = field(8, 4)
+    boxes = [((j, 0), (min(2, 8 - j), 4)) for j in range(0, 8, 2)][WORLD.rank :: WORLD.size]
+    cells = io.decompose(y=8, x=4, boxes=boxes)
+    cells.pad((2, 4), len(boxes) + 1)
+    values = np.zeros(cells.array_shape())
+    for box, ((j, _), _) in zip(values, boxes, strict=False):
+        box[...] = T[j : j + 2]
+    with io.create(folder / "b.nc") as f:
+        f.define("T", "f8", "y x", cells)
+        f["T"] = values
+    assert np.array_equal(as_netcdf4(folder / "b.nc", "T"), T)
+    with io.open(folder / "b.nc") as f:
+        assert np.array_equal(f.get("T", cells)[: len(boxes)], values[: len(boxes)])
+
+
+def test_list(io, folder):
+    T = field(NZ, 20)
+    mine = np.arange(20)[::-1][WORLD.rank :: WORLD.size]
+    owned = io.decompose_list(lev=NZ, cell=20, listed="cell", indices=np.append(mine, -1))
+    assert owned.array_shape() == (NZ, len(mine) + 1)
+    values = np.append(T[:, mine], np.full((NZ, 1), 9.0), axis=1)
+    with io.create(folder / "l.nc") as f:
+        f.define("T", "f8", "cell lev", owned)
+        f["T"] = values
+    assert np.array_equal(as_netcdf4(folder / "l.nc", "T"), T.T)
+    with io.open(folder / "l.nc") as f:
+        assert np.array_equal(f.get("T", owned)[:, :-1], T[:, mine])
+
+
+def test_records_and_boxes(io, folder):
+    T = field(3, NY, NX)
+    j0, nj = rows(NY)
+    by_row = io.decompose(lat=NY, lon=NX, start=(j0, 0), count=(nj, NX))
+    by_column = io.split(lat=NY, lon=NX, along="lon")
+    (_, i0), (_, ni) = by_column.boxes[0]
+    with io.create(folder / "r.nc") as f:
+        f.define("T", "f8", "time lat lon", by_row)
+        f.put_record("T", T[2, j0 : j0 + nj], 2)
+        f.put_record("T", T[0, :, i0 : i0 + ni], 0, by_column)
+        f["T"][1, j0 : j0 + nj] = T[1, j0 : j0 + nj]
+        f.end_step()
+        if WORLD.rank == 0:
+            f.put_box("T", [7.0], (1, 2, 3))
+            f["T"][1, 0, 1:3] = [5, 6]
+        f.sync()
+        assert np.array_equal(f["T"][0, :, i0 : i0 + ni], T[0, :, i0 : i0 + ni])
+    T[1, 2, 3], T[1, 0, 1:3] = 7, [5, 6]
+    assert np.array_equal(as_netcdf4(folder / "r.nc", "T"), T)
+
+
+def test_masked_elements(io, folder):
+    cells = io.split(y=NY)
+    (j0,), (nj,) = cells.boxes[0]
+    values = np.ma.masked_equal(np.arange(NY) % 3, 0)[j0 : j0 + nj]
+    with io.create(folder / "f.nc") as f:
+        f.define("default", "i2", "y", cells)
+        f.define("own", "f4", "y", cells, _FillValue=-9)
+        f.define("setting", "i8", "y", cells, fill=-5)
+        for name in f.variables:
+            f[name] = values
+    for name, fill in {"default": FILLS[3], "own": -9, "setting": -5}.items():
+        expected = np.where(np.arange(NY) % 3 == 0, fill, np.arange(NY) % 3)
+        assert np.array_equal(as_netcdf4(folder / "f.nc", name), expected), name
+
+
+def test_arrays_freed_before_they_are_written(io, folder):
+    """The file keeps what was put without a copy, and lets go of it afterwards."""
+    cells = io.split(y=1000)
+    n = cells.array_shape()[0]
+    with io.create(folder / "k.nc") as f:
+        f.define("a", "f8", "time y", cells)
+        f.define("b", "f8", "time y", cells)
+        values = np.full(n, 1.0)
+        watched = weakref.ref(values)
+        f.put("a", values, deferred=True)
+        f.put("b", array.array("d", [2.0] * n), deferred=True)
+        del values
+        gc.collect()
+        assert watched() is not None
+        _ = [np.full(n, 9.0) for _ in range(20)]
+        f.end_step()
+        assert watched() is None
+    assert (as_netcdf4(folder / "k.nc", "a") == 1).all()
+    assert (as_netcdf4(folder / "k.nc", "b") == 2).all()
+
+
+def test_appending(io, folder):
+    T = field(4, NY, dtype="f4")
+    cells = io.split(lat=NY)
+    (j0,), (nj,) = cells.boxes[0]
+    path = folder / "p.nc"
+    with io.create(path) as f:
+        f.define("T", "f4", "time lat", cells)
+        for record in (0, 3, 3):
+            f["T"] = T[record, j0 : j0 + nj]
+            f.end_step()
+    with io.open(path, "a") as f:
+        assert f.records == 3
+        f.define("T", "f4", "time lat", cells)
+        f.attrs["history"] = "continued"
+        f.set_record(1, drop_later=True)
+        for record in (1, 2, 3):
+            f["T"] = T[record, j0 : j0 + nj]
+            f.end_step()
+    assert np.array_equal(as_netcdf4(path, "T"), T)
+    with io.open(path) as f:
+        assert f.attrs["history"] == "continued"
+
+
+def test_netcdf4_filters(io, folder):
+    T = field(2, NY, NX, dtype="f4")
+    cells = io.split(lat=NY, lon=NX)
+    (j0, i0), (nj, ni) = cells.boxes[0]
+    with io.create(folder / "z.nc", format="netcdf4", deflate=1) as f:
+        f.define("T", "f4", "time lat lon", cells, deflate=4, chunks={"lat": 3})
+        for values in T:
+            f["T"] = values[j0 : j0 + nj, i0 : i0 + ni]
+            f.end_step()
+    assert np.array_equal(as_netcdf4(folder / "z.nc", "T"), T)
+
+
+def test_restart(io, folder):
+    T, q = field(NY, NX), field(NX, NY, dtype="f4")
+    cells = io.split(lat=NY, lon=NX, along="lat")
+    j0, nj = rows(NY)
+    state = T[j0 : j0 + nj].copy(), q[:, j0 : j0 + nj].T, np.array(3.0)
+
+    def restart(arrays):
+        r = io.restart()
+        r.add("T", arrays[0], "lat lon", cells)
+        r.add("q", arrays[1], "lon lat", cells)
+        r.add("forcing", arrays[2])
+        return r
+
+    writer = restart(state)
+    writer.set_attr("step", 12)
+    writer.add("copied", state[0] + 1, "lat lon", cells, copy=True)
+    writer.write(folder / "s.nc")
+    found = tuple(np.zeros_like(a) for a in state)
+    reader = restart(found)
+    reader.read(folder / "s.nc")
+    assert all(np.array_equal(a, b) for a, b in zip(state, found, strict=True))
+    assert reader.attr("step") == 12
+    with reader.open(folder / "s.nc"):
+        assert reader.found("copied") and not reader.found("nothing")
+        assert np.array_equal(
+            reader.get("copied", np.zeros_like(state[0]), "lat lon", cells), state[0] + 1
+        )
+    assert np.array_equal(as_netcdf4(folder / "s.nc", "T"), T)
+
+
+def test_summary_and_settings(comm, folder):
+    with tw.Session(comm, method="slabs", queue="1MiB", summary=str(folder / "s.json")) as io:
+        with io.create(folder / "a.nc") as f:
+            f.define("x", "i4")
+            f["x"] = 1
+        assert io.summary()["files"]
+        assert (io.rank, io.size, io.is_server) == (comm.rank, comm.size, False)
+        assert io.comm.size == comm.size
+    assert not io.is_open
+    comm.Barrier()
+    assert (folder / "s.json").exists()
+
+
+def test_close_later(comm, folder):
+    with tw.Session(comm, service="background", close="later") as io:
+        for n in range(3):
+            with io.create(folder / f"{n}.nc") as f:
+                f.define_dim("time", None)
+                f.define("x", "i4", "time")
+                f["x"] = n
+                f.end_step()
+        io.wait()
+        assert (folder / "2.nc").exists()
+
+
+def test_servers(comm, folder):
+    if comm.size < 2:
+        pytest.skip("needs two ranks")
+    with tw.Session(comm, servers=1) as io:
+        if not io.is_server:
+            cells = io.split(y=8)
+            (first,), (count,) = cells.boxes[0]
+            with io.create(folder / "s.nc") as f:
+                f.define("T", "i4", "time y", cells)
+                for step in range(3):
+                    f["T"] = np.arange(first, first + count) + step
+                    f.end_step()
+    assert np.array_equal(as_netcdf4(folder / "s.nc", "T"), np.arange(8) + np.arange(3)[:, None])

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets: what one writes the other reads, and as xarray's own engines do."""
+
+import cftime
+import numpy as np
+import pandas as pd
+import pytest
+import thalweg as tw
+import thalweg.xarray
+import xarray as xr
+from helpers import WORLD, field, rows
+
+NT, NY, NX = 3, 8, 5
+
+
+def dataset():
+    T = field(NT, NY, NX, dtype="f4")
+    T[0, 0, 0] = np.nan
+    ds = xr.Dataset(
+        {
+            "T": (("time", "lat", "lon"), T, {"units": "K", "range": np.array([0, 400], "f4")}),
+            "packed": (("time", "lat", "lon"), np.round(field(NT, NY, NX)) / 2),
+            "counts": (("lat", "lon"), np.arange(NY * NX).reshape(NY, NX)),
+            "mask": (("lat",), np.arange(NY) % 2 == 0),
+            "unsigned": (("lat",), np.arange(NY, dtype="u4")),
+            "small": (("lat",), np.arange(NY, dtype="i2")),
+            "crs": ((), np.int8(7), {"name": "a sphere"}),
+        },
+        coords={
+            "time": pd.date_range("2000-01-01", periods=NT, freq="6h"),
+            "lat": np.linspace(-70, 70, NY),
+            "lon": ("lon", np.arange(NX, dtype="f4"), {"units": "degrees_east"}),
+            "depth": ("lat", np.arange(NY) * 1.5),
+            "leap": ("time", pd.to_timedelta(np.arange(NT), "h")),
+            "region": ("lat", np.array([f"region {j}" for j in range(NY)])),
+        },
+        attrs={"title": "round trip", "version": 3, "scale": 0.5},
+    )
+    ds["packed"].encoding = {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -999}
+    ds["time"].encoding = {"units": "hours since 1999-12-31", "calendar": "standard"}
+    ds.encoding["unlimited_dims"] = {"time"}
+    return ds
+
+
+def same(a, b):
+    xr.testing.assert_identical(a, b)
+    for name in a.variables:
+        if a[name].dtype.kind not in "mMUO":  # xarray chooses how to hold times and text
+            assert a[name].dtype == b[name].dtype, name
+
+
+def same_encoding(a, b):
+    for name in a.variables:
+        for key in ("dtype", "_FillValue", "units", "calendar", "scale_factor", "coordinates"):
+            x, y = a[name].encoding.get(key), b[name].encoding.get(key)
+            assert x == y or (x != x and y != y), (name, key, x, y)
+    assert a.encoding["unlimited_dims"] == b.encoding["unlimited_dims"]
+
+
+@pytest.mark.parametrize("format", [None, "cdf5", "netcdf4"])
+def test_round_trip_of_one_process(folder, format):
+    if WORLD.size > 1:
+        pytest.skip("one process")
+    ds = dataset()
+    ds.thalweg.write(folder / "a.nc", **({"format": format} if format else {}))
+    ds.to_netcdf(
+        folder / "b.nc",
+        engine="netcdf4",
+        format="NETCDF4_CLASSIC"
+        if not format
+        else {"cdf5": "NETCDF3_64BIT", "netcdf4": "NETCDF4"}[format],
+    )
+    with xr.open_dataset(folder / "a.nc", engine="netcdf4", decode_timedelta=True) as theirs:
+        same(theirs.load(), ds)
+    for name in "ab":
+        with (
+            xr.open_dataset(folder / f"{name}.nc", engine="thalweg", decode_timedelta=True) as ours,
+            xr.open_dataset(folder / f"{name}.nc", engine="netcdf4", decode_timedelta=True) as them,
+        ):
+            drop = ["region"] if name == "b" and format == "netcdf4" else []
+            same(ours.load(), them.drop_vars(drop).load())
+            same_encoding(ours, them.drop_vars(drop))
+    again = xr.open_dataset(folder / "a.nc", engine="thalweg", decode_timedelta=True)
+    again.load().thalweg.write(folder / "c.nc")
+    with xr.open_dataset(folder / "c.nc", engine="netcdf4", decode_timedelta=True) as theirs:
+        same(theirs.load(), ds)
+        assert theirs["packed"].encoding["dtype"] == np.int16
+
+
+@pytest.fixture
+def part(io):
+    cells = io.split(lat=NY, lon=NX, along="lat")
+    j0, nj = rows(NY)
+    return cells, slice(j0, j0 + nj)
+
+
+def test_round_trip_of_many(io, folder, part):
+    cells, mine = part
+    ds = dataset()
+    ds.isel(lat=mine).thalweg.write(folder / "a.nc", io, cells)
+    if WORLD.rank == 0:
+        with xr.open_dataset(folder / "a.nc", engine="netcdf4", decode_timedelta=True) as theirs:
+            same(theirs.load(), ds)
+    WORLD.Barrier()
+    with xr.open_dataset(
+        folder / "a.nc", engine="thalweg", session=io, decomposition=cells, decode_timedelta=True
+    ) as ours:
+        same(ours.load(), ds.isel(lat=mine))
+    # Each for itself, in any order, even if only one rank does.
+    with xr.open_dataset(
+        folder / "a.nc", engine="thalweg", decomposition={"lat": mine}, decode_timedelta=True
+    ) as ours:
+        if WORLD.rank == WORLD.size - 1:
+            same(ours.load(), ds.isel(lat=mine))
+        with pytest.raises(tw.Error) if WORLD.size > 1 else pytest.raises(ValueError):
+            ds.thalweg.write(folder / "b.nc", mode="w" if WORLD.size > 1 else "x")
+
+
+def test_irregular_parts(io, folder):
+    """Rows of ranks that cut the columns elsewhere: coordinates are in several ranks' parts."""
+    ds = dataset().drop_vars("region")
+    boxes = {1: [(0, 0, NY, NX)], 2: [(0, 0, 3, NX), (3, 0, 5, NX)]}.get(
+        WORLD.size, [(0, 0, 3, NX), (3, 0, 5, 2), (3, 2, 5, 3)] + [(0, 0, 0, 0)] * WORLD.size
+    )
+    j, i, nj, ni = boxes[WORLD.rank]
+    cells = io.decompose(lat=NY, lon=NX, start=(j, i), count=(nj, ni))
+    mine = {"lat": slice(j, j + nj), "lon": slice(i, i + ni)}
+    ds.isel(mine).thalweg.write(folder / "i.nc", io, cells)
+    WORLD.Barrier()
+    with xr.open_dataset(folder / "i.nc", engine="netcdf4", decode_timedelta=True) as theirs:
+        same(theirs.load(), ds)
+    with xr.open_dataset(
+        folder / "i.nc", engine="thalweg", session=io, decomposition=cells, decode_timedelta=True
+    ) as ours:
+        same(ours.load(), ds.isel(mine))
+
+
+def test_lazy_and_partial(io, folder):
+    ds = dataset()[["T", "counts"]]
+    ds.thalweg.write(folder / "a.nc", io)
+    for session in (None, io):
+        with xr.open_dataset(folder / "a.nc", engine="thalweg", session=session) as ours:
+            assert not ours["T"].variable._in_memory
+            for key in (
+                {"time": 1, "lat": slice(2, 6, 2)},
+                {"lat": [5, 1, 3], "lon": slice(None, None, -1)},
+                {"lon": slice(0, 0)},
+                {"time": -1, "lat": -2, "lon": 0},
+            ):
+                np.testing.assert_array_equal(ours["T"].isel(key), ds["T"].isel(key))
+            picked = ours["T"].sel(time="2000-01-01T06", lat=-70)
+            np.testing.assert_array_equal(picked, ds["T"][1, 0])
+
+
+def test_appending(io, folder, part):
+    cells, mine = part
+    ds = dataset().drop_vars("region")
+    write = ds.isel(lat=mine)
+    write.isel(time=slice(0, 1)).thalweg.write(folder / "a.nc", io, cells)
+    # Times of another day than the file's units begin with, values packed as in the file.
+    rest = write.isel(time=slice(1, None))
+    rest["packed"].encoding = {}
+    rest["time"].encoding = {}
+    rest.thalweg.write(folder / "a.nc", io, cells, mode="a")
+    WORLD.Barrier()
+    with xr.open_dataset(folder / "a.nc", engine="netcdf4", decode_timedelta=True) as theirs:
+        same(theirs.load(), ds)
+
+
+def test_compression(io, folder, part):
+    cells, mine = part
+    ds = dataset()[["T"]]
+    encoding = {"T": {"zlib": True, "complevel": 2, "chunksizes": (1, NY, NX), "_FillValue": -1.0}}
+    ds.isel(lat=mine).thalweg.write(folder / "z.nc", io, cells, encoding=encoding)
+    WORLD.Barrier()
+    with xr.open_dataset(folder / "z.nc", engine="netcdf4") as theirs:
+        same(theirs.load(), ds)
+        found = theirs["T"].encoding
+        assert (found["zlib"], found["complevel"], found["chunksizes"]) == (True, 2, (1, NY, NX))
+        assert found["_FillValue"] == -1
+
+
+def test_times_of_other_calendars(io, folder):
+    times = xr.date_range("2000-02-28", periods=3, calendar="360_day", use_cftime=True)
+    ds = xr.Dataset({"x": ("time", np.arange(3.0))}, coords={"time": times})
+    ds.thalweg.write(folder / "c.nc", io)
+    with xr.open_dataset(folder / "c.nc", engine="thalweg", session=io) as ours:
+        same(ours.load(), ds)
+        assert isinstance(ours["time"].values[0], cftime.Datetime360Day)
+
+
+def test_times_that_start_elsewhere_on_each_rank(io, folder):
+    """Units chosen from the first time would differ."""
+    j0, nj = rows(NY)
+    times = pd.date_range("2001-03-04", periods=NY, freq="36h")
+    ds = xr.Dataset({"start": ("lat", times)})
+    ds.isel(lat=slice(j0, j0 + nj)).thalweg.write(folder / "t.nc", io, {"lat": (j0, NY)})
+    WORLD.Barrier()
+    with xr.open_dataset(folder / "t.nc", engine="netcdf4") as theirs:
+        same(theirs.load(), ds)
+
+
+def test_wrong_arguments(io, folder, part):
+    cells, mine = part
+    ds = dataset()
+    wrong = WORLD.rank == WORLD.size - 1
+    for bad, arguments in (
+        (ds.isel(lat=slice(0, 1)) if wrong else ds.isel(lat=mine), {"decomposition": cells}),
+        (ds.assign(o=("lat", [object()] * NY)) if wrong else ds, {}),
+        (ds, {"unlimited_dims": ["time", "lat"]}),
+        (ds.transpose("lat", "time", "lon"), {}),
+        (ds, {"encoding": {"none": {}}}),
+        (ds, {"encoding": {"T": {"compression": "szip"}}}),
+        (ds, {"decomposition": io.decompose_list(lat=NY, listed="lat", indices=[])}),
+        (ds, {"decomposition": 3}),
+    ):
+        with pytest.raises((ValueError, TypeError, NotImplementedError)):
+            bad.thalweg.write(folder / "w.nc", io, **arguments)
+        assert all(WORLD.allgather(True))
+    if WORLD.size > 1:
+        with pytest.raises(ValueError, match="differ"):
+            (ds if wrong else ds[["T"]]).thalweg.write(folder / "w.nc", io)
+    with pytest.raises(FileNotFoundError):
+        xr.open_dataset(folder / "none.nc", engine="thalweg", session=io)
+    with pytest.raises(FileNotFoundError):
+        xr.open_dataset(folder / "none.nc", engine="thalweg")
+
+
+def test_pickle(io, folder):
+    import pickle
+
+    ds = dataset()[["T"]]
+    ds.thalweg.write(folder / "p.nc", io)
+    with xr.open_dataset(folder / "p.nc", engine="thalweg", chunks=None) as ours:
+        copy = pickle.loads(pickle.dumps(ours))
+    same(copy.load(), ds)
+    copy.close()
+    with (
+        xr.open_dataset(folder / "p.nc", engine="thalweg", session=io) as ours,
+        pytest.raises(TypeError, match="session"),
+    ):
+        pickle.dumps(ours)
