@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole programs: how they start, end and fail. Run by pytest, in a process without MPI."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+import pytest
+
+LAUNCHER = os.environ.get("THALWEG_TEST_LAUNCHER", "").split(";")
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples/python"
+
+
+def run(folder, text, *arguments, ranks=0, environment=None):
+    """Runs a program on this many ranks, 0: without mpirun. It must end in time."""
+    program = folder / "program.py"
+    program.write_text(textwrap.dedent(text))
+    return launch(folder, program, *arguments, ranks=ranks, environment=environment)
+
+
+def launch(folder, *command, ranks=0, environment=None):
+    launcher = [*LAUNCHER, str(ranks)] if ranks else []
+    return subprocess.run(
+        [*launcher, sys.executable, *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def ok(result):
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result
+
+
+WITHOUT_MPI4PY = """
+    import sys
+    sys.modules["mpi4py"] = sys.modules["mpi4py.MPI"] = None
+    del sys.modules["mpi4py.MPI"]
+"""
+
+
+def test_without_mpi4py(tmp_path):
+    """One process; a file that is still open when the program ends is completed."""
+    ok(
+        run(
+            tmp_path,
+            WITHOUT_MPI4PY
+            + """
+    import numpy as np, thalweg as tw
+    io = tw.Session(service="background")
+    assert (io.rank, io.size, io.comm) == (0, 1, None)
+    cells = io.decompose(y=4)
+    f = io.create("a.nc")
+    f.define("T", "f4", "time y", cells)
+    for step in range(3):
+        f["T"] = np.arange(4) + step
+        f.end_step()
+    with io.create("b.nc") as g:
+        g.define("x", "i4")
+        g["x"] = 1
+    with io.open("b.nc") as g:
+        assert g.get("x") == 1
+    """,
+        )
+    )
+    with netCDF4.Dataset(tmp_path / "a.nc") as f:
+        assert np.array_equal(f["T"][:], np.arange(4) + np.arange(3)[:, None])
+
+
+def test_failed_alone(tmp_path):
+    """A file that is open when an exception ends the program is not complete."""
+    result = run(
+        tmp_path,
+        WITHOUT_MPI4PY
+        + """
+    import thalweg as tw
+    io = tw.Session()
+    f = io.create("a.nc")
+    f.define("x", "i4")
+    raise ValueError("the model failed")
+    """,
+    )
+    assert result.returncode == 1 and "the model failed" in result.stderr
+    assert not (tmp_path / "a.nc").exists()
+
+
+@pytest.mark.parametrize("order", ["netCDF4 thalweg", "thalweg netCDF4"])
+def test_beside_netcdf4(tmp_path, order):
+    """Two HDF5 libraries in one process, each with an open netCDF-4 file."""
+    ok(
+        run(
+            tmp_path,
+            f"""
+    import sys, numpy as np
+    for name in {order.split()!r}:
+        __import__(name)
+        if name == "thalweg":
+            import thalweg as tw
+            tw.Session().finalize()
+    import netCDF4
+    with tw.Session() as io:
+        other = netCDF4.Dataset("b.nc", "w")
+        other.createDimension("y", 1000)
+        v = other.createVariable("T", "f8", ("y",), zlib=True)
+        with io.create("a.nc", format="netcdf4", deflate=1) as f:
+            f.define("T", "f8", "time y", io.decompose(y=1000))
+            for step in range(3):
+                f["T"] = np.arange(1000.0)
+                f.end_step()
+                v[:] = np.arange(1000.0)
+        other.close()
+        with netCDF4.Dataset("a.nc") as theirs, io.open("b.nc") as ours:
+            assert np.array_equal(theirs["T"][2], ours.get("T"))
+    """,
+        )
+    )
+
+
+def test_another_mpi_is_loaded(tmp_path):
+    """What mpi4py with MPICH does: loads libmpi.so.12."""
+    some_library = next(Path(np.__file__).parent.glob("random/_common*.so"))
+    shutil.copy(some_library, tmp_path / "libmpi.so.12")
+    result = run(
+        tmp_path,
+        """
+    import ctypes, thalweg as tw
+    library = ctypes.CDLL("./libmpi.so.12", mode=1)
+    tw.Session()
+    """,
+    )
+    assert result.returncode == 1
+    assert "ImportError" in result.stderr and "libmpi.so.12" in result.stderr
+
+
+def test_started_by_mpirun_but_without_a_communicator(tmp_path):
+    result = run(tmp_path, WITHOUT_MPI4PY + "\n    import thalweg as tw; tw.Session()", ranks=2)
+    assert result.returncode != 0 and "MPI.COMM_WORLD" in result.stderr
+
+
+MODEL = """
+    from mpi4py import MPI
+    import sys, numpy as np, thalweg as tw
+    def steps(io):
+        cells = io.split(y=8, x=4)
+        with io.create("e.nc", service=sys.argv[2]) as f:
+            f.define("T", "f4", "time y x", cells)
+            for step in range(5):
+                f["T"] = np.zeros(cells.array_shape())
+                if step == 3 and sys.argv[1] == "all": raise tw.Error(-2, "the model failed")
+                if step == 3 and io.rank == io.size - 1:
+                    if sys.argv[1] in ("raise", "no with"): raise ValueError("the model failed")
+                    if sys.argv[1] == "exit": sys.exit(3)
+                    if sys.argv[1] == "interrupt": raise KeyboardInterrupt
+                    if sys.argv[1] in ("catch", "all"): raise tw.Error(-2, "the model failed")
+                f.end_step()
+                f.sync()
+    if sys.argv[1] in ("catch", "all"):
+        try:
+            with tw.Session(MPI.COMM_WORLD) as io:
+                steps(io)
+        except tw.Error as problem:
+            print(problem, flush=True)
+        if sys.argv[1] == "all" and MPI.COMM_WORLD.rank == 0: __import__("time").sleep(7)
+        print("ended", flush=True)
+    elif sys.argv[1] == "no with":
+        steps(tw.Session(MPI.COMM_WORLD))
+    else:
+        with tw.Session(MPI.COMM_WORLD) as io:
+            steps(io)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "service"),
+    [
+        ("raise", "inline"),
+        ("exit", "background"),
+        ("interrupt", "inline"),
+        ("catch", "inline"),
+        ("no with", "inline"),
+    ],
+)
+def test_one_rank_leaves(tmp_path, kind, service):
+    """The others wait for it in end_step or sync: the program ends, and three records are there."""
+    result = run(tmp_path, MODEL, kind, service, ranks=3)
+    assert result.returncode != 0
+    expected = {
+        "raise": "ValueError: the model failed",
+        "exit": "ending all processes",
+        "interrupt": "KeyboardInterrupt",
+        "catch": "ending all processes",
+        "no with": "ValueError: the model failed",
+    }
+    assert expected[kind] in result.stderr + result.stdout
+    assert not (tmp_path / "e.nc").exists()
+    ok(run(tmp_path, "import thalweg as tw; tw.recover('e.nc')"))
+    with netCDF4.Dataset(tmp_path / "e.nc") as f:
+        assert f["T"].shape == (3, 8, 4)
+
+
+def test_all_ranks_leave(tmp_path):
+    """Each catches the exception, and one of them goes on for longer than the others."""
+    result = ok(run(tmp_path, MODEL, "all", "inline", ranks=3))
+    assert result.stdout.count("ended") == 3
+
+
+def test_interrupt_and_threads(tmp_path):
+    """Ctrl-C arrives when a long call returns; meanwhile other threads run."""
+    result = run(
+        tmp_path,
+        """
+    import os, signal, threading, time, numpy as np, thalweg as tw
+    ticks = 0
+    def tick():
+        global ticks
+        while True:
+            ticks += 1
+            time.sleep(0.01)
+    threading.Thread(target=tick, daemon=True).start()
+    interrupt = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        with tw.Session() as io, io.create("slow.nc", bandwidth="4MiB") as f:
+            f.define("T", "f8", "time y", io.decompose(y=1 << 19))
+            for step in range(2):
+                f["T"] = np.zeros(1 << 19)
+                before = ticks
+                if step == 0:
+                    interrupt.start()
+                f.end_step()
+                f.sync()
+    except KeyboardInterrupt:
+        print("interrupted", ticks - before)
+    with tw.Session() as io, io.create("slow.nc") as f:
+        f.define("x", "i4")
+        f["x"] = 1
+    """,
+    )
+    ok(result)
+    word, ticks = result.stdout.split()
+    assert word == "interrupted" and int(ticks) > 10
+
+
+def test_hello(tmp_path):
+    ok(launch(tmp_path, EXAMPLES / "hello.py", ranks=2))
+    with netCDF4.Dataset(tmp_path / "hello.nc") as f:
+        assert np.array_equal(f["T"][:, 0, 0, 0], [1, 2, 3])
+    ok(launch(tmp_path, EXAMPLES / "dataset.py", ranks=3))
+    with netCDF4.Dataset(tmp_path / "mean.nc") as f:
+        assert f["T"].shape == (3, 6, 8) and (f["T"][2] == 3).all()
+        assert f["T"].units == "K"
+
+
+def test_shallow_water(tmp_path):
+    """The same file on any number of ranks, and if it continues from a restart."""
+    program = EXAMPLES / "shallow_water.py"
+    ok(launch(tmp_path, program, "--steps", "60", "--output", "one.nc"))
+    ok(launch(tmp_path, program, "--steps", "40", "--output", "first.nc", ranks=3))
+    ok(
+        launch(
+            tmp_path,
+            program,
+            "--restart",
+            "restart.nc",
+            "--steps",
+            "60",
+            "--output",
+            "rest.nc",
+            ranks=2,
+        )
+    )
+    with (
+        netCDF4.Dataset(tmp_path / "one.nc") as one,
+        netCDF4.Dataset(tmp_path / "first.nc") as first,
+        netCDF4.Dataset(tmp_path / "rest.nc") as rest,
+    ):
+        assert one["h"].shape == (3, 32, 64)
+        assert 0.1 < abs(one["h"][2]).max() < 1
+        for name in ("h", "u", "v", "time"):
+            both = np.concatenate([first[name][:], rest[name][:]])
+            assert np.array_equal(one[name][:], both)
+
+
+def test_notebook(tmp_path):
+    """Its cells, one after another, without a display."""
+    cells = json.loads((EXAMPLES / "channel.ipynb").read_text())["cells"]
+    code = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    result = run(
+        tmp_path,
+        f"import sys; sys.path.insert(0, {str(EXAMPLES)!r})\n" + code,
+        environment={"MPLBACKEND": "agg"},
+    )
+    ok(result)
+    assert "step 240" in result.stdout
+    assert (tmp_path / "channel.png").stat().st_size > 10_000
