@@ -411,9 +411,9 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
 int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const void* data) {
     return with_file(file, [&](File& f) {
-        Status status = f.put_box(text_or_empty(var), type, start, count, data);
+        Status status = f.put_box(text_or_empty(var), type, start, count, nullptr, data);
         if (status.ok() || status.code == TW_ERANGE)
-            file->readback->note_box(text_or_empty(var), start, count);
+            file->readback->note_box(text_or_empty(var), start, count, nullptr);
         return status;
     });
 }

@@ -263,7 +263,8 @@ private:
         }
         if (team_->rank() == who) {
             const std::vector<double> values = values_in(v, i, box, version_);
-            ok(boxes_->put_box(v.name, {TW_DOUBLE, start.data(), count.data(), values.data()}));
+            ok(boxes_->put_box(v.name,
+                               {TW_DOUBLE, start.data(), count.data(), nullptr, values.data()}));
         }
         note(i, v, record, box);
         if (v.record) expected_.records = std::max(expected_.records, record + 1);
