@@ -9,7 +9,7 @@ program errors
   integer, parameter :: nx = 14
   type(tw_session) :: io
   type(tw_decomposition) :: d, first_rank, none, freed
-  type(tw_file) :: file, other
+  type(tw_file) :: file, other, copy
   integer :: status, first, start, n, same
   real, allocatable :: line(:), unallocated(:)
   logical :: flags(2) = .true.
@@ -178,21 +178,28 @@ program errors
   call expect_status(status, TW_OK, 'tw_end_step')
   call tw_get(file, 'v', line, d, ierr=status)
   call expect_status(status, TW_ESTATE, 'tw_get from a file being written')
+  copy = file
   call tw_close(file, status)
   call expect_status(status, TW_OK, 'tw_close')
   call tw_put(file, 'v', line, status)
-  call expect_status(status, TW_ECLOSED, 'a put after close')
+  call expect_status(status, TW_EHANDLE, 'a put after close')
   call tw_close(file, status)
-  call expect_status(status, TW_ECLOSED, 'a second close')
+  call expect_status(status, TW_EHANDLE, 'a second close')
+  call tw_put(copy, 'v', line, status)
+  call expect_status(status, TW_ECLOSED, 'a put with a copy of a closed handle')
+  call tw_close(copy, status)
+  call expect_status(status, TW_ECLOSED, 'a close with a copy of a closed handle')
+  call tw_close(copy, status)
+  call expect_status(status, TW_EHANDLE, 'a close with that copy again')
 
   ! Recovery.
   if (rank == 0) then
-    call tw_recover('no_such_file.nc', text, status)
+    call tw_recover('no_such_file.nc', text=text, ierr=status)
     call expect_status(status, TW_ENOTFOUND, 'tw_recover of no file')
     call expect(index(text, 'no_such_file.nc.part') > 0, 'its text: '//text)
-    call tw_recover('file.nc  ', text)
+    call tw_recover('file.nc  ', text=text)
     call expect(text == 'file.nc: 1 record, already complete', 'tw_recover: '//text)
-    call tw_recover('file.nc', ierr=status, longer=TW_REPLACE_LONGER)
+    call tw_recover('file.nc', TW_REPLACE_LONGER, ierr=status)
     call expect_status(status, TW_OK, 'tw_recover without a text')
   end if
   call MPI_Barrier(MPI_COMM_WORLD)

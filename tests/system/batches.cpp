@@ -479,7 +479,7 @@ bool run(Model& m, const Case& c, const std::string& what) {
                     count.insert(count.begin(), 1);
                 }
                 expect_ok(tw_put_box(f, v.name.c_str(), TW_DOUBLE, start.data(), count.data(),
-                                     data.data()),
+                                     nullptr, data.data()),
                           "tw_put_box");
                 continue;
             }

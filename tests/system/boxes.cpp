@@ -256,7 +256,7 @@ bool run(Model& m, const Case& c, const std::string& what) {
         switch (a.what) {
             case What::put:
                 expect_ok(tw_put_box(f, c.variables[static_cast<std::size_t>(a.put.variable)].name,
-                                     TW_DOUBLE, a.put.start.data(), a.put.count.data(),
+                                     TW_DOUBLE, a.put.start.data(), a.put.count.data(), nullptr,
                                      a.put.data.data()),
                           "tw_put_box");
                 break;
@@ -333,24 +333,24 @@ void refused(Model& m, const std::string& service) {
     const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
     const float row[4] = {1, 2, 3, 4};
     const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, row) == TW_OK);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_OK);
     CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
     CHECK_TEXT(m.error().find("call tw_end_step before tw_put") != std::string::npos, "%s",
                m.error().c_str());
-    CHECK(tw_put_box(f, "nix", TW_FLOAT, start, count, row) == TW_ENOTFOUND);
-    CHECK(tw_put_box(f, "U", TW_CHAR, start, count, row) == TW_ETYPE);
+    CHECK(tw_put_box(f, "nix", TW_FLOAT, start, count, nullptr, row) == TW_ENOTFOUND);
+    CHECK(tw_put_box(f, "U", TW_CHAR, start, count, nullptr, row) == TW_ETYPE);
     const std::int64_t beyond[3] = {0, m.size, 0}, negative[3] = {-1, 0, 0}, wide[3] = {1, 1, 5};
-    CHECK(tw_put_box(f, "U", TW_FLOAT, beyond, count, row) == TW_EBOUNDS);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, negative, count, row) == TW_EBOUNDS);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, row) == TW_EBOUNDS);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr) == TW_EARG);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, row) == TW_EARG);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, beyond, count, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, negative, count, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, nullptr) == TW_EARG);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, nullptr, row) == TW_EARG);
     CHECK(tw_end_step(f) == TW_OK);
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 
     f = create(m, path, c);
     CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_OK);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, row) == TW_ESTATE);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE);
     CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
     CHECK(tw_put_record(f, "U", nullptr, -1, TW_FLOAT, whole.data(), 4 * m.size) == TW_EBOUNDS);
     CHECK(tw_put_record(f, "U", nullptr, 1, TW_FLOAT, whole.data(), 3) == TW_ESHAPE);
@@ -361,7 +361,8 @@ void refused(Model& m, const std::string& service) {
     for (const char* none : {"storage=pnetcdf; service=inline", "format=netcdf4; deflate=1"}) {
         c.file = service + "; " + none;
         f = create(m, path, c);
-        CHECK_TEXT(tw_put_box(f, "U", TW_FLOAT, start, count, row) == TW_ESTATE, "%s", none);
+        CHECK_TEXT(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE, "%s",
+                   none);
         CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
         CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
     }
@@ -377,7 +378,7 @@ void mixed(Model& m, const std::string& service) {
         const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
         const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
         if (m.rank == boxer)
-            CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, whole.data()) == TW_OK);
+            CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, whole.data()) == TW_OK);
         else if (const int put = tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size))
             CHECK_TEXT(put == TW_EMISSING, "%s", tw_strerror(put));
         const int step = tw_end_step(f);
@@ -395,17 +396,17 @@ void misfit(Model& m, const std::string& service) {
     const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
     const int good[4] = {1, 2, 3, 4}, bad[4] = {1, 70000, 3, 4};
     const bool mine = m.rank == m.size - 1;
-    CHECK(tw_put_box(f, "U", TW_INT, start, count, mine ? bad : good) ==
+    CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, mine ? bad : good) ==
           (mine ? TW_ERANGE : TW_OK));
     CHECK(tw_end_step(f) == TW_OK);
     CHECK(tw_sync(f, 0) == TW_ERANGE);
-    CHECK(tw_put_box(f, "U", TW_INT, start, count, good) == TW_OK);
+    CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, good) == TW_OK);
     CHECK(tw_end_step(f) == TW_OK);
     // What tw_put found is told, though other records of the variable follow.
     const std::vector<int> whole(static_cast<std::size_t>(4 * m.size), 70000);
     CHECK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size) == TW_OK);
     const std::int64_t later[3] = {9, m.rank, 0};
-    const int box = tw_put_box(f, "U", TW_INT, later, count, good);
+    const int box = tw_put_box(f, "U", TW_INT, later, count, nullptr, good);
     const int step = tw_end_step(f);
     CHECK((box == TW_ERANGE || step == TW_ERANGE) == (m.rank == 0));
     CHECK(tw_sync(f, 0) == TW_ERANGE);

@@ -176,9 +176,9 @@ void write_and_read(const std::string& settings, const std::string& format) {
     OK(tw_get_deferred(w.file, "T", nullptr, 1, TW_DOUBLE, all.data(), ny * nx));
     {
         const std::int64_t extent[] = {w.high - w.low, nx}, stride[] = {4 * nx, -4};
-        OK(tw_get_strided(w.file, "h", w.rows, 0, TW_FLOAT,
-                          other.empty() ? other.data() : other.data() + nx - 1, 2, extent, stride,
-                          TW_DEFERRED));
+        OK(tw_get_deferred_strided(w.file, "h", w.rows, 0, TW_FLOAT,
+                                   other.empty() ? other.data() : other.data() + nx - 1, 2, extent,
+                                   stride));
     }
     CHECK(tw_get_deferred(w.file, "T", w.rows, 2, TW_FLOAT, got.data(), 1) == TW_EBOUNDS);
     CHECK(tw_get_deferred(w.file, "U", w.rows, 0, TW_FLOAT, got.data(), 1) == TW_ENOTFOUND);
@@ -286,7 +286,7 @@ void put_rows(Written& w, const char* name, std::int64_t record, std::int64_t y,
         for (std::int64_t x = 0; x < nx; ++x) data.push_back(value(fixed ? 7 : record, j, x));
     const std::int64_t start[] = {record, y, 0}, count[] = {1, rows, nx};
     const int skip = fixed ? 1 : 0;
-    OK(tw_put_box(w.file, name, TW_FLOAT, start + skip, count + skip, data.data()));
+    OK(tw_put_box(w.file, name, TW_FLOAT, start + skip, count + skip, nullptr, data.data()));
 }
 
 void boxes(const std::string& settings) {
