@@ -161,6 +161,10 @@ program errors
   call expect_status(status, TW_EBOUNDS, 'a record before the first')
   call tw_put_box(file, 'v', line, [start, 1], [n + 1, 1], status)
   call expect_status(status, TW_ESHAPE, 'a box larger than the array')
+  call tw_put_box(file, 'v', line(1:2), [start, 1], [2, 1], [nx, 1], status)
+  call expect_status(status, TW_EBOUNDS, 'a section that ends outside')
+  call tw_put_box(file, 'v', line(1:2), [start, 1], [2, 1], [0, 1], status)
+  call expect_status(status, TW_EARG, 'a stride of 0')
   if (rank == 0) then
     call tw_put(file, 'v', line, status)
     call expect_status(status, TW_OK, 'tw_put')

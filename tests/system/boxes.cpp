@@ -39,6 +39,9 @@ struct Put {
     int variable = 0;
     std::vector<std::int64_t> start, count;  // with the record dimension
     std::vector<double> data;
+    std::vector<std::int64_t> stride{};  // empty: all 1
+
+    std::int64_t step(std::size_t d) const { return stride.empty() ? 1 : stride[d]; }
 };
 
 enum class What { put, end_step, sync };
@@ -70,6 +73,8 @@ Put random_put(const Case& c, int rank, int ranks, std::int64_t latest, Random& 
         p.start.push_back(random.below(latest + 2));
         p.count.push_back(random.percent(80) ? 1 : random.between(0, 3));
     }
+    const bool strided = random.percent(40);
+    if (strided && v.record) p.stride.push_back(random.between(1, 3));
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         std::int64_t low = 0, high = v.shape[d];
         if (d + 2 == v.shape.size()) {  // rows
@@ -79,8 +84,10 @@ Put random_put(const Case& c, int rank, int ranks, std::int64_t latest, Random& 
         const bool whole = random.percent(40);
         const std::int64_t begin = whole ? low : random.between(low, high);
         const std::int64_t end = whole ? high : random.between(begin, high);
+        const std::int64_t step = strided && random.percent(60) ? random.between(1, 4) : 1;
         p.start.push_back(begin);
-        p.count.push_back(end - begin);
+        p.count.push_back((end - begin + step - 1) / step);
+        if (strided) p.stride.push_back(step);
     }
     const double base = static_cast<double>(random.below(20000));
     for (std::int64_t i = 0; i < volume(p.count); ++i)
@@ -155,7 +162,8 @@ Expected expect(const Case& c) {
         for (const Action& a : actions) {
             if (a.what != What::put || volume(a.put.count) == 0) continue;
             if (c.variables[static_cast<std::size_t>(a.put.variable)].record)
-                e.records = std::max(e.records, a.put.start[0] + a.put.count[0]);
+                e.records =
+                    std::max(e.records, a.put.start[0] + (a.put.count[0] - 1) * a.put.step(0) + 1);
         }
     for (const Variable& v : c.variables)
         e.values[v.name].assign(
@@ -170,7 +178,7 @@ Expected expect(const Case& c) {
             for (const double value : a.put.data) {
                 std::int64_t at = 0;
                 for (std::size_t d = 0; d < shape.size(); ++d)
-                    at = at * shape[d] + a.put.start[d] + index[d];
+                    at = at * shape[d] + a.put.start[d] + index[d] * a.put.step(d);
                 e.values[v.name][static_cast<std::size_t>(at)] = value;
                 for (std::size_t d = shape.size(); d-- > 0;) {
                     if (++index[d] < a.put.count[d]) break;
@@ -256,7 +264,8 @@ bool run(Model& m, const Case& c, const std::string& what) {
         switch (a.what) {
             case What::put:
                 expect_ok(tw_put_box(f, c.variables[static_cast<std::size_t>(a.put.variable)].name,
-                                     TW_DOUBLE, a.put.start.data(), a.put.count.data(), nullptr,
+                                     TW_DOUBLE, a.put.start.data(), a.put.count.data(),
+                                     a.put.stride.empty() ? nullptr : a.put.stride.data(),
                                      a.put.data.data()),
                           "tw_put_box");
                 break;
@@ -345,6 +354,16 @@ void refused(Model& m, const std::string& service) {
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, nullptr, row) == TW_EBOUNDS);
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, nullptr) == TW_EARG);
     CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, nullptr, row) == TW_EARG);
+    // Strides; nothing is put of a section that is refused.
+    const std::int64_t two[3] = {0, m.rank, 0}, some[3] = {1, 1, 2}, far[3] = {1, 1, 4};
+    const std::int64_t none_at_all[3] = {1, 1, 0}, huge[3] = {1, INT64_MAX, INT64_MAX};
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, far, whole.data()) == TW_EBOUNDS);
+    CHECK_TEXT(m.error().find("2 elements from 0 with a stride of 4 along dimension 'x' of length "
+                              "4") != std::string::npos,
+               "%s", m.error().c_str());
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, huge, whole.data()) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, none_at_all, whole.data()) == TW_EARG);
+    CHECK(m.error().find("the stride along dimension 'x' is 0") != std::string::npos);
     CHECK(tw_end_step(f) == TW_OK);
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 
