@@ -60,7 +60,8 @@ program errors
   none = freed
   call tw_free_decomposition(freed, status)
   call expect_status(status, TW_OK, 'tw_free_decomposition')
-  call expect(.not. c_associated(freed%handle), 'no handle')
+  call expect(.not. c_associated(freed%handle) .and. .not. c_associated(freed%session), &
+    'no handle')
   call tw_fill_halo(none, [TW_HALO_KEEP], status)
   call expect_status(status, TW_EHANDLE, 'the halo of a freed decomposition')
   call expect(index(tw_error_message(io), 'has been freed') > 0, 'the text of a freed one')
@@ -195,6 +196,7 @@ program errors
   call expect_status(status, TW_ECLOSED, 'a close with a copy of a closed handle')
   call tw_close(copy, status)
   call expect_status(status, TW_EHANDLE, 'a close with that copy again')
+  call expect(.not. c_associated(file%session), 'no session')
 
   ! Recovery.
   if (rank == 0) then
@@ -226,6 +228,17 @@ program errors
     call tw_get(file, 'v', line, d, ierr=status)
     call expect(status /= TW_OK, 'tw_get while rank 0 has no decomposition')
   end if
+  line = -1
+  none = tw_decompose(io, '*', [nx], [start], [n])
+  call tw_get(file, 'v', line, none, ierr=status)
+  call expect_status(status, TW_OK, 'tw_get by position')
+  call expect(all(abs(line - rank) <= 0), 'its values')
+  none = tw_decompose(io, '* x', [nx, 1], [start, 1], [n, 1], ierr=status)
+  call expect_status(status, TW_EARG, 'a dimension with a name and one without')
+  none = tw_decompose(io, '* *', [nx, 1], [start, 1], [nx + 1, 1], ierr=status)
+  call expect_status(status, TW_EBOUNDS, 'a box beyond a dimension without a name')
+  call expect(index(tw_error_message(io), 'along dimension 1 exceed') > 0, &
+    'the dimension''s number: '//tw_error_message(io))
   line = -1
   call tw_get(file, 'v', line, d, ierr=status)
   call expect_status(status, TW_OK, 'tw_get')
