@@ -284,7 +284,8 @@ private:
         }
         if (team_->rank() == who) {
             const std::vector<double> values = values_in(v, i, box, version_);
-            ok(boxes_->put_box(v.name, {TW_DOUBLE, start.data(), count.data(), values.data()}));
+            ok(boxes_->put_box(v.name,
+                               {TW_DOUBLE, start.data(), count.data(), nullptr, values.data()}));
         }
         note(i, v, record, box);
         if (v.record) expected_.records = std::max(expected_.records, record + 1);
@@ -418,11 +419,13 @@ TEST(Engine, ARefusedBoxLeavesNothing) {
             if (first) {
                 const std::vector<double> values(15000, 7.0);
                 const std::int64_t start = 0, large = 15000, small = 10;
-                EXPECT_EQ(
-                    rank.boxes().put_box("v", {TW_DOUBLE, &start, &large, values.data()}).code,
-                    TW_ENOMEM);
-                EXPECT_TRUE(
-                    rank.boxes().put_box("v", {TW_DOUBLE, &start, &small, values.data()}).ok());
+                EXPECT_EQ(rank.boxes()
+                              .put_box("v", {TW_DOUBLE, &start, &large, nullptr, values.data()})
+                              .code,
+                          TW_ENOMEM);
+                EXPECT_TRUE(rank.boxes()
+                                .put_box("v", {TW_DOUBLE, &start, &small, nullptr, values.data()})
+                                .ok());
             }
             EXPECT_TRUE(rank.service().end_step().ok());
             rank.close();
