@@ -195,6 +195,10 @@ void empty_decomposition(Model& m) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     Model model;
+    // Of an earlier run.
+    for (const char* path : {"scope.nc", "other.nc", "session.nc", "unseen.nc", "exception.nc"})
+        if (model.rank == 0) std::remove(path);
+    MPI_Barrier(MPI_COMM_WORLD);
     try {
         end_of_scope(model);
         end_of_session(model);
