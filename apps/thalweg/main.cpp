@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "combine.hpp"
 #include "compare.hpp"
-#include "dataset/combine.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 
@@ -20,7 +20,7 @@ constexpr int exit_wrong = 1;
 constexpr int exit_usage = 2;
 
 int recover(const std::vector<std::string>& files, bool force) {
-    const int longer = force ? TW_REPLACE_LONGER : TW_KEEP_LONGER;
+    const tw_recovery longer = force ? TW_REPLACE_LONGER : TW_KEEP_LONGER;
     int status = 0;
     for (const std::string& file : files) {
         char text[4096] = "";
@@ -40,8 +40,7 @@ int combine(const std::vector<std::string>& sets, const std::string& output) {
         const auto comm = thalweg::detail::make_mpi_comm(MPI_COMM_WORLD);
         for (const std::string& set : sets) {
             std::string done;
-            const thalweg::detail::Status status =
-                thalweg::detail::combine(*comm, set, output, done);
+            const thalweg::detail::Status status = thalweg::app::combine(*comm, set, output, done);
             if (!status.ok()) code = exit_wrong;
             if (comm->rank() == 0)
                 fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);

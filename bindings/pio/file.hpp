@@ -147,8 +147,6 @@ private:
     Error put_serial(int varid, const Place& place, nc_type type, const void* data);
     void check_section(const Variable& v, const Index* start, const Index* count,
                        const Index* stride, bool reading) const;
-    int put_boxes(const Variable& v, std::vector<Index> start, std::vector<Index> count,
-                  const Index* stride, nc_type type, const void* data);
 };
 
 }  // namespace thalweg::pio

@@ -261,32 +261,6 @@ void File::check_section(const Variable& v, const Index* start, const Index* cou
     }
 }
 
-// Boxes of one element along the dimensions that have a stride.
-int File::put_boxes(const Variable& v, std::vector<Index> start, std::vector<Index> count,
-                    const Index* stride, nc_type type, const void* data) {
-    std::size_t strided = v.dims.size();  // the last dimension with a stride
-    for (std::size_t d = 0; d < v.dims.size(); d++)
-        if (stride != nullptr && stride[d] > 1 && count[d] > 1) strided = d;
-    if (strided == v.dims.size())
-        return tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type), start.data(),
-                          count.data(), data);
-    int result = TW_OK;
-    const Index inner = volume(count, strided + 1);
-    const Index boxes = volume(count) / std::max<Index>(inner, 1);
-    std::vector<Index> at(strided + 1, 0), one = count, place = start;
-    std::fill(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(strided) + 1, 1);
-    for (Index b = 0; b < boxes; b++) {
-        for (std::size_t d = 0; d <= strided; d++) place[d] = start[d] + at[d] * stride[d];
-        const int status = tw_put_box(
-            file_, v.name.c_str(), static_cast<tw_type>(type), place.data(), one.data(),
-            static_cast<const char*>(data) + static_cast<std::size_t>(b * inner) * size_of(type));
-        if (status != TW_OK) result = status;
-        if (status != TW_OK && status != TW_ERANGE) return status;
-        for (std::size_t d = strided + 1; d-- > 0 && ++at[d] == count[d];) at[d] = 0;
-    }
-    return result;
-}
-
 void File::put_section(int varid, const Index* start, const Index* count, const Index* stride,
                        nc_type type, const void* data) {
     Variable& v = table_.variable(varid);
@@ -308,7 +282,8 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
     order(varid, 0, nullptr);
     Error error;
     if (session_.rank() == root_) {
-        const int status = put_boxes(v, first, n, stride, type, data);
+        const int status = tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type), start,
+                                      count, stride, data);
         if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
     }
     // Only the root knows. Where every value fits, the others hear of an error when they meet.

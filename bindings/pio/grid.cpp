@@ -146,7 +146,7 @@ int Grid::declare_boxes(const std::string& names, const Shape& shape, const Shap
 
 int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape,
                        const Shape& index, bool reading, tw_decomposition* made) const {
-    const int flags = reading ? TW_LIST_SHARED : TW_LIST_UNIQUE;
+    const tw_list_kind kind = reading ? TW_LIST_SHARED : TW_LIST_UNIQUE;
     const bool whole = map_.is_boxes() || !index.empty();
     std::vector<Index> all;
     if (whole) {
@@ -161,7 +161,7 @@ int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape
     const std::vector<Index>& list = whole ? all : map_.list();
     const std::string listed = joined(names, whole ? 0 : static_cast<std::size_t>(map_.leading()));
     return tw_decompose_list(session_.handle(), joined(names).c_str(), shape.data(), listed.c_str(),
-                             static_cast<Index>(list.size()), list.data(), flags, made);
+                             static_cast<Index>(list.size()), list.data(), kind, made);
 }
 
 const std::vector<std::shared_ptr<Grid>>& Grid::slices() {

@@ -60,25 +60,45 @@ void Readback::note_record(const std::string& variable, const Decomposition* dec
 }
 
 void Readback::note_box(const std::string& variable, const std::int64_t* start,
-                        const std::int64_t* count) {
+                        const std::int64_t* count, const std::int64_t* stride) {
     const int at = find(variable);
     Put* const put = put_of(at);
     if (put == nullptr) return;
     const Variable& v = file_.definitions().variables[static_cast<std::size_t>(at)];
+    // With strides, one box for each of the indices along the dimensions that have one.
     Box box;
-    for (std::size_t d = 0; d < v.shape.size(); ++d) {
+    Index step{};
+    std::size_t boxes = 1;
+    for (std::size_t d = 0; d < v.shape.size(); ++d, ++box.nd) {
         box.low[box.nd] = start[d];
-        box.count[box.nd++] = count[d];
+        box.count[box.nd] = count[d];
+        if (count[d] < 2 || stride == nullptr || stride[d] == 1) continue;
+        step[box.nd] = stride[d];
+        box.count[box.nd] = 1;
+        boxes *= static_cast<std::size_t>(std::min<std::int64_t>(count[d], most_boxes + 1));
+        boxes = std::min(boxes, most_boxes + 1);
     }
+    if (boxes > most_boxes) return;
+    for (std::size_t n = 0; n < boxes; ++n) {
+        note(*put, v, box);
+        for (int d = box.nd - 1; d >= 0; --d) {
+            if (step[d] == 0) continue;
+            if ((box.low[d] += step[d]) < start[d] + count[d] * step[d]) break;
+            box.low[d] = start[d];
+        }
+    }
+}
+
+void Readback::note(Put& put, const Variable& v, const Box& box) {
     const auto same = [&](const Box& other) {
         return other.low == box.low && other.count == box.count;
     };
-    if (box.volume() == v.elements()) put->all = true;
-    if (put->all || box.volume() == 0 || put->boxes.size() >= most_boxes ||
-        std::any_of(put->boxes.begin(), put->boxes.end(), same))
+    if (box.volume() == v.elements()) put.all = true;
+    if (put.all || box.volume() == 0 || put.boxes.size() >= most_boxes ||
+        std::any_of(put.boxes.begin(), put.boxes.end(), same))
         return;
     (void)alone([&]() -> Status {
-        put->boxes.push_back(box);
+        put.boxes.push_back(box);
         return {};
     });
 }
@@ -220,7 +240,7 @@ Status Readback::supported() const {
 
 /// Whether nothing may be under way while the file is read: HDF5 does not bear that its index
 /// changes while it looks at it. Other ranks do not go on before all have read.
-bool Readback::must_rest() const { return file_.written_behind() && is_netcdf4(file_.format()); }
+bool Readback::must_rest() const { return file_.written_any_time() && is_netcdf4(file_.format()); }
 
 Status Readback::readable_now() const {
     if (!contents_) return not_synced();
@@ -237,7 +257,7 @@ Status Readback::readable_now() const {
 Status Readback::ready(Call call) {
     if (reader_ && !stale_ && !must_rest()) return {};
     const auto describe = [&] { return "of " + file_.path(); };
-    Status status = arena_source_.meeting()
+    Status status = session_.meeting()
                         .enter({call, file_.serial(), 0, false, std::ref(describe)},
                                alone([&] { return readable_now(); }), file_.failed(), {})
                         .status;
@@ -259,7 +279,7 @@ Status Readback::open() {
     Status status = team_.agree(alone([&]() -> Status {
         FileOptions options = file_.options();
         options.read_ahead = false;  // what is read ahead may be written over
-        reader_ = std::make_unique<Reader>(team_, arena_source_, file_.data_path(), file_.serial(),
+        reader_ = std::make_unique<Reader>(team_, session_, file_.data_path(), file_.serial(),
                                            std::move(options));
         return {};
     }));
@@ -314,13 +334,13 @@ Status Readback::read() {
 }
 
 Status Readback::prefetch() {
-    return arena_source_.meeting().enter({Call::prefetch, file_.serial(), 0, false, {}}, alone([&] {
-                                             return failure(TW_ESTATE,
-                                                            "{}: the file is being written: "
-                                                            "tw_prefetch is only for files opened "
-                                                            "for reading",
-                                                            file_.path());
-                                         }));
+    return session_.meeting().enter({Call::prefetch, file_.serial(), 0, false, {}}, alone([&] {
+                                        return failure(TW_ESTATE,
+                                                       "{}: the file is being written: "
+                                                       "tw_prefetch is only for files opened "
+                                                       "for reading",
+                                                       file_.path());
+                                    }));
 }
 
 std::optional<ReadFigures> Readback::figures() {

@@ -20,15 +20,15 @@ namespace thalweg::detail {
 
 class Readback {
 public:
-    Readback(Team& team, ArenaSource& arena, const File& file)
-        : team_(team), arena_source_(arena), file_(file) {}
+    Readback(Team& team, SessionResources& session, const File& file)
+        : team_(team), session_(session), file_(file) {}
 
     /// A tw_put of this rank that succeeded.
     void note_put(const std::string& variable);
     /// The same of tw_put_record.
     void note_record(const std::string& variable, const Decomposition* decomposition);
-    void note_box(const std::string& variable, const std::int64_t* start,
-                  const std::int64_t* count);
+    void note_box(const std::string& variable, const std::int64_t* start, const std::int64_t* count,
+                  const std::int64_t* stride);
     void note_step() { touched_ = true; }
     /// After a tw_sync that succeeded. @note Collective
     Status synced();
@@ -73,13 +73,14 @@ private:
     Status look();
     Status open();
     Put* put_of(int variable);
+    static void note(Put& put, const Variable& v, const Box& box);
     int find(const std::string& variable);
     Status tell();
     Status find_written(std::span<const std::size_t> open, bool boxed);
     bool boxes_cover(std::size_t variable, Status& status);
 
     Team& team_;
-    ArenaSource& arena_source_;
+    SessionResources& session_;
     const File& file_;
     int next_ = 0;                      ///< the variable that is likely to be put next
     std::vector<Put> put_;              ///< of each variable

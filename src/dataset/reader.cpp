@@ -4,14 +4,16 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "decomposition/match.hpp"
 #include "layout/writers.hpp"
-#include "storage/file_system.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace thalweg::detail {
 
-Reader::Reader(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options)
+Reader::Reader(Team& team, SessionResources& session, std::string path, int serial,
+               FileOptions options)
     : team_(team),
-      arena_source_(arena),
+      session_(session),
       path_(std::move(path)),
       serial_(serial),
       options_(std::move(options)) {}
@@ -39,7 +41,7 @@ Status Reader::choose_readers() {
 Status Reader::open() {
     Stopwatch watch(figures_.open);
     Status status;
-    arena_ = arena_source_.arena(status);
+    arena_ = session_.arena(status);
     if (!status.ok()) return status;
     if (status = choose_readers(); !status.ok()) return status;
     source_ = open_source(team_.world(), path_, reads(), status);
@@ -76,9 +78,7 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     if (v.shape.size() > static_cast<std::size_t>(max_dims))
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
                        max_dims);
-    std::vector<std::string> dims;
-    for (std::size_t k = v.record ? 1 : 0; k < v.dims.size(); ++k)
-        dims.push_back(source_->definitions().dims[static_cast<std::size_t>(v.dims[k])].name);
+    const std::vector<std::string> dims = source_->definitions().fixed_dims(v);
     if (!wish.decomposition) {
         // Replicated: as if this rank were the one that holds all.
         request.decomposition = replicate(0, dims, v.shape, options_.wording);
@@ -87,22 +87,9 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     }
     request.decomposition = wish.decomposition;
     const Decomposition& d = *wish.decomposition;
-    const std::vector<int> order =
-        wish.order.size() == dims.size() ? wish.order : match_names(dims, d.dims);
-    for (std::size_t f = 0; f < dims.size(); ++f) {
-        const int m = order[f];
-        if (m < 0 || dims.size() != d.dims.size())
-            return failure(TW_ESHAPE,
-                           "its dimensions are ({}), but those of the decomposition are ({})",
-                           options_.wording.names(dims), options_.wording.names(d.dims));
-        if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
-            return failure(TW_ESHAPE, "dimension '{}' has length {}, but {} in the decomposition",
-                           dims[f], v.shape[f], d.shape[static_cast<std::size_t>(m)]);
-        request.order.push_back(m);
-    }
-    if (dims.empty())
-        return failure(TW_ESHAPE, "it has no dimensions, but the decomposition has ({})",
-                       options_.wording.names(d.dims));
+    request.order = wish.order;
+    if (wish.order.empty())
+        if (Status s = match_dimensions(d, dims, v.shape, request.order); !s.ok()) return s;
     if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
     return {};
 }
@@ -215,7 +202,7 @@ Status Reader::readable(int variable, std::int64_t record) const {
 
 Status Reader::close() {
     Status status = source_ ? agree_on(Call::close, {}, {}) : Status{};
-    if (!arena_source_.meeting().parted()) leave();
+    if (!session_.meeting().parted()) leave();
     return status;
 }
 

@@ -9,10 +9,12 @@
 
 #include "comm/segment.hpp"
 #include "comm/team.hpp"
-#include "dataset/file.hpp"
 #include "exchange/scatter.hpp"
 #include "exchange/section.hpp"
+#include "service/deferred.hpp"
+#include "service/file_options.hpp"
 #include "storage/source.hpp"
+#include "telemetry/telemetry.hpp"
 
 namespace thalweg::detail {
 
@@ -44,7 +46,8 @@ struct BoxWish {
 class Reader {
 public:
     /// @param serial  of the file in its session, the same on every rank
-    Reader(Team& team, ArenaSource& arena, std::string path, int serial, FileOptions options);
+    Reader(Team& team, SessionResources& session, std::string path, int serial,
+           FileOptions options);
     int serial() const { return serial_; }
 
     /// Of an open file.
@@ -190,7 +193,7 @@ private:
     void look_ahead(const Selection& selection, const Scatter& scatter, bool good);
 
     Team& team_;
-    ArenaSource& arena_source_;
+    SessionResources& session_;
     std::string path_;
     int serial_;
     FileOptions options_;

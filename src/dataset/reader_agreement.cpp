@@ -40,7 +40,7 @@ Status Reader::agree_on(Call call, std::span<const Request> requests, const Stat
         for (const Request& r : requests) text += ", " + this->describe(r);
         return text;
     };
-    Status status = arena_source_.meeting()
+    Status status = session_.meeting()
                         .enter({call, serial_, static_cast<std::int64_t>(hash), call == Call::close,
                                 std::ref(describe)},
                                mine, {}, {&forms, 1})

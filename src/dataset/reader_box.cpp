@@ -353,7 +353,7 @@ Status Reader::get_box(const BoxWish& wish) {
     const auto describe = [&] {
         return fmt::format("of {}, variable '{}'", path_, variable(request.variable).name);
     };
-    status = arena_source_.meeting().enter(
+    status = session_.meeting().enter(
         {Call::get_box, serial_, request.variable, false, std::ref(describe)}, status);
     if (!status.ok()) return status;
     Stopwatch watch(figures_.read);

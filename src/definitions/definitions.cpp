@@ -41,6 +41,13 @@ int Definitions::record_dim() const {
     return -1;
 }
 
+std::vector<std::string> Definitions::fixed_dims(const Variable& v) const {
+    std::vector<std::string> names;
+    for (std::size_t d = v.record ? 1 : 0; d < v.dims.size(); ++d)
+        names.push_back(dims[static_cast<std::size_t>(v.dims[d])].name);
+    return names;
+}
+
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
                    int rank) {
     std::vector<std::string> known;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/status.hpp"
@@ -30,6 +31,9 @@ struct Attribute {
     std::int64_t n = 0;
     std::vector<char> values;  ///< in the machine's byte order
 };
+
+/// Attributes that were set after the definitions ended: of a variable, or of the file (-1).
+using LateAttributes = std::vector<std::pair<int, Attribute>>;
 
 using FillValue = std::array<char, 8>;  ///< of a variable, in some byte order
 
@@ -60,6 +64,8 @@ struct Definitions {
     int find_dim(const std::string& name) const;       ///< -1 if there is none
     int find_variable(const std::string& name) const;  ///< -1 if there is none
     int record_dim() const;                            ///< -1 if there is none
+    /// The names of a variable's dimensions without the record dimension.
+    std::vector<std::string> fixed_dims(const Variable& variable) const;
 };
 
 /// TW_ENOTFOUND, with the name that was probably meant. @param rank  whose mistake it is; -1: all's

@@ -1,65 +1,76 @@
-// When the work of a file is done: what a file sees of the services that work behind the model.
+// When the work of a file is done. A file in data mode has one service, which takes what its ranks
+// put and writes it: in the calls in which they meet (inline), on threads, or on servers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "comm/team.hpp"
 #include "layout/grid.hpp"
-#include "service/outbox.hpp"
-#include "storage/spaces.hpp"
+#include "service/batch.hpp"
 
 namespace thalweg::detail {
 
-/// What a service needs to know of a file; definitions and holdings stay where they are.
-struct ServicePlan {
-    std::string path, data_path;  ///< path: for messages
-    int serial = 0;               ///< of the file in its session
-    const Definitions* definitions = nullptr;
-    const Holdings* holdings = nullptr;  ///< of this rank
+/// Where the data of a file go, as chosen when its definitions end.
+struct Target {
     LayoutChoice layout;
-    std::string storage;
-    StorageOptions options;
-    FileMap map;  ///< of a file that is there
-    std::int64_t piece = 2 << 20;
-    std::int64_t queue = 0;                ///< bytes a rank
-    std::int64_t queue_limit = INT64_MAX;  ///< bytes of it above which units wait for earlier ones
-    bool queue_grows = false;              ///< they take no memory before they are used
-    bool queue_inline = false;             ///< who finds the queue full writes
-    bool durable = false;
+    std::vector<int> writers;          ///< ranks; without servers
+    std::unique_ptr<Storage> storage;  ///< with servers it is not opened
+    Order order = Order::big_endian;   ///< of the storage
+    FileMap map;
 };
 
-/// A file's service on a model rank.
-class FileService {
+/// A part of what a rank holds of a variable and record, by whatever decomposition.
+struct BoxPart {
+    int variable = 0;
+    std::int64_t record = 0;
+    const HeldBox* held = nullptr;
+    Strided from;  ///< the first element of the held box; of a list, position 0
+    tw_type type = TW_FLOAT;
+};
+
+class Service {
 public:
-    virtual ~FileService() = default;
+    virtual ~Service() = default;
 
-    Outbox& outbox() { return *outbox_; }
-    /// Publishes the open unit. See Outbox::publish. @note Collective where collective() is true
-    virtual bool publish(Parcel& parcel, std::int64_t keep = -1) = 0;
-    /// Whether ranks exchange messages when they publish; then they agree beforehand.
-    virtual bool collective() const { return false; }
-    /// Waits until all that all ranks published is on disk and its records are counted; with
-    /// `durable`, for good. @return the same on every rank @note Collective
+    /// tw_put, checked by the caller; local unless a step is too large for the buffers. A rank
+    /// whose own check failed comes here, too, and is returned its error.
+    /// @param deferred  the array stays as it is until the step ends
+    virtual Status put(Status checked, int variable, ArrayView view, bool deferred) = 0;
+    /// Whether a variable can be written by boxes. Local.
+    virtual Status allow_boxes(int variable) const = 0;
+    /// Whether there is room for all held boxes of a put, so that one that is refused leaves
+    /// nothing. Local.
+    virtual Status check_room(int variable, std::span<const HeldBox> held,
+                              std::int64_t records) = 0;
+    /// All that a held box has. Local.
+    virtual Status put_box(const BoxPart& part) = 0;
+    /// Values that did not fit in what was put: told now, and to all ranks when they meet.
+    virtual Status take_misfits() = 0;
+    /// A failure of a writer, which becomes the file's own.
+    virtual Status poll() = 0;
+
+    /// The meeting before a close, see agree_on(). @note Collective, as are the next ones
+    virtual Status agree_to_close(Agreed& agreed) = 0;
+    virtual Status end_step() = 0;
+    virtual Status sync(bool durable) = 0;
+    /// What is left when no step is open: the boxes, the fixed-size variables, fill values.
+    virtual Status write_rest(const Agreed& agreed) = 0;
+    /// Waits until everything is written.
     virtual Status finish(bool durable) = 0;
-    /// After finish(): completes the file under the name that it has.
-    /// @return the same on every rank @note Collective
-    virtual Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) = 0;
-    /// What this rank's writer has written, or what its servers have.
-    virtual WriteCounts counts() const = 0;
-    /// Whether the work is done by the calls in which the ranks meet: finish() ends each step.
-    virtual bool in_calls() const { return false; }
-    /// Whether a rank may publish without the others, when its boxes fill the queue.
-    bool publishes_alone() const { return in_calls() || !collective(); }
-    /// Bytes that wait for the ranks to meet.
-    virtual std::int64_t waiting_bytes() const { return 0; }
-    virtual int writers() const = 0;
+    /// Completes the file under the name that it has, or leaves it where it failed.
+    virtual Status close(bool good) = 0;
 
-protected:
-    std::unique_ptr<Outbox> outbox_;
+    /// Whether it writes at any time, not only in calls.
+    virtual bool writes_any_time() const { return false; }
+    /// Whether finish() has nothing to wait for on this rank. Local.
+    virtual bool finished() const { return true; }
+    virtual void add_figures(FileFigures& figures) const = 0;
 };
+
+/// The service that a file's options name; inline where a system cannot do it.
+/// @note Collective; the status is the same on every rank
+std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
+                                      Status& status);
 
 }  // namespace thalweg::detail

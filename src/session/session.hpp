@@ -13,7 +13,9 @@
 #include "dataset/readback.hpp"
 #include "dataset/reader.hpp"
 #include "restart/restart.hpp"
-#include "service/servers.hpp"
+#include "service/background/background.hpp"
+#include "service/servers/served_file.hpp"
+#include "service/servers/servers.hpp"
 #include "session/settings.hpp"
 #include "telemetry/watchdog.hpp"
 
@@ -59,7 +61,7 @@ struct tw_restart_impl {
     thalweg::detail::Restart restart;
 };
 
-struct tw_session_impl : thalweg::detail::ArenaSource {
+struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Memory* arena(thalweg::detail::Status& status) override;
     thalweg::detail::Background* background(thalweg::detail::Status& status) override;
     thalweg::detail::Packers& packers() override;
@@ -117,7 +119,7 @@ struct tw_session_impl : thalweg::detail::ArenaSource {
     thalweg::detail::AllFigures finished;
     int created = 0;   ///< files so far
     int declared = 0;  ///< decompositions so far
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     int rank = 0;                              ///< of the model's
     std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
     int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "storage/netcdf4_whole.hpp"
-#include "storage/system.hpp"
+#include "storage/netcdf4/whole.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "storage/header_reader.hpp"
+#include "storage/classic/header_reader.hpp"
 
 namespace thalweg::detail {
 

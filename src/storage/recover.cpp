@@ -10,11 +10,11 @@
 #include <tuple>
 #include <vector>
 
-#include "storage/claim.hpp"
-#include "storage/classic_header.hpp"
+#include "storage/claim/claim.hpp"
+#include "storage/classic/header.hpp"
 #include "storage/committed.hpp"
-#include "storage/paths.hpp"
-#include "storage/system.hpp"
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 

@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-class NoArena : public ArenaSource {
+class NoArena : public SessionResources {
 public:
     Memory* arena(Status&) override { return nullptr; }
     Background* background(Status&) override { return nullptr; }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "fuzz/inputs.hpp"
-#include "storage/header_reader.hpp"
+#include "storage/classic/header_reader.hpp"
 
 namespace {
 

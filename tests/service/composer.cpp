@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/composer.hpp"
+#include "service/queue/composer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,6 @@ struct Writers {
     std::unique_ptr<Layout> layout;
     std::vector<std::unique_ptr<MemoryStorage>> files;
     std::vector<std::unique_ptr<Composer>> composers;
-    int between = 0;
 
     Writers(const Plan& plan, Random& random) : layout(random_layout(random, plan)) {
         const std::int64_t piece = random.pick<std::int64_t>({16, 100, 4096});
@@ -78,8 +77,7 @@ struct Writers {
             files.back()->definitions = &plan.definitions;
             files.back()->bytes = files.front()->bytes;
             composers.push_back(std::make_unique<Composer>(plan.definitions, plan.spaces, *layout,
-                                                           w, *files.back(), piece,
-                                                           [this] { ++between; }));
+                                                           w, *files.back(), piece, nullptr));
         }
     }
     template <class Do>

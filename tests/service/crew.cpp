@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/crew.hpp"
+#include "service/servers/crew.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <set>
 
-#include "service/transport.hpp"
+#include "service/servers/transport.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;

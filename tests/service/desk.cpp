@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/desk.hpp"
+#include "service/queue/desk.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "comm/clock.hpp"
-#include "service/outbox.hpp"
+#include "service/queue/outbox.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg::detail;
@@ -15,6 +15,22 @@ using namespace thalweg::detail;
 namespace {
 
 /// The ranks of a node and its only writer; 'v' of 8 ints in the records, 'f' of 4 without.
+/// Counts what a desk tells of, and lets it send on when the test allows it.
+struct Host final : DeskHost {
+    bool sends_on = false, may = false;
+    int sent = 0, reports = 0;
+    std::vector<int> feeders;  ///< whose messages were used
+
+    bool forwards() const override { return sends_on; }
+    bool may_forward() override { return may; }
+    void forward(std::span<const Parcel> parcels) override {
+        EXPECT_EQ(parcels.size(), 2U);
+        ++sent;
+    }
+    void report() override { ++reports; }
+    void accepted(int feeder) override { feeders.push_back(feeder); }
+};
+
 struct Office {
     Plan plan;
     MemoryStorage file;
@@ -22,7 +38,7 @@ struct Office {
     Word doorbell{0};
     std::vector<std::unique_ptr<Outbox>> ranks;
     std::unique_ptr<Desk> desk;
-    int reports = 0;
+    Host host;
 
     /// @param first  bytes of the first rank's queue
     explicit Office(int n, bool others = false, std::int64_t first = 1 << 16) {
@@ -33,7 +49,7 @@ struct Office {
         options.path = "x.nc";
         options.rank = 9;
         desk = std::make_unique<Desk>(plan.definitions, plan.spaces, make_serial_layout(), 0, file,
-                                      options);
+                                      options, host);
         for (int r = 0; r < n; ++r) {
             Status status;
             auto memory = Outbox::memory_for(r == 0 ? first : 1 << 16, {}, status);
@@ -45,7 +61,6 @@ struct Office {
             desk->add_feeder(77);
             desk->others_have(0);
         }
-        desk->report = [this] { ++reports; };
     }
     std::int64_t done(int rank) { return ranks[static_cast<std::size_t>(rank)]->region().done[0]; }
     Status failure(int rank) { return ranks[static_cast<std::size_t>(rank)]->failure(); }
@@ -105,7 +120,7 @@ TEST(Desk, WaitsForAllRanks) {
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
     EXPECT_EQ(o.desk->records(), 1);
     EXPECT_EQ(o.desk->marks(), 0);
-    EXPECT_GT(o.reports, 0);
+    EXPECT_GT(o.host.reports, 0);
     EXPECT_EQ(o.desk->counts().bytes, 32);
 }
 
@@ -186,29 +201,19 @@ TEST(Desk, CountsRecordsThatAllWritersHave) {
 
 TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
     Office o(2, true);
-    int sent = 0, accepted = 0;
-    bool may = false;
-    o.desk->forward = [&](std::span<const Parcel> p) {
-        EXPECT_EQ(p.size(), 2U);
-        ++sent;
-    };
-    o.desk->may_forward = [&] { return may; };
-    o.desk->accepted = [&](int feeder) {
-        EXPECT_EQ(feeder, 77);
-        ++accepted;
-    };
+    o.host.sends_on = true;
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
     o.work();
-    EXPECT_EQ(sent, 0);
-    may = true;
+    EXPECT_EQ(o.host.sent, 0);
+    o.host.may = true;
     o.work();
     o.work();
-    EXPECT_EQ(sent, 1);
-    EXPECT_EQ(accepted, 0);
+    EXPECT_EQ(o.host.sent, 1);
+    EXPECT_TRUE(o.host.feeders.empty());
     o.desk->deliver(77, std::vector<char>{});
     o.work();
-    EXPECT_EQ(sent, 1);
-    EXPECT_EQ(accepted, 1);
+    EXPECT_EQ(o.host.sent, 1);
+    EXPECT_EQ(o.host.feeders, std::vector<int>{77});
     EXPECT_EQ(o.desk->rounds(), 1);
     EXPECT_EQ(o.desk->waiting_bytes(), 0);
 }

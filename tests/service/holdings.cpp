@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/holdings.hpp"
+#include "service/queue/holdings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/outbox.hpp"
+#include "service/queue/outbox.hpp"
 
 #include <gtest/gtest.h>
 
@@ -162,32 +162,40 @@ TEST(Outbox, WaitsForTheSlowestAgent) {
 // Who helps does not sleep.
 TEST(Outbox, HelpsItself) {
     Queue q(4096, 1);
-    std::int64_t helped = 0;
-    q.outbox.help = [&] {
-        q.done(0, ++helped);
-        return true;
-    };
+    struct Helper final : QueueWatcher {
+        explicit Helper(Queue& its_queue) : queue(its_queue) {}
+        bool help() override {
+            queue.done(0, ++helped);
+            return true;
+        }
+        Queue& queue;
+        std::int64_t helped = 0;
+    } helper(q);
+    q.outbox.watch(helper);
     for (int n = 0; n < 5; ++n) {
         ASSERT_NE(q.outbox.take(3500), nullptr);
         Parcel p = boxes_parcel();
         q.outbox.publish(p);
     }
-    EXPECT_EQ(helped, 4);
+    EXPECT_EQ(helper.helped, 4);
 }
 
 // Messages under way keep a unit, too.
 TEST(Outbox, WaitsForMessages) {
     Queue q(4096, 0);
-    std::int64_t used = 0, asked = 0;
-    q.outbox.sent = [&] { return ++asked > 20 ? ++used : 0; };
+    struct Messages final : QueueWatcher {
+        std::int64_t sent() override { return ++asked > 20 ? ++used : 0; }
+        std::int64_t used = 0, asked = 0;
+    } messages;
+    q.outbox.watch(messages);
     for (int n = 0; n < 3; ++n) {
         ASSERT_NE(q.outbox.take(3500), nullptr);
         Parcel p = boxes_parcel();
         q.outbox.publish(p);
     }
     q.outbox.drain();
-    EXPECT_GT(asked, 20);
-    EXPECT_GE(used, 3);
+    EXPECT_GT(messages.asked, 20);
+    EXPECT_GE(messages.used, 3);
 }
 
 TEST(Outbox, KeepsWhatStaysOpen) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/parcel.hpp"
+#include "service/queue/parcel.hpp"
 
 #include <gtest/gtest.h>
 

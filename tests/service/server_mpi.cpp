@@ -7,8 +7,8 @@
 
 #include <filesystem>
 
-#include "service/outbox.hpp"
-#include "service/server.hpp"
+#include "service/queue/outbox.hpp"
+#include "service/servers/server.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg::detail;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "layout/grid.hpp"
-#include "service/parcel.hpp"
+#include "service/queue/parcel.hpp"
 #include "storage/storage.hpp"
 #include "system/random.hpp"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "storage/packer.hpp"
+#include "storage/netcdf4/packer.hpp"
 
 using namespace thalweg::detail;
 

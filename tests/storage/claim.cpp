@@ -1,7 +1,7 @@
 // Who may write a file: its lock, what stands under its name, and what earlier runs have left.
 // Without MPI.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/claim.hpp"
+#include "storage/claim/claim.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 #include <iterator>
 #include <vector>
 
-#include "storage/paths.hpp"
+#include "storage/posix/paths.hpp"
 #include "thalweg/thalweg.h"
 
 using namespace thalweg::detail;
@@ -242,7 +242,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
         << text;
     EXPECT_NE(content(own_), longest);
     EXPECT_FALSE(fs::exists(kept_path(own_, 2)));
-    EXPECT_EQ(tw_recover(own_.c_str(), 7, text, sizeof text), TW_EARG);
+    EXPECT_EQ(tw_recover(own_.c_str(), static_cast<tw_recovery>(7), text, sizeof text), TW_EARG);
 }
 
 TEST_F(ClaimTest, ADirectoryIsInTheWay) {

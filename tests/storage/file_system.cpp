@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/file_system.hpp"
+#include "storage/posix/file_system.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "storage/header_reader.hpp"
+#include "storage/classic/header_reader.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;

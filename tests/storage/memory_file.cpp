@@ -1,6 +1,6 @@
 // A file in memory that takes the place of one on disk.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/memory_file.hpp"
+#include "storage/posix/memory_file.hpp"
 
 #include <gtest/gtest.h>
 

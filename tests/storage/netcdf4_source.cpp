@@ -16,8 +16,8 @@
 #include <random>
 
 #include "comm/clock.hpp"
-#include "storage/filters.hpp"
-#include "storage/hdf5_view.hpp"
+#include "storage/netcdf4/filters.hpp"
+#include "storage/netcdf4/hdf5_view.hpp"
 #include "storage/source.hpp"
 
 using namespace thalweg::detail;

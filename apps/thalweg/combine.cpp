@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "combine.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "comm/log.hpp"
+#include "exchange/copy.hpp"
+#include "storage/claim/claim.hpp"
+#include "storage/classic/definitions_reader.hpp"
+#include "storage/classic/header.hpp"
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
+#include "storage/tiles/set.hpp"
+
+namespace thalweg::app {
+
+using namespace detail;
+
+namespace {
+
+constexpr std::int64_t piece_bytes = std::int64_t(4) << 20;
+
+/// A tile, and what its header says.
+struct Tile {
+    DefinedFile file;
+    std::string path;
+    int fd = -1;
+};
+
+class Set {
+public:
+    Set(Comm& comm, std::string path) : comm_(comm), path_(std::move(path)) {}
+    ~Set() {
+        for (const Tile& tile : tiles_)
+            if (tile.fd >= 0) ::close(tile.fd);
+        if (out_ >= 0) ::close(out_);
+    }
+    Set(const Set&) = delete;
+    Set& operator=(const Set&) = delete;
+
+    Status read();
+    Status create(const std::string& data_path);
+    Status copy();
+    Status finish(const std::string& data_path);
+    std::string text() const {
+        return fmt::format("{} files, {} records", tiles_.size(), whole_.records);
+    }
+
+private:
+    Status copy_piece(const Variable& v, std::size_t variable, std::int64_t record, const Box& box);
+    Status read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
+                     const Box& whole, const Box& box, const Box& part);
+
+    Comm& comm_;
+    std::string path_;
+    std::vector<Tile> tiles_;
+    TileSet set_;
+    DefinedFile whole_;
+    std::vector<char> piece_, part_;
+    int out_ = -1;
+};
+
+Status Set::read() {
+    Tile first;
+    first.path = tile_path(path_, 0);
+    struct stat info {};
+    if (stat(first.path.c_str(), &info) != 0)
+        return failure(TW_ENOTFOUND, "{}: {}", first.path, std::strerror(errno));
+    if (Status status = read_definitions(first.path, first.file); !status.ok()) return status;
+    const int files = TileSet::files(first.file.definitions);
+    if (files == 0)
+        return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
+                       first.path, files_attribute);
+    // A set may have more files than a process may open by default.
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int k = 0; k < files; ++k) {
+        Tile tile;
+        if (k == 0) {
+            tile = std::move(first);
+        } else {
+            tile.path = tile_path(path_, k);
+            if (Status status = read_definitions(tile.path, tile.file); !status.ok()) return status;
+        }
+        if (Status status = set_.add(tile.path, tile.file.definitions); !status.ok()) return status;
+        if (k == 0) {
+            whole_ = tile.file;
+        } else if (tile.file.format != whole_.format) {
+            return failure(TW_EFORMAT, "{}: its format differs from that of {}", tile.path,
+                           tiles_.front().path);
+        }
+        whole_.records = std::min(whole_.records, tile.file.records);
+        tile.fd = ::open(tile.path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (tile.fd < 0) return system_failure(tile.path, "cannot open");
+        tiles_.push_back(std::move(tile));
+    }
+    whole_.definitions = set_.whole();
+    return set_.check_cover(path_);
+}
+
+Status Set::create(const std::string& data_path) {
+    Status status;
+    if (comm_.rank() == 0) {
+        StorageOptions options;
+        options.format = whole_.format;
+        options.header_pad = whole_.free;
+        status = create_classic_header(data_path, whole_.definitions, options, whole_.map);
+    }
+    if (status = agree(comm_, status); !status.ok()) return status;
+    broadcast(comm_, whole_.map, 0);
+    out_ = ::open(data_path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (out_ < 0) status = system_failure(data_path, "cannot open for writing");
+    return agree(comm_, status);
+}
+
+/// A part of a tile, which is contiguous in its file.
+Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
+                      const Box& whole, const Box& box, const Box& part) {
+    const auto size = static_cast<std::int64_t>(v.element());
+    const Variable& own = tile.file.definitions.variables[variable];
+    Box there = part;
+    for (int d = 0; d < part.nd; ++d) there.low[d] -= whole.low[d];
+    const std::int64_t bytes = part.volume() * size;
+    part_.resize(static_cast<std::size_t>(bytes));
+    const std::int64_t offset = tile.file.map.offset[variable] +
+                                (v.record ? record * tile.file.map.record_bytes : 0) +
+                                linear(own.shape, there.low) * size;
+    Status status = read_fully(tile.fd, tile.path, part_.data(), bytes, offset);
+    if (!status.ok()) {
+        status.text += fmt::format(" (variable '{}')", v.name);
+        return status;
+    }
+    auto strides = [&](const Box& of) {
+        Index stride = strides_of(std::span(of.count.data(), static_cast<std::size_t>(of.nd)));
+        for (int d = 0; d < of.nd; ++d) stride[d] *= size;
+        return stride;
+    };
+    const Index to = strides(box);
+    char* at = piece_.data();
+    for (int d = 0; d < part.nd; ++d) at += (part.low[d] - box.low[d]) * to[d];
+    copy_box(part.nd, part.count, at, to, part_.data(), strides(part),
+             move_kernel(static_cast<std::size_t>(size)), nullptr);
+    return {};
+}
+
+/// A box that is contiguous in the whole; so is what each tile has of it in the tile.
+Status Set::copy_piece(const Variable& v, std::size_t variable, std::int64_t record,
+                       const Box& box) {
+    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t bytes = box.volume() * size;
+    const std::int64_t first = linear(v.shape, box.low);
+    const bool last = first + box.volume() == v.elements();
+    const std::int64_t padding = last ? whole_.map.padded[variable] - v.elements() * size : 0;
+    piece_.resize(static_cast<std::size_t>(bytes + padding));
+    for (const int k : set_.holders(static_cast<int>(variable))) {
+        const Box whole = set_.box(static_cast<int>(variable), k);
+        Box part;
+        if (!intersect(box, whole, part)) continue;
+        Tile& tile = tiles_[static_cast<std::size_t>(k)];
+        Status status = read_part(tile, v, variable, record, whole, box, part);
+        if (!status.ok()) return status;
+    }
+    char fill[8] = {};
+    v.fill_value(fill);
+    to_big_endian(v.type, fill);
+    for (std::int64_t b = 0; b < padding; ++b)
+        piece_[static_cast<std::size_t>(bytes + b)] = fill[b % size];
+    const std::int64_t offset = whole_.map.offset[variable] +
+                                (v.record ? record * whole_.map.record_bytes : 0) + first * size;
+    return write_fully(out_, path_, piece_.data(), bytes + padding, offset);
+}
+
+Status Set::copy() {
+    std::int64_t turn = 0;
+    const Definitions& d = whole_.definitions;
+    for (std::size_t i = 0; i < d.variables.size(); ++i) {
+        const Variable& v = d.variables[i];
+        const auto size = static_cast<std::int64_t>(v.element());
+        for (std::int64_t record = 0; record < (v.record ? whole_.records : 1); ++record) {
+            Box whole;
+            whole.nd = static_cast<int>(v.shape.size());
+            std::copy(v.shape.begin(), v.shape.end(), whole.count.begin());
+            std::vector<Box> todo{whole};
+            while (!todo.empty()) {
+                Box box = todo.back();
+                todo.pop_back();
+                if (box.volume() > 1 && box.volume() * size > piece_bytes) {
+                    todo.push_back(halve(box));
+                    todo.push_back(box);
+                    continue;
+                }
+                if (turn++ % comm_.size() != comm_.rank()) continue;
+                if (Status status = copy_piece(v, i, record, box); !status.ok()) return status;
+            }
+        }
+    }
+    return {};
+}
+
+Status Set::finish(const std::string& data_path) {
+    if (comm_.rank() != 0) return {};
+    Status status = write_record_count(out_, data_path, whole_.format, whole_.records);
+    if (status.ok()) status = extend(data_path, whole_.map.size(whole_.records));
+    return status;
+}
+
+/// One rank takes the name, and all learn where the data go. @note Collective
+Status claim_output(Comm& comm, const std::string& path, std::unique_ptr<Claim>& claim,
+                    std::string& data) {
+    std::vector<char> bytes;
+    Status status;
+    if (comm.rank() == 0) {
+        ClaimRequest request;
+        request.path = path;
+        std::vector<std::string> said;
+        std::string of_stripes;
+        status = Claim::take(request, claim, said, of_stripes);
+        for (const std::string& line : said) log::warn("{}: {}", path, line);
+        if (claim) bytes.assign(claim->data_path().begin(), claim->data_path().end());
+    }
+    if (status = agree(comm, status); !status.ok()) return status;
+    comm.broadcast(bytes, 0);
+    data.assign(bytes.begin(), bytes.end());
+    return {};
+}
+
+}  // namespace
+
+Status combine(Comm& comm, const std::string& path, const std::string& output, std::string& done) {
+    std::string name = path;
+    const std::string number = path.size() > 5 ? path.substr(path.size() - 5) : "";
+    if (!number.empty() && number[0] == '.' &&
+        number.find_first_not_of("0123456789", 1) == std::string::npos)
+        name.resize(path.size() - 5);
+    const std::string& own = output.empty() ? name : output;
+    std::string from, to;
+    Status status = share_path(comm, name, from);
+    if (status.ok()) status = share_path(comm, own, to);
+    if (!status.ok()) return status;
+    Set set(comm, from);
+    if (status = agree(comm, set.read()); !status.ok()) return status;
+    std::unique_ptr<Claim> claim;
+    std::string data;
+    if (status = claim_output(comm, to, claim, data); !status.ok()) return status;
+    if (status = set.create(data); status.ok()) status = agree(comm, set.copy());
+    if (status.ok()) status = agree(comm, set.finish(data));
+    if (claim && status.ok()) status = claim->publish(false);
+    status = agree(comm, status);
+    if (claim && !status.ok()) claim->discard();
+    done = fmt::format("{}: {} joined", own, set.text());
+    return status;
+}
+
+}  // namespace thalweg::app

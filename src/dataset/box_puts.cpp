@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/box_puts.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "dataset/section_to_put.hpp"
+#include "decomposition/match.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Decompositions whose fit to a variable is remembered.
+constexpr std::size_t most_placed = 64;
+
+}  // namespace
+
+/// Whether records of a variable can be written by boxes now; from here on the file has boxes.
+/// @param open  whether they are of the current record, or of a fixed-size variable
+Status BoxPuts::begin_boxes(int variable, bool open, std::int64_t records,
+                            std::span<const HeldBox> held) {
+    const Variable& v = file_.variable(variable);
+    Batch::Part& part = batch_[variable];
+    if (open && (part.put || (part.written && v.record)))
+        return failure(TW_ESTATE,
+                       "{}: variable '{}': tw_put has written this record in this step; call "
+                       "tw_end_step before tw_put_box or tw_put_record (rank {})",
+                       file_.path, v.name, file_.team.rank());
+    if (Status s = service_.check_room(variable, held, records); !s.ok()) return s;
+    batch_.boxed = batch_.given = true;
+    part.boxed |= open;
+    return {};
+}
+
+/// Values that did not fit are told at once, and again to all ranks when they meet.
+Status BoxPuts::end_put(std::int64_t records) {
+    batch_.note_records(records);
+    return service_.take_misfits();
+}
+
+Status BoxPuts::put_box(const std::string& name, const BoxToPut& put) {
+    int at = -1;
+    if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
+    if (Status s = service_.poll(); !s.ok()) return s;
+    const Variable& v = file_.variable(at);
+    SectionToPut section;
+    const auto read = [&] {
+        return read_section(file_.definitions, v, put.start, put.count, put.stride,
+                            file_.options.wording, section);
+    };
+    if (Status s = file_.in_variable(alone(read), at); !s.ok()) return s;
+    if (Status s = service_.allow_boxes(at); !s.ok()) return s;
+    if (section.empty) {
+        batch_.boxed = batch_.given = true;
+        return {};
+    }
+    if (put.data == nullptr)
+        return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                       file_.path, name, file_.team.rank());
+    if (Status s = file_.check_record(at, section.last()); !s.ok()) return s;
+    const bool open = !v.record || section.has(batch_.record);
+    if (Status s = begin_boxes(at, open, section.records, {&section.held, 1}); !s.ok()) return s;
+    BoxPart part;
+    part.variable = at;
+    part.held = &section.held;
+    part.type = static_cast<tw_type>(put.type);
+    part.from.base = static_cast<const char*>(put.data);
+    const std::int64_t bytes =
+        section.array_strides(static_cast<std::int64_t>(size_of(part.type)), part.from.stride);
+    file_.use_netcdf_byte_rule(at, part.type);
+    for (part.record = section.first; part.record <= section.last(); part.record += section.step) {
+        if (Status s = service_.put_box(part); !s.ok()) return s;
+        part.from.base += bytes;
+    }
+    return end_put(v.record ? section.last() + 1 : 0);
+}
+
+/// How a decomposition holds a variable, which was found out before or is now.
+Status BoxPuts::place(int variable, const std::shared_ptr<const Decomposition>& decomposition,
+                      const Placed*& placed) {
+    for (const Placed& p : placed_) {
+        if (p.variable != variable || p.decomposition != decomposition) continue;
+        placed = &p;
+        return {};
+    }
+    const Variable& v = file_.variable(variable);
+    Placed made;
+    made.variable = variable;
+    made.decomposition = decomposition;
+    if (Status s =
+            match_dimensions(*decomposition, file_.definitions.fixed_dims(v), v.shape, made.order);
+        !s.ok())
+        return s;
+    if (decomposition->listed && decomposition->listed->shared)
+        return failure(TW_EOVERLAP,
+                       "the decomposition is TW_LIST_SHARED, which allows reading only");
+    made.held = held_by(*decomposition, made.order, v.shape);
+    if (placed_.size() == most_placed) placed_.erase(placed_.begin());
+    placed_.push_back(std::move(made));
+    placed = &placed_.back();
+    return {};
+}
+
+Status BoxPuts::put_record(const std::string& name, const RecordToPut& put) {
+    int at = -1;
+    if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
+    if (Status s = service_.poll(); !s.ok()) return s;
+    const Wording& wording = file_.options.wording;
+    if (file_.variable(at).record && (put.record < 0 || put.record == INT64_MAX))
+        return failure(TW_EBOUNDS, "{}: variable '{}': record is {}; the first one is {} (rank {})",
+                       file_.path, name, wording.index(put.record), wording.index(0),
+                       file_.team.rank());
+    return alone([&] { return put_record_of(at, put); });
+}
+
+Status BoxPuts::put_record_of(int at, const RecordToPut& put) {
+    const Variable& v = file_.variable(at);
+    const int rank = file_.team.rank();
+    const std::int64_t record = v.record ? put.record : 0;
+    if (Status s = file_.check_record(at, record); !s.ok()) return s;
+    std::shared_ptr<const Decomposition> d = put.decomposition;
+    if (!d)
+        d = v.decomposition->replicated
+                ? v.decomposition
+                : replicate(rank, file_.definitions.fixed_dims(v), v.shape, file_.options.wording);
+    ArrayView view;
+    view.data = static_cast<const char*>(put.data);
+    view.type = static_cast<tw_type>(put.type);
+    Status fits = put.strided ? check_strided(*d, put.rank, put.extent, put.byte_stride, view)
+                              : check_dense(*d, put.n, view);
+    if (!fits.ok()) return file_.in_variable(std::move(fits), at);
+    if (put.data == nullptr && d->stored > 0)
+        return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                       file_.path, v.name, rank);
+    Placed whole;
+    const Placed* placed = &whole;
+    if (put.decomposition) {
+        if (Status s = place(at, d, placed); !s.ok()) return file_.in_variable(std::move(s), at);
+    } else if (rank == 0) {
+        whole.order.resize(v.order.size());
+        std::iota(whole.order.begin(), whole.order.end(), 0);
+        whole.held = held_by(*d, whole.order, v.shape);
+    }
+    if (Status s = service_.allow_boxes(at); !s.ok()) return s;
+    const bool open = !v.record || record == batch_.record;
+    if (Status s = begin_boxes(at, open, 1, placed->held); !s.ok()) return s;
+    file_.use_netcdf_byte_rule(at, view.type);
+    BoxPart part;
+    part.variable = at;
+    part.record = record;
+    part.type = view.type;
+    for (const HeldBox& held : placed->held) {
+        part.held = &held;
+        part.from = locate(*d, placed->order, held, view);
+        if (Status s = service_.put_box(part); !s.ok()) return s;
+    }
+    // Also where this rank holds nothing of it: the record is there.
+    return end_put(v.record ? record + 1 : 0);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/choose_layout.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "comm/log.hpp"
+#include "decomposition/starts.hpp"
+#include "exchange/parts.hpp"
+#include "layout/writers.hpp"
+#include "service/servers/crew.hpp"
+#include "service/servers/served_file.hpp"
+#include "storage/tiles/tiles.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// A dimension that is cut, and the variable whose blocks tell where.
+struct Axis {
+    int dim = -1;
+    const Variable* variable = nullptr;
+    int at = 0;  ///< which of the variable's dimensions, without the record's
+};
+
+struct Axes {
+    std::vector<Axis> y, x;
+};
+
+/// The horizontal dimensions: of decomposed variables, the fastest in the file is x, the next one
+/// y. A dimension is what the largest variable that has it makes of it, so that it is cut in every
+/// variable or in none.
+Axes find_axes(const Definitions& definitions, bool rows) {
+    std::vector<const Variable*> variables;
+    for (const Variable& v : definitions.variables)
+        if (!v.decomposition->replicated && !v.shape.empty()) variables.push_back(&v);
+    const auto weight = [](const Variable* v) {
+        return std::make_pair(v->shape.size() > 1,
+                              v->elements() * static_cast<std::int64_t>(v->element()));
+    };
+    std::stable_sort(variables.begin(), variables.end(),
+                     [&](const Variable* a, const Variable* b) { return weight(a) > weight(b); });
+    Axes axes;
+    std::vector<char> settled(definitions.dims.size(), 0);
+    for (const Variable* v : variables) {
+        const auto nd = static_cast<int>(v->shape.size());
+        for (int d = 0; d < nd; ++d) {
+            const int dim = v->dims[static_cast<std::size_t>(d) + (v->record ? 1 : 0)];
+            if (settled[static_cast<std::size_t>(dim)]) continue;
+            settled[static_cast<std::size_t>(dim)] = 1;
+            // A file of one-dimensional variables has rows, too.
+            if (d == nd - 2 || (nd == 1 && rows))
+                axes.y.push_back({dim, v, d});
+            else if (d == nd - 1)
+                axes.x.push_back({dim, v, d});
+        }
+    }
+    return axes;
+}
+
+/// This rank's blocks along an axis.
+std::vector<std::int64_t> starts_along(const Axis& axis) {
+    const int m = axis.variable->order[static_cast<std::size_t>(axis.at)];
+    std::vector<std::int64_t> starts{0};
+    // Lists have no blocks: the dimension is cut evenly.
+    for (const Box& block : axis.variable->decomposition->blocks)
+        if (block.volume() > 0) starts.push_back(block.low[m]);
+    return starts;
+}
+
+/// Leaves out the axes of one direction that are not to be cut in files of tiles: bounds of cells
+/// and the like are to be whole in each. That is, where ranks cut some, those that no rank cuts;
+/// else those whose length is not that of the first, give or take one element (staggered grids), or
+/// that are in a variable together with the first.
+void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts& starts,
+                std::size_t first_start) {
+    const auto is_cut = [&](std::size_t i) {
+        // Lists have no blocks; they scatter what they list.
+        return starts[first_start + i].size() > 1 || axes[i].variable->decomposition->listed;
+    };
+    const auto length = [&](std::size_t i) {
+        return definitions.dims[static_cast<std::size_t>(axes[i].dim)].length;
+    };
+    const auto with_first = [&](std::size_t i) {
+        return std::any_of(definitions.variables.begin(), definitions.variables.end(),
+                           [&](const Variable& v) {
+                               return std::count(v.dims.begin(), v.dims.end(), axes[i].dim) > 0 &&
+                                      std::count(v.dims.begin(), v.dims.end(), axes[0].dim) > 0;
+                           });
+    };
+    std::vector<char> keep(axes.size(), 0);
+    for (std::size_t i = 0; i < axes.size(); ++i) keep[i] = is_cut(i);
+    if (std::count(keep.begin(), keep.end(), 1) == 0)
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            keep[i] = i == 0 || (std::abs(length(i) - length(0)) <= 1 && !with_first(i));
+    for (std::size_t i = axes.size(); i-- > 0;) {
+        if (keep[i]) continue;
+        axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i));
+        starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(first_start + i));
+    }
+}
+
+/// The part in which this rank's first block of the first axis' variable begins; -1: it has none.
+int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
+    if (axes.empty()) return 0;
+    const Axis& axis = axes.front();
+    const Decomposition& d = *axis.variable->decomposition;
+    std::int64_t first = -1;
+    if (d.listed) {
+        for (const HeldBox& held : held_by(d, axis.variable->order, axis.variable->shape))
+            for_runs(held, held.box, [&](const HeldBox&, const Box& part) {
+                if (first < 0) first = part.low[axis.at];
+            });
+    } else {
+        const int m = axis.variable->order[static_cast<std::size_t>(axis.at)];
+        for (const Box& block : d.blocks)
+            if (first < 0 && block.volume() > 0) first = block.low[m];
+    }
+    if (first < 0) return -1;
+    const auto& begin = cuts.front().begin;
+    return static_cast<int>(std::upper_bound(begin.begin(), begin.end(), first) - begin.begin()) -
+           1;
+}
+
+/// The ranks that the settings name.
+Status choose_writers(const FileContext& file, bool asked, std::vector<int>& writers) {
+    const FileOptions& options = file.options;
+    const Topology& topology = file.team.topology();
+    if (options.method == "serial") {
+        writers = {0};
+    } else if (options.method == "direct") {
+        writers = topology.by_place;
+    } else {
+        Status status = pick_writers(topology,
+                                     {parse_writers(options.writers), !asked, options.writer_first,
+                                      std::max<std::int64_t>(0, options.writer_stride)},
+                                     writers);
+        if (!status.ok()) status.text = file.path + ": " + status.text;
+        return status;
+    }
+    return {};
+}
+
+/// A rank for each part of a grid: of those that hold something of part k the one whose place comes
+/// next to an even spread over the ranks in node order, so that every node takes part.
+/// @param mine  the part of which this rank holds something; -1: none
+std::vector<int> writers_in_parts(Team& team, int parts, int mine) {
+    const Topology& topology = team.topology();
+    const std::int64_t ranks = team.size();
+    const auto target = [&](std::int64_t part) { return part * ranks / parts; };
+    std::vector<std::int64_t> distance(static_cast<std::size_t>(parts), ranks);
+    if (mine >= 0) {
+        const std::int64_t place =
+            topology.first[static_cast<std::size_t>(topology.node)] + topology.node_rank;
+        distance[static_cast<std::size_t>(mine)] = (place - target(mine) + ranks) % ranks;
+    }
+    team.all_reduce(distance, Reduce::min);
+    std::vector<char> taken(static_cast<std::size_t>(ranks), 0);
+    std::vector<std::int64_t> place(static_cast<std::size_t>(parts), -1);
+    for (std::size_t k = 0; k < place.size(); ++k) {
+        if (distance[k] == ranks) continue;
+        place[k] = (target(static_cast<std::int64_t>(k)) + distance[k]) % ranks;
+        taken[static_cast<std::size_t>(place[k])] = 1;
+    }
+    std::vector<int> writers;
+    for (std::size_t k = 0; k < place.size(); ++k) {
+        if (place[k] < 0) {  // nobody's block begins there
+            place[k] = target(static_cast<std::int64_t>(k));
+            while (taken[static_cast<std::size_t>(place[k])]) place[k] = (place[k] + 1) % ranks;
+            taken[static_cast<std::size_t>(place[k])] = 1;
+        }
+        writers.push_back(topology.by_place[static_cast<std::size_t>(place[k])]);
+    }
+    return writers;
+}
+
+/// Whether the tiles can be files: every part of a dimension is one of every file.
+Status check_tiles(const FileContext& file, const Grid& grid) {
+    const Definitions& definitions = file.definitions;
+    const std::string& path = file.path;
+    std::vector<int> cut_as(definitions.dims.size(), 0);
+    for (const auto* cuts : {&grid.y, &grid.x})
+        for (const Cut& cut : *cuts) {
+            const Dimension& dim = definitions.dims[static_cast<std::size_t>(cut.dim)];
+            if (dim.length < static_cast<std::int64_t>(cut.begin.size()))
+                return failure(TW_ESETTING,
+                               "{}: tile_files: dimension '{}' of length {} cannot be divided into "
+                               "{} parts",
+                               path, dim.name, dim.length, cut.begin.size());
+            if (dim.length > INT32_MAX)
+                return failure(TW_ESETTING,
+                               "{}: tile_files: dimension '{}' of length {} is too long for the "
+                               "attribute {}",
+                               path, dim.name, dim.length, decomposition_attribute);
+            for (const Variable& v : definitions.variables)
+                if (cut.begin.size() > 1 && std::count(v.dims.begin(), v.dims.end(), cut.dim) > 1)
+                    return failure(TW_ESETTING,
+                                   "{}: tile_files: variable '{}' has dimension '{}' twice, which "
+                                   "is cut into tiles",
+                                   path, v.name, dim.name);
+            cut_as[static_cast<std::size_t>(cut.dim)] = cuts == &grid.y ? 1 : 2;
+            const DecompositionPlace place = decomposition_place(definitions, cut.dim);
+            const auto& attributes =
+                place.variable < 0
+                    ? definitions.attributes
+                    : definitions.variables[static_cast<std::size_t>(place.variable)].attributes;
+            for (const Attribute& a : attributes)
+                if (a.name == place.attribute)
+                    return failure(TW_EEXISTS,
+                                   "{}: tile_files: the attribute '{}' for dimension '{}' is "
+                                   "already defined",
+                                   path, a.name, dim.name);
+        }
+    for (const Attribute& a : definitions.attributes)
+        if (a.name == files_attribute)
+            return failure(TW_EEXISTS, "{}: tile_files: the attribute '{}' is already defined",
+                           path, a.name);
+    for (const Variable& v : definitions.variables)
+        for (const int axis : {1, 2})
+            if (std::count_if(v.dims.begin(), v.dims.end(), [&](int dim) {
+                    return cut_as[static_cast<std::size_t>(dim)] == axis;
+                }) > 1)
+                return failure(TW_ESETTING,
+                               "{}: tile_files: two dimensions of variable '{}' would be divided "
+                               "along the same tile axis",
+                               path, v.name);
+    if (file.team.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
+        for (const auto* cuts : {&grid.y, &grid.x})
+            for (const Cut& cut : *cuts)
+                if (decomposition_place(definitions, cut.dim).variable < 0)
+                    log::info(
+                        "{}: dimension '{}' has no coordinate variable, so only thalweg combine, "
+                        "not mppnccombine, can join the tiles",
+                        path, definitions.dims[static_cast<std::size_t>(cut.dim)].name);
+    return {};
+}
+
+/// A part for each process row or column, as far as there are writers.
+void choose_lines(const FileContext& file, const Axes& axes, const Starts& starts, int most,
+                  Grid& grid) {
+    const bool rows = file.options.method == "rows";
+    const std::size_t first = rows ? 0 : axes.y.size();
+    const std::size_t lines = (rows ? axes.y : axes.x).empty() ? 1 : starts[first].size();
+    (rows ? grid.rows : grid.columns) =
+        static_cast<int>(std::min(lines, static_cast<std::size_t>(most)));
+    if (file.team.rank() == 0)
+        log::info("{}: method={}: the decompositions have {} process {}, written by {} writers",
+                  file.path, file.options.method, lines, file.options.method, grid.parts());
+}
+
+/// The tiles that the settings ask for, or about as many along y as along x.
+/// @param spread  writers over which they are spread
+Status choose_tiles(const FileContext& file, const Axes& axes, int available, int spread,
+                    bool servers, Grid& grid) {
+    const Tiles tiles = parse_tiles(file.options.tiles);
+    const std::int64_t asked = static_cast<std::int64_t>(tiles.x) * tiles.y;
+    if (tiles.x > 0 && asked > available)
+        return failure(
+            TW_ESETTING, "{}: setting tiles is {}, which needs {} writers; there are only {} {}",
+            file.path, file.options.tiles, asked, available, servers ? "servers" : "ranks");
+    grid.columns = 1;
+    for (int c = 1; c * c <= spread; ++c)
+        if (spread % c == 0) grid.columns = c;
+    grid.rows = spread / grid.columns;
+    if (tiles.x > 0) {
+        grid.columns = tiles.x;
+        grid.rows = tiles.y;
+    }
+    if (axes.y.empty()) grid.rows = 1;
+    if (axes.x.empty()) grid.columns = 1;
+    return {};
+}
+
+/// Cuts the dimensions along the axes of one direction. @param first  of the axes, in `starts`
+std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis>& axes,
+                          const Starts& starts, std::size_t first, int parts) {
+    std::vector<Cut> cuts;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const auto d = static_cast<std::size_t>(axes[i].dim);
+        cuts.push_back(
+            {axes[i].dim, cut_dimension(starts[first + i], definitions.dims[d].length, parts)});
+    }
+    return cuts;
+}
+
+}  // namespace
+
+Status choose_layout(const FileContext& file, bool writers_asked, Target& target) {
+    const FileOptions& options = file.options;
+    LayoutChoice& layout = target.layout;
+    layout.method = options.method;
+    layout.alignment = options.alignment;
+    const Port* port = options.service == "servers" ? file.session.port() : nullptr;
+    const int available = port ? static_cast<int>(port->crew().servers.size()) : file.team.size();
+    std::vector<int> named;
+    if (!port)
+        if (Status s = choose_writers(file, writers_asked, named); !s.ok()) return s;
+    const int spread = port ? available : static_cast<int>(named.size());
+    if (!layout.gridded()) {
+        layout.writers = spread;
+        target.writers = std::move(named);
+        return {};
+    }
+
+    const bool rows = options.method == "rows", columns = options.method == "columns";
+    Axes axes = find_axes(file.definitions, rows);
+    Starts starts;
+    for (const auto* of : {&axes.y, &axes.x})
+        for (const Axis& axis : *of) starts.push_back(starts_along(axis));
+    starts = unite_starts(file.team.world(), std::move(starts));
+    Grid& grid = layout.grid;
+    grid.own_files = file.in_files();
+    if (grid.own_files) {
+        drop_whole(file.definitions, axes.x, starts, axes.y.size());
+        drop_whole(file.definitions, axes.y, starts, 0);
+    }
+    const bool asked = writers_asked || options.writer_first > 0 || options.writer_stride > 0;
+    if (!asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0)) named.clear();
+    const int most = named.empty() ? available : static_cast<int>(named.size());
+    if (rows || columns)
+        choose_lines(file, axes, starts, most, grid);
+    else if (Status s = choose_tiles(file, axes, available, spread, port != nullptr, grid); !s.ok())
+        return s;
+    layout.writers = grid.parts();
+    if (!columns) grid.y = cut_axes(file.definitions, axes.y, starts, 0, grid.rows);
+    if (!rows) grid.x = cut_axes(file.definitions, axes.x, starts, axes.y.size(), grid.columns);
+    if (grid.own_files)
+        if (Status s = check_tiles(file, grid); !s.ok()) return s;
+    if (port) return {};
+    if (!named.empty()) {
+        const auto parts = static_cast<std::size_t>(grid.parts());
+        for (std::size_t k = 0; k < parts; ++k)
+            target.writers.push_back(named[k * named.size() / parts]);
+        return {};
+    }
+    const int row = columns ? 0 : part_of(axes.y, grid.y);
+    const int column = rows ? 0 : part_of(axes.x, grid.x);
+    target.writers = writers_in_parts(file.team, grid.parts(),
+                                      row < 0 || column < 0 ? -1 : row * grid.columns + column);
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,14 @@
+// Who writes what of a file: its layout and its writers, chosen when the definitions end.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "service/service.hpp"
+
+namespace thalweg::detail {
+
+/// Sets the layout and the writers of a file whose options are chosen.
+/// @param writers_asked  their number is as asked for
+/// @return of this rank; the caller lets the ranks agree. @note Collective
+Status choose_layout(const FileContext& file, bool writers_asked, Target& target);
+
+}  // namespace thalweg::detail

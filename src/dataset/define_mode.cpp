@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/define_mode.hpp"
+
+#include "comm/text.hpp"
+#include "dataset/choose.hpp"
+#include "definitions/adopt.hpp"
+#include "definitions/first_attributes.hpp"
+#include "storage/classic/header_reader.hpp"
+
+namespace thalweg::detail {
+
+Status DefineMode::open_existing() {
+    Status status;
+    source_ = open_source(file_.team.world(), file_.path, false, status);
+    if (!status.ok()) return status;
+    file_.existing.is = true;
+    file_.existing.first = file_.existing.kept = source_->records();
+    const std::string& format = file_.options.format;
+    const auto check = [&]() -> Status {
+        if (source_->classic_header() == nullptr)
+            return failure(TW_EUNSUPPORTED,
+                           "{}: mode=append needs a single file of a classic format; this one has "
+                           "format {}, or is a set of tiles",
+                           file_.path, source_->format());
+        if (format != "auto" && format != source_->format())
+            return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",
+                           file_.path, format, source_->format());
+        return check_whole();
+    };
+    return file_.team.agree(alone(check));
+}
+
+/// What is lost must not pass for written when the file grows over it.
+Status DefineMode::check_whole() const {
+    const std::int64_t records = source_->records();
+    const auto& variables = source_->definitions().variables;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        if (variables[i].record && records == 0) continue;
+        Status status = source_->check(static_cast<int>(i), variables[i].record ? records - 1 : 0);
+        if (status.ok()) continue;
+        status.text =
+            fmt::format("{}: variable '{}': {}", file_.path, variables[i].name, status.text);
+        return status;
+    }
+    return {};
+}
+
+Status DefineMode::define_dimension(const std::string& name, std::int64_t length) {
+    return detail::define_dimension(file_.definitions, file_.path, name, length);
+}
+
+Status DefineMode::define_variable(const std::string& name, int type, const std::string& dims,
+                                   std::shared_ptr<const Decomposition> decomposition) {
+    if (source_) {
+        // In a file that is there, the name of the record dimension is no guess.
+        const Definitions& its = source_->definitions();
+        const std::vector<std::string> names = split_names(dims);
+        const int record = its.record_dim();
+        if (record >= 0 && !names.empty() && file_.definitions.record_dim() < 0 &&
+            file_.definitions.find_dim(names.front()) < 0 &&
+            its.dims[static_cast<std::size_t>(record)].name == names.front())
+            if (Status s = define_dimension(names.front(), TW_UNLIMITED); !s.ok()) return s;
+    }
+    return detail::define_variable(file_.definitions, file_.path, file_.team.rank(), name, type,
+                                   dims, std::move(decomposition), file_.options.wording);
+}
+
+Status DefineMode::put_attribute(const std::string& variable, Attribute attribute) {
+    Definitions& definitions = file_.definitions;
+    int at = -1;
+    if (Status s = check_attribute(definitions, file_.path, variable, attribute, at); !s.ok())
+        return s;
+    set_attribute(at < 0 ? definitions.attributes
+                         : definitions.variables[static_cast<std::size_t>(at)].attributes,
+                  std::move(attribute));
+    return {};
+}
+
+Status DefineMode::put_late_attribute(const std::string& variable, Attribute attribute) {
+    int at = -1;
+    if (Status s = check_attribute(file_.definitions, file_.path, variable, attribute, at); !s.ok())
+        return s;
+    if (at >= 0 && attribute.name == "_FillValue")
+        return failure(TW_ESTATE, "{}: _FillValue of '{}' must be set before the definitions end",
+                       file_.path, variable);
+    if (!has_new_types(file_.format) && attribute.type > TW_DOUBLE)
+        return failure(TW_EFORMAT,
+                       "{}: attribute '{}' has type {}, which format {} does not support; use {}",
+                       file_.path, attribute.name, name_of(attribute.type), name_of(file_.format),
+                       is_netcdf4(file_.format) ? "netcdf4" : "cdf5");
+    file_.late.emplace_back(at, std::move(attribute));
+    return {};
+}
+
+Status DefineMode::set_record(std::int64_t record, int later) {
+    const Wording& wording = file_.options.wording;
+    if (!source_)
+        return failure(
+            TW_ESTATE,
+            "{}: tw_set_record is only for mode=append; the first record of a new file is {}",
+            file_.path, wording.index(0));
+    if (record < 0 || record > source_->records())
+        return failure(
+            TW_EBOUNDS,
+            "{}: tw_set_record: the first step cannot write record {}; the file has {} records",
+            file_.path, wording.index(record), source_->records());
+    if (later != TW_KEEP_LATER && later != TW_DROP_LATER)
+        return failure(TW_EARG, "{}: tw_set_record: unknown value {} of later", file_.path, later);
+    file_.existing.first = record;
+    file_.existing.kept = later == TW_DROP_LATER ? record : source_->records();
+    return {};
+}
+
+Status DefineMode::compare() {
+    const Wording& wording = file_.options.wording;
+    const Definitions& definitions = file_.definitions;
+    if (file_.options.first_attributes)
+        if (Status s = take_first_attributes(file_.team, file_.definitions, &file_.late); !s.ok())
+            return s;
+    std::vector<std::string> lines;
+    Status status = alone([&]() -> Status {
+        lines = describe(definitions, wording);
+        if (source_)
+            lines.push_back(fmt::format("first record {}, {} kept",
+                                        wording.index(file_.existing.first), file_.existing.kept));
+        for (const auto& [variable, attribute] : file_.late)
+            lines.push_back(describe(variable < 0 ? "" : file_.variable(variable).name, attribute));
+        return {};
+    });
+    if (status = file_.team.agree(status); !status.ok()) return status;
+    return check_alike(file_.team, file_.path, lines);
+}
+
+Status DefineMode::settle() {
+    std::vector<Remark> remarks;
+    Definitions all;  // of an existing file
+    const auto use_definitions = [&]() -> Status {
+        if (source_) {
+            all = source_->definitions();
+            if (Status s = adopt(file_.definitions, all, file_.late, file_.options.wording);
+                !s.ok())
+                return s;
+            file_.options.format = source_->format();
+        }
+        Status s = choose_format(file_.options, file_.definitions, file_.format, remarks);
+        if (!s.ok()) return s;
+        if (source_) file_.definitions = std::move(all);
+        return {};
+    };
+    Status status = alone(use_definitions);
+    if (!status.ok()) status.text = file_.path + ": " + status.text;
+    if (status = file_.team.agree(status); !status.ok()) return status;
+    if (file_.team.rank() == 0) report(remarks, file_.path);
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,45 @@
+// Define mode of a file: what is told of it before there are data, and what an existing file holds.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "service/file_context.hpp"
+#include "storage/source.hpp"
+
+namespace thalweg::detail {
+
+class DefineMode {
+public:
+    explicit DefineMode(FileContext& file) : file_(file) {}
+
+    /// All ranks know what is in the file, and find the same. @note Collective
+    Status open_existing();
+    /// What was in the file when it was opened; null for a new one.
+    const Source* contents() const { return source_.get(); }
+
+    // Local. See thalweg.h for the meaning of all.
+    Status define_dimension(const std::string& name, std::int64_t length);
+    Status define_variable(const std::string& name, int type, const std::string& dims,
+                           std::shared_ptr<const Decomposition> decomposition);
+    Status put_attribute(const std::string& variable, Attribute attribute);
+    /// The same once the definitions have ended.
+    Status put_late_attribute(const std::string& variable, Attribute attribute);
+    Status set_record(std::int64_t record, int later);
+
+    /// Every rank must have defined the same, but for attributes that are rank 0's.
+    /// @note Collective
+    Status compare();
+    /// Chooses the format; an existing file's definitions, with their order and numbers, become
+    /// those of all. @note Collective
+    Status settle();
+
+private:
+    Status check_whole() const;
+
+    FileContext& file_;
+    std::unique_ptr<Source> source_;
+};
+
+}  // namespace thalweg::detail

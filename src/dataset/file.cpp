@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/file.hpp"
+
+#include <array>
+
+#include "comm/clock.hpp"
+#include "dataset/choose_layout.hpp"
+#include "storage/classic/header_reader.hpp"
+#include "storage/tiles/tiles.hpp"
+
+namespace thalweg::detail {
+
+// ---- define mode --------------------------------------------------------------------------------
+
+Status File::check_defining(const char* what) const {
+    if (Status status = file_.usable(); !status.ok()) return status;
+    if (in_data_mode_)
+        return failure(TW_ESTATE,
+                       "{}: {} after the definitions had ended (with tw_enddef or the first "
+                       "tw_put, tw_end_step or tw_sync)",
+                       file_.path, what);
+    return {};
+}
+
+Status File::begin() {
+    Stopwatch watch(file_.figures.open);
+    Status status;
+    if (!file_.options.append)
+        status = names_.create();
+    else if (file_.in_files())
+        status =
+            failure(TW_ESETTING, "{}: mode=append is not possible with tile_files=yes", file_.path);
+    else if (status = names_.take_existing(); status.ok())  // before it is read: what another run
+        status = define_.open_existing();                   // adds meanwhile would be lost
+    if (!status.ok()) {
+        names_.discard();
+        file_.closed = true;
+    }
+    return status;
+}
+
+Status File::define_dimension(const std::string& name, std::int64_t length) {
+    Status s = check_defining("a dimension was defined");
+    return s.ok() ? define_.define_dimension(name, length) : s;
+}
+
+Status File::define_variable(const std::string& name, int type, const std::string& dims,
+                             std::shared_ptr<const Decomposition> decomposition) {
+    Status s = check_defining("a variable was defined");
+    return s.ok() ? define_.define_variable(name, type, dims, std::move(decomposition)) : s;
+}
+
+Status File::put_attribute(const std::string& variable, Attribute attribute) {
+    if (Status s = file_.usable(); !s.ok()) return s;
+    return in_data_mode_ ? define_.put_late_attribute(variable, std::move(attribute))
+                         : define_.put_attribute(variable, std::move(attribute));
+}
+
+Status File::define(Definitions definitions) {
+    Status s = check_defining("definitions were given");
+    if (s.ok()) file_.definitions = std::move(definitions);
+    return s;
+}
+
+Status File::set_variable(const std::string& variable, const std::string& settings) {
+    Status s = check_defining("tw_set_var was called");
+    return s.ok() ? detail::set_variable(file_.definitions, file_.path, variable, settings) : s;
+}
+
+Status File::set_record(std::int64_t record, int later) {
+    Status s = check_defining("tw_set_record was called");
+    return s.ok() ? define_.set_record(record, later) : s;
+}
+
+// ---- the end of define mode ---------------------------------------------------------------------
+
+Status File::end_definitions() {
+    if (Status status = file_.usable(); !status.ok()) return status;
+    if (in_data_mode_)
+        return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
+    Stopwatch watch(file_.figures.open);
+    if (Status status = file_.enter(Call::enddef, -1, {}, {}); !status.ok()) return status;
+    // Every rank knows of a failure here, so that later calls need not ask the others.
+    return file_.keep(alone([&] { return begin_file(); }));
+}
+
+/// One rank asks the file system, for all to choose alike. @note Collective
+Status File::ask_file_system(Surroundings& around) const {
+    std::array<std::int64_t, 3> answers{};
+    Status status = alone([&]() -> Status {
+        if (file_.team.rank() != 0) return {};
+        const FileSystem system = file_system_at(file_.data_path);
+        answers = {system.magic, system.block, file_.options.stripe_size};
+        if (system.lustre && answers[2] < 0) answers[2] = stripe_size_of(file_.data_path);
+        return {};
+    });
+    file_.team.world().broadcast(answers.data(), sizeof answers, 0);
+    around.file_system = file_system_of(answers[0], answers[1]);
+    around.stripe_size = answers[2];
+    return status;
+}
+
+/// @note Collective
+Status File::choose_all(bool& writers_asked) {
+    Surroundings around;
+    around.nodes = file_.team.topology().nodes;
+    around.ranks = file_.team.size();
+    around.servers = file_.session.port() != nullptr;
+    const Status asked = ask_file_system(around);
+    Choice choice;
+    const auto take = [&]() -> Status {
+        if (!asked.ok()) return asked;
+        choice = choose(file_.options, file_.definitions, file_.format, around);
+        data_->target.storage = make_storage(choice.storage);
+        data_->target.order = data_->target.storage->order();
+        FileOptions& options = file_.options;
+        options.storage = choice.storage;
+        options.writers = choice.writers;
+        options.alignment = choice.alignment;
+        options.method = file_.figures.method = choice.method;
+        options.service = file_.figures.service = choice.service;
+        file_.figures.storage = data_->target.storage->name();
+        file_.figures.format = name_of(file_.format);
+        writers_asked = choice.writers_asked;
+        return {};
+    };
+    if (Status status = file_.team.agree(alone(take)); !status.ok()) return status;
+    if (file_.team.rank() == 0) report(choice.remarks, file_.path);
+    return {};
+}
+
+/// Creates the file, or opens it to be written on. @note Collective
+Status File::open_storage() {
+    const FileOptions& options = file_.options;
+    Target& target = data_->target;
+    const auto mine = std::find(target.writers.begin(), target.writers.end(), file_.team.rank());
+    const bool writer = mine != target.writers.end();
+    if (target.layout.grid.own_files)
+        target.storage = make_tile_storage(
+            std::move(target.storage), target.layout.grid,
+            writer ? static_cast<int>(mine - target.writers.begin()) : -1, file_.path);
+    StorageOptions storage = file_.storage_options();  // takes no memory
+    // Every writer holds itself to its part, so that none has to ask the others.
+    storage.rate =
+        static_cast<double>(options.bandwidth) / static_cast<double>(target.writers.size());
+    storage.keeper = target.writers.front();
+    storage.one_writer = target.writers.size() == 1;
+    storage.behind = options.service == "background";
+    Comm& world = file_.team.world();
+    return file_.existing.is ? target.storage->open(world, file_.path, file_.definitions, storage,
+                                                    writer, target.map)
+                             : target.storage->create(world, file_.data_path, file_.definitions,
+                                                      storage, writer, target.map);
+}
+
+/// @note Collective
+Status File::begin_file() {
+    if (Status s = define_.compare(); !s.ok()) return s;
+    if (Status s = define_.settle(); !s.ok()) return s;
+    Team& team = file_.team;
+    if (Status s = team.agree(alone([&]() -> Status {
+            data_ = std::make_unique<Data>(file_);
+            if (file_.existing.is) data_->target.map = contents()->classic_header()->map;
+            return {};
+        }));
+        !s.ok())
+        return s;
+    bool writers_asked = false;
+    if (Status s = choose_all(writers_asked); !s.ok()) return s;
+    Target& target = data_->target;
+    if (Status s = team.agree(alone([&] { return choose_layout(file_, writers_asked, target); }));
+        !s.ok())
+        return s;
+    if (file_.in_files())
+        if (Status s =
+                team.agree(alone([&] { return names_.claim_tiles(target.layout.grid.parts()); }));
+            !s.ok())
+            return s;
+    if (file_.options.service != "servers") {
+        if (Status s = open_storage(); !s.ok()) return s;
+        data_->storage_open = true;
+    }
+    Status status;
+    data_->service = make_service(file_, target, data_->batch, status);
+    if (!status.ok()) return status;
+    data_->boxes.emplace(file_, data_->batch, *data_->service);
+    data_->storage_open = in_data_mode_ = true;
+    return {};
+}
+
+// ---- data mode ----------------------------------------------------------------------------------
+
+/// The first call that needs data mode ends the definitions.
+Status File::begin_data() {
+    if (file_.closed) return file_.usable();
+    return in_data_mode_ ? Status{} : end_definitions();
+}
+
+/// @param check  completes the view of the array, given the decomposition
+template <class Check>
+Status File::put_array(const std::string& name, int type, const void* data, bool deferred,
+                       Check&& check) {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(file_.figures.put);
+    int at = -1;
+    ArrayView view;
+    view.data = static_cast<const char*>(data);
+    view.type = static_cast<tw_type>(type);
+    Status status = file_.find_variable(name, type, at);
+    if (status.ok()) {
+        const Variable& v = file_.variable(at);
+        if (data_->batch[at].boxed)
+            status = failure(TW_ESTATE,
+                             "{}: variable '{}': tw_put_box or tw_put_record has written this "
+                             "record in this step; call tw_end_step before tw_put (rank {})",
+                             file_.path, name, file_.team.rank());
+        else if (data == nullptr && v.decomposition->stored > 0)
+            status =
+                failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                        file_.path, name, file_.team.rank());
+        else
+            status = file_.in_variable(check(*v.decomposition, view), at);
+        if (status.ok()) {
+            Batch::Part& part = data_->batch[at];
+            part.form = view.dense ? Form::either : view.form;
+            if (deferred)
+                part.glimpse = Glimpse(*v.decomposition, v.order,
+                                       held_by(*v.decomposition, v.order, v.shape), view);
+            file_.use_netcdf_byte_rule(at, view.type);
+        }
+    }
+    return data_->service->put(std::move(status), at, view, deferred);
+}
+
+Status File::put(const std::string& name, int type, const void* data, std::int64_t n,
+                 bool deferred) {
+    return put_array(name, type, data, deferred, [&](const Decomposition& d, ArrayView& view) {
+        return check_dense(d, n, view);
+    });
+}
+
+Status File::put_strided(const std::string& name, int type, const void* data, int rank,
+                         const std::int64_t* extent, const std::int64_t* byte_stride,
+                         bool deferred) {
+    return put_array(name, type, data, deferred, [&](const Decomposition& d, ArrayView& view) {
+        return check_strided(d, rank, extent, byte_stride, view);
+    });
+}
+
+Status File::put_box(const std::string& name, int type, const std::int64_t* start,
+                     const std::int64_t* count, const std::int64_t* stride, const void* data) {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(file_.figures.put);
+    return data_->boxes->put_box(name, {type, start, count, stride, data});
+}
+
+Status File::put_record(const std::string& name,
+                        const std::shared_ptr<const Decomposition>& decomposition,
+                        std::int64_t record, int type, const void* data, std::int64_t n) {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(file_.figures.put);
+    RecordToPut put{decomposition, record, type, data};
+    put.n = n;
+    return data_->boxes->put_record(name, put);
+}
+
+Status File::put_record_strided(const std::string& name,
+                                const std::shared_ptr<const Decomposition>& decomposition,
+                                std::int64_t record, int type, const void* data, int rank,
+                                const std::int64_t* extent, const std::int64_t* byte_stride) {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(file_.figures.put);
+    RecordToPut put{decomposition, record, type, data};
+    put.strided = true;
+    put.rank = rank;
+    put.extent = extent;
+    put.byte_stride = byte_stride;
+    return data_->boxes->put_record(name, put);
+}
+
+Status File::end_step() {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(file_.figures.step);
+    return data_->service->end_step();
+}
+
+Status File::sync(bool durable) {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(file_.figures.step);
+    return data_->service->sync(durable);
+}
+
+std::int64_t File::counted_records() const {
+    return std::max(data_ ? data_->batch.record : 0, file_.existing.kept);
+}
+
+FileFigures File::figures() const {
+    FileFigures f = file_.figures;
+    if (data_ && data_->service) data_->service->add_figures(f);
+    return f;
+}
+
+// ---- the end: completed and given its name, or given up -----------------------------------------
+
+/// Everything that the ranks have to do together before a file can be completed. With a service the
+/// writers have it all then, and may still be at it.
+Status File::hand_over() {
+    Batch& batch = data_->batch;
+    Service& service = *data_->service;
+    Agreed agreed;
+    if (Status s = service.agree_to_close(agreed); !s.ok()) return s;
+    Status misfit;
+    if (batch.step_is_open(agreed)) {
+        misfit = end_step();
+        // A rank may see a failure before the others do; they stop together.
+        Status ended = file_.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit);
+        if (!ended.ok()) return file_.keep(std::move(ended));
+        agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
+    }
+    if (Status s = define_.compare(); !s.ok()) return s;
+    Status status = service.write_rest(agreed);
+    return status.ok() ? misfit : status;
+}
+
+/// The meeting with which a close begins, and what is left to write.
+Status File::end() {
+    file_.leaving = true;
+    Status status = begin_data();
+    if (status.ok()) return hand_over();
+    return data_ && data_->storage_open ? file_.enter(Call::close, -1, {}, {}) : status;
+}
+
+Status File::close() {
+    if (file_.closed) return file_.usable();
+    Status status = end();
+    // Else all ranks end it in the order in which they find it.
+    return file_.session.meeting().parted() ? status : complete(std::move(status));
+}
+
+Status File::close_later(bool& later) {
+    later = false;
+    if (file_.closed) return file_.usable();
+    Status status = end();
+    if (file_.session.meeting().parted()) return status;
+    later = written_any_time() && (status.ok() || status.code == TW_ERANGE);
+    return later ? status : complete(std::move(status));
+}
+
+Status File::complete(Status status) {
+    Stopwatch watch(file_.figures.close);
+    const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
+    Service* service = data_ ? data_->service.get() : nullptr;
+    if (service != nullptr && good())
+        if (Status written = service->finish(file_.options.durable); !written.ok())
+            status = file_.keep(std::move(written));
+    if (data_ && data_->storage_open) {
+        Status closed = service != nullptr ? service->close(good())
+                                           : data_->target.storage->close(data_->batch.record, {});
+        closed = file_.team.agree(closed);
+        data_->storage_open = false;
+        if (good() && !closed.ok()) status = std::move(closed);
+    }
+    if (good()) {
+        Status published = file_.team.agree(alone([&] { return names_.publish(); }));
+        if (!published.ok()) status = std::move(published);
+    } else if (!in_data_mode_) {
+        names_.discard();  // never had data
+    }
+    names_.release();
+    file_.figures = figures();
+    file_.closed = true;
+    data_.reset();
+    return status;
+}
+
+void File::leave(const Status& why) {
+    if (file_.closed) return;
+    (void)file_.keep(why);
+    (void)complete(file_.failed);
+}
+
+Status File::abandon(Status why) {
+    Status first = file_.keep(std::move(why));
+    (void)close();
+    return first;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/file_names.hpp"
+
+#include "comm/log.hpp"
+#include "storage/tiles/tiles.hpp"
+
+namespace thalweg::detail {
+
+Status FileNames::create() {
+    Comm& world = file_.team.world();
+    std::vector<char> data;
+    Status status = alone([&]() -> Status {
+        if (file_.team.rank() != 0) return {};
+        Status own = claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path);
+        if (own.ok()) data.assign(claims_[0]->data_path().begin(), claims_[0]->data_path().end());
+        return own;
+    });
+    if (status = detail::agree(world, status); !status.ok()) return status;
+    world.broadcast(data, 0);
+    return detail::agree(world, alone([&]() -> Status {
+                             file_.data_path.assign(data.begin(), data.end());
+                             return {};
+                         }));
+}
+
+Status FileNames::take_existing() {
+    return detail::agree(file_.team.world(), alone([&]() -> Status {
+                             return file_.team.rank() == 0 ? claim(file_.path) : Status{};
+                         }));
+}
+
+Status FileNames::claim_tiles(int parts) {
+    Status status;
+    for (int k = file_.team.rank(); k < parts && status.ok(); k += file_.team.size())
+        if (k > 0) status = claim(tile_path(file_.path, k));
+    return status;
+}
+
+/// Takes a name for as long as the file is written. Local.
+Status FileNames::claim(const std::string& path) {
+    ClaimRequest request;
+    request.path = path;
+    request.live = file_.options.live;
+    request.existing = file_.options.append;
+    request.stripe_count = file_.options.stripe_count;
+    request.stripe_size = file_.options.stripe_size;
+    claims_.reserve(claims_.size() + 1);
+    std::unique_ptr<Claim> claim;
+    std::vector<std::string> warnings;
+    std::string of_stripes;
+    Status status = Claim::take(request, claim, warnings, of_stripes);
+    for (const std::string& line : warnings) log::warn("{}: {}", path, line);
+    if (!of_stripes.empty() && file_.team.rank() == 0) log::info("{}: {}", path, of_stripes);
+    if (status.ok()) claims_.push_back(std::move(claim));
+    return status;
+}
+
+Status FileNames::publish() {
+    Status status;
+    for (const auto& claim : claims_)
+        if (status.ok()) status = claim->publish(file_.options.durable);
+    return status;
+}
+
+void FileNames::discard() {
+    for (const auto& claim : claims_) claim->discard();
+    claims_.clear();
+}
+
+}  // namespace thalweg::detail

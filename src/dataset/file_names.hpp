@@ -1,0 +1,37 @@
+// The names of a file while it is written: claimed when it is created, given to it when it is
+// complete.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "service/file_context.hpp"
+#include "storage/claim/claim.hpp"
+
+namespace thalweg::detail {
+
+class FileNames {
+public:
+    explicit FileNames(FileContext& file) : file_(file) {}
+
+    /// One rank takes the name, and all learn where the data go. @note Collective
+    Status create();
+    /// Takes the name of a file that is there. @note Collective
+    Status take_existing();
+    /// Takes the names of a set of files but the first, which is taken. Local.
+    Status claim_tiles(int parts);
+    /// Gives the files of this rank their own names. Local.
+    Status publish();
+    /// Removes what was created, and gives up its names. Local.
+    void discard();
+    void release() { claims_.clear(); }
+
+private:
+    Status claim(const std::string& path);
+
+    FileContext& file_;
+    std::vector<std::unique_ptr<Claim>> claims_;  ///< the one file on rank 0; of a set, this rank's
+};
+
+}  // namespace thalweg::detail

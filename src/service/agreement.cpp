@@ -1,0 +1,132 @@
+// What all ranks agree on before they work together: the call, failures, and who has put what.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "comm/clock.hpp"
+#include "comm/text.hpp"
+#include "service/batch.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+std::int64_t bit(int i) { return static_cast<std::int64_t>(std::uint64_t(1) << (i % 64)); }
+
+bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
+    return (static_cast<std::uint64_t>(words[i / 64]) >> (i % 64)) & 1;
+}
+
+/// What the ranks combine: a bit for each variable and question, and whether there are boxes.
+struct Words {
+    explicit Words(std::size_t variables)
+        : each((variables + 63) / 64),
+          all(4 * each + 1, 0),
+          put(all.data(), each),
+          lacking(all.data() + each, each),
+          bare(all.data() + 2 * each, each),
+          with_halo(all.data() + 3 * each, each) {}
+    std::size_t each;
+    std::vector<std::int64_t> all;
+    std::span<std::int64_t> put, lacking, bare, with_halo;
+};
+
+/// Whether a rank that has not put a variable leaves something out.
+bool expected(const Variable& v) {
+    return v.decomposition->held > 0 || v.decomposition->replicated;
+}
+
+/// What this rank has put.
+Words words_of(const FileContext& file, const Batch& batch, Call call, int variable) {
+    Words words(batch.parts.size());
+    for (std::size_t i = 0; i < batch.parts.size(); ++i) {
+        const Batch::Part& p = batch.parts[i];
+        const auto s = static_cast<int>(i);
+        if (p.put)
+            words.put[i / 64] |= bit(s);
+        else if (expected(file.definitions.variables[i]))
+            words.lacking[i / 64] |= bit(s);
+        if (call == Call::put ? s != variable : !p.put) continue;
+        if (p.form == Form::without_halo) words.bare[i / 64] |= bit(s);
+        if (p.form == Form::with_halo) words.with_halo[i / 64] |= bit(s);
+    }
+    words.all.back() = batch.boxed;
+    return words;
+}
+
+/// Where boxes are unlike, an array without a halo can look like a smaller box with its halo: then
+/// one of the ranks is wrong.
+/// @param put  whether this rank has put it
+Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t variable, bool put) {
+    const Variable& v = file.definitions.variables[variable];
+    std::string mine;
+    if (put && batch.parts[variable].form != Form::either) {
+        const bool with = batch.parts[variable].form == Form::with_halo;
+        mine = fmt::format("{}{} on rank {}", with ? '+' : '-',
+                           extents_in_words(*v.decomposition, batch.parts[variable].form),
+                           file.team.rank());
+    }
+    const auto all = file.team.world().gather({mine.data(), mine.size()}, 0);
+    std::vector<char> text;
+    if (file.team.rank() == 0) {
+        const auto first = [&](char form) {
+            for (const auto& one : all)
+                if (!one.empty() && one[0] == form) return std::string(one.begin() + 1, one.end());
+            return std::string();
+        };
+        const std::string message = fmt::format(
+            "{}: variable '{}': the ranks pass arrays of different forms: without halo, {}; with "
+            "halo, {}. If the boxes share an array of fixed extents, declare them with tw_pad",
+            file.path, v.name, first('-'), first('+'));
+        text.assign(message.begin(), message.end());
+    }
+    file.team.world().broadcast(text, 0);
+    return {TW_EMISMATCH, std::string(text.begin(), text.end())};
+}
+
+/// Names the ranks that lack a variable.
+Status missing_variable(const FileContext& file, const Batch& batch, std::size_t variable) {
+    const Variable& v = file.definitions.variables[variable];
+    const char lacks = !batch.parts[variable].put && expected(v);
+    const auto all = file.team.world().gather({&lacks, 1}, 0);
+    std::vector<char> text;
+    if (file.team.rank() == 0) {
+        std::vector<std::string> ranks;
+        std::size_t number = 0;
+        for (std::size_t r = 0; r < all.size(); ++r) {
+            if (!all[r][0]) continue;
+            if (++number <= 16) ranks.push_back(std::to_string(r));
+        }
+        if (number > 16) ranks.push_back(fmt::format("and {} more", number - 16));
+        const std::string message = fmt::format(
+            "{}: variable '{}' of record {} was not put on rank {}, but was on others", file.path,
+            v.name, file.options.wording.index(batch.record), joined(ranks, ", "));
+        text.assign(message.begin(), message.end());
+    }
+    file.team.world().broadcast(text, 0);
+    return {TW_EMISSING, std::string(text.begin(), text.end())};
+}
+
+}  // namespace
+
+Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const Status& mine,
+                Agreed& agreed) {
+    Stopwatch watch(file.figures.wait);
+    Words words = words_of(file, batch, call, variable);
+    if (Status status = file.enter(call, variable, mine, words.all); !status.ok()) return status;
+    agreed.boxed = words.all.back() != 0;
+    const std::size_t n = batch.parts.size();
+    std::size_t missing = n;
+    agreed.put.assign(n, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+        agreed.put[i] = has_bit(words.put, i);
+        agreed.any_record |= agreed.put[i] && batch.is_record(i);
+        if (agreed.put[i] && has_bit(words.lacking, i) && call != Call::put && missing == n)
+            missing = i;
+    }
+    if (missing < n) return missing_variable(file, batch, missing);
+    for (std::size_t i = 0; i < n; ++i)
+        if (has_bit(words.bare, i) && has_bit(words.with_halo, i))
+            return mixed_forms(file, batch, i, call == Call::put || batch.parts[i].put);
+    return {};
+}
+
+}  // namespace thalweg::detail

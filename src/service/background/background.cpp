@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/background/background.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <new>
+
+#include "comm/clock.hpp"
+#include "comm/log.hpp"
+#include "comm/thread.hpp"
+#include "comm/words.hpp"
+
+namespace thalweg::detail {
+
+std::unique_ptr<Background> Background::make(Team& team, Status& status) {
+    auto background = std::make_unique<Background>();
+    background->memory_ = team.node().share(4096);
+    Status mine;
+    if (!background->memory_)
+        mine = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+    status = team.agree(mine);
+    if (!status.ok()) return nullptr;
+    int running = 0, level = MPI_THREAD_FUNNELED;
+    MPI_Initialized(&running);
+    if (running != 0) MPI_Query_thread(&level);
+    if (level == MPI_THREAD_SINGLE && team.rank() == 0)
+        log::info(
+            "MPI runs at thread level MPI_THREAD_SINGLE, as MPI_Init asks for; service background "
+            "works there, as its threads make no MPI calls. By the standard, a program with "
+            "threads "
+            "asks MPI_Init_thread for MPI_THREAD_FUNNELED");
+    return background;
+}
+
+Background::~Background() {
+    if (!thread_.joinable()) return;
+    stop_ = true;
+    ring(doorbell());
+    thread_.join();
+}
+
+Status Background::add(std::shared_ptr<Desk> desk) {
+    const std::lock_guard lock(lock_);
+    desks_.push_back(std::move(desk));
+    if (thread_.joinable()) return {};
+    return start_thread(
+        thread_, [this] { run(); }, "writes");
+}
+
+void Background::remove(const std::shared_ptr<Desk>& desk) {
+    desk->retire();
+    const std::lock_guard lock(lock_);
+    std::erase(desks_, desk);
+}
+
+void Background::run() {
+    while (!stop_) {
+        const std::uint32_t heard = doorbell().load(std::memory_order_acquire);
+        std::vector<std::shared_ptr<Desk>> desks;
+        {
+            const std::lock_guard lock(lock_);
+            desks = desks_;
+        }
+        bool worked = false;
+        for (const auto& desk : desks) worked |= desk->work();
+        if (!worked && !stop_) wait_briefly(doorbell(), heard, nullptr, 0.1);
+    }
+}
+
+namespace {
+
+class BackgroundFile final : public Publisher, public DeskHost, public QueueWatcher {
+public:
+    BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
+                   const std::vector<int>& writers, Storage& storage)
+        : team_(team),
+          background_(background),
+          plan_(plan),
+          spaces_(make_spaces(*plan.definitions, map)),
+          writer_ranks_(writers),
+          storage_(storage),
+          layout_(make_layout(plan.layout)) {}
+
+    ~BackgroundFile() override {
+        if (desk_) background_.remove(desk_);
+    }
+
+    Status begin() {
+        const Topology& topology = team_.topology();
+        std::vector<int> local;  // writers of this node
+        for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
+            if (topology.node_of[static_cast<std::size_t>(writer_ranks_[w])] == topology.node)
+                local.push_back(static_cast<int>(w));
+        const auto agents = static_cast<int>(local.size());
+        Status status;
+        if (agents > Region::max_agents)
+            status = failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
+                             plan_.path, agents, Region::max_agents);
+        std::unique_ptr<Segment> memory;
+        if (status.ok())
+            memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows);
+        // The names of the node's segments, for its writers.
+        SegmentName name;
+        if (memory) name = memory->name();
+        const auto names =
+            team_.node().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
+        std::vector<char> all;
+        for (const auto& n : names) all.insert(all.end(), n.begin(), n.end());
+        team_.node().broadcast(all, 0);
+        if (status = team_.agree(status); !status.ok()) return status;
+        outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
+                                           team_.world(), plan_.queue_grows);
+        outbox_->limit(plan_.queue_limit);
+        for (int a = 0; a < agents; ++a) {
+            const int w = local[static_cast<std::size_t>(a)];
+            if (writer_ranks_[static_cast<std::size_t>(w)] == team_.rank())
+                status = make_desk(w, a, agents, all);
+        }
+        if (status.ok() && desk_) status = background_.add(desk_);
+        return team_.agree(status);
+    }
+
+    bool collective() const override { return team_.topology().nodes > 1; }
+
+    bool publish(Parcel& parcel, std::int64_t keep) override {
+        // Ranks that agree before they publish are never stuck.
+        const bool published = outbox_->publish(parcel, keep);
+        if (Status status = storage_.catch_up(); !status.ok() && desk_) {
+            status.text += fmt::format(" (rank {})", team_.rank());
+            desk_->fail(status);
+        }
+        if (collective()) exchange(parcel);
+        return published;
+    }
+
+    Status finish(bool durable) override {
+        outbox_->drain();
+        Status status = team_.agree(outbox_->failure());
+        if (!status.ok()) {
+            outbox_->region().fail(status);
+            return status;
+        }
+        // All writers have written everything. A failure to count records comes after the units
+        // are done; the system would tell of it once only.
+        if (desk_) {
+            const auto held = desk_->hold();
+            status = desk_->failure();
+            if (status.ok() && durable) status = storage_.sync();
+            records_ = desk_->ended_records();
+        }
+        status = team_.agree(status);
+        if (status.ok() && desk_ && desk_->counts_records()) {
+            status = desk_->commit_all(durable);
+            if (status.ok()) status = storage_.catch_up();
+        }
+        status = team_.agree(status);
+        if (!status.ok()) outbox_->region().fail(status);
+        return status;
+    }
+
+    Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
+        if (desk_) background_.remove(desk_);
+        if (!good && desk_) records_ = desk_->records();
+        // Not every rank has a writer; files of their own may differ after a failure.
+        if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
+        return team_.agree(storage_.close(records_, late));
+    }
+
+    WriteCounts counts() const override { return desk_ ? desk_->counts() : WriteCounts{}; }
+    int writers() const override { return static_cast<int>(writer_ranks_.size()); }
+
+private:
+    static constexpr int others = -1;  ///< feeder: all ranks of other nodes
+
+    Status make_desk(int writer, int agent, int agents, const std::vector<char>& names) {
+        DeskOptions options;
+        options.path = plan_.path;
+        options.piece = plan_.piece;
+        options.durable = plan_.durable;
+        options.rank = team_.rank();
+        options.agent = agent;
+        options.node_agents = agents;
+        options.own_file = plan_.layout.grid.own_files;
+        options.existing = plan_.options.existing;
+        options.wording = plan_.options.wording;
+        desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
+                                       writer, storage_, options, *this);
+        for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {
+            SegmentName name;
+            std::memcpy(&name, names.data() + at, sizeof name);
+            Status status;
+            auto segment = Segment::map(name, status);
+            if (!status.ok()) return status;
+            if (status = desk_->add_region(std::move(segment)); !status.ok()) return status;
+        }
+        if (team_.topology().nodes > 1) {
+            desk_->add_feeder(others);
+            desk_->others_have(0);
+        }
+        if (plan_.queue_inline) outbox_->watch(*this);
+        return {};
+    }
+
+    /// The threads of the node's other writers wait for what this one has done.
+    void report() override { ring(background_.doorbell()); }
+    bool help() override { return desk_->try_work(); }
+
+    /// The thread makes no MPI calls, so what other nodes' writers need goes from here.
+    void exchange(const Parcel& parcel) {
+        std::vector<Packet> packets;
+        // What all writers have done is for the first one to count in the header.
+        std::int64_t words[] = {desk_ ? desk_->rounds() : INT64_MAX, pack(parcel, packets) ? 1 : 0};
+        team_.all_reduce(words, Reduce::min);
+        if (desk_) desk_->others_have(words[0]);
+        if (words[1] == 0) {
+            packets.clear();
+            outbox_->region().fail(
+                failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path));
+        }
+        // Bounded on this side, too.
+        while (desk_ && desk_->waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
+        std::vector<Packet> received = team_.world().exchange(packets);
+        if (!desk_) return;
+        std::vector<char> message;
+        for (const Packet& p : received)
+            message.insert(message.end(), p.bytes.begin(), p.bytes.end());
+        desk_->deliver(others, std::move(message));
+        ring(background_.doorbell());
+    }
+
+    /// @return false without the memory for it
+    bool pack(const Parcel& parcel, std::vector<Packet>& packets) try {
+        const Topology& topology = team_.topology();
+        const auto& variables = plan_.definitions->variables;
+        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
+        boxed_ |= parcel.head.kind == UnitKind::boxes;
+        for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
+            const int rank = writer_ranks_[w];
+            if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
+            Packet packet;
+            packet.rank = rank;
+            // Of boxes, writers need to know who has ended a step.
+            if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables,
+                               packet.bytes) ||
+                boxed_)
+                packets.push_back(std::move(packet));
+        }
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+
+    Team& team_;
+    Background& background_;
+    ServicePlan plan_;
+    Spaces spaces_;
+    std::vector<int> writer_ranks_;
+    Storage& storage_;
+    std::unique_ptr<Layout> layout_;
+    std::shared_ptr<Desk> desk_;  ///< on writers
+    bool boxed_ = false;          ///< the file is written by boxes
+    std::int64_t records_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
+                                                const ServicePlan& plan, const FileMap& map,
+                                                const std::vector<int>& writers, Storage& storage,
+                                                Status& status) {
+    auto file = std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage);
+    status = file->begin();
+    if (!status.ok()) return nullptr;
+    return file;
+}
+
+}  // namespace thalweg::detail

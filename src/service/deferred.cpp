@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/deferred.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Elements that are looked at: few enough to cost nothing beside a write.
+constexpr std::int64_t most = 32;
+
+constexpr const char* advice =
+    "a deferred array must stay unchanged and at its address until the call that uses it returns. "
+    "A copy that the compiler made, of an expression or of a section passed to a contiguous dummy "
+    "argument, does not: use tw_put or tw_get instead";
+
+bool is_mapped(const char* place, std::size_t bytes) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto at = reinterpret_cast<std::uintptr_t>(place);
+    const std::uintptr_t begin = at / page * page;
+    // Does nothing but to look whether there is memory.
+    return msync(reinterpret_cast<void*>(begin), at - begin + bytes, MS_ASYNC) == 0 ||
+           errno != ENOMEM;
+}
+
+/// Of a box, its elements; of a list, the first one of each run.
+std::int64_t choices(const HeldBox& held) {
+    return held.list ? static_cast<std::int64_t>(held.list->list->runs.size()) : held.box.volume();
+}
+
+/// One element of a box by its row-major number, or of a list the first one of a run.
+const char* place_of(const HeldBox& held, const Strided& at, std::int64_t number) {
+    if (held.list) {
+        const Run& run = held.list->list->runs[static_cast<std::size_t>(number)];
+        return at.base + run.position() * at.stride[held.list->dims.back()];
+    }
+    const char* place = at.base;
+    for (int d = held.box.nd - 1; d >= 0; --d) {
+        place += number % held.box.count[d] * at.stride[d];
+        number /= held.box.count[d];
+    }
+    return place;
+}
+
+}  // namespace
+
+Glimpse::Glimpse(const Decomposition& d, std::span<const int> order, std::span<const HeldBox> held,
+                 const ArrayView& array)
+    : size_(size_of(array.type)) {
+    std::int64_t total = 0;
+    for (const HeldBox& h : held) total += choices(h);
+    const std::int64_t n = std::min(total, most);
+    std::int64_t before = 0;
+    std::size_t box = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t number = n == 1 ? 0 : i * (total - 1) / (n - 1);
+        while (number >= before + choices(held[box])) before += choices(held[box++]);
+        places_.push_back(place_of(held[box], locate(d, order, held[box], array), number - before));
+    }
+    if (is_there()) hash_ = hash();
+}
+
+bool Glimpse::is_there() const {
+    return std::all_of(places_.begin(), places_.end(),
+                       [this](const char* place) { return is_mapped(place, size_); });
+}
+
+std::uint64_t Glimpse::hash() const {
+    std::uint64_t h = 14695981039346656037ULL;
+    for (const char* place : places_)
+        for (std::size_t i = 0; i < size_; ++i)
+            h = (h ^ static_cast<unsigned char>(place[i])) * 1099511628211ULL;
+    return h;
+}
+
+Status Glimpse::compare() const {
+    if (!is_there()) return failure(TW_EARG, "the memory of its array was freed: {}", advice);
+    if (hash() != hash_)
+        return failure(
+            TW_EARG, "its array has changed since tw_put_deferred or tw_get_deferred: {}", advice);
+    return {};
+}
+
+Status compare_glimpses(std::vector<Glimpsed> all) {
+    std::erase_if(all, [](const Glimpsed& g) { return g.glimpse->first() == nullptr; });
+    std::sort(all.begin(), all.end(), [](const Glimpsed& a, const Glimpsed& b) {
+        return a.glimpse->first() < b.glimpse->first();
+    });
+    for (std::size_t i = 1; i < all.size(); ++i)
+        if (all[i - 1].glimpse->first() == all[i].glimpse->first())
+            return failure(TW_EARG, "variables '{}' and '{}' have the same array: {}",
+                           *all[i - 1].variable, *all[i].variable, advice);
+    for (const Glimpsed& g : all)
+        if (Status status = g.glimpse->compare(); !status.ok()) {
+            status.text = fmt::format("variable '{}': {}", *g.variable, status.text);
+            return status;
+        }
+    return {};
+}
+
+}  // namespace thalweg::detail

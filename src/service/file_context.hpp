@@ -1,0 +1,65 @@
+// What the parts of an open file share: where it is, what it holds, and whether it has failed.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "comm/team.hpp"
+#include "service/file_options.hpp"
+#include "storage/storage.hpp"
+#include "telemetry/telemetry.hpp"
+
+namespace thalweg::detail {
+
+struct FileContext {
+    FileContext(Team& team, SessionResources& session, std::string path, int serial,
+                FileOptions options);
+
+    Team& team;
+    SessionResources& session;
+    Packers& packers;
+    std::string path;
+    /// Where the data are before the file is complete; of a set of files, the first one.
+    std::string data_path;
+    int serial;           ///< of the file in its session, the same on every rank
+    FileOptions options;  ///< as chosen, once the definitions have ended
+    Definitions definitions;
+    LateAttributes late;
+    Existing existing;
+    Format format = Format::cdf2;
+    Status failed;         ///< the first failure after which data may be missing
+    bool closed = false;   ///< whatever came out
+    bool leaving = false;  ///< in tw_close, which ends the file whatever comes out
+    FileFigures figures;
+
+    const Variable& variable(int i) const {
+        return definitions.variables[static_cast<std::size_t>(i)];
+    }
+    /// Whether the file is a set of tiles, each a file.
+    bool in_files() const { return options.tile_files && options.method == "tiles"; }
+
+    /// TW_OK, TW_ECLOSED, or the failure.
+    Status usable() const;
+    /// Remembers a failure, which is returned ever after.
+    Status keep(Status status);
+    /// Adds the file, the variable and the rank to the text of an error.
+    Status in_variable(Status status, int variable) const;
+    /// The variable of a put and whether values of a type can be converted to its own.
+    Status find_variable(const std::string& name, int type, int& variable) const;
+    /// In the classic formats without unsigned types, and in netCDF-4's classic model, a byte is
+    /// signed or unsigned, as the user likes (netCDF User's Guide).
+    void use_netcdf_byte_rule(int variable, tw_type& type) const;
+    /// Whether the format can count a record; that of a variable, or the next one of all.
+    Status check_record(int variable, std::int64_t record) const;
+    Status check_next_record(std::int64_t record) const;
+
+    /// The meeting of all ranks with which every call begins that they make together.
+    /// @param words  combined by `or`. @note Collective
+    Status enter(Call call, int variable, const Status& mine, std::span<std::int64_t> words);
+
+    /// What does not depend on who writes.
+    StorageOptions storage_options() const;
+};
+
+}  // namespace thalweg::detail

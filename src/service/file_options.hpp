@@ -1,0 +1,61 @@
+// What a session tells its files: their settings, and what all of them share.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "comm/meeting.hpp"
+#include "comm/segment.hpp"
+#include "comm/wording.hpp"
+#include "definitions/definitions.hpp"
+#include "exchange/packers.hpp"
+
+namespace thalweg::detail {
+
+class Background;
+class Port;
+
+/// The settings of a file.
+struct FileOptions {
+    Wording wording;  ///< of texts
+    std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
+    std::string readers = "auto";
+    bool read_ahead = false;
+    std::string tiles = "auto";                         ///< auto or MxN
+    bool tile_files = false;                            ///< with method tiles: a file each
+    std::int64_t writer_first = 0, writer_stride = -1;  ///< -1: spread evenly
+    std::int64_t stripe_count = -1, stripe_size = -1;   ///< -1: the folder's
+    std::int64_t alignment = -1;                        ///< -1: the file system's
+    std::int64_t piece = 0;
+    std::int64_t straight = -1;  ///< bytes of a run from which on each rank reads its own
+    std::int64_t buffer = 0;     ///< bytes a rank
+    std::int64_t staging = 0;    ///< bytes a rank
+    std::int64_t header_pad = 0;
+    bool first_attributes = false;  ///< they are those of rank 0, not the same on all
+    bool append = false;            ///< the file is there, and is written on under its name
+    bool pnetcdf_blocking = false, live = false, durable = false;
+    std::string service = "inline";  ///< inline, background or servers
+    std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`
+    bool queue_inline = false;       ///< who finds the queue full writes
+    std::int64_t bandwidth = 0;      ///< bytes a second of all writers, or readers; 0: no limit
+    VariableSettings packing;        ///< of all variables
+};
+
+/// What all files of a session share, made when first needed.
+class SessionResources {
+public:
+    virtual ~SessionResources() = default;
+    /// Node memory for exchanges. @note Collective
+    virtual Memory* arena(Status& status) = 0;
+    /// The threads that write in the background. @note Collective
+    virtual Background* background(Status& status) = 0;
+    /// The threads that copy.
+    virtual Packers& packers() = 0;
+    /// The way to the servers; null where there are none.
+    virtual Port* port() = 0;
+    /// Where the ranks find out whether they are in the same call.
+    virtual Meeting& meeting() = 0;
+};
+
+}  // namespace thalweg::detail

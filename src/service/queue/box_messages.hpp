@@ -1,0 +1,54 @@
+// Service "inline": what boxes and puts of any record need. Nothing is done before the ranks meet;
+// then the writers get their parts by messages and write them in the call.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "service/queue/composer.hpp"
+#include "service/queue/publisher.hpp"
+
+namespace thalweg::detail {
+
+class BoxMessages final : public Publisher {
+public:
+    /// @param writers  ranks, in the order of the layout's writers
+    /// @param storage  open on this rank
+    BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map, std::vector<int> writers,
+                Storage& storage);
+
+    /// Makes the queue, and tells what is in the file already. Local.
+    /// @param filled, written  see Composer::go_on
+    Status begin(std::int64_t records, std::vector<char> filled, std::vector<char> written);
+
+    bool collective() const override { return true; }
+    bool in_calls() const override { return true; }
+    /// Cuts the unit into messages to the writers. Local: finish() sends them.
+    bool publish(Parcel& parcel, std::int64_t keep) override;
+    Status finish(bool durable) override;
+    Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override;
+    WriteCounts counts() const override { return storage_.counts(); }
+    int writers() const override { return static_cast<int>(writer_ranks_.size()); }
+    std::int64_t waiting_bytes() const override;
+
+private:
+    void cut(const Parcel& parcel);
+    Status compose(const std::vector<Packet>& received);
+    Status count(bool durable);
+
+    Team& team_;
+    ServicePlan plan_;
+    Spaces spaces_;
+    std::vector<int> writer_ranks_;
+    Storage& storage_;
+    std::unique_ptr<Layout> layout_;
+    std::unique_ptr<Composer> composer_;  ///< on writers
+    Word doorbell_{0};                    ///< nobody sleeps on it
+    std::vector<Packet> packets_;         ///< of each writer
+    std::int64_t records_ = 0;            ///< of the file
+    std::int64_t counted_ = 0;            ///< of them, in its header
+    bool last_ = false;                   ///< the unit was published that ends the file
+};
+
+}  // namespace thalweg::detail

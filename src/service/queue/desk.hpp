@@ -1,0 +1,155 @@
+// A writer's queue of one file: takes the parcels of all ranks, writes unit after unit, counts the
+// records in the header when all writers have written them, and tells the ranks of failures.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "comm/segment.hpp"
+#include "service/queue/composer.hpp"
+#include "service/queue/parcel.hpp"
+#include "service/queue/region.hpp"
+
+namespace thalweg::detail {
+
+struct DeskOptions {
+    std::string path;  ///< for messages
+    std::int64_t piece = 2 << 20;
+    bool durable = false;
+    int rank = 0;           ///< of this writer, for messages
+    int agent = 0;          ///< number of this writer on its node
+    int node_agents = 1;    ///< writers of this node
+    bool own_file = false;  ///< it counts its own records
+    Existing existing = {};
+    Wording wording = {};
+};
+
+/// What a desk asks of the thread or server that it belongs to.
+class DeskHost : public BetweenPieces {
+public:
+    /// Whether this desk sends on what its node's ranks have for other nodes' writers, and whether
+    /// it may now.
+    virtual bool forwards() const { return false; }
+    virtual bool may_forward() { return true; }
+    /// All of the node's ranks have published a unit.
+    virtual void forward(std::span<const Parcel> parcels) { (void)parcels; }
+    /// This writer's state changed: units done, failures.
+    virtual void report() {}
+    /// A feeder's message has been used.
+    virtual void accepted(int feeder) { (void)feeder; }
+};
+
+class Desk {
+public:
+    Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
+         int writer, Storage& storage, DeskOptions options, DeskHost& host);
+
+    // Before the first work().
+    /// A rank of this node; fails where there is no memory for what it holds.
+    Status add_region(std::unique_ptr<Segment> memory);
+    /// A sender of messages, each of which holds one unit of several ranks.
+    void add_feeder(int rank);
+
+    /// Does what can be done now, a unit at most. Any thread.
+    /// @return whether there was something to do
+    bool work();
+    /// The same, unless another thread is at it.
+    bool try_work();
+    /// The storage is the caller's as long as it keeps the lock.
+    std::unique_lock<std::mutex> hold() { return std::unique_lock(working_); }
+    /// Whether this writer counts records: the first one does, or each in a file of its own.
+    bool counts_records() const { return writer_ == 0 || options_.own_file; }
+    /// On a writer that does, when all writers have written everything: counts all records, for
+    /// good with `durable`. Reports that come late do not lower the count again.
+    Status commit_all(bool durable);
+    /// No more work, whoever asks.
+    void retire();
+
+    // Any thread.
+    void deliver(int feeder_rank, std::vector<char> message);
+    void fail(const Status& status);
+    Status failure() const;
+    std::int64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
+    std::int64_t records() const { return records_.load(std::memory_order_acquire); }
+    /// Records that this writer has written, whatever the others have. Under hold().
+    std::int64_t ended_records() const { return composer_.records(); }
+    /// Calls of tw_sync and tw_close that all ranks have passed.
+    std::int64_t marks() const { return marks_.load(std::memory_order_acquire); }
+    /// Bytes of messages that wait.
+    std::int64_t waiting_bytes() const { return waiting_.load(std::memory_order_relaxed); }
+    WriteCounts counts() const;
+    /// On the first writer: units that the writers of other nodes have written.
+    void others_have(std::int64_t rounds) { others_.store(rounds, std::memory_order_release); }
+
+    const Layout& layout() const { return *layout_; }
+    int writer() const { return writer_; }
+    const Spaces& spaces() const { return spaces_; }
+
+private:
+    struct Source {
+        std::unique_ptr<Segment> region;         ///< of a rank of this node,
+        Holdings holdings;                       ///< and what it holds; or
+        int rank = -1;                           ///< of a feeder
+        std::deque<std::vector<char>> messages;  ///< of a feeder
+        std::int64_t next = 0;                   ///< unit
+        std::deque<std::vector<Parcel>> ended;   ///< with boxes: steps that not all have ended
+        bool has() const;
+        const std::int64_t* descriptor(std::int64_t unit) const;  ///< of a region
+    };
+    bool work_locked();
+    bool discard();
+    void pass_on(const Status& status);
+    std::vector<Parcel> open(Source& source);
+    void take(Source& source);
+    bool work_units();
+    bool work_boxes();
+    bool take_boxes();
+    bool write_as_they_come();
+    bool ahead(const Source& source) const;
+    bool far_ahead(const Source& source) const;
+    static bool ends(const Parcel& parcel);
+    static Parcel end_of(const Parcel& parcel);
+    bool send_on(std::span<const Parcel> own);
+    template <class Visit>
+    void look(const Source& source, Visit&& visit) const;
+    bool has_next(const Source& source) const;
+    bool at_mark(const Source& source) const;
+    void tell_stuck() const;
+    void end_boxes(std::span<const Parcel> parcels, bool all_marks);
+    Status check(std::span<const Parcel> parcels) const;
+    void write_units(std::span<const Parcel> parcels);
+    void write_boxes(std::span<const Parcel> parcels);
+    void write(Status status);
+    void finish_round(bool mark);
+    bool commit();
+    bool boxes_next();
+
+    const Definitions& definitions_;
+    const Spaces& spaces_;
+    std::unique_ptr<Layout> layout_;
+    int writer_;
+    Storage& storage_;
+    DeskOptions options_;
+    DeskHost& host_;
+    Composer composer_;
+    std::mutex working_;        ///< held by who works
+    mutable std::mutex small_;  ///< guards the messages, the failure and the counts
+    std::vector<Source> sources_;
+    Status failed_;  ///< of this writer, or that it was told or found
+    WriteCounts counts_;
+    std::atomic<std::int64_t> rounds_{0}, records_{0}, marks_{0}, waiting_{0};
+    std::atomic<std::int64_t> others_{INT64_MAX};
+    std::int64_t forwarded_ = 0;              ///< units
+    std::deque<std::int64_t> records_after_;  ///< rounds not yet committed
+    std::int64_t committed_ = 0;
+    bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one
+    bool given_ = false;       ///< some rank gives the records of what it puts
+    bool retired_ = false;
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/holdings.hpp"
+
+#include <algorithm>
+
+#include "decomposition/varint.hpp"
+#include "exchange/held_words.hpp"
+#include "exchange/parts.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Where runs are in their list, each counted from the end of the one before.
+void append_positions(std::vector<std::int64_t>& words, std::span<const Run> runs) {
+    std::vector<char> bytes;
+    std::int64_t end = 0;
+    for (const Run& r : runs) {
+        const std::int64_t step = r.position() - end;
+        // Small numbers of either sign in few bits.
+        put_varint(bytes,
+                   static_cast<std::uint64_t>(step) << 1 ^ static_cast<std::uint64_t>(step >> 63));
+        end = r.position() + r.length();
+    }
+    const std::size_t n = (bytes.size() + 7) / 8, at = words.size() + 1;
+    words.push_back(static_cast<std::int64_t>(n));
+    words.resize(at + n);
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(words.data() + at));
+}
+
+/// A list with its runs where they are told to be; `at` moves behind that.
+std::shared_ptr<const Listing> parse_positions(const std::int64_t*& at, const Listing& listing) {
+    auto list = std::make_shared<IndexList>(*listing.list);
+    const char* bytes = reinterpret_cast<const char*>(at + 1);
+    std::int64_t end = 0;
+    for (Run& r : list->runs) {
+        const std::uint64_t word = get_varint(bytes);
+        end += static_cast<std::int64_t>(word >> 1) ^ -static_cast<std::int64_t>(word & 1);
+        r = Run(r.global(), end, r.length());
+        end += r.length();
+    }
+    at += 1 + at[0];
+    auto result = std::make_shared<Listing>(listing);
+    result->list = std::move(list);
+    return result;
+}
+
+}  // namespace
+
+Holdings::Holdings(const Definitions& definitions) {
+    std::vector<const Variable*> first;  // of each view
+    for (const Variable& v : definitions.variables) {
+        std::size_t i = 0;
+        while (i < first.size() &&
+               (first[i]->decomposition != v.decomposition || first[i]->order != v.order))
+            ++i;
+        view_of_.push_back(static_cast<std::int64_t>(i));
+        if (i < first.size()) continue;
+        first.push_back(&v);
+        const Decomposition& d = *v.decomposition;
+        views_.push_back(held_by(d, v.order, v.shape));
+        for (HeldBox& held : views_.back())
+            if (held.list && held.list->list->elements != d.listed->length)
+                held.list = held.list->within(held.box);
+    }
+}
+
+std::vector<std::int64_t> Holdings::words() const {
+    std::vector<std::int64_t> words{static_cast<std::int64_t>(view_of_.size())};
+    words.insert(words.end(), view_of_.begin(), view_of_.end());
+    for (const auto& view : views_) {
+        words.push_back(static_cast<std::int64_t>(view.size()));
+        for (const HeldBox& held : view) {
+            append_held(words, held);
+            if (held.list) append_positions(words, held.list->list->runs);
+        }
+    }
+    return words;
+}
+
+Holdings::Holdings(const std::int64_t* words, std::span<const Variable> variables)
+    : view_of_(words + 1, words + 1 + words[0]) {
+    const std::int64_t* at = words + 1 + words[0];
+    for (std::size_t i = 0; i < view_of_.size(); ++i) {
+        if (view_of_[i] < static_cast<std::int64_t>(views_.size())) continue;
+        auto& view = views_.emplace_back(static_cast<std::size_t>(*at++));
+        for (HeldBox& held : view) {
+            held = parse_held(at, variables[i].shape);
+            if (held.list) held.list = parse_positions(at, *held.list);
+        }
+    }
+}
+
+std::vector<HeldBox> held_of_range(std::span<const HeldBox> held,
+                                   std::span<const std::int64_t> shape, ElementRange range) {
+    std::vector<HeldBox> result;
+    for_frames(shape, range, held, [&](const HeldBox& h, const Box& common) {
+        if (!has_any(h, common)) return;
+        result.push_back(held_box(common, shape));
+        if (h.list) result.back().list = h.list->within(common);
+    });
+    return result;
+}
+
+}  // namespace thalweg::detail

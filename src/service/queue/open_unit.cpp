@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/open_unit.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace thalweg::detail {
+
+namespace {
+
+void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
+    words[i / 64] |= static_cast<std::int64_t>(std::uint64_t(1) << (i % 64));
+}
+
+}  // namespace
+
+OpenUnit::OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher)
+    : file_(file), batch_(batch), publisher_(publisher), queued_(batch.parts.size()) {}
+
+char* OpenUnit::room_for(int variable, std::int64_t bytes) {
+    Queued& queued = queued_[static_cast<std::size_t>(variable)];
+    if (queued.at != nullptr) return queued.at;
+    Outbox& outbox = publisher_.outbox();
+    queued = {outbox.take(bytes), bytes, outbox.mark()};
+    return queued.at;
+}
+
+bool OpenUnit::empty() const {
+    return boxes_.empty() && std::none_of(queued_.begin(), queued_.end(),
+                                          [](const Queued& q) { return q.at != nullptr; });
+}
+
+void OpenUnit::add_box(Parcel::Entry entry, std::int64_t bytes) {
+    if (boxes_.empty()) boxes_mark_ = publisher_.outbox().mark();
+    box_bytes_ += bytes;
+    boxes_.push_back(std::move(entry));
+}
+
+Parcel OpenUnit::parcel(UnitKind kind) const {
+    const std::size_t words = (queued_.size() + 63) / 64;
+    Parcel parcel;
+    parcel.head.kind = kind;
+    parcel.head.rank = file_.team.rank();
+    parcel.head.record = batch_.record;
+    parcel.head.step = steps_;
+    parcel.head.given = batch_.given;
+    parcel.head.records = batch_.file_records;
+    for (auto* mask : {&parcel.put, &parcel.lacking, &parcel.bare, &parcel.with_halo})
+        mask->assign(words, 0);
+    return parcel;
+}
+
+/// Which variables were put, in which form, and where their data are queued.
+void OpenUnit::describe(Parcel& parcel, UnitKind kind) const {
+    for (std::size_t i = 0; i < queued_.size(); ++i) {
+        const Batch::Part& part = batch_.parts[i];
+        const Variable& v = file_.definitions.variables[i];
+        if (v.record && kind != UnitKind::step) continue;
+        if (part.put)
+            set_bit(parcel.put, i);
+        else if (!part.written && (v.decomposition->held > 0 || v.decomposition->replicated))
+            set_bit(parcel.lacking, i);
+        if (part.put && part.form == Form::without_halo) set_bit(parcel.bare, i);
+        if (part.put && part.form == Form::with_halo) set_bit(parcel.with_halo, i);
+        if (part.put && queued_[i].at != nullptr)
+            parcel.told.push_back(
+                {static_cast<int>(i), publisher_.outbox().position(queued_[i].at)});
+    }
+}
+
+/// The mark of the first record variable that waits for the end of the step; -1: none does.
+std::int64_t OpenUnit::first_that_stays() const {
+    std::int64_t first = -1;
+    for (std::size_t i = 0; i < queued_.size(); ++i)
+        if (batch_.is_record(i) && queued_[i].at != nullptr &&
+            (first < 0 || queued_[i].mark < first))
+            first = queued_[i].mark;
+    return first;
+}
+
+bool OpenUnit::publish(UnitKind kind) {
+    const bool step = kind == UnitKind::step;
+    if (step)
+        for (std::size_t i = 0; i < queued_.size(); ++i)
+            if (batch_.is_record(i) && (batch_.parts[i].put || batch_.parts[i].written))
+                batch_.note_records(batch_.record + 1);
+    Parcel unit = parcel(step && batch_.boxed ? UnitKind::boxes : kind);
+    unit.entries = std::exchange(boxes_, {});
+    describe(unit, kind);
+    if (!publisher_.publish(unit, step ? -1 : first_that_stays())) {
+        boxes_ = std::move(unit.entries);
+        return false;
+    }
+    box_bytes_ = 0;
+    for (std::size_t i = 0; i < queued_.size(); ++i)
+        if (step || !batch_.is_record(i)) queued_[i] = {};
+    batch_.forget(step);
+    for (Batch::Part& p : batch_.parts) p.boxed = false;
+    return true;
+}
+
+void OpenUnit::publish_early() {
+    Parcel unit = parcel(UnitKind::boxes);
+    unit.head.ends = false;
+    // What tw_put has queued goes with the boxes, or it would keep the room that they need.
+    for (std::size_t i = 0; i < queued_.size(); ++i) {
+        if (queued_[i].at == nullptr) continue;
+        unit.told.push_back({static_cast<int>(i), publisher_.outbox().position(queued_[i].at)});
+        queued_[i] = {};
+    }
+    unit.entries = std::exchange(boxes_, {});
+    box_bytes_ = 0;
+    publisher_.publish(unit);
+}
+
+void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
+    Parcel unit = parcel(UnitKind::part);
+    unit.head.variable = variable;
+    unit.head.begin = range.begin;
+    unit.head.end = range.end;
+    if (at != nullptr) unit.told.push_back({variable, publisher_.outbox().position(at)});
+    publisher_.publish(unit, boxes_.empty() ? -1 : boxes_mark_);
+}
+
+void OpenUnit::gather() {
+    Outbox& outbox = publisher_.outbox();
+    std::vector<Queued*> open;
+    for (Queued& q : queued_)
+        if (q.at != nullptr) open.push_back(&q);
+    // From low addresses to high ones, so that nothing is overwritten that has yet to move.
+    std::sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->at < b->at; });
+    outbox.restart();
+    for (Queued* q : open) {
+        char* to = outbox.take(q->bytes);
+        std::memmove(to, q->at, static_cast<std::size_t>(q->bytes));
+        q->at = to;
+        q->mark = outbox.mark();
+    }
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/outbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "comm/clock.hpp"
+#include "comm/waiting.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Tells the writers for a scope that this rank waits for room.
+class Pressing {
+public:
+    Pressing(const Memory& memory, Word& doorbell) : waiting_(Region::of(memory).waiting) {
+        waiting_.store(1, std::memory_order_release);
+        ring(doorbell);
+    }
+    ~Pressing() { waiting_.store(0, std::memory_order_release); }
+    Pressing(const Pressing&) = delete;
+    Pressing& operator=(const Pressing&) = delete;
+
+private:
+    Word& waiting_;
+};
+
+}  // namespace
+
+Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world, bool grows)
+    : memory_(std::move(memory)),
+      agents_(agents),
+      doorbell_(doorbell),
+      world_(world),
+      touched_(grows ? 0 : capacity()) {}
+
+std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const Holdings& holdings,
+                                            Status& status, bool grows) try {
+    constexpr std::int64_t least = 4 << 20;
+    const std::vector<std::int64_t> told = holdings.words();
+    queue = rounded(queue);
+    std::unique_ptr<Segment> memory;
+    for (;; queue = rounded(queue / 2)) {
+        Status made;
+        memory = Segment::make(Region::data_at + static_cast<std::size_t>(queue) + 8 * told.size(),
+                               !grows, made);
+        if (memory) break;
+        // Limits on files are limits on memory that is shared by them.
+        if (grows && queue > least) continue;
+        status = made;
+        return nullptr;
+    }
+    Region::of(*memory).queue = queue;
+    std::copy(told.begin(), told.end(), Region::told(*memory));
+    return memory;
+} catch (const std::bad_alloc&) {
+    status = detail::failure(TW_ENOMEM, "no memory to tell the writers what this rank holds");
+    return nullptr;
+}
+
+std::int64_t Outbox::done() const {
+    std::int64_t n = watcher_ != nullptr ? std::min(next_, watcher_->sent()) : next_;
+    const Region& region = Region::of(*memory_);
+    for (int a = 0; a < agents_; ++a)
+        n = std::min(n, whole_count(region.done[a].load(std::memory_order_acquire), next_));
+    return n;
+}
+
+void Outbox::reclaim() {
+    const std::int64_t n = done();
+    while (!units_.empty() && units_.front().number < n) {
+        tail_ = units_.front().end;
+        units_.pop_front();
+    }
+}
+
+void Outbox::wait_for_more() {
+    const Waiting waiting("the writers to make room in the queue");
+    if (watcher_ != nullptr && watcher_->help()) return;
+    Region& region = Region::of(*memory_);
+    const std::int64_t oldest = units_.front().number;
+    for (int a = 0; a < agents_; ++a) {
+        const std::uint32_t value = region.done[a].load(std::memory_order_acquire);
+        if (whole_count(value, oldest) > oldest) continue;
+        wait_briefly(region.done[a], value, &world_);
+        return;
+    }
+    // The node's writers are done; a message is not.
+    world_.progress();
+    sleep_seconds(50e-6);
+}
+
+/// Whether the first `bytes` of the memory are there, or could be got.
+bool Outbox::touch(std::int64_t bytes) {
+    if (bytes <= touched_) return true;
+    constexpr std::int64_t step = 1 << 20;
+    const std::int64_t end = std::min(capacity(), (bytes + step - 1) / step * step);
+    if (!memory_->touch(Region::data_at + static_cast<std::size_t>(touched_),
+                        static_cast<std::size_t>(end - touched_)))
+        return false;
+    touched_ = end;
+    return true;
+}
+
+void Outbox::limit(std::int64_t bytes) {
+    limit_ = bytes;
+    if (bytes < INT64_MAX) (void)touch(std::min(bytes, capacity()));
+}
+
+char* Outbox::take(std::int64_t bytes) {
+    bytes = std::max(rounded(bytes), grain);
+    const std::int64_t size = capacity();
+    if (bytes > size) return nullptr;
+    bool waited = false;
+    Stopwatch watch(wait_seconds);
+    for (;;) {
+        reclaim();
+        // Nothing is in use: begin anew.
+        if (units_.empty() && tail_ == head_) head_ = tail_ = 0;
+        std::int64_t begin = head_;
+        const std::int64_t at = begin % size, next_lap = begin - at + size;
+        // Memory that is free again is used before more is got, if two units have room there: who
+        // has gone back to the start waits for the units behind it.
+        const std::int64_t wanted = std::max(bytes, 2 * largest_);
+        if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
+            begin = next_lap;
+        const bool within = units_.empty() || begin + bytes - tail_ <= limit_;
+        if (within && begin + bytes - tail_ <= size) {
+            if (touch(begin % size + bytes)) {
+                head_ = begin + bytes;
+                mark_ = begin;
+                taken_ += bytes;
+                most_bytes = std::max(most_bytes, std::min(head_ - tail_, touched_));
+                return Region::data(*memory_) + begin % size;
+            }
+            if (units_.empty()) {
+                no_memory_ = true;
+                return nullptr;
+            }
+        }
+        if (units_.empty()) return nullptr;
+        if (!waited) ++waits;
+        waited = true;
+        const Pressing pressing(*memory_, doorbell_);
+        if (stuck()) return nullptr;
+        wait_for_more();
+    }
+}
+
+bool Outbox::stuck() const {
+    const Region& region = Region::of(*memory_);
+    return region.stuck.load(std::memory_order_acquire) ==
+           region.meetings.load(std::memory_order_relaxed) + 1;
+}
+
+void Outbox::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_order_release); }
+
+bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
+    parcel.head.unit = next_;
+    const std::vector<std::int64_t> words = describe_parcel(parcel);
+    char* at = take(static_cast<std::int64_t>(words.size() * 8));
+    Region& region = Region::of(*memory_);
+    if (at == nullptr) {
+        if (stuck()) return false;
+        // Else it cannot be: room for the descriptor is left in every unit.
+        region.fail(no_memory_ ? detail::failure(TW_ENOMEM, "no memory for the queue")
+                               : detail::failure(TW_EINTERNAL, "no room to publish a unit"));
+        return true;
+    }
+    std::memcpy(at, words.data(), words.size() * 8);
+    while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
+        Stopwatch watch(wait_seconds);
+        const Pressing pressing(*memory_, doorbell_);
+        if (stuck()) return false;
+        wait_for_more();
+        reclaim();
+    }
+    region.unit_at[next_ % Region::max_units].store(position(at), std::memory_order_relaxed);
+    units_.push_back({next_, keep < 0 ? head_ : keep});
+    largest_ = std::max(largest_, std::exchange(taken_, 0));
+    ++next_;
+    region.published.store(static_cast<std::uint32_t>(next_), std::memory_order_release);
+    ring(doorbell_);
+    return true;
+}
+
+bool Outbox::drained() {
+    reclaim();
+    return units_.empty();
+}
+
+void Outbox::drain() {
+    const Waiting waiting("the writers to write what is in the queue");
+    for (reclaim(); !units_.empty(); reclaim()) wait_for_more();
+}
+
+}  // namespace thalweg::detail

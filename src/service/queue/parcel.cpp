@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/parcel.hpp"
+
+#include <cstring>
+#include <map>
+
+#include "exchange/copy_runs.hpp"
+#include "exchange/dense.hpp"
+#include "exchange/parts.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::size_t parcel_head_words = 14;
+
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+/// Lists cut to boxes: variables that share a list share what is cut of it, too.
+class Clips {
+public:
+    std::shared_ptr<const Listing> of(const std::shared_ptr<const Listing>& list, const Box& box) {
+        std::vector<std::int64_t> key;
+        for (const int d : list->dims) key.insert(key.end(), {d, box.low[d], box.count[d]});
+        auto& clip = made_[{list.get(), std::move(key)}];
+        if (!clip) clip = list->within(box);
+        return clip;
+    }
+
+private:
+    std::map<std::pair<const Listing*, std::vector<std::int64_t>>, std::shared_ptr<const Listing>>
+        made_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
+    const UnitHead& h = parcel.head;
+    std::vector<std::int64_t> words{0,
+                                    h.unit,
+                                    static_cast<std::int64_t>(h.kind),
+                                    h.rank,
+                                    h.records,
+                                    h.ends | h.given << 1,
+                                    h.variable,
+                                    h.begin,
+                                    h.end,
+                                    h.record,
+                                    h.step,
+                                    static_cast<std::int64_t>(parcel.put.size()),
+                                    static_cast<std::int64_t>(parcel.told.size()),
+                                    static_cast<std::int64_t>(parcel.entries.size())};
+    words.insert(words.end(), parcel.put.begin(), parcel.put.end());
+    words.insert(words.end(), parcel.lacking.begin(), parcel.lacking.end());
+    words.insert(words.end(), parcel.bare.begin(), parcel.bare.end());
+    words.insert(words.end(), parcel.with_halo.begin(), parcel.with_halo.end());
+    for (const Parcel::Told& t : parcel.told) words.insert(words.end(), {t.variable, t.at});
+    // A list that several entries have is told once: entries give its number, from 1.
+    std::vector<const Listing*> lists;
+    for (const Parcel::Entry& e : parcel.entries) {
+        const Box& box = e.held.box;
+        std::size_t list = 0;
+        if (e.held.list) {
+            while (list < lists.size() && lists[list] != e.held.list.get()) ++list;
+            if (list == lists.size()) lists.push_back(e.held.list.get());
+            ++list;
+        }
+        words.insert(words.end(),
+                     {e.variable, e.record, box.nd, e.at, static_cast<std::int64_t>(list)});
+        words.insert(words.end(), box.low.begin(), box.low.begin() + box.nd);
+        words.insert(words.end(), box.count.begin(), box.count.begin() + box.nd);
+    }
+    words.push_back(static_cast<std::int64_t>(lists.size()));
+    for (const Listing* listing : lists) append_listing(words, *listing);
+    words[0] = static_cast<std::int64_t>(words.size());
+    return words;
+}
+
+UnitHead head_of(const std::int64_t* words) {
+    UnitHead head;
+    head.unit = words[1];
+    head.kind = static_cast<UnitKind>(words[2]);
+    head.rank = static_cast<int>(words[3]);
+    head.records = words[4];
+    head.ends = (words[5] & 1) != 0;
+    head.given = (words[5] & 2) != 0;
+    head.variable = static_cast<int>(words[6]);
+    head.begin = words[7];
+    head.end = words[8];
+    head.record = words[9];
+    head.step = words[10];
+    return head;
+}
+
+bool has_data(const std::int64_t* words) { return words[12] > 0 || words[13] > 0; }
+
+Parcel parse_parcel(const std::int64_t* words, const char* base,
+                    std::span<const Variable> variables, const Holdings& holdings) {
+    Parcel p;
+    p.head = head_of(words);
+    const std::int64_t masks = words[11], told = words[12], entries = words[13];
+    const std::int64_t* at = words + parcel_head_words;
+    for (auto* mask : {&p.put, &p.lacking, &p.bare, &p.with_halo}) {
+        mask->assign(at, at + masks);
+        at += masks;
+    }
+    for (std::int64_t t = 0; t < told; ++t, at += 2)
+        p.told.push_back({static_cast<int>(at[0]), at[1]});
+    p.entries.resize(static_cast<std::size_t>(entries));
+    std::vector<std::int64_t> list_of;
+    for (Parcel::Entry& e : p.entries) {
+        e.variable = static_cast<int>(at[0]);
+        e.record = at[1];
+        Box box;
+        box.nd = static_cast<int>(at[2]);
+        e.at = at[3];
+        list_of.push_back(at[4]);
+        at += 5;
+        std::copy_n(at, box.nd, box.low.begin());
+        std::copy_n(at + box.nd, box.nd, box.count.begin());
+        at += 2 * box.nd;
+        e.held = held_box(box, variables[static_cast<std::size_t>(e.variable)].shape);
+    }
+    std::vector<std::shared_ptr<const Listing>> lists(static_cast<std::size_t>(*at++));
+    for (std::size_t l = 0; l < lists.size(); ++l) {
+        std::size_t first = 0;
+        while (list_of[first] != static_cast<std::int64_t>(l) + 1) ++first;
+        const auto variable = static_cast<std::size_t>(p.entries[first].variable);
+        lists[l] = parse_listing(at, variables[variable].shape);
+    }
+    for (std::size_t i = 0; i < p.entries.size(); ++i)
+        if (list_of[i] > 0)
+            p.entries[i].held.list = lists[static_cast<std::size_t>(list_of[i]) - 1];
+    return with_data(std::move(p), base, variables, holdings);
+}
+
+Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables,
+                 const Holdings& holdings) {
+    for (const Parcel::Told& told : p.told) {
+        const Variable& v = variables[static_cast<std::size_t>(told.variable)];
+        std::int64_t at = told.at;
+        const auto add = [&](const HeldBox& held) {
+            Parcel::Entry entry;
+            entry.variable = told.variable;
+            entry.record = v.record ? p.head.record : 0;
+            entry.held = held;
+            entry.at = at;
+            at += elements_of(held) * static_cast<std::int64_t>(v.element());
+            p.entries.push_back(std::move(entry));
+        };
+        const std::span<const HeldBox> all = holdings.of(told.variable);
+        if (p.head.kind == UnitKind::part)
+            for (const HeldBox& held : held_of_range(all, v.shape, {p.head.begin, p.head.end}))
+                add(held);
+        else
+            for (const HeldBox& held : all) add(held);
+    }
+    p.told.clear();
+    for (Parcel::Entry& e : p.entries) e.data = base + e.at;
+    return p;
+}
+
+bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
+                    std::span<const Variable> variables, std::vector<char>& message) {
+    Parcel clipped;
+    clipped.head = parcel.head;
+    clipped.put = parcel.put;
+    clipped.lacking = parcel.lacking;
+    clipped.bare = parcel.bare;
+    clipped.with_halo = parcel.with_halo;
+    std::vector<char> data;
+    std::int64_t most = 0;
+    for (const Parcel::Entry& e : parcel.entries)
+        most += rounded(
+            elements_of(e.held) *
+            static_cast<std::int64_t>(variables[static_cast<std::size_t>(e.variable)].element()));
+    data.reserve(static_cast<std::size_t>(most));
+    Clips clips;
+    for (const Parcel::Entry& e : parcel.entries) {
+        const Variable& v = variables[static_cast<std::size_t>(e.variable)];
+        const Space& space = spaces.of(v.record);
+        const std::int64_t base = spaces.base(v.record, e.record);
+        const std::size_t place = space.place_of(e.variable);
+        const Share share = layout.share(writer, space, base);
+        const Place& p = share.space().places[place];
+        const auto size = p.element;
+        const Index from_stride = dense_strides(e.held, size);
+        const RowKernel kernel = move_kernel(static_cast<std::size_t>(size));
+        for (const Extent& extent : share.extents()) {
+            const ElementRange range = elements_in(p, extent);
+            if (range.begin >= range.end) continue;
+            for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, const Box& box) {
+                if (!has_any(held, box)) return;
+                Parcel::Entry entry;
+                entry.variable = e.variable;
+                entry.record = e.record;
+                entry.held = held_box(box, v.shape);
+                if (held.list) entry.held.list = clips.of(held.list, box);
+                entry.at = rounded(static_cast<std::int64_t>(data.size()));
+                data.resize(static_cast<std::size_t>(entry.at + elements_of(entry.held) * size));
+                const Index stride = dense_strides(entry.held, size);
+                char* const to = data.data() + entry.at;
+                const char* const from = e.data + offset_in(held, box, from_stride);
+                if (held.list)
+                    copy_runs(*held.list, box, {RunOrder::dense, to, stride},
+                              {RunOrder::positions, from, from_stride}, kernel, nullptr);
+                else
+                    copy_box(box.nd, box.count, to, stride, from, from_stride, kernel, nullptr);
+                clipped.entries.push_back(std::move(entry));
+            });
+        }
+    }
+    const std::vector<std::int64_t> words = describe_parcel(clipped);
+    const auto length = static_cast<std::int64_t>(words.size() * 8) +
+                        rounded(static_cast<std::int64_t>(data.size()));
+    const auto start = message.size();
+    message.resize(start + 8 + static_cast<std::size_t>(length));
+    std::memcpy(message.data() + start, &length, 8);
+    std::memcpy(message.data() + start + 8, words.data(), words.size() * 8);
+    if (!data.empty())
+        std::memcpy(message.data() + start + 8 + words.size() * 8, data.data(), data.size());
+    return !clipped.entries.empty();
+}
+
+std::vector<Parcel> parse_message(std::span<const char> message,
+                                  std::span<const Variable> variables) {
+    std::vector<Parcel> parcels;
+    const Holdings none;
+    for (std::size_t at = 0; at < message.size();) {
+        std::int64_t length, n;
+        std::memcpy(&length, message.data() + at, 8);
+        std::memcpy(&n, message.data() + at + 8, 8);
+        std::vector<std::int64_t> words(static_cast<std::size_t>(n));
+        std::memcpy(words.data(), message.data() + at + 8, words.size() * 8);
+        parcels.push_back(parse_parcel(words.data(), message.data() + at + 8 + words.size() * 8,
+                                       variables, none));
+        at += 8 + static_cast<std::size_t>(length);
+    }
+    return parcels;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,103 @@
+// What one rank gives to one unit of work: boxes of variables in file order, or what lists have of
+// them, dense, in the byte order of the file. A parcel lies in its rank's region, or comes as a
+// message; both are a descriptor of 64-bit words and the data that it points to.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "decomposition/decomposition.hpp"
+#include "definitions/definitions.hpp"
+#include "exchange/held_words.hpp"
+#include "layout/layout.hpp"
+#include "service/queue/holdings.hpp"
+#include "storage/spaces.hpp"
+
+namespace thalweg::detail {
+
+/// A unit is what all ranks publish once, in the same order, and writers work off in that order.
+enum class UnitKind : std::int64_t {
+    step,   ///< ends a record; with the fixed-size variables that were put
+    fixed,  ///< fixed-size variables alone
+    last,   ///< the same; those never put are filled
+    part,   ///< a range of one variable, of a step too large to be held at once
+    boxes,  ///< boxes of any variable and record; may end a step, as `step` does
+};
+
+/// What all ranks pass together, waiting for it.
+inline bool is_mark(UnitKind kind) { return kind == UnitKind::fixed || kind == UnitKind::last; }
+
+struct UnitHead {
+    std::int64_t unit = 0;
+    UnitKind kind = UnitKind::step;
+    int rank = 0;                     ///< whose
+    std::int64_t record = 0;          ///< of the parcel's told record variables: the open step's
+    std::int64_t step = 0;            ///< steps that the rank has ended since all were at a mark
+    std::int64_t records = 0;         ///< with boxes: records of the file as far as the rank knows
+    bool ends = true;                 ///< with boxes: the rank ended a step
+    bool given = false;               ///< the rank gives records: a step adds none by itself
+    int variable = -1;                ///< of a part
+    std::int64_t begin = 0, end = 0;  ///< of a part: elements in file order
+};
+
+struct Parcel {
+    struct Entry {
+        int variable = 0;
+        std::int64_t record = 0;  ///< of a record variable
+        HeldBox held;
+        std::int64_t at = 0;         ///< of the data, in bytes from the base
+        const char* data = nullptr;  ///< once parsed
+    };
+    /// A variable of which the parcel has all that its rank has told to hold, or of a part what
+    /// that has of the range; in that order, one behind the other.
+    struct Told {
+        int variable = 0;
+        std::int64_t at = 0;  ///< of the data, in bytes from the base
+    };
+    UnitHead head;
+    /// A bit a variable: put; held and not put; put of an array without, or with, a halo.
+    std::vector<std::int64_t> put, lacking, bare, with_halo;
+    std::vector<Told> told;
+    std::vector<Entry> entries;
+};
+
+/// The descriptor of a parcel.
+std::vector<std::int64_t> describe_parcel(const Parcel& parcel);
+/// The reverse; the data lie behind `base`. `variables` give the shapes, `holdings` are those of
+/// the parcel's rank.
+Parcel parse_parcel(const std::int64_t* words, const char* base,
+                    std::span<const Variable> variables, const Holdings& holdings);
+
+/// The same of a parcel that has not been described.
+Parcel with_data(Parcel parcel, const char* base, std::span<const Variable> variables,
+                 const Holdings& holdings);
+
+/// The head of a descriptor.
+UnitHead head_of(const std::int64_t* words);
+/// Whether a descriptor has data with it.
+bool has_data(const std::int64_t* words);
+
+/// What of a parcel belongs into a writer's share, as a message of its own. Several may be
+/// appended to one another.
+/// @return whether there are any elements
+bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
+                    std::span<const Variable> variables, std::vector<char>& message);
+/// Calls visit(descriptor) for the parcels of a message.
+template <class Visit>
+void for_descriptors(std::span<const char> message, Visit&& visit) {
+    for (std::size_t at = 0; at < message.size();) {
+        std::int64_t length;
+        std::memcpy(&length, message.data() + at, 8);
+        visit(reinterpret_cast<const std::int64_t*>(message.data() + at + 8));
+        at += 8 + static_cast<std::size_t>(length);
+    }
+}
+/// The parcels of a message, whose data stay in it.
+std::vector<Parcel> parse_message(std::span<const char> message,
+                                  std::span<const Variable> variables);
+
+}  // namespace thalweg::detail

@@ -1,0 +1,65 @@
+// Services that work on units: a model rank publishes what it has put, and others write it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "layout/grid.hpp"
+#include "service/queue/outbox.hpp"
+#include "storage/spaces.hpp"
+
+namespace thalweg::detail {
+
+/// What such a service needs to know of a file; definitions and holdings stay where they are.
+struct ServicePlan {
+    std::string path, data_path;  ///< path: for messages
+    int serial = 0;               ///< of the file in its session
+    const Definitions* definitions = nullptr;
+    const Holdings* holdings = nullptr;  ///< of this rank
+    LayoutChoice layout;
+    std::string storage;
+    StorageOptions options;
+    FileMap map;  ///< of a file that is there
+    std::int64_t piece = 2 << 20;
+    std::int64_t queue = 0;                ///< bytes a rank
+    std::int64_t queue_limit = INT64_MAX;  ///< bytes of it above which units wait for earlier ones
+    bool queue_grows = false;              ///< they take no memory before they are used
+    bool queue_inline = false;             ///< who finds the queue full writes
+    bool durable = false;
+};
+
+/// A model rank's end of it.
+class Publisher {
+public:
+    virtual ~Publisher() = default;
+
+    Outbox& outbox() { return *outbox_; }
+    /// Publishes the open unit. See Outbox::publish. @note Collective where collective() is true
+    virtual bool publish(Parcel& parcel, std::int64_t keep = -1) = 0;
+    /// Whether ranks exchange messages when they publish; then they agree beforehand.
+    virtual bool collective() const { return false; }
+    /// Waits until all that all ranks published is on disk and its records are counted; with
+    /// `durable`, for good. @return the same on every rank @note Collective
+    virtual Status finish(bool durable) = 0;
+    /// After finish(): completes the file under the name that it has.
+    /// @return the same on every rank @note Collective
+    virtual Status close(bool good, const LateAttributes& late) = 0;
+    /// What this rank's writer has written, or what its servers have.
+    virtual WriteCounts counts() const = 0;
+    /// Whether the work is done by the calls in which the ranks meet: finish() ends each step.
+    virtual bool in_calls() const { return false; }
+    /// Whether a rank may publish without the others, when its boxes fill the queue.
+    bool publishes_alone() const { return in_calls() || !collective(); }
+    /// Bytes that wait for the ranks to meet.
+    virtual std::int64_t waiting_bytes() const { return 0; }
+    virtual int writers() const = 0;
+
+protected:
+    std::unique_ptr<Outbox> outbox_;
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/queue_plan.hpp"
+
+#include <algorithm>
+
+#include "service/queue/outbox.hpp"
+#include "storage/netcdf4/chunk_grid.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+std::int64_t queued_bytes(const Variable& v) {
+    return Outbox::rounded(v.decomposition->held * static_cast<std::int64_t>(v.element()));
+}
+
+}  // namespace
+
+QueuePlan plan_queue(const FileContext& file) {
+    const FileOptions& options = file.options;
+    const auto& variables = file.definitions.variables;
+    const auto n = static_cast<std::int64_t>(variables.size());
+    const std::int64_t descriptor = 8 * (17 + n / 16 + 2 * n);
+    std::int64_t total = Outbox::rounded(descriptor), largest = total;
+    for (const Variable& v : variables) {
+        if (goes_as_boxes(file, v)) continue;
+        total += queued_bytes(v);
+        largest = std::max(largest, queued_bytes(v));
+    }
+    const int nodes = file.team.topology().nodes;
+    const auto rounded = [&](std::int64_t queue) {
+        const std::int64_t least = options.queue >= 0 ? 4096 : 256 << 10;
+        // What one rank sends to another of a unit is one message.
+        if (nodes > 1) queue = std::min<std::int64_t>(queue, 1 << 30);
+        // Descriptors are not cut in parts.
+        return Outbox::rounded(std::max({queue, least, 8 * descriptor}));
+    };
+    // Without decompositions any rank may put anything (tw_put_box, tw_put_record), as much as
+    // `staging` allows. Where ranks publish together, all of a step's boxes have to fit, though the
+    // steps that wait are no more than two.
+    const bool together = options.service == "background" && nodes > 1;
+    const std::int64_t steps = std::min(2 * total, options.staging);
+    QueuePlan plan;
+    plan.grows = (together && options.queue < 0) ||
+                 std::all_of(variables.begin(), variables.end(),
+                             [](const Variable& v) { return v.decomposition->replicated; });
+    plan.bytes = rounded(options.queue >= 0 ? options.queue : plan.grows ? options.staging : steps);
+    if (together) plan.limit = std::min(plan.bytes, rounded(steps));
+    plan.holds_step = 2 * total <= plan.bytes || total + largest <= plan.bytes;
+    return plan;
+}
+
+QueuePlan plan_inline_queue(const FileContext& file) {
+    std::int64_t held = 0;
+    for (const Variable& v : file.definitions.variables) held += queued_bytes(v);
+    QueuePlan plan;
+    plan.bytes = Outbox::rounded(2 * held + std::max<std::int64_t>(file.options.staging, 1 << 20));
+    plan.grows = true;
+    return plan;
+}
+
+bool goes_as_boxes(const FileContext& file, const Variable& v) {
+    const FileOptions& options = file.options;
+    // Where ranks publish together, boxes have to fit into the queue; inline has room enough.
+    const bool can = options.service == "servers" ||
+                     (options.service == "background" && file.team.topology().nodes == 1);
+    const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
+    return can && v.decomposition->replicated &&
+           v.elements() * static_cast<std::int64_t>(v.element()) >
+               std::min(queue, options.staging) / 8 &&
+           !(is_netcdf4(file.format) && needs_whole_chunks(file.definitions));
+}
+
+Status check_boxes(const FileContext& file, int variable) {
+    if (!is_netcdf4(file.format) || !needs_whole_chunks(file.definitions)) return {};
+    return failure(TW_ESTATE,
+                   "{}: variable '{}': tw_put_box and tw_put_record cannot write to a file with "
+                   "filters or requested chunks (rank {})",
+                   file.path, file.variable(variable).name, file.team.rank());
+}
+
+}  // namespace thalweg::detail

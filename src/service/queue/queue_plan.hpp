@@ -1,0 +1,33 @@
+// How large the queue of a rank is for a file.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "service/file_context.hpp"
+
+namespace thalweg::detail {
+
+struct QueuePlan {
+    std::int64_t bytes = 0;
+    std::int64_t limit = INT64_MAX;  ///< bytes of it above which units wait for earlier ones
+    bool grows = false;              ///< takes memory as it is used
+    bool holds_step = true;          ///< else variables go in parts
+};
+
+/// For what this rank holds. Local; depends on nothing but the file's definitions and options, and
+/// the number of nodes.
+QueuePlan plan_queue(const FileContext& file);
+
+/// For service inline, whose queue is used for boxes: room for a step of tw_put, and half of what
+/// `staging` allows beside it.
+QueuePlan plan_inline_queue(const FileContext& file);
+
+/// Whether all of a replicated variable would not fit into the queue with the rest of a step, and
+/// can go as boxes; the same on every rank.
+bool goes_as_boxes(const FileContext& file, const Variable& variable);
+
+/// Whether boxes can be written in the file's format.
+Status check_boxes(const FileContext& file, int variable);
+
+}  // namespace thalweg::detail

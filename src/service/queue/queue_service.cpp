@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/queue_service.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "comm/log.hpp"
+#include "exchange/dense.hpp"
+#include "service/background/background.hpp"
+#include "service/queue/box_messages.hpp"
+#include "service/queue/queue_plan.hpp"
+#include "service/servers/crew.hpp"
+#include "service/servers/served_file.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data) {
+    ServicePlan plan;
+    plan.path = file.path;
+    plan.data_path = file.data_path;
+    plan.serial = file.serial;
+    plan.definitions = &file.definitions;
+    plan.holdings = &data.told();
+    plan.layout = target.layout;
+    plan.storage = file.options.storage;
+    if (file.options.piece > 0) plan.piece = file.options.piece;
+    plan.durable = file.options.durable;
+    plan.queue_inline = file.options.queue_inline;
+    plan.options = file.storage_options();
+    if (file.existing.is) plan.map = target.map;
+    return plan;
+}
+
+/// Bytes of the words that describe a box in a parcel.
+std::int64_t description(const HeldBox& held) {
+    // A list takes two words a run at most.
+    const std::int64_t list =
+        held.list ? 8 + 3 * static_cast<std::int64_t>(held.list->list->runs.size()) : 0;
+    return 8 * (6 + 2 * held.box.nd + list);
+}
+
+}  // namespace
+
+QueueService::QueueService(FileContext& file, Batch& batch, std::unique_ptr<HeldData> data,
+                           std::unique_ptr<Publisher> publisher, bool holds_step,
+                           std::int64_t least)
+    : file_(file),
+      batch_(batch),
+      data_(std::move(data)),
+      publisher_(std::move(publisher)),
+      unit_(file, batch, *publisher_),
+      together_(!holds_step || publisher_->collective()),
+      in_parts_(!holds_step),
+      part_bytes_(least / 4) {
+    for (const Variable& v : file.definitions.variables) has_records_ |= v.record;
+    // The writers are told that this rank goes where all ranks meet: until they all have come, it
+    // publishes nothing.
+    if (!publisher_->in_calls())
+        file.session.meeting().prepare(file.serial, [this] { publisher_->outbox().meet(); });
+}
+
+QueueService::~QueueService() {
+    if (!publisher_->in_calls()) file_.session.meeting().forget(file_.serial);
+}
+
+Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
+    (void)poll();
+    Status status = agree_on(file_, batch_, call, variable, mine, agreed);
+    batch_.boxed |= agreed.boxed;
+    return status;
+}
+
+Status QueueService::put(Status checked, int variable, ArrayView view, bool deferred) {
+    if (in_parts_ && !deferred) {
+        // Joined by the ranks whose own check failed, too.
+        Agreed agreed;
+        if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
+    } else if (Status s = poll(); !s.ok()) {
+        return s;
+    }
+    if (!checked.ok()) return checked;
+    Batch::Part& part = batch_[variable];
+    batch_.misfits[static_cast<std::size_t>(variable)] = 0;
+    if (goes_as_boxes(file_, file_.variable(variable))) {
+        if (Status s = queue_whole(variable, view); !s.ok()) return s;
+    } else if (deferred) {
+        part.view = view;
+    } else if (in_parts_) {
+        if (Status s = queue_parts(variable, &view); !s.ok()) return s;
+        return take_misfits(true);
+    } else {
+        if (Status s = queue_variable(variable, view); !s.ok()) return s;
+        part.view = {};
+    }
+    part.put = true;
+    return {};
+}
+
+/// This rank waits for room that cannot come, as others are where all ranks meet: it joins them, so
+/// that all learn of it.
+Status QueueService::mismatch(Call call, int variable) {
+    Agreed agreed;
+    Status status = agree(call, variable, {}, agreed);
+    if (status.ok())
+        status = failure(TW_EINTERNAL, "{}: waited for room without need (rank {})", file_.path,
+                         file_.team.rank());
+    return status;
+}
+
+/// The queue has no room for a variable, and will not have any: the file fails on all ranks.
+Status QueueService::no_room(const Variable& v) {
+    const int rank = file_.team.rank();
+    Outbox& outbox = publisher_->outbox();
+    Status status =
+        outbox.no_memory()
+            ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
+                      file_.path, v.name, rank)
+        : unit_.has_boxes()
+            ? no_room_for_boxes(v)
+            : failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
+                      file_.path, v.name, rank);
+    outbox.region().fail(status);
+    return file_.keep(std::move(status));
+}
+
+/// What was queued before stays; the ranks have to meet before there is room again.
+Status QueueService::no_room_for_boxes(const Variable& v) const {
+    const bool in_calls = publisher_->in_calls();
+    return failure(TW_ENOMEM,
+                   "{}: variable '{}': this rank has put more in this step than setting {} allows "
+                   "({} bytes): increase it, or call tw_end_step more often (rank {})",
+                   file_.path, v.name, in_calls ? "staging" : "queue",
+                   in_calls ? file_.options.staging : publisher_->outbox().capacity(),
+                   file_.team.rank());
+}
+
+/// The pack pass: the held elements in file order and byte order.
+Status QueueService::queue_variable(int variable, const ArrayView& view) {
+    batch_.misfits[static_cast<std::size_t>(variable)] = 0;
+    if (data_->of(variable).empty()) return {};
+    const std::int64_t bytes = data_->bytes(variable);
+    Outbox& outbox = publisher_->outbox();
+    char* to = unit_.room_for(variable, bytes);
+    if (to == nullptr && batch_.boxed && publisher_->publishes_alone() && !outbox.stuck()) {
+        if (Status s = publish_early(); !s.ok()) return s;
+        to = unit_.room_for(variable, bytes);
+    }
+    if (to == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
+    if (to == nullptr) return no_room(file_.variable(variable));
+    batch_.misfits[static_cast<std::size_t>(variable)] = data_->pack(variable, view, to);
+    return {};
+}
+
+/// A variable of a step that exceeds the queue: range after range in file order, the same ranges on
+/// every rank.
+/// @param view  null on a rank that did not put it
+Status QueueService::queue_parts(int variable, const ArrayView* view) {
+    const Variable& v = file_.variable(variable);
+    // What one rank holds of a range is at most the range.
+    const std::int64_t size =
+        std::max<std::int64_t>(1, part_bytes_ / static_cast<std::int64_t>(v.element()));
+    Status first;
+    // What a part leaves open takes the room of the next one.
+    if (publisher_->publishes_alone()) first = publish_early();
+    for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
+        const ElementRange range{begin, std::min(v.elements(), begin + size)};
+        const char* at = nullptr;
+        if (view != nullptr) {
+            Status status = queue_range(variable, range, *view, at);
+            if (first.ok()) first = std::move(status);
+        }
+        unit_.publish_part(variable, range, at);
+    }
+    batch_[variable].written = true;
+    batch_[variable].put = false;
+    return file_.keep(std::move(first));
+}
+
+/// The pack pass for what this rank holds of a range.
+/// @param at  where it is queued; null if there is none
+Status QueueService::queue_range(int variable, ElementRange range, const ArrayView& view,
+                                 const char*& at) {
+    const std::int64_t bytes = data_->bytes(variable, range);
+    if (bytes == 0) return {};
+    char* to = publisher_->outbox().take(bytes);
+    if (to == nullptr) return no_room(file_.variable(variable));
+    batch_.misfits[static_cast<std::size_t>(variable)] += data_->pack(variable, range, view, to);
+    at = to;
+    return {};
+}
+
+/// Deferred arrays are packed by the call that ends their time.
+Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
+    Status first;
+    for (std::size_t i = 0; i < batch_.parts.size(); ++i) {
+        Batch::Part& part = batch_.parts[i];
+        if (!records && batch_.is_record(i)) continue;
+        const ArrayView view = part.view;
+        const bool deferred = part.put && view.data != nullptr;
+        Status status;
+        if (in_parts_) {
+            if (!agreed.put[i]) continue;
+            status = queue_parts(static_cast<int>(i), deferred ? &view : nullptr);
+        } else if (deferred) {
+            status = queue_variable(static_cast<int>(i), view);
+        }
+        if (status.code == TW_EMISMATCH) return status;  // it stays to be packed
+        part.view = {};
+        if (first.ok()) first = std::move(status);
+    }
+    return first;
+}
+
+/// Where units go only when all ranks meet, all boxes have to fit.
+Status QueueService::check_room(int variable, std::span<const HeldBox> held, std::int64_t records) {
+    if (!publisher_->collective()) return {};
+    const Variable& v = file_.variable(variable);
+    const std::int64_t capacity = publisher_->outbox().capacity();
+    std::int64_t needed = 0;
+    for (const HeldBox& h : held) {
+        const std::int64_t bytes = elements_of(h) * static_cast<std::int64_t>(v.element());
+        // What queue_box() cuts has at least an eighth of the capacity.
+        const std::int64_t pieces = 1 + 8 * (bytes + description(h)) / capacity;
+        needed += bytes + description(h) + pieces * (Outbox::rounded(1) + 8 * (14 + 2 * h.box.nd));
+    }
+    if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
+    const std::int64_t open = unit_.box_bytes() + needed * records;
+    const bool fits = publisher_->waiting_bytes() + open <= file_.options.staging &&
+                      (publisher_->publishes_alone() || open <= capacity / 8 * 7);
+    return fits ? Status{} : no_room_for_boxes(v);
+}
+
+Status QueueService::put_box(const BoxPart& part) { return queue_box(part, part.held->box); }
+
+/// A variable that every rank has whole and that is too large for the queue, as rank 0 has it.
+Status QueueService::queue_whole(int variable, const ArrayView& view) {
+    const Variable& v = file_.variable(variable);
+    batch_.boxed = true;
+    BoxPart part;
+    part.variable = variable;
+    part.record = v.record ? batch_.record : 0;
+    part.type = view.type;
+    for (const HeldBox& held : data_->of(variable)) {
+        part.held = &held;
+        part.from = locate(*v.decomposition, v.order, held, view);
+        if (Status s = put_box(part); !s.ok()) return s;
+    }
+    return {};
+}
+
+/// Packs what a held box has of a part of itself into the open unit.
+Status QueueService::queue_box(const BoxPart& part, const Box& box) {
+    const auto at = static_cast<std::size_t>(part.variable);
+    const Variable& v = file_.definitions.variables[at];
+    HeldBox packed = held_box(box, v.shape);
+    if (part.held->list) {
+        if (!has_any(*part.held, box)) return {};
+        packed.list = part.held->list->within(box);
+    }
+    const std::int64_t bytes = elements_of(packed) * static_cast<std::int64_t>(v.element());
+    if (box.volume() > 1 && bytes + description(packed) > publisher_->outbox().capacity() / 4) {
+        Box first = box;
+        const Box second = halve(first);
+        if (Status s = queue_box(part, first); !s.ok()) return s;
+        return queue_box(part, second);
+    }
+    // The unit's descriptor needs its place, too.
+    const std::int64_t needed = Outbox::rounded(bytes) + description(packed);
+    char* to = nullptr;
+    if (Status s = room_for_box(part.variable, bytes, needed, to); !s.ok()) return s;
+    batch_.misfits[at] += data_->pack(part.variable, *part.held, box, part.from, part.type, to);
+    Parcel::Entry entry;
+    entry.variable = part.variable;
+    entry.record = part.record;
+    entry.held = std::move(packed);
+    entry.at = publisher_->outbox().position(to);
+    unit_.add_box(std::move(entry), needed);
+    return {};
+}
+
+Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t needed,
+                                  char*& to) {
+    const Variable& v = file_.variable(variable);
+    Outbox& outbox = publisher_->outbox();
+    if (publisher_->publishes_alone() && unit_.box_bytes() + needed > outbox.capacity() / 2)
+        if (Status s = publish_early(); !s.ok()) return s;
+    const std::int64_t open = unit_.box_bytes() + needed;
+    if (publisher_->collective() && (open > outbox.capacity() / 8 * 7 ||
+                                     publisher_->waiting_bytes() + open > file_.options.staging))
+        return no_room_for_boxes(v);
+    to = outbox.take(bytes);
+    if (to == nullptr && publisher_->publishes_alone() && !outbox.stuck()) {
+        if (Status s = publish_early(); !s.ok()) return s;
+        to = outbox.take(bytes);
+    }
+    if (to != nullptr) return {};
+    if (outbox.stuck()) return mismatch(Call::put, variable);
+    return outbox.no_memory() ? no_room(v) : no_room_for_boxes(v);
+}
+
+/// Hands over what is queued, in the middle of a step. @note Collective where publishing is
+Status QueueService::publish_early() {
+    if (Status s = poll(); !s.ok()) return s;
+    // Where ranks publish together, all of them do.
+    if (unit_.empty() && publisher_->publishes_alone()) return {};
+    unit_.publish_early();
+    return {};
+}
+
+/// Values that did not fit: told by the call that found them, and again to all ranks when they
+/// meet.
+Status QueueService::take_misfits(bool records) {
+    Status status = batch_.take_misfits(records);
+    if (misfit_.ok()) misfit_ = status;
+    return status;
+}
+
+Status QueueService::end_step() {
+    Agreed agreed;
+    const Status lost = batch_.check_deferred(true);
+    Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : poll();
+    if (!mine.ok()) return mine;
+    return end_step_agreed(lost, agreed);
+}
+
+Status QueueService::end_step_agreed(const Status& lost, const Agreed& agreed) {
+    if (!lost.ok()) {  // the other ranks have ended the step
+        publisher_->outbox().region().fail(lost);
+        return file_.keep(lost);
+    }
+    if (!batch_.boxed)
+        if (Status s = file_.check_next_record(batch_.record); !s.ok()) return file_.keep(s);
+    Status mine = queue_deferred(true, agreed);
+    if (mine.code == TW_EMISMATCH) return mine;
+    if (!unit_.publish(UnitKind::step)) return mismatch(Call::end_step, -1);
+    if (has_records_) ++batch_.record;
+    unit_.next_step();
+    ++file_.figures.steps;
+    Status misfit = take_misfits(true);
+    if (publisher_->in_calls()) {
+        if (Status s = publisher_->finish(file_.options.durable); !s.ok())
+            return file_.keep(std::move(s));
+        return agree_on_misfits(std::move(mine));
+    }
+    return mine.ok() ? misfit : mine;
+}
+
+/// Publishes what tw_sync or tw_close ends.
+Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
+    Status mine = queue_deferred(false, agreed);
+    // In a unit of their own: writers know by its kind that the file has boxes.
+    if (batch_.boxed)
+        if (Status s = publish_early(); mine.ok()) mine = std::move(s);
+    (void)unit_.publish(kind);  // all ranks are here, so none is stuck
+    unit_.meet();
+    return mine;
+}
+
+Status QueueService::write_rest(const Agreed& agreed) {
+    return agree_on_misfits(queue_rest(UnitKind::last, agreed));
+}
+
+/// The ranks meet: all learn of values that did not fit.
+Status QueueService::agree_on_misfits(Status mine) {
+    (void)take_misfits(false);
+    if (mine.ok()) mine = misfit_;
+    misfit_ = {};
+    return detail::agree(file_.team.world(), mine);
+}
+
+Status QueueService::sync(bool durable) {
+    Agreed agreed;
+    if (Status s = agree(Call::sync, -1, batch_.check_deferred(false), agreed); !s.ok()) return s;
+    return sync_agreed(agreed, durable);
+}
+
+Status QueueService::sync_agreed(const Agreed& agreed, bool durable) {
+    Status mine = queue_rest(UnitKind::fixed, agreed);
+    Status status = publisher_->finish(durable);
+    if (!status.ok()) return file_.keep(std::move(status));
+    unit_.gather();
+    return agree_on_misfits(std::move(mine));
+}
+
+Status QueueService::agree_to_close(Agreed& agreed) {
+    return agree(Call::close, -1, batch_.check_deferred(false), agreed);
+}
+
+Status QueueService::finish(bool durable) { return publisher_->finish(durable); }
+
+Status QueueService::close(bool good) {
+    return publisher_->close(good, good ? file_.late : LateAttributes{});
+}
+
+void QueueService::add_figures(FileFigures& f) const {
+    const WriteCounts counts = publisher_->counts();
+    f.write = counts.seconds;
+    f.bytes = counts.bytes;
+    f.writes = counts.calls;
+    const Outbox& outbox = publisher_->outbox();
+    f.queue_waits = outbox.waits;
+    f.queue_wait = outbox.wait_seconds;
+    f.queue_bytes = outbox.most_bytes;
+    f.staging_bytes = outbox.touched();
+}
+
+std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
+                                            Status& status) {
+    const FileOptions& options = file.options;
+    const QueuePlan queue = plan_queue(file);
+    std::unique_ptr<HeldData> data;
+    ServicePlan plan;
+    const auto describe = [&]() -> Status {
+        data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
+        plan = service_plan(file, target, *data);
+        return {};
+    };
+    status = alone(describe);
+    if (!status.ok())
+        status = failure(TW_ENOMEM,
+                         "{}: out of memory for the description of what this rank holds (rank {})",
+                         file.path, file.team.rank());
+    if (status = file.team.agree(status); !status.ok()) return nullptr;
+    plan.queue = queue.bytes;
+    plan.queue_limit = queue.limit;
+    plan.queue_grows = queue.grows;
+    std::int64_t words[] = {queue.holds_step ? 0 : 1, -queue.bytes};
+    file.team.all_reduce(words, Reduce::max);
+    const bool holds_step = words[0] == 0;
+    if (!holds_step && file.team.rank() == 0)
+        log::info(
+            "{}: a step exceeds the queue of {} bytes on some rank: variables are written in "
+            "parts, and all ranks must put them in the same order",
+            file.path, queue.bytes);
+    std::unique_ptr<Publisher> publisher;
+    if (options.service == "servers") {
+        const auto servers = static_cast<double>(file.session.port()->crew().servers.size());
+        const bool one = options.method == "serial";
+        plan.options.rate = static_cast<double>(options.bandwidth) / (one ? 1 : servers);
+        plan.options.one_writer = one;
+        publisher = make_served_file(file.team, *file.session.port(), plan, status);
+    } else if (Background* background = file.session.background(status); status.ok()) {
+        publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
+                                         *target.storage, status);
+        if (status.code == TW_ENOMEM) {
+            // Systems that keep the memory of processes apart can still write.
+            if (file.team.rank() == 0)
+                log::warn("{}: service=background is not possible, using inline: {}", file.path,
+                          status.text);
+            file.figures.service = file.options.service = "inline";
+        }
+    }
+    if (!status.ok()) return nullptr;
+    file.figures.writers = publisher->writers();
+    return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher),
+                                          holds_step, -words[1]);
+}
+
+std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,
+                                                std::vector<char> filled, std::vector<char> written,
+                                                Status& status) {
+    auto data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
+    const QueuePlan queue = plan_inline_queue(file);
+    ServicePlan plan = service_plan(file, target, *data);
+    if (file.options.method == "direct") {  // fills what no rank holds with this layout, too
+        plan.layout.method = "record";
+        plan.layout.writers = file.team.size();
+    }
+    plan.queue = queue.bytes;
+    auto publisher =
+        std::make_unique<BoxMessages>(file.team, plan, target.map, target.writers, *target.storage);
+    status = publisher->begin(batch.record, std::move(filled), std::move(written));
+    if (!status.ok()) return nullptr;
+    return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher), true,
+                                          queue.bytes);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,87 @@
+// The services that work on units: what is put goes to the queue, steps are published. Inline files
+// use it for boxes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "service/queue/held_data.hpp"
+#include "service/queue/open_unit.hpp"
+#include "service/queue/publisher.hpp"
+#include "service/queue/queue_plan.hpp"
+#include "service/service.hpp"
+
+namespace thalweg::detail {
+
+class QueueService final : public Service {
+public:
+    /// @param holds_step  whether a step fits into every rank's queue; else variables go in parts
+    /// @param least       bytes of the smallest queue of a rank
+    QueueService(FileContext& file, Batch& batch, std::unique_ptr<HeldData> data,
+                 std::unique_ptr<Publisher> publisher, bool holds_step, std::int64_t least);
+    ~QueueService() override;
+
+    Status put(Status checked, int variable, ArrayView view, bool deferred) override;
+    Status allow_boxes(int variable) const override { return check_boxes(file_, variable); }
+    Status check_room(int variable, std::span<const HeldBox> held, std::int64_t records) override;
+    Status put_box(const BoxPart& part) override;
+    Status take_misfits() override { return take_misfits(true); }
+    Status poll() override { return file_.keep(publisher_->outbox().failure()); }
+    Status agree_to_close(Agreed& agreed) override;
+    Status end_step() override;
+    Status sync(bool durable) override;
+    Status write_rest(const Agreed& agreed) override;
+    Status finish(bool durable) override;
+    Status close(bool good) override;
+    bool writes_any_time() const override { return !publisher_->in_calls(); }
+    bool finished() const override { return publisher_->outbox().drained(); }
+    void add_figures(FileFigures& figures) const override;
+
+    // For a file that turns to boxes.
+    /// What was put before in this step and copied elsewhere.
+    Status queue_variable(int variable, const ArrayView& view);
+    /// end_step() and sync() once the ranks have met and agreed.
+    Status end_step_agreed(const Status& lost, const Agreed& agreed);
+    Status sync_agreed(const Agreed& agreed, bool durable);
+
+private:
+    Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
+    Status queue_parts(int variable, const ArrayView* view);
+    Status queue_range(int variable, ElementRange range, const ArrayView& view, const char*& at);
+    Status queue_deferred(bool records, const Agreed& agreed);
+    Status queue_rest(UnitKind kind, const Agreed& agreed);
+    Status queue_whole(int variable, const ArrayView& view);
+    Status queue_box(const BoxPart& part, const Box& box);
+    Status room_for_box(int variable, std::int64_t bytes, std::int64_t needed, char*& to);
+    Status publish_early();
+    Status mismatch(Call call, int variable);
+    Status no_room(const Variable& v);
+    Status no_room_for_boxes(const Variable& v) const;
+    Status take_misfits(bool records);
+    Status agree_on_misfits(Status mine);
+
+    FileContext& file_;
+    Batch& batch_;
+    std::unique_ptr<HeldData> data_;
+    std::unique_ptr<Publisher> publisher_;
+    OpenUnit unit_;
+    bool together_;  ///< ranks agree before they publish
+    bool in_parts_;  ///< a step exceeds the queue: variables go in parts
+    std::int64_t part_bytes_;
+    bool has_records_ = false;
+    Status misfit_;  ///< of this rank, until all ranks have learnt of it
+};
+
+/// Services background and servers. Where the system has no shared memory for the first, the file's
+/// service becomes inline, and the result is null.
+/// @note Collective; the status is the same on every rank
+std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
+                                            Status& status);
+
+/// What a file with service inline needs for boxes. Local.
+/// @param filled, written  see Composer::go_on
+std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,
+                                                std::vector<char> filled, std::vector<char> written,
+                                                Status& status);
+
+}  // namespace thalweg::detail

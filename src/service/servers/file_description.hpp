@@ -1,0 +1,28 @@
+// What a server is told of a file.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "comm/segment.hpp"
+#include "comm/wire.hpp"
+#include "service/queue/publisher.hpp"
+
+namespace thalweg::detail {
+
+struct FileDescription {
+    ServicePlan plan;  ///< without definitions
+    Definitions definitions;
+    std::vector<SegmentName> regions;  ///< of each model rank
+};
+
+void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regions,
+                   WireWriter& out);
+FileDescription read_file(const std::vector<char>& bytes);
+
+/// Attributes set after the definitions ended: (variable or -1, attribute).
+void put_late(WireWriter& out, const LateAttributes& late);
+LateAttributes get_late(WireReader& in);
+
+void put_status(WireWriter& out, const Status& status);
+Status get_status(WireReader& in);
+
+}  // namespace thalweg::detail

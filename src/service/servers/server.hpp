@@ -1,0 +1,85 @@
+// A server: takes commands and parcels until the session ends. One thread, no blocking waits but
+// for the system's writes and the creation of files.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "service/queue/desk.hpp"
+#include "service/servers/crew.hpp"
+#include "service/servers/file_description.hpp"
+#include "service/servers/transport.hpp"
+
+namespace thalweg::detail {
+
+class Server {
+public:
+    /// @param peers     the servers' communicator, in the crew's order
+    /// @param doorbell  of this node
+    Server(const Crew& crew, int writer, Transport& transport, Comm& peers, Word& doorbell);
+
+    /// Until the session ends and nothing is left to do.
+    void serve();
+
+    /// One turn: a message, or a unit of some file.
+    /// @return whether there was something to do
+    bool turn();
+    bool ended() const { return ended_; }
+
+private:
+    struct Served final : DeskHost {
+        Served(Server& its_server, std::int64_t its_serial)
+            : server(its_server), serial(its_serial) {}
+        bool forwards() const override { return forwards_on; }
+        bool may_forward() override { return under_way < server.most_under_way(); }
+        void forward(std::span<const Parcel> parcels) override { server.forward(*this, parcels); }
+        void report() override { server.report(*this); }
+        void accepted(int feeder) override;
+        void between_pieces() override;
+
+        Server& server;
+        std::int64_t serial;
+        bool forwards_on = false;
+        FileDescription description;
+        FileMap map;
+        std::unique_ptr<Storage> storage;
+        Spaces spaces;
+        std::unique_ptr<Desk> desk;
+        std::int64_t marks_wanted = -1;  ///< a finish_file waits for them
+        bool durable = false;
+        std::int64_t under_way = 0;        ///< messages to other servers, not yet used
+        std::vector<std::int64_t> rounds;  ///< on the first server: of each
+    };
+
+    /// Bounds what waits on slower servers: a unit that is written there, and the next.
+    std::int64_t most_under_way() const {
+        return 2 * static_cast<std::int64_t>(crew_.servers.size());
+    }
+    Status named(Status status) const;
+    bool take_message();
+    void out_of_memory(const Message& message);
+    void handle(Message& message);
+    void open(Message& message);
+    void set_up(Served& served, Status& status);
+    void finish(std::int64_t serial, Served& served);
+    void count(std::int64_t serial, Served& served, bool durable);
+    void close(std::int64_t serial, Served& served, Message& message);
+    void reply(std::int64_t serial, const Status& status, Served* served);
+    void forward(Served& served, std::span<const Parcel> parcels);
+    void report(Served& served);
+    void tell_failed(std::int64_t serial, const Status& status);
+
+    const Crew& crew_;
+    int writer_;
+    Transport& transport_;
+    Comm& peers_;
+    Word& doorbell_;
+    int node_;
+    std::map<std::int64_t, Served> files_;
+    std::int64_t working_ = -1;       ///< the file that is being worked on
+    std::vector<Message> postponed_;  ///< closes of it
+    bool ended_ = false;
+};
+
+}  // namespace thalweg::detail

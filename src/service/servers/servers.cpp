@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/servers/servers.hpp"
+
+#include <algorithm>
+
+#include "comm/communicator.hpp"
+
+namespace thalweg::detail {
+
+std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_size, int number,
+                                       bool last, Status& status) {
+    if (number >= world->size()) {
+        status = failure(TW_ESETTING,
+                         "{} servers of {} ranks: at least one rank must be left to the model",
+                         number, world->size());
+        return nullptr;
+    }
+    std::unique_ptr<Servers> s(new Servers);
+    s->all_ = Team::make(std::move(world), node_size, status);
+    if (!status.ok()) return nullptr;
+    Comm& ranks = s->all_->world();
+    s->memory_ = s->all_->node().share(4096);
+    Status mine;
+    if (!s->memory_)
+        mine = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+    if (status = s->all_->agree(mine); !status.ok()) return nullptr;
+    s->crew_ = choose_crew(s->all_->topology(), ranks.size(), number, last);
+    const auto& servers = s->crew_.servers;
+    const auto at = std::find(servers.begin(), servers.end(), ranks.rank());
+    if (at != servers.end()) s->writer_ = static_cast<int>(at - servers.begin());
+    s->messages_ = ranks.split(0, ranks.rank());
+    s->part_ = ranks.split(s->is_server() ? 1 : 0, ranks.rank());
+    s->transport_ = make_mpi_transport(s->messages_->handle());
+    Word& doorbell = *reinterpret_cast<Word*>(s->memory_->data());
+    s->port_ = std::make_unique<Port>(s->crew_, *s->transport_, doorbell);
+    return s;
+}
+
+Servers::~Servers() {
+    if (messages_ && is_given_up(*messages_))
+        (void)transport_.release();  // what it has sent may never arrive, and is kept for that
+    else
+        end();
+}
+
+void Servers::give_up() { detail::give_up(all_->world()); }
+
+void Servers::serve() {
+    Server server(crew_, writer_, *transport_, *part_, port_->doorbell());
+    server.serve();
+    transport_->finish();
+}
+
+void Servers::end() {
+    if (ended_ || is_server() || !port_) return;
+    ended_ = true;
+    if (all_->rank() == crew_.models.front()) port_->end();
+    transport_->finish();
+}
+
+}  // namespace thalweg::detail

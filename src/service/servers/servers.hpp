@@ -1,0 +1,47 @@
+// The ranks of a session that were set aside, and what they share with the others.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "service/servers/served_file.hpp"
+#include "service/servers/server.hpp"
+
+namespace thalweg::detail {
+
+class Servers {
+public:
+    /// @param world  of model ranks and servers together
+    /// @param last   whether the last ranks serve, instead of some of every node
+    /// @note Collective over world; the status is the same on every rank
+    static std::unique_ptr<Servers> make(std::unique_ptr<Comm> world, int node_size, int number,
+                                         bool last, Status& status);
+    ~Servers();
+
+    bool is_server() const { return writer_ >= 0; }
+    /// On a server: works until end() is called on the model's side.
+    void serve();
+
+    // On model ranks
+    /// The model's communicator, once.
+    std::unique_ptr<Comm> take_model() { return std::move(part_); }
+    Port& port() { return *port_; }
+    /// See give_up(Comm&).
+    void give_up();
+    /// Lets the servers return. Every model rank calls it when its files are closed; all meet.
+    void end();
+
+private:
+    Servers() = default;
+    std::unique_ptr<Team> all_;
+    Crew crew_;
+    int writer_ = -1;             ///< this server's number
+    std::unique_ptr<Comm> part_;  ///< of the model ranks, or of the servers
+    std::unique_ptr<Comm> messages_;
+    std::unique_ptr<Memory> memory_;  ///< the node's doorbell
+    std::unique_ptr<Transport> transport_;
+    std::unique_ptr<Port> port_;
+    bool ended_ = false;
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/servers/transport.hpp"
+
+#include <cstring>
+#include <deque>
+#include <list>
+#include <mutex>
+
+#include "comm/clock.hpp"
+#include "comm/waiting.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr int tag = 7;
+constexpr std::size_t message_head_words = 3;  // kind, file, bytes of the body
+
+/// Counts are in words of 8 bytes, so that 16 GiB can go in one message.
+class MpiTransport final : public Transport {
+public:
+    explicit MpiTransport(MPI_Comm comm) : comm_(comm) { MPI_Comm_rank(comm, &rank_); }
+    ~MpiTransport() override {
+        for (Sent& s : sent_) MPI_Wait(&s.request, MPI_STATUS_IGNORE);
+    }
+    MpiTransport(const MpiTransport&) = delete;
+    MpiTransport& operator=(const MpiTransport&) = delete;
+
+    int address() const override { return rank_; }
+
+    void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
+        sent_.emplace_back();
+        Sent& s = sent_.back();
+        s.words.resize(message_head_words + (body.size() + 7) / 8);
+        s.words[0] = static_cast<std::int64_t>(kind);
+        s.words[1] = file;
+        s.words[2] = static_cast<std::int64_t>(body.size());
+        if (!body.empty())
+            std::memcpy(s.words.data() + message_head_words, body.data(), body.size());
+        MPI_Isend(s.words.data(), static_cast<int>(s.words.size()), MPI_INT64_T, to, tag, comm_,
+                  &s.request);
+        (void)idle();
+    }
+
+    bool receive(Message& message) override {
+        (void)idle();
+        int arrived = 0;
+        MPI_Message handle;
+        MPI_Status status;
+        MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &arrived, &handle, &status);
+        if (!arrived) return false;
+        int n = 0;
+        MPI_Get_count(&status, MPI_INT64_T, &n);
+        std::vector<std::int64_t> words(static_cast<std::size_t>(n));
+        MPI_Mrecv(words.data(), n, MPI_INT64_T, &handle, MPI_STATUS_IGNORE);
+        message.from = status.MPI_SOURCE;
+        message.kind = static_cast<MessageKind>(words[0]);
+        message.file = words[1];
+        const char* body = reinterpret_cast<const char*>(words.data() + message_head_words);
+        message.body.assign(body, body + words[2]);
+        return true;
+    }
+
+    bool idle() override {
+        for (auto s = sent_.begin(); s != sent_.end();) {
+            int done = 0;
+            MPI_Test(&s->request, &done, MPI_STATUS_IGNORE);
+            s = done ? sent_.erase(s) : std::next(s);
+        }
+        return sent_.empty();
+    }
+
+    /// Who has nothing left to send enters the barrier; its end says that nobody has.
+    void finish() override {
+        const Waiting waiting("the servers and all ranks to finish");
+        Message dropped;
+        while (!idle())
+            if (!receive(dropped)) sleep_seconds(50e-6);
+        MPI_Request closing = MPI_REQUEST_NULL;
+        MPI_Ibarrier(comm_, &closing);
+        for (int done = 0; !done;) {
+            if (!receive(dropped)) sleep_seconds(50e-6);
+            MPI_Test(&closing, &done, MPI_STATUS_IGNORE);
+        }
+        while (receive(dropped)) {
+        }
+    }
+
+private:
+    struct Sent {
+        std::vector<std::int64_t> words;
+        MPI_Request request = MPI_REQUEST_NULL;
+    };
+    MPI_Comm comm_;
+    int rank_ = 0;
+    std::list<Sent> sent_;
+};
+
+struct Switchboard {
+    std::mutex lock;
+    std::vector<std::deque<Message>> boxes;
+};
+
+class LocalTransport final : public Transport {
+public:
+    LocalTransport(std::shared_ptr<Switchboard> board, int address)
+        : board_(std::move(board)), address_(address) {}
+    int address() const override { return address_; }
+    void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
+        const std::lock_guard lock(board_->lock);
+        board_->boxes[static_cast<std::size_t>(to)].push_back(
+            {address_, kind, file, std::move(body)});
+    }
+    bool receive(Message& message) override {
+        const std::lock_guard lock(board_->lock);
+        auto& box = board_->boxes[static_cast<std::size_t>(address_)];
+        if (box.empty()) return false;
+        message = std::move(box.front());
+        box.pop_front();
+        return true;
+    }
+    bool idle() override { return true; }
+
+private:
+    std::shared_ptr<Switchboard> board_;
+    int address_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) {
+    return std::make_unique<MpiTransport>(comm);
+}
+
+std::vector<std::unique_ptr<Transport>> make_local_transports(int n) {
+    auto board = std::make_shared<Switchboard>();
+    board->boxes.resize(static_cast<std::size_t>(n));
+    std::vector<std::unique_ptr<Transport>> ends;
+    for (int i = 0; i < n; ++i) ends.push_back(std::make_unique<LocalTransport>(board, i));
+    return ends;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/staging.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "exchange/copy.hpp"
+
+namespace thalweg::detail {
+
+Staging::Staging(const FileContext& file) : file_(file) {
+    for (const Variable& v : file.definitions.variables) {
+        at_.push_back(bytes_);
+        const Decomposition& d = *v.decomposition;
+        const std::int64_t bytes =
+            (d.listed ? d.stored : d.held) * static_cast<std::int64_t>(v.element());
+        bytes_ += (bytes + 63) / 64 * 64;
+    }
+}
+
+Status Staging::copy(int variable, ArrayView& view, std::int64_t& misfits) {
+    const Variable& v = file_.variable(variable);
+    if (!memory_ && bytes_ > 0) {
+        memory_ = make_private_memory(static_cast<std::size_t>(bytes_));
+        if (!memory_)
+            return failure(TW_ENOMEM,
+                           "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
+                           file_.path, v.name, bytes_, file_.team.rank());
+    }
+    char* const to = memory_ ? memory_->data() + at_[static_cast<std::size_t>(variable)] : nullptr;
+    misfits = v.decomposition->listed ? copy_list(v, view, to) : copy_blocks(v, view, to);
+    view = {};
+    view.data = to;
+    view.type = v.type;
+    view.bare = true;
+    return {};
+}
+
+/// The held blocks, dense, one after another.
+std::int64_t Staging::copy_blocks(const Variable& v, const ArrayView& view, char* to) const {
+    const Decomposition& d = *v.decomposition;
+    const auto size = static_cast<std::int64_t>(v.element());
+    const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
+    char fill[8];
+    v.fill_value(fill);
+    std::vector<int> same(static_cast<std::size_t>(d.nd()));
+    std::iota(same.begin(), same.end(), 0);
+    std::int64_t misfits = 0;
+    for (std::size_t b = 0; b < d.blocks.size(); ++b) {
+        const Box& box = d.blocks[b];
+        if (box.volume() == 0) continue;
+        HeldBox held;
+        held.block = static_cast<int>(b);
+        const Strided from = locate(d, same, held, view);
+        Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
+        for (int i = 0; i < box.nd; ++i) stride[i] *= size;
+        misfits += file_.packers.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
+                                          kernel, fill);
+        to += box.volume() * size;
+    }
+    return misfits;
+}
+
+/// The array of a list as it is. What is in holes is not looked at.
+std::int64_t Staging::copy_list(const Variable& v, const ArrayView& view, char* to) const {
+    const Decomposition& d = *v.decomposition;
+    const auto size = static_cast<std::int64_t>(v.element());
+    const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
+    char fill[8];
+    v.fill_value(fill);
+    const std::vector<std::int64_t> extent = d.listed_extent();
+    Index dense = strides_of(extent);
+    for (std::int64_t& s : dense) s *= size;
+    const auto nd = static_cast<int>(extent.size());
+    if (d.listed->list->elements == d.listed->length) {
+        Index count{}, stride = view.stride;
+        std::copy(extent.begin(), extent.end(), count.begin());
+        if (view.dense)
+            for (int i = 0; i < nd; ++i)
+                stride[i] = dense[i] / size * static_cast<std::int64_t>(size_of(view.type));
+        return file_.packers.copy_box(nd, count, to, dense, view.data, stride, kernel, fill);
+    }
+    ArrayView copy;
+    copy.data = to;
+    copy.type = v.type;
+    std::int64_t misfits = 0;
+    for (const HeldBox& held : held_by(d, v.order, v.shape)) {
+        const Strided from = locate(d, v.order, held, view), into = locate(d, v.order, held, copy);
+        const int along = held.list->dims.back();
+        held.list->for_runs(held.box, [&](const Box& part, std::int64_t position, const Run&) {
+            misfits += copy_box(
+                part.nd, part.count, const_cast<char*>(into.base) + position * into.stride[along],
+                into.stride, from.base + position * from.stride[along], from.stride, kernel, fill);
+        });
+    }
+    return misfits;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,44 @@
+// The header of the classic formats, laid out by PnetCDF.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include "storage/storage.hpp"
+
+namespace thalweg::detail {
+
+/// A status for a PnetCDF code.
+Status pnetcdf_status(int code, const std::string& path, const std::string& what);
+
+/// NC_CLOBBER or NC_NOCLOBBER is added by the caller.
+int pnetcdf_mode(Format format);
+
+/**
+ * Defines everything in a new file and ends define mode, with `header_pad` free bytes behind the
+ * header: nc__enddef(ncid, header_pad, 4, 0, 4) in netCDF's terms.
+ */
+Status define_classic(int ncid, const std::string& path, const Definitions& definitions,
+                      const StorageOptions& options, FileMap& map);
+
+/// Creates a file with its header on this rank alone.
+Status create_classic_header(const std::string& path, const Definitions& definitions,
+                             const StorageOptions& options, FileMap& map);
+
+/// Adds attributes to a file on this rank alone; data move only if the reserved space is too small.
+Status add_attributes(const std::string& path, const Definitions& definitions, const FileMap& map,
+                      Format format, std::int64_t records,
+                      const std::vector<std::pair<int, Attribute>>& late);
+
+/// Counts the records that are kept of a file, and cuts off what lies behind them. On this rank
+/// alone; with `durable` for good.
+Status keep_records(const std::string& path, Format format, const FileMap& map,
+                    std::int64_t records, bool durable);
+
+/// Puts the number of records into a header.
+Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records);
+
+/// A file of no records ends before its record section; netCDF makes it whole.
+Status extend(const std::string& path, std::int64_t size);
+
+}  // namespace thalweg::detail

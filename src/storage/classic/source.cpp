@@ -1,0 +1,171 @@
+// The source of the classic formats: plain reads.
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/classic/source.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "comm/clock.hpp"
+#include "comm/waiting.hpp"
+#include "storage/classic/header_reader.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Bytes between two variables that are read over rather than skipped: the format's padding.
+constexpr std::int64_t largest_gap = 4;
+
+class ClassicSource final : public Source {
+public:
+    ClassicSource(Comm& comm, std::string path) : path_(std::move(path)), root_(comm.rank() == 0) {}
+    ~ClassicSource() override { ClassicSource::forget(); }
+
+    const char* format() const override { return name_of(header_.format); }
+    Order order(int) const override { return Order::big_endian; }
+    bool reads_behind() const override { return true; }
+    bool byte_of_any_sign() const override { return header_.format != Format::cdf5; }
+    const ClassicHeader* classic_header() const override { return &header_; }
+
+    Status open(Comm& comm, bool reader) {
+        Status status = get_header(comm, reader, header_, &definitions_);
+        records_ = header_.records;
+        return agree(comm, status);
+    }
+
+    Status refresh(Comm& comm) override {
+        ClassicHeader header;
+        Status status = get_header(comm, false, header, nullptr);
+        if (status.ok() && (header.format != header_.format || header.bytes != header_.bytes ||
+                            header.map.offset != header_.map.offset))
+            status = alone([&] {
+                return failure(TW_ESTATE, "{}: its definitions have changed; open it again", path_);
+            });
+        if (status = agree(comm, status); !status.ok()) return status;
+        header_ = std::move(header);
+        records_ = header_.records;
+        return {};
+    }
+
+    std::int64_t position(int variable, std::int64_t record) const override {
+        const auto at = static_cast<std::size_t>(variable);
+        return header_.map.offset[at] +
+               (definitions_.variables[at].record ? record * header_.map.record_bytes : 0);
+    }
+
+    Status check(int variable, std::int64_t record) const override {
+        const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+        const std::int64_t end =
+            position(variable, record) + v.elements() * static_cast<std::int64_t>(v.element());
+        if (end <= size_) return {};
+        return failure(TW_EIO,
+                       "the file is truncated: it has {} bytes, but the data end at byte {}", size_,
+                       end);
+    }
+
+    Status read(std::span<const ReadRange> ranges) override {
+        Stopwatch watch(counts_.seconds);
+        const Waiting system("the file system");
+        if (Status status = open_descriptor(); !status.ok()) return status;
+        for (std::size_t i = 0; i < ranges.size();) {
+            char* const to = ranges[i].to;
+            const int variable = ranges[i].variable;
+            const std::int64_t begin = begin_of(ranges[i]);
+            std::int64_t end = end_of(ranges[i]);
+            for (++i; i < ranges.size(); ++i) {
+                const std::int64_t next = begin_of(ranges[i]);
+                if (ranges[i].to - to != next - begin || next < end || next - end > largest_gap)
+                    break;
+                end = end_of(ranges[i]);
+            }
+            ++counts_.calls;
+            counts_.bytes += end - begin;
+            throttle_.begin();
+            Status status = read_fully(fd_, path_, to, end - begin, begin);
+            throttle_.moved(end - begin);
+            if (status.ok()) continue;
+            status.text +=
+                fmt::format(" (variable '{}')",
+                            definitions_.variables[static_cast<std::size_t>(variable)].name);
+            return status;
+        }
+        return {};
+    }
+
+    void forget() override {
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
+
+private:
+    std::int64_t element(const ReadRange& r) const {
+        return static_cast<std::int64_t>(
+            definitions_.variables[static_cast<std::size_t>(r.variable)].element());
+    }
+    std::int64_t begin_of(const ReadRange& r) const {
+        return position(r.variable, r.record) + r.first * element(r);
+    }
+    std::int64_t end_of(const ReadRange& r) const { return begin_of(r) + r.elements * element(r); }
+
+    /// Rank 0 reads it and tells the others. Returns this rank's own failure. @note Collective
+    Status get_header(Comm& comm, bool reader, ClassicHeader& header, Definitions* definitions) {
+        std::vector<char> bytes;
+        Status status = alone([&]() -> Status {
+            Status own;
+            if (root_ || reader) own = open_descriptor();
+            return root_ && own.ok() ? read_header(bytes) : own;
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
+        comm.broadcast(&size_, sizeof size_, 0);
+        comm.broadcast(bytes, 0);
+        return alone(
+            [&] { return parse_classic_header(bytes, size_, path_, header, definitions); });
+    }
+
+    Status open_descriptor() {
+        // A pipe without a writer would keep open() waiting.
+        if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
+    }
+
+    Status read_header(std::vector<char>& bytes) {
+        struct stat info {};
+        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+        if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", path_);
+        ClassicHeader header;
+        if (Status status = read_classic_header(fd_, path_, header); !status.ok()) return status;
+        bytes.resize(static_cast<std::size_t>(header.bytes));
+        Status status = read_fully(fd_, path_, bytes.data(), header.bytes, 0);
+        if (!status.ok()) return status;
+        // The size after the header: what is counted in it is in the file by then.
+        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+        size_ = info.st_size;
+        return {};
+    }
+
+    std::string path_;
+    bool root_;
+    int fd_ = -1;
+    std::int64_t size_ = 0;
+    ClassicHeader header_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_classic_source(Comm& comm, const std::string& path, bool reader,
+                                            Status& status) {
+    std::unique_ptr<ClassicSource> source;
+    status = alone([&]() -> Status {
+        source = std::make_unique<ClassicSource>(comm, path);
+        return {};
+    });
+    if (status = agree(comm, status); status.ok()) status = source->open(comm, reader);
+    if (!status.ok()) return nullptr;
+    return source;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/contents.hpp"
+
+#include <fcntl.h>
+#include <netcdf.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <map>
+#include <memory>
+
+#include "definitions/wire.hpp"
+#include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Data that HDF5 reads itself are read in boxes of about that size.
+constexpr std::int64_t box_bytes = 4 << 20;
+
+constexpr bool little = std::endian::native == std::endian::little;
+
+/// A handle of HDF5's and the function that closes it.
+class Handle {
+public:
+    Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+    ~Handle() {
+        if (id_ >= 0) close_(id_);
+    }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    operator hid_t() const { return id_; }
+
+private:
+    hid_t id_;
+    herr_t (*close_)(hid_t);
+};
+
+/// The definitions of a file, as netCDF-C tells them.
+class Definer {
+public:
+    Definer(int ncid, std::string path, Netcdf4Contents& to)
+        : ncid_(ncid), path_(std::move(path)), to_(to) {}
+
+    Status define() {
+        if (Status status = define_dims(); !status.ok()) return status;
+        int natts = 0, nvars = 0, groups = 0, format = 0;
+        int code = nc_inq_natts(ncid_, &natts);
+        if (code == NC_NOERR) code = nc_inq_nvars(ncid_, &nvars);
+        if (code == NC_NOERR) code = nc_inq_grps(ncid_, &groups, nullptr);
+        if (code == NC_NOERR) code = nc_inq_format(ncid_, &format);
+        if (code == NC_NOERR)
+            code = define_attributes(NC_GLOBAL, natts, to_.definitions.attributes);
+        to_.groups = groups > 0;
+        to_.format =
+            format == NC_FORMAT_NETCDF4_CLASSIC ? Format::netcdf4_classic : Format::netcdf4;
+        if (code != NC_NOERR) return wrong(code);
+        for (int i = 0; i < nvars; ++i)
+            if (Status status = define_variable(i); !status.ok()) return status;
+        return {};
+    }
+
+private:
+    Status wrong(int code) const {
+        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read its header: {}",
+                       path_, nc_strerror(code));
+    }
+
+    Status define_dims() {
+        int n = 0, open = 0;
+        int code = nc_inq_dimids(ncid_, &n, nullptr, 0);
+        std::vector<int> ids(static_cast<std::size_t>(std::max(n, 0)));
+        if (code == NC_NOERR && n > 0) code = nc_inq_dimids(ncid_, &n, ids.data(), 0);
+        if (code == NC_NOERR) code = nc_inq_unlimdims(ncid_, &open, nullptr);
+        std::vector<int> unlimited(static_cast<std::size_t>(std::max(open, 0)));
+        if (code == NC_NOERR && open > 0) code = nc_inq_unlimdims(ncid_, &open, unlimited.data());
+        for (std::size_t i = 0; i < ids.size() && code == NC_NOERR; ++i) {
+            char name[NC_MAX_NAME + 1] = {};
+            std::size_t length = 0;
+            code = nc_inq_dim(ncid_, ids[i], name, &length);
+            if (code != NC_NOERR) break;
+            if (length > std::size_t(INT64_MAX))
+                return failure(TW_EFORMAT, "{}: dimension '{}' has length {}", path_, name, length);
+            numbers_[ids[i]] = static_cast<int>(i);
+            const bool grows =
+                std::find(unlimited.begin(), unlimited.end(), ids[i]) != unlimited.end();
+            lengths_.push_back(static_cast<std::int64_t>(length));
+            to_.definitions.dims.push_back({name, lengths_.back()});
+            if (record_ >= 0 || (!grows && length > 0)) continue;
+            record_ = static_cast<int>(i);
+            to_.definitions.dims.back().length = 0;
+            to_.records = lengths_.back();
+        }
+        return code == NC_NOERR ? Status{} : wrong(code);
+    }
+
+    Status define_variable(int id) {
+        char name[NC_MAX_NAME + 1] = {};
+        nc_type type = 0;
+        int nd = 0, natts = 0;
+        int code = nc_inq_varndims(ncid_, id, &nd);
+        std::vector<int> dims(static_cast<std::size_t>(std::max(nd, 0)) + 1);
+        if (code == NC_NOERR) code = nc_inq_var(ncid_, id, name, &type, &nd, dims.data(), &natts);
+        if (code != NC_NOERR) return wrong(code);
+        Variable v;
+        StoredVariable stored;
+        v.name = name;
+        v.type = valid_type(type) ? static_cast<tw_type>(type) : tw_type{};
+        if (!valid_type(type)) {
+            char word[NC_MAX_NAME + 1] = "unknown";
+            std::size_t size = 0;
+            (void)nc_inq_type(ncid_, type, word, &size);
+            stored.why = fmt::format("it is of type {}", word);
+        }
+        std::int64_t bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(v.element()));
+        for (int d = 0; d < nd; ++d) {
+            const auto found = numbers_.find(dims[static_cast<std::size_t>(d)]);
+            if (found == numbers_.end())
+                return failure(TW_EFORMAT, "{}: variable '{}' has an undefined dimension", path_,
+                               name);
+            v.dims.push_back(found->second);
+            if (d == 0 && found->second == record_) {
+                v.record = true;
+                continue;
+            }
+            v.shape.push_back(lengths_[static_cast<std::size_t>(found->second)]);
+            if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(1, v.shape.back()), &bytes) ||
+                bytes > INT64_MAX / 16)
+                return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", path_, name);
+        }
+        code = define_attributes(id, natts, v.attributes);
+        if (code == NC_NOERR && valid_type(type)) {
+            int no_fill = 0;
+            code = nc_inq_var_fill(ncid_, id, &no_fill, stored.beyond.data());
+        }
+        if (code != NC_NOERR) return wrong(code);
+        to_.definitions.variables.push_back(std::move(v));
+        to_.stored.push_back(std::move(stored));
+        return {};
+    }
+
+    int define_attributes(int variable, int n, std::vector<Attribute>& attributes) {
+        int code = NC_NOERR;
+        for (int i = 0; i < n && code == NC_NOERR; ++i) {
+            char name[NC_MAX_NAME + 1] = {};
+            nc_type type = 0;
+            std::size_t length = 0;
+            code = nc_inq_attname(ncid_, variable, i, name);
+            if (code == NC_NOERR) code = nc_inq_att(ncid_, variable, name, &type, &length);
+            if (code != NC_NOERR) break;
+            Attribute a;
+            a.name = name;
+            a.n = static_cast<std::int64_t>(length);
+            a.type = valid_type(type) ? static_cast<tw_type>(type) : tw_type{};
+            if (type == NC_STRING && length == 1) {
+                char* text = nullptr;
+                code = nc_get_att_string(ncid_, variable, name, &text);
+                if (code == NC_NOERR) {
+                    const std::string value = text == nullptr ? "" : text;
+                    a.type = TW_CHAR;
+                    a.n = static_cast<std::int64_t>(value.size());
+                    a.values.assign(value.begin(), value.end());
+                    (void)nc_free_string(1, &text);
+                }
+            } else if (valid_type(type)) {
+                a.values.resize(length * size_of(a.type));
+                if (length > 0) code = nc_get_att(ncid_, variable, name, a.values.data());
+            }
+            attributes.push_back(std::move(a));
+        }
+        return code;
+    }
+
+    int ncid_;
+    std::string path_;
+    Netcdf4Contents& to_;
+    std::map<int, int> numbers_;  ///< netCDF-C's number of a dimension -> ours
+    std::vector<std::int64_t> lengths_;
+    int record_ = -1;
+};
+
+struct FileType {
+    hid_t little, big;
+};
+
+/// netCDF's types as HDF5 files have them.
+FileType file_type(tw_type type) {
+    switch (type) {
+        case TW_BYTE: return {H5T_STD_I8LE, H5T_STD_I8BE};
+        case TW_CHAR: break;
+        case TW_SHORT: return {H5T_STD_I16LE, H5T_STD_I16BE};
+        case TW_INT: return {H5T_STD_I32LE, H5T_STD_I32BE};
+        case TW_FLOAT: return {H5T_IEEE_F32LE, H5T_IEEE_F32BE};
+        case TW_DOUBLE: return {H5T_IEEE_F64LE, H5T_IEEE_F64BE};
+        case TW_UBYTE: return {H5T_STD_U8LE, H5T_STD_U8BE};
+        case TW_USHORT: return {H5T_STD_U16LE, H5T_STD_U16BE};
+        case TW_UINT: return {H5T_STD_U32LE, H5T_STD_U32BE};
+        case TW_INT64: return {H5T_STD_I64LE, H5T_STD_I64BE};
+        case TW_UINT64: return {H5T_STD_U64LE, H5T_STD_U64BE};
+    }
+    return {H5I_INVALID_HID, H5I_INVALID_HID};
+}
+
+/// Whether elements are in the file as they are in memory, but for their byte order.
+bool is_plain(tw_type type, hid_t in_file, bool& big_endian) {
+    if (type == TW_CHAR)
+        return H5Tget_class(in_file) == H5T_STRING && H5Tis_variable_str(in_file) == 0 &&
+               H5Tget_size(in_file) == 1;
+    const FileType known = file_type(type);
+    big_endian = size_of(type) > 1 && H5Tequal(in_file, known.big) > 0;
+    return big_endian || H5Tequal(in_file, known.little) > 0;
+}
+
+Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
+    const int n = H5Pget_nfilters(properties);
+    for (int i = 0; i < n; ++i) {
+        unsigned flags = 0, config = 0;
+        std::size_t count = 1;
+        unsigned value = 0;
+        const H5Z_filter_t id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &count,
+                                               &value, 0, nullptr, &config);
+        if (id < 0) return failure(TW_EFORMAT, "HDF5 cannot read its filters");
+        StoredFilter filter{id, 1};
+        if (id == H5Z_FILTER_SHUFFLE)
+            filter.element =
+                count > 0 ? static_cast<std::int32_t>(value) : static_cast<std::int32_t>(element);
+        v.filters.push_back(filter);
+    }
+    if (can_undo(v.filters)) return {};
+    for (const StoredFilter& f : v.filters)
+        if (H5Zfilter_avail(f.id) <= 0)
+            return failure(TW_EUNSUPPORTED, "it needs the HDF5 filter {}, which is not available",
+                           f.id);
+    v.way = StoredVariable::Way::hdf5;
+    return {};
+}
+
+/// What a data set says of its elements. The text of a failure is why they cannot be read.
+Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) {
+    const auto element = static_cast<std::int64_t>(variable.element());
+    const Handle space(H5Dget_space(set), H5Sclose), type(H5Dget_type(set), H5Tclose),
+        properties(H5Dget_create_plist(set), H5Pclose);
+    if (space < 0 || type < 0 || properties < 0)
+        return failure(TW_EFORMAT, "HDF5 cannot read its type and shape");
+    const int nd = H5Sget_simple_extent_ndims(space);
+    if (H5Sget_simple_extent_type(space) == H5S_NULL || nd < 0 || nd > H5S_MAX_RANK ||
+        static_cast<std::size_t>(nd) != variable.dims.size())
+        return failure(TW_EUNSUPPORTED, "its dimensions in HDF5 differ from those in netCDF");
+    std::array<hsize_t, H5S_MAX_RANK> length{};
+    H5Sget_simple_extent_dims(space, length.data(), nullptr);
+    for (int d = 0; d < nd; ++d)
+        v.extent.push_back(static_cast<std::int64_t>(
+            std::min<hsize_t>(length[static_cast<std::size_t>(d)], INT64_MAX)));
+
+    bool big_endian = false;
+    const bool plain =
+        is_plain(variable.type, type, big_endian) && (little || big_endian || element == 1);
+    const H5D_layout_t layout = H5Pget_layout(properties);
+    v.way = StoredVariable::Way::hdf5;
+    if (layout == H5D_CHUNKED) {
+        if (H5Pget_chunk(properties, H5S_MAX_RANK, length.data()) != nd)
+            return failure(TW_EFORMAT, "HDF5 cannot read its chunk shape");
+        std::int64_t bytes = element;
+        for (int d = 0; d < nd; ++d) {
+            const hsize_t n = length[static_cast<std::size_t>(d)];
+            if (n == 0 || n > UINT32_MAX ||
+                __builtin_mul_overflow(bytes, static_cast<std::int64_t>(n), &bytes) ||
+                bytes > (std::int64_t(1) << 35))
+                return failure(TW_EFORMAT, "its chunks are too large");
+            v.chunk.push_back(static_cast<std::int64_t>(n));
+        }
+        if (plain) v.way = StoredVariable::Way::chunks;
+        if (Status status = filters_of(properties, element, v); !status.ok()) return status;
+    } else if (layout == H5D_CONTIGUOUS && plain && !variable.record &&
+               v.extent == variable.shape && H5Pget_external_count(properties) == 0) {
+        const haddr_t address = H5Dget_offset(set);
+        v.way = StoredVariable::Way::range;
+        v.address = address == HADDR_UNDEF ? -1 : static_cast<std::int64_t>(address);
+    } else if (layout != H5D_CONTIGUOUS && layout != H5D_COMPACT) {
+        return failure(TW_EUNSUPPORTED, "its data are in other files (virtual data set)");
+    }
+    if (v.chunk.empty()) {
+        v.chunk = v.extent;
+        for (std::int64_t& n : v.chunk) n = std::max<std::int64_t>(n, 1);
+        for (std::size_t d = 0; d < v.chunk.size(); ++d)
+            while (v.chunk[d] > 1 && volume(v.chunk) > box_bytes / element)
+                v.chunk[d] = (v.chunk[d] + 1) / 2;
+    }
+    v.big_endian = big_endian && v.way != StoredVariable::Way::hdf5;
+
+    H5D_fill_value_t defined{};
+    if (H5Pfill_value_defined(properties, &defined) >= 0 && defined != H5D_FILL_VALUE_UNDEFINED &&
+        H5Tget_size(type) <= v.fill.size() && v.way != StoredVariable::Way::hdf5)
+        H5Pget_fill_value(properties, type, v.fill.data());
+    if (v.big_endian && little)
+        std::reverse(v.beyond.begin(), v.beyond.begin() + static_cast<std::ptrdiff_t>(element));
+    return {};
+}
+
+/// By the names that netCDF-C gives (NetCDF-4 format specification, "Coordinate variables").
+std::string name_in_hdf5(hid_t file, const std::string& name) {
+    const std::string other = "_nc4_non_coord_" + name;
+    return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
+}
+
+void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
+    const QuietHdf5 quiet;
+    contents.size = view.size();
+    for (std::size_t i = 0; i < contents.stored.size(); ++i) {
+        StoredVariable& v = contents.stored[i];
+        const Variable& variable = contents.definitions.variables[i];
+        if (!v.why.empty()) continue;
+        v.name = name_in_hdf5(view.id(), variable.name);
+        const Handle set(H5Dopen2(view.id(), v.name.c_str(), H5P_DEFAULT), H5Dclose);
+        const Status described = set < 0 ? failure(TW_EFORMAT, "HDF5 cannot open it")
+                                         : describe_storage(set, variable, v);
+        if (described.ok()) continue;
+        v.way = StoredVariable::Way::none;
+        v.why = described.text;
+    }
+}
+
+/// By flock(2), as HDF5 locks what it writes.
+bool is_locked(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return false;
+    const bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(fd);
+    return locked;
+}
+
+Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& contents) {
+    const QuietHdf5 quiet;
+    int ncid = 0;
+    int code = nc_open(path.c_str(), NC_NOWRITE, &ncid);
+    if (code != NC_NOERR && is_locked(path))
+        return failure(TW_EINUSE,
+                       "{}: locked by HDF5: another program is writing it "
+                       "(set HDF5_USE_FILE_LOCKING=FALSE in the environment to read it anyway)",
+                       path);
+    if (code != NC_NOERR)
+        return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
+                                  "{}: netCDF cannot open it: {}", path, nc_strerror(code)));
+    Status status = alone([&] { return Definer(ncid, path, contents).define(); });
+    code = nc_close(ncid);
+    if (status.ok() && code != NC_NOERR)
+        status = failure(TW_EFORMAT, "{}: netCDF cannot close it: {}", path, nc_strerror(code));
+    return status;
+}
+
+}  // namespace
+
+Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents) {
+    Status defined = read_definitions_by_netcdf(path, contents);
+    // After netCDF-C: in a file under way, the records that it has counted are there to be found.
+    Status status;
+    const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
+    if (!view) return status;  // HDF5 says better than netCDF-C what is wrong with a file
+    if (!defined.ok()) return defined;
+    read_storage(*view, contents);
+    return view->refused();
+}
+
+std::vector<char> to_bytes(const Netcdf4Contents& c) {
+    WireWriter out;
+    out.put(c.records);
+    out.put(c.size);
+    out.put(c.format);
+    out.put(c.groups);
+    put_dims(out, c.definitions.dims);
+    put_attributes(out, c.definitions.attributes);
+    out.put(static_cast<std::uint64_t>(c.stored.size()));
+    for (std::size_t i = 0; i < c.stored.size(); ++i) {
+        put_variable(out, c.definitions.variables[i]);
+        const StoredVariable& s = c.stored[i];
+        out.put(s.way);
+        out.put(s.why);
+        out.put(s.name);
+        out.put(s.big_endian);
+        out.put(s.address);
+        out.put(s.extent);
+        out.put(s.chunk);
+        out.put(s.filters);
+        out.put(s.fill);
+        out.put(s.beyond);
+    }
+    return std::move(out.bytes);
+}
+
+Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
+    WireReader in(bytes);
+    Netcdf4Contents c;
+    c.records = in.get<std::int64_t>();
+    c.size = in.get<std::int64_t>();
+    c.format = in.get<Format>();
+    c.groups = in.get<bool>();
+    c.definitions.dims = get_dims(in);
+    c.definitions.attributes = get_attributes(in);
+    c.stored.resize(in.get<std::uint64_t>());
+    c.definitions.variables.resize(c.stored.size());
+    for (std::size_t i = 0; i < c.stored.size(); ++i) {
+        c.definitions.variables[i] = get_variable(in);
+        StoredVariable& s = c.stored[i];
+        s.way = in.get<StoredVariable::Way>();
+        s.why = in.get_text();
+        s.name = in.get_text();
+        s.big_endian = in.get<bool>();
+        s.address = in.get<std::int64_t>();
+        s.extent = in.get_many<std::vector<std::int64_t>>();
+        s.chunk = in.get_many<std::vector<std::int64_t>>();
+        s.filters = in.get_many<std::vector<StoredFilter>>();
+        s.fill = in.get<FillValue>();
+        s.beyond = in.get<FillValue>();
+    }
+    return c;
+}
+
+}  // namespace thalweg::detail

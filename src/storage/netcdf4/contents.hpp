@@ -1,0 +1,55 @@
+// What a netCDF-4 file holds, as its readers need to know it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/netcdf4/filters.hpp"
+#include "storage/storage.hpp"
+
+namespace thalweg::detail {
+
+/// How HDF5 keeps the elements of a variable.
+struct StoredVariable {
+    enum class Way : char {
+        none,    ///< they cannot be read: `why`
+        range,   ///< side by side
+        chunks,  ///< in chunks whose filters we undo
+        hdf5,    ///< HDF5 reads them, in boxes that are taken for chunks, and converts them
+    };
+    Way way = Way::none;
+    std::string why;
+    std::string name;  ///< of the data set
+    bool big_endian = false;
+    std::int64_t address = -1;         ///< of a range; -1: never written
+    std::vector<std::int64_t> extent;  ///< of the data set, the record dimension included
+    std::vector<std::int64_t> chunk;
+    std::vector<StoredFilter> filters;
+    /// What stands for elements that were never written, and for those beyond the extent, in the
+    /// byte order in which they are read.
+    FillValue fill{}, beyond{};
+};
+
+struct Netcdf4Contents {
+    Definitions definitions;  ///< of the root group; without decompositions
+    std::vector<StoredVariable> stored;
+    std::int64_t records = 0;
+    std::int64_t size = 0;  ///< of the file
+    Format format = Format::netcdf4;
+    bool groups = false;  ///< whether there are others than the root group
+};
+
+/**
+ * Reads them on this rank alone: the definitions by netCDF-C, the rest by HDF5. Variables and
+ * attributes of types that netCDF's classic model does not know get the type 0; a single string is
+ * text. The record dimension is the first one without a fixed length; others have the length they
+ * have.
+ * @return TW_OK, TW_EIO, TW_EFORMAT
+ */
+Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents);
+
+std::vector<char> to_bytes(const Netcdf4Contents& contents);
+Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes);
+
+}  // namespace thalweg::detail

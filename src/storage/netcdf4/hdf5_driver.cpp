@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/hdf5_driver.hpp"
+
+#include <cstring>
+#include <new>
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
+
+namespace thalweg::detail {
+
+QuietHdf5::QuietHdf5() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+QuietHdf5::~QuietHdf5() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+Status hdf5_failure(const std::string& path, const std::string& what) {
+    std::string text;
+    const auto take = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
+        if (error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
+        return 0;
+    };
+    // The last one is the cause.
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take, &text);
+    return failure(TW_EIO, "{}: {}: HDF5: {}", path, what, text);
+}
+
+/// The functions that HDF5 calls with a structure of ours.
+struct Hdf5Driver::Table {
+    H5FD_t base;
+    Hdf5Driver* driver;
+
+    static Hdf5Driver& of(const H5FD_t* f) { return *reinterpret_cast<const Table*>(f)->driver; }
+    static Calls& calls(const H5FD_t* f) { return of(f).calls_; }
+
+    static H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
+        auto* table = new (std::nothrow) Table{};  // HDF5 bears no exceptions
+        if (table == nullptr) return nullptr;
+        std::memcpy(&table->driver, H5Pget_driver_info(access), sizeof table->driver);
+        return &table->base;
+    }
+    static herr_t close(H5FD_t* f) {
+        delete reinterpret_cast<Table*>(f);
+        return 0;
+    }
+    static herr_t query(const H5FD_t*, unsigned long* flags) {
+        *flags = H5FD_FEAT_IGNORE_DRVRINFO;
+        return 0;
+    }
+    static haddr_t alloc(H5FD_t* f, H5FD_mem_t type, hid_t, hsize_t bytes) {
+        const std::int64_t at = calls(f).allocate(type, static_cast<std::int64_t>(bytes));
+        return at < 0 ? HADDR_UNDEF : static_cast<haddr_t>(at);
+    }
+    static herr_t free(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, hsize_t) { return 0; }
+    static haddr_t get_end(const H5FD_t* f, H5FD_mem_t) { return static_cast<haddr_t>(of(f).end_); }
+    static herr_t set_end(H5FD_t* f, H5FD_mem_t, haddr_t end) {
+        of(f).end_ = static_cast<std::int64_t>(end);
+        return 0;
+    }
+    static haddr_t get_file_end(const H5FD_t* f, H5FD_mem_t) {
+        const std::int64_t size = calls(f).size();
+        return size < 0 ? HADDR_UNDEF : static_cast<haddr_t>(size);
+    }
+    static herr_t read(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes, void* to) {
+        return calls(f).read(type, static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes),
+                             static_cast<char*>(to))
+                   ? 0
+                   : -1;
+    }
+    static herr_t write(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes,
+                        const void* from) {
+        return calls(f).write(type, static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes),
+                              static_cast<const char*>(from))
+                   ? 0
+                   : -1;
+    }
+
+    static H5FD_class_t make() {
+        H5FD_class_t c{};
+#if H5_VERSION_GE(1, 13, 0)
+        c.version = H5FD_CLASS_VERSION;
+        c.value = static_cast<H5FD_class_value_t>(600);  // of those for the library's users
+#endif
+        c.name = "thalweg";
+        c.maxaddr = std::uint64_t(1) << 62;
+        c.fc_degree = H5F_CLOSE_WEAK;
+        c.fapl_size = sizeof(Hdf5Driver*);
+        c.open = open;
+        c.close = close;
+        c.query = query;
+        c.alloc = alloc;
+        c.free = free;
+        c.get_eoa = get_end;
+        c.set_eoa = set_end;
+        c.get_eof = get_file_end;
+        c.read = read;
+        c.write = write;
+        return c;
+    }
+};
+
+Status Hdf5Driver::open(unsigned access) {
+    const QuietHdf5 quiet;
+    const H5FD_class_t table = Table::make();
+    driver_ = H5FDregister(&table);
+    const hid_t properties = H5Pcreate(H5P_FILE_ACCESS);
+    const Hdf5Driver* self = this;
+    if (driver_ >= 0 && H5Pset_driver(properties, driver_, &self) >= 0)
+        id_ = H5Fopen(path_.c_str(), access, properties);
+    const Status status = id_ >= 0 ? Status{} : failed("cannot open");
+    H5Pclose(properties);
+    return status;
+}
+
+Status Hdf5Driver::close() {
+    const QuietHdf5 quiet;
+    Status status;
+    if (id_ >= 0 && H5Fclose(id_) < 0) status = failed("cannot close");
+    if (driver_ >= 0) H5FDunregister(driver_);
+    id_ = driver_ = H5I_INVALID_HID;
+    return status;
+}
+
+Status Hdf5Driver::failed(const std::string& what) const {
+    const std::string trouble = calls_.trouble();
+    if (trouble.empty()) return hdf5_failure(path_, what);
+    return failure(TW_EIO, "{}: {}: {}", path_, what, trouble);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/hdf5_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "storage/netcdf4/page.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Readers that come in between must find what was there before or what is there now: first what
+/// nothing points to yet, then the superblock, which tells how far the file reaches; then indices,
+/// their upper nodes first, as a node that was split has given its right half away; then headers,
+/// which tell how long the variables are.
+int order_of(H5FD_mem_t type, const std::vector<char>& bytes) {
+    if (type == H5FD_MEM_SUPER) return 0;
+    if (type != H5FD_MEM_BTREE) return type == H5FD_MEM_OHDR ? 1000 : 900;
+    constexpr std::size_t level = 5;  // of a node of version 1, which begins "TREE"
+    const bool node = bytes.size() > level && std::memcmp(bytes.data(), "TREE", 4) == 0;
+    return node ? 500 - static_cast<unsigned char>(bytes[level]) : 600;
+}
+
+}  // namespace
+
+std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, std::function<Room()> next_room,
+                                         Status& status) {
+    std::unique_ptr<Hdf5File> file(new Hdf5File(path, std::move(next_room)));
+    file->fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file->fd_ < 0) {
+        status = system_failure(path, "cannot open for writing");
+        return nullptr;
+    }
+    status = file->driver_.open(H5F_ACC_RDWR);
+    if (!status.ok()) return nullptr;
+    return file;
+}
+
+Hdf5File::~Hdf5File() {
+    (void)driver_.close();
+    if (fd_ >= 0) ::close(fd_);
+}
+
+std::int64_t Hdf5File::size() const {
+    struct stat info {};
+    return fstat(fd_, &info) == 0 ? std::max<std::int64_t>(info.st_size, driver_.end()) : -1;
+}
+
+std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
+    std::int64_t at = expected_;
+    if (type == H5FD_MEM_DRAW) {
+        expected_ = -1;
+        if (at < 0) return -1;
+    } else {
+        // A page is written whole or not at all, even by a process that is killed.
+        const auto place = [&] {
+            at = rounded(room_.begin, 8);
+            if (bytes <= page && at / page != (at + bytes - 1) / page) at = rounded(at, page);
+            return at + bytes <= room_.end;
+        };
+        if (!place()) {
+            room_ = next_room_();
+            if (!place()) return -1;
+        }
+        room_.begin = at + bytes;
+        fresh_.push_back({at, at + bytes});
+    }
+    driver_.reach(at + bytes);
+    return at;
+}
+
+bool Hdf5File::write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, const char* from) {
+    if (type == H5FD_MEM_DRAW)
+        data_address_ = address;
+    else
+        change(type, address, from, bytes);
+    return true;
+}
+
+bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* to) {
+    for (std::int64_t done = 0; done < bytes;) {
+        const ssize_t n =
+            pread(fd_, to + done, static_cast<std::size_t>(bytes - done), address + done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            trouble_ = system_words(errno);
+            return false;
+        }
+        if (n == 0) {
+            std::memset(to + done, 0, static_cast<std::size_t>(bytes - done));
+            break;
+        }
+        done += n;
+    }
+    auto it = changes_.upper_bound(address);
+    if (it != changes_.begin()) --it;
+    for (; it != changes_.end() && it->first < address + bytes; ++it) {
+        const std::int64_t begin = std::max(address, it->first);
+        const std::int64_t end = std::min(
+            address + bytes, it->first + static_cast<std::int64_t>(it->second.bytes.size()));
+        if (begin < end)
+            std::memcpy(to + (begin - address), it->second.bytes.data() + (begin - it->first),
+                        static_cast<std::size_t>(end - begin));
+    }
+    return true;
+}
+
+/// Takes the place of what was there: of room that HDF5 has given back and taken again, the parts
+/// may be cut otherwise.
+void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes) {
+    const std::int64_t end = address + bytes;
+    auto it = changes_.upper_bound(address);
+    if (it != changes_.begin()) --it;
+    while (it != changes_.end() && it->first < end) {
+        const std::int64_t first = it->first;
+        const std::int64_t last = first + static_cast<std::int64_t>(it->second.bytes.size());
+        if (last <= address) {
+            ++it;
+            continue;
+        }
+        Change old = std::move(it->second);
+        it = changes_.erase(it);
+        if (last > end)
+            it = changes_.insert_or_assign(
+                it, end, Change{old.type, {old.bytes.end() - (last - end), old.bytes.end()}});
+        if (first < address) {
+            old.bytes.resize(static_cast<std::size_t>(address - first));
+            changes_[first] = std::move(old);
+        }
+    }
+    changes_[address] = {type, {data, data + bytes}};
+}
+
+bool Hdf5File::is_fresh(std::int64_t address) const {
+    return std::any_of(fresh_.begin(), fresh_.end(),
+                       [&](const Room& r) { return r.begin <= address && address < r.end; });
+}
+
+Status Hdf5File::write_changes(bool durable) {
+    NoSizeSignal guard;
+    struct stat info {};
+    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+    const std::int64_t end = driver_.end();
+    while (info.st_size < end && ftruncate(fd_, end) != 0)
+        if (errno != EINTR)
+            return system_failure(path_, fmt::format("cannot extend to {} bytes", end));
+    std::vector<std::pair<std::int64_t, const Change*>> order;
+    for (const auto& [address, change] : changes_) {
+        if (!is_fresh(address)) {
+            order.emplace_back(address, &change);
+            continue;
+        }
+        Status status = write_fully(fd_, path_, change.bytes.data(),
+                                    static_cast<std::int64_t>(change.bytes.size()), address);
+        if (!status.ok()) return status;
+    }
+    if (durable)
+        if (Status status = sync_file(fd_, path_); !status.ok()) return status;
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return order_of(a.second->type, a.second->bytes) <
+               order_of(b.second->type, b.second->bytes);
+    });
+    for (const auto& [address, change] : order) {
+        Status status = write_fully(fd_, path_, change->bytes.data(),
+                                    static_cast<std::int64_t>(change->bytes.size()), address);
+        if (!status.ok()) return status;
+    }
+    changes_.clear();
+    fresh_.clear();
+    return durable ? sync_file(fd_, path_) : Status{};
+}
+
+Status Hdf5File::commit(bool durable) {
+    const QuietHdf5 quiet;
+    if (H5Fflush(id(), H5F_SCOPE_LOCAL) < 0) return driver_.failed("cannot write the HDF5 index");
+    return write_changes(durable);
+}
+
+Status Hdf5File::close() {
+    if (Status status = driver_.close(); !status.ok()) return status;
+    Status status = write_changes(false);
+    // What a failed step left behind.
+    const std::int64_t end = driver_.end();
+    while (status.ok() && ftruncate(fd_, end) != 0)
+        if (errno != EINTR)
+            status = system_failure(path_, fmt::format("cannot set its size to {} bytes", end));
+    if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())
+        status = system_failure(path_, "cannot close");
+    return status;
+}
+
+Status Hdf5File::copy(std::int64_t from, std::int64_t to, std::int64_t bytes) {
+    std::vector<char> data(static_cast<std::size_t>(bytes));
+    if (!read(H5FD_MEM_DRAW, from, bytes, data.data()))
+        return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, bytes, from,
+                       trouble_);
+    return write_fully(fd_, path_, data.data(), bytes, to);
+}
+
+}  // namespace thalweg::detail

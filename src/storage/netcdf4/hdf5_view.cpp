@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/hdf5_view.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Seconds within which two writes may leave the same time of change on coarse file systems.
+constexpr std::time_t coarse = 2;
+
+}  // namespace
+
+std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status) {
+    std::unique_ptr<Hdf5View> view(new Hdf5View(path));
+    view->fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (view->fd_ < 0) {
+        status = system_failure(path, "cannot open");
+        return nullptr;
+    }
+    if (fstat(view->fd_, &view->opened_) != 0) {
+        status = system_failure(path, "cannot get its size");
+        return nullptr;
+    }
+    view->young_ = std::time(nullptr) - view->opened_.st_mtim.tv_sec <= coarse;
+    status = view->driver_.open(H5F_ACC_RDONLY);
+    if (status.ok()) return view;
+    status.code = TW_EFORMAT;
+    if (!view->refused_.ok()) status = view->refused_;
+    return nullptr;
+}
+
+Hdf5View::~Hdf5View() {
+    (void)driver_.close();
+    if (fd_ >= 0) ::close(fd_);
+}
+
+std::int64_t Hdf5View::size() const {
+    struct stat info {};
+    return fstat(fd_, &info) == 0 ? std::int64_t(info.st_size) : -1;
+}
+
+bool Hdf5View::changed() const {
+    struct stat info {};
+    return young_ || fstat(fd_, &info) != 0 || info.st_size != opened_.st_size ||
+           info.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
+           info.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
+}
+
+bool Hdf5View::read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) {
+    if (looking_ && type == H5FD_MEM_DRAW) {
+        seen_ = address;
+        return true;
+    }
+    Status status = alone([&] { return read_fully(fd_, path_, to, bytes, address); });
+    const bool read = status.ok();
+    if (!read && refused_.ok() && bytes <= size() - address) refused_ = std::move(status);
+    return read;
+}
+
+namespace {
+
+/// Whether the last call asked for the size of a chunk that was never written: an error of just
+/// that function, where a damaged index is one of those that it calls.
+bool never_written() {
+    const auto take = [](unsigned n, const H5E_error2_t* error, void* to) -> herr_t {
+        if (n == 0 && error->func_name != nullptr)
+            *static_cast<bool*>(to) =
+                std::strstr(error->func_name, "chunk_storage_size") != nullptr;
+        return 0;
+    };
+    bool innermost = false;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &innermost);
+    return innermost;
+}
+
+}  // namespace
+
+Status Hdf5View::locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
+    const QuietHdf5 quiet;
+    chunk = {};
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_storage_size(set, corner, &bytes) < 0)
+        return never_written() ? Status{} : hdf5_failure(path_, "cannot find a chunk");
+    if (bytes == 0) return {};
+    char nothing = 0;
+    seen_ = -1;
+    looking_ = true;
+    const bool good = H5Dread_chunk(set, H5P_DEFAULT, corner, &chunk.skipped, &nothing) >= 0;
+    looking_ = false;
+    if (!good || seen_ < 0) return hdf5_failure(path_, "cannot find a chunk");
+    chunk.address = seen_;
+    chunk.bytes = static_cast<std::int64_t>(bytes);
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,58 @@
+// A file of HDF5 that is read. HDF5 keeps the metadata; it is asked where data lie, and reads them
+// itself only where it has to. Must be used by one thread, as HDF5 itself.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "storage/netcdf4/hdf5_driver.hpp"
+
+namespace thalweg::detail {
+
+/// A chunk as it lies in the file.
+struct StoredChunk {
+    std::int64_t address = -1;  ///< -1: never written
+    std::int64_t bytes = 0;
+    std::uint32_t skipped = 0;  ///< HDF5's mask of filters
+};
+
+class Hdf5View : private Hdf5Driver::Calls {
+public:
+    static std::unique_ptr<Hdf5View> open(const std::string& path, Status& status);
+    ~Hdf5View();
+    Hdf5View(const Hdf5View&) = delete;
+    Hdf5View& operator=(const Hdf5View&) = delete;
+
+    hid_t id() const { return driver_.id(); }
+    int descriptor() const { return fd_; }
+    std::int64_t size() const override;
+    /// Whether the file may have been written since it was opened.
+    bool changed() const;
+    /// The first read of bytes of the file that failed: not what a damaged file makes HDF5 ask for.
+    const Status& refused() const { return refused_; }
+
+    /// Where the chunk with that corner lies. HDF5's own functions that tell it walk the whole
+    /// index each time; so it is asked to read the chunk, and its driver told to note where.
+    Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk);
+
+private:
+    explicit Hdf5View(const std::string& path) : path_(path), driver_(*this, path) {}
+    bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) override;
+    bool write(H5FD_mem_t, std::int64_t, std::int64_t, const char*) override { return false; }
+    std::int64_t allocate(H5FD_mem_t, std::int64_t) override { return -1; }
+
+    std::string path_;
+    int fd_ = -1;
+    struct stat opened_ {};  ///< what the file was like
+    bool young_ = false;     ///< it had been written just before
+    Status refused_;
+    bool looking_ = false;
+    std::int64_t seen_ = -1;  ///< where HDF5 wanted to read data last
+    Hdf5Driver driver_;
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/header.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <netcdf.h>
+#include <netcdf_filter.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "storage/netcdf4/filters.hpp"
+#include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/posix/memory_file.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+Status netcdf_status(int code, const std::string& path, const std::string& what) {
+    if (code == NC_NOERR) return {};
+    // Of what the system said, netCDF-C keeps nothing but errno.
+    if (errno != 0 && (code == NC_EHDFERR || code > 0)) return system_failure(path, what);
+    return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}", path, what,
+                              nc_strerror(code)));
+}
+
+Status put_attribute(int ncid, const std::string& path, int variable, const std::string& owner,
+                     const Attribute& a) {
+    const auto n = static_cast<std::size_t>(a.n);
+    const int code = a.type == TW_CHAR
+                         ? nc_put_att_text(ncid, variable, a.name.c_str(), n, a.values.data())
+                         : nc_put_att(ncid, variable, a.name.c_str(), static_cast<nc_type>(a.type),
+                                      n, a.values.data());
+    return netcdf_status(code, path,
+                         owner.empty() ? "global attribute '" + a.name + "'"
+                                       : "attribute '" + a.name + "' of '" + owner + "'");
+}
+
+/// The filter zstd, for netCDF-C to define it where no plugin is installed.
+std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned* values,
+                          std::size_t bytes, std::size_t* capacity, void** buffer) {
+    std::size_t size = 0;
+    void* result = nullptr;
+    if ((flags & H5Z_FLAG_REVERSE) != 0) {
+        const unsigned long long content = ZSTD_getFrameContentSize(*buffer, bytes);
+        if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN) return 0;
+        size = static_cast<std::size_t>(content);
+        result = std::malloc(size > 0 ? size : 1);
+        if (result != nullptr) size = ZSTD_decompress(result, size, *buffer, bytes);
+    } else {
+        size = ZSTD_compressBound(bytes);
+        result = std::malloc(size);
+        const int level = parameters > 0 ? static_cast<int>(values[0]) : ZSTD_CLEVEL_DEFAULT;
+        if (result != nullptr) size = ZSTD_compress(result, size, *buffer, bytes, level);
+    }
+    if (result == nullptr || ZSTD_isError(size)) {
+        std::free(result);
+        return 0;
+    }
+    std::free(*buffer);
+    *buffer = result;
+    *capacity = size;
+    return size;
+}
+
+/// A function of the HDF5 that netCDF-C uses. A program may have two, of which the library
+/// calls the other: in Debian's serial and parallel builds, the functions of HDF5 have versions,
+/// and those of netCDF-C not always.
+template <class Function>
+Function* hdf5_of_netcdf(const char* name, Function* otherwise) {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(&nc_create), &info) == 0) return otherwise;
+    void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) return otherwise;
+    void* const found = dlsym(library, name);
+    dlclose(library);
+    return found == nullptr ? otherwise : reinterpret_cast<Function*>(found);
+}
+
+Status provide_zstd(const std::string& path) {
+    const H5Z_class2_t filter{H5Z_CLASS_T_VERS, zstd_filter, 1,       1,
+                              "zstd",           nullptr,     nullptr, zstd_function};
+    const auto provide = [&](auto* available, auto* add) {
+        return available(zstd_filter) > 0 || add(&filter) >= 0;
+    };
+    if (provide(&H5Zfilter_avail, &H5Zregister) &&
+        provide(hdf5_of_netcdf("H5Zfilter_avail", &H5Zfilter_avail),
+                hdf5_of_netcdf("H5Zregister", &H5Zregister)))
+        return {};
+    return failure(TW_ENETCDF, "{}: HDF5 cannot register the filter zstd", path);
+}
+
+/// All that a file tells of quantization (netCDF-C, nc_def_var_quantize). That function itself
+/// would have netCDF-C quantize what it writes, which is nothing; in the classic model it fails
+/// in 4.9.0.
+const char* quantize_attribute(Packing::Quantize quantize) {
+    switch (quantize) {
+        case Packing::Quantize::none: break;
+        case Packing::Quantize::bitgroom: return "_QuantizeBitGroomNumberOfSignificantDigits";
+        case Packing::Quantize::granularbr:
+            return "_QuantizeGranularBitRoundNumberOfSignificantDigits";
+        case Packing::Quantize::bitround: return "_QuantizeBitRoundNumberOfSignificantBits";
+    }
+    return "";
+}
+
+Status define_variable(int ncid, const std::string& path, const Variable& v, const ChunkGrid& grid,
+                       const std::vector<int>& dims) {
+    std::vector<int> of;
+    for (int i : v.dims) of.push_back(dims[static_cast<std::size_t>(i)]);
+    int id = 0;
+    const auto check = [&](int code, const char* what) {
+        return netcdf_status(code, path, fmt::format("variable '{}'{}", v.name, what));
+    };
+    Status status = check(nc_def_var(ncid, v.name.c_str(), static_cast<nc_type>(v.type),
+                                     static_cast<int>(of.size()), of.data(), &id),
+                          "");
+    if (status.ok() && grid.chunked) {
+        std::vector<std::size_t> chunk;
+        if (v.record) chunk.push_back(1);
+        for (std::int64_t n : grid.chunk) chunk.push_back(static_cast<std::size_t>(n));
+        status = check(nc_def_var_chunking(ncid, id, NC_CHUNKED, chunk.data()), ": chunks");
+    }
+    const Packing& p = v.packing;
+    if (status.ok() && p.quantize != Packing::Quantize::none)
+        status =
+            check(nc_put_att_int(ncid, id, quantize_attribute(p.quantize), NC_INT, 1, &p.digits),
+                  ": quantization");
+    const bool deflate = p.codec == Packing::Codec::deflate;
+    if (status.ok() && (p.shuffle || deflate))
+        status = check(nc_def_var_deflate(ncid, id, p.shuffle, deflate, deflate ? p.level : 0),
+                       ": shuffle and deflate");
+    if (status.ok() && p.codec == Packing::Codec::zstd) {
+        const auto level = static_cast<unsigned>(p.level);
+        status = provide_zstd(path);
+        if (status.ok())
+            status = check(nc_def_var_filter(ncid, id, zstd_filter, 1, &level), ": zstd");
+    }
+    bool has_attribute = false;
+    for (const Attribute& a : v.attributes) {
+        if (status.ok()) status = put_attribute(ncid, path, id, v.name, a);
+        has_attribute |= a.name == "_FillValue";
+    }
+    // HDF5 has a fill value of its own for each variable. netCDF-C sets it by the attribute alone,
+    // and keeps it when that is deleted again.
+    if (status.ok() && v.fill && !has_attribute) {
+        status = check(
+            nc_put_att(ncid, id, "_FillValue", static_cast<nc_type>(v.type), 1, v.fill->data()),
+            ": fill value");
+        if (status.ok()) status = check(nc_del_att(ncid, id, "_FillValue"), ": fill value");
+    }
+    return status;
+}
+
+Status define(int ncid, const std::string& path, const Definitions& d,
+              std::span<const ChunkGrid> grids) {
+    std::vector<int> dims(d.dims.size());
+    for (std::size_t i = 0; i < d.dims.size(); ++i) {
+        const Dimension& dim = d.dims[i];
+        const int code = nc_def_dim(
+            ncid, dim.name.c_str(),
+            dim.unlimited() ? NC_UNLIMITED : static_cast<std::size_t>(dim.length), &dims[i]);
+        if (code != NC_NOERR) return netcdf_status(code, path, "dimension '" + dim.name + "'");
+    }
+    for (std::size_t i = 0; i < d.variables.size(); ++i)
+        if (Status s = define_variable(ncid, path, d.variables[i], grids[i], dims); !s.ok())
+            return s;
+    for (const Attribute& a : d.attributes)
+        if (Status s = put_attribute(ncid, path, NC_GLOBAL, "", a); !s.ok()) return s;
+    return netcdf_status(nc_enddef(ncid), path, "end of the definitions");
+}
+
+}  // namespace
+
+Status create_netcdf4(const std::string& path, const Definitions& d,
+                      std::span<const ChunkGrid> grids, Format format) {
+    const QuietHdf5 quiet;
+    const int mode =
+        NC_CLOBBER | NC_NETCDF4 | (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
+    int ncid = 0;
+    errno = 0;
+    const int code = nc_create(path.c_str(), mode, &ncid);
+    if (code != NC_NOERR) return netcdf_status(code, path, "cannot create");
+    // In memory first: where a disk is full, HDF5 cannot give up a new file, it crashes.
+    const MemoryFile memory;
+    const bool in_memory = memory.good() && memory.stand_in(path);
+    Status status = define(ncid, path, d, grids);
+    if (!status.ok()) {
+        nc_abort(ncid);
+        return status;
+    }
+    errno = 0;
+    status = netcdf_status(nc_close(ncid), path, "cannot write the header");
+    return status.ok() && in_memory ? memory.copy_to(path) : status;
+}
+
+namespace {
+
+/// Room at a file's end for what HDF5 will add to it, as long as this lives. Without it HDF5 finds
+/// the disk full when it closes the file, and crashes when the program ends.
+class RoomAtEnd {
+public:
+    explicit RoomAtEnd(const std::string& path)
+        : path_(path), fd_(::open(path.c_str(), O_WRONLY)) {}
+    ~RoomAtEnd() {
+        if (fd_ < 0) return;
+        struct stat info {};
+        // To its size: what was not used is given back.
+        if (fstat(fd_, &info) == 0) (void)!ftruncate(fd_, info.st_size);
+        close_file(fd_);
+    }
+    RoomAtEnd(const RoomAtEnd&) = delete;
+    RoomAtEnd& operator=(const RoomAtEnd&) = delete;
+
+    Status take(std::int64_t bytes) const {
+        struct stat info {};
+        if (fd_ < 0 || fstat(fd_, &info) != 0) return system_failure(path_, "attributes");
+        return has_space(fd_, FALLOC_FL_KEEP_SIZE, info.st_size, bytes)
+                   ? Status{}
+                   : system_failure(path_, "attributes");
+    }
+
+private:
+    const std::string& path_;
+    int fd_;
+};
+
+/// More than HDF5 needs for them, indices included.
+std::int64_t room_for(const std::vector<std::pair<int, Attribute>>& attributes) {
+    std::int64_t bytes = 32 << 10;
+    for (const auto& [variable, attribute] : attributes)
+        bytes += (4 << 10) + 2 * std::ssize(attribute.values);
+    return bytes;
+}
+
+}  // namespace
+
+Status add_netcdf4_attributes(const std::string& path, const Definitions& d, Format format,
+                              const std::vector<std::pair<int, Attribute>>& late) {
+    if (late.empty()) return {};
+    const RoomAtEnd room(path);
+    if (Status s = room.take(room_for(late)); !s.ok()) return s;
+    const QuietHdf5 quiet;
+    int ncid = 0;
+    errno = 0;
+    int code = nc_open(path.c_str(), NC_WRITE, &ncid);
+    if (code != NC_NOERR) return netcdf_status(code, path, "cannot open to set attributes");
+    Status status;
+    if (format == Format::netcdf4_classic)
+        status = netcdf_status(nc_redef(ncid), path, "attributes");
+    for (const auto& [variable, attribute] : late) {
+        if (!status.ok()) break;
+        status = put_attribute(
+            ncid, path, variable < 0 ? NC_GLOBAL : variable,
+            variable < 0 ? "" : d.variables[static_cast<std::size_t>(variable)].name, attribute);
+    }
+    code = nc_close(ncid);
+    if (status.ok()) status = netcdf_status(code, path, "attributes");
+    return status;
+}
+
+}  // namespace thalweg::detail

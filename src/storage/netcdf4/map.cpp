@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/map.hpp"
+
+#include <algorithm>
+
+#include "storage/netcdf4/page.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::int64_t aligned = 8;
+
+/// Bytes of a node of HDF5's index of chunks (file format specification, "Version 1 B-trees"): 64
+/// entries, with keys of a size, a mask and an offset of each dimension and one.
+std::int64_t node_bytes(const Variable& v) {
+    const auto key = static_cast<std::int64_t>(8 + 8 * (v.dims.size() + 1));
+    return rounded(24 + 65 * key + 64 * 8, page);
+}
+
+/// Chunks come in order, so that nodes are left when they are nine tenths full.
+std::int64_t index_bytes(const Variable& v, std::int64_t chunks) {
+    return (chunks / 40 + 2) * node_bytes(v);
+}
+
+}  // namespace
+
+Netcdf4Map::Netcdf4Map(const Definitions& d, std::span<const ChunkGrid> grids,
+                       std::span<const char> packed) {
+    std::int64_t chunks = 0;
+    first_room_ = 16 * page;
+    for (std::size_t i = 0; i < grids.size(); ++i) {
+        if (!grids[i].chunked) continue;
+        first_room_ += d.variables[i].record ? 2 * node_bytes(d.variables[i])
+                                             : index_bytes(d.variables[i], grids[i].chunks());
+        if (d.variables[i].record && !packed[i]) chunks += grids[i].chunks();
+    }
+    group_ = std::max<std::int64_t>(1, 1024 / std::max<std::int64_t>(1, chunks));
+    for (std::size_t i = 0; i < grids.size(); ++i)
+        if (d.variables[i].record && !packed[i])
+            room_ += index_bytes(d.variables[i], group_ * grids[i].chunks());
+    first_room_ = rounded(first_room_, page);
+}
+
+FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> grids,
+                             std::span<const char> packed, std::int64_t definitions_bytes) const {
+    FileMap map;
+    const std::size_t n = grids.size();
+    map.offset.assign(n, 0);
+    map.padded.assign(n, 0);
+    map.grain.assign(n, 0);
+    std::int64_t at = rounded(definitions_bytes, page) + first_room_;
+    const auto add = [&](std::size_t i) {
+        const ChunkGrid& g = grids[i];
+        map.offset[i] = at;
+        map.padded[i] = rounded(g.elements() * g.element, aligned);
+        map.grain[i] = packed[i] ? g.band * g.element : g.element;
+        at += packed[i] ? map.padded[i] : rounded(g.bytes(), aligned);
+    };
+    for (const bool late : {false, true})  // those with real places first
+        for (std::size_t i = 0; i < n; ++i)
+            if (!d.variables[i].record && (packed[i] != 0) == late) add(i);
+    map.fixed_end = at;
+    at = rounded(at, page);
+    map.record_begin = at;
+    for (std::size_t i = 0; i < n; ++i)
+        if (d.variables[i].record) add(i);
+    map.record_bytes = rounded(at - map.record_begin, aligned);
+    if (map.record_bytes == 0) map.record_begin = 0;
+    return map;
+}
+
+Room Netcdf4Map::room(const FileMap& map, std::int64_t definitions_bytes, std::int64_t n) const {
+    const std::int64_t begin = rounded(definitions_bytes, page);
+    if (n == 0) return {begin, begin + first_room_};
+    if (room_ == 0) return {};
+    const std::int64_t at = map.record_begin + n * group_ * map.record_bytes + (n - 1) * room_;
+    return {at, at + room_};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,42 @@
+// Gathers the pieces of a variable until whole chunks are there, and filters those.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/netcdf4/filters.hpp"
+#include "storage/storage.hpp"
+
+namespace thalweg::detail {
+
+class Packer {
+public:
+    /// Takes a chunk of a variable and record; its data live as long as the call.
+    using Take = std::function<Status(int variable, std::int64_t record, std::int64_t number,
+                                      const FilteredChunk& chunk)>;
+
+    Packer(const Definitions& definitions, std::span<const ChunkGrid> grids)
+        : definitions_(definitions), grids_(grids), parts_(definitions.variables.size()) {}
+
+    /// Pieces of a band come in order, the bands of a variable in any.
+    Status add(const Chunk& piece, const Take& take);
+
+private:
+    struct Part {
+        std::vector<char> bytes;  ///< of the band under way
+        std::int64_t have = 0;    ///< elements of it
+    };
+    Status pack_band(int variable, std::int64_t record, std::int64_t band, char* data,
+                     const Take& take);
+
+    const Definitions& definitions_;
+    std::span<const ChunkGrid> grids_;
+    std::vector<Part> parts_;  ///< of each variable
+    Compressor compressor_;
+    std::vector<char> chunk_;
+};
+
+}  // namespace thalweg::detail

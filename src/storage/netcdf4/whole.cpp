@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/whole.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "storage/netcdf4/contents.hpp"
+#include "storage/netcdf4/hdf5_view.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr double most_chunks = 1e9;  ///< of a variable
+
+/// Of one data set after another, in all groups.
+class DataCheck {
+public:
+    DataCheck(Hdf5View& view, const std::string& path, std::int64_t end)
+        : view_(view), path_(path), end_(end) {}
+
+    Status all() {
+        const QuietHdf5 quiet;
+        const auto visit = [](hid_t group, const char* name, const H5O_info_t* info,
+                              void* self) -> herr_t {
+            auto* const check = static_cast<DataCheck*>(self);
+            if (info->type != H5O_TYPE_DATASET) return 0;
+            // HDF5 bears no exceptions.
+            check->status_ = alone([&] { return check->data_set(group, name); });
+            return check->status_.ok() ? 0 : 1;
+        };
+        const herr_t code =
+            H5Ovisit2(view_.id(), H5_INDEX_NAME, H5_ITER_NATIVE, visit, this, H5O_INFO_BASIC);
+        if (code < 0 && status_.ok()) status_ = hdf5_failure(path_, "cannot list its data sets");
+        return std::move(status_);
+    }
+
+private:
+    Status data_set(hid_t group, const char* name) {
+        const hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
+        if (set < 0) return hdf5_failure(path_, fmt::format("variable '{}'", name));
+        const hid_t properties = H5Dget_create_plist(set);
+        Status status;
+        const H5D_layout_t layout = H5Pget_layout(properties);
+        if (layout == H5D_CHUNKED) {
+            status = chunks(set, properties, name);
+        } else if (layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0) {
+            const haddr_t at = H5Dget_offset(set);
+            const auto bytes = static_cast<std::int64_t>(H5Dget_storage_size(set));
+            if (at != HADDR_UNDEF && bytes > 0)
+                status = range(name, static_cast<std::int64_t>(at), bytes);
+        }
+        H5Pclose(properties);
+        H5Dclose(set);
+        return status;
+    }
+
+    Status chunks(hid_t set, hid_t properties, const char* name) {
+        std::array<hsize_t, H5S_MAX_RANK> chunk{}, length{}, corner{};
+        const hid_t space = H5Dget_space(set);
+        const int nd = H5Sget_simple_extent_dims(space, length.data(), nullptr);
+        H5Sclose(space);
+        if (nd < 1 || H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()) != nd)
+            return hdf5_failure(path_, fmt::format("chunks of variable '{}'", name));
+        if (std::any_of(length.begin(), length.begin() + nd, [](hsize_t n) { return n == 0; }))
+            return {};
+        // A damaged shape may have more chunks than anybody can look at.
+        double all = 1;
+        for (std::size_t d = 0; d < static_cast<std::size_t>(nd); ++d)
+            all *= static_cast<double>(length[d]) / static_cast<double>(chunk[d]);
+        if (!(all < most_chunks))
+            return failure(TW_EFORMAT, "{}: variable '{}': impossible shape (damaged file)", path_,
+                           name);
+        for (;;) {
+            StoredChunk stored;
+            Status status = view_.locate(set, corner.data(), stored);
+            if (status.ok() && stored.address >= 0)
+                status = range(name, stored.address, stored.bytes);
+            if (!status.ok()) return status;
+            int d = nd - 1;
+            while (d >= 0) {
+                const auto at = static_cast<std::size_t>(d);
+                corner[at] += chunk[at];
+                if (corner[at] < length[at]) break;
+                corner[at] = 0;
+                --d;
+            }
+            if (d < 0) return {};
+        }
+    }
+
+    Status range(const char* name, std::int64_t address, std::int64_t bytes) const {
+        if (address >= 0 && bytes <= end_ - address) return {};
+        return failure(TW_EFORMAT,
+                       "{}: variable '{}': has {} bytes at byte {}, but the file ends at byte {}",
+                       path_, name, bytes, address, end_);
+    }
+
+    Hdf5View& view_;
+    const std::string& path_;
+    std::int64_t end_;
+    Status status_;
+};
+
+}  // namespace
+
+Status check_netcdf4_whole(const std::string& path, std::int64_t end, bool& has_records,
+                           std::int64_t& records) {
+    Netcdf4Contents contents;
+    if (Status status = read_netcdf4_contents(path, contents); !status.ok()) return status;
+    has_records = contents.definitions.record_dim() >= 0;
+    records = contents.records;
+    Status status;
+    const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
+    if (!view) return status;
+    status = DataCheck(*view, path, end).all();
+    if (!view->refused().ok()) return view->refused();
+    // If HDF5 cannot read it, the file is damaged: system errors were reported above.
+    if (!status.ok() && status.code != TW_ENOMEM) status.code = TW_EFORMAT;
+    return status;
+}
+
+}  // namespace thalweg::detail

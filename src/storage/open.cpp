@@ -1,0 +1,78 @@
+// Which driver writes a file, and which source reads one.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "storage/classic/source.hpp"
+#include "storage/netcdf4/source.hpp"
+#include "storage/posix/system.hpp"
+#include "storage/source.hpp"
+#include "storage/storage.hpp"
+#include "storage/tiles/source.hpp"
+#include "storage/tiles/tiles.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+enum class Kind { classic, netcdf4, tiles };
+
+/// What is to be tried; whether it is that is found out then.
+Status find_kind(const std::string& path, Kind& kind) {
+    // A pipe without a writer would keep open() waiting.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        const bool none = errno == ENOENT;
+        if (none && access(tile_path(path, 0).c_str(), F_OK) == 0) kind = Kind::tiles;
+        return {};
+    }
+    std::array<char, 8> magic{};
+    const char hdf5[] = "\211HDF\r\n\032\n";
+    ssize_t have = 0, n = 1;
+    while (n != 0 && have < 8) {
+        n = pread(fd, magic.data() + have, magic.size() - static_cast<std::size_t>(have), have);
+        if (n < 0 && errno != EINTR) break;
+        have += std::max<ssize_t>(n, 0);
+    }
+    const int error = errno;
+    ::close(fd);
+    if (std::memcmp(magic.data(), hdf5, magic.size()) == 0) kind = Kind::netcdf4;
+    errno = error;
+    // Of a directory or a pipe is said later what it is.
+    if (n < 0 && error != EISDIR && error != ESPIPE) return system_failure(path, "cannot read");
+    return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
+                                    Status& status) {
+    Kind kind = Kind::classic;
+    status = alone([&] { return comm.rank() == 0 ? find_kind(path, kind) : Status{}; });
+    if (status = agree(comm, status); !status.ok()) return nullptr;
+    comm.broadcast(&kind, sizeof kind, 0);
+    switch (kind) {
+        case Kind::netcdf4: return open_netcdf4_source(comm, path, status);
+        case Kind::tiles: return open_tile_source(comm, path, status);
+        case Kind::classic: break;
+    }
+    return open_classic_source(comm, path, reader, status);
+}
+
+std::vector<SourcePart> Source::parts(int variable, int) const {
+    return {{whole_box(definitions_.variables[static_cast<std::size_t>(variable)].shape), 0, 0}};
+}
+
+std::unique_ptr<Storage> make_storage(const std::string& name) {
+    if (name == "pnetcdf") return make_pnetcdf_storage();
+    if (name == "netcdf4") return make_netcdf4_storage();
+    if (name == "memory") return make_memory_storage();
+    return make_posix_storage();
+}
+
+}  // namespace thalweg::detail

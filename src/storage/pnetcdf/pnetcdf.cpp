@@ -1,0 +1,351 @@
+// Classic formats by PnetCDF's collective MPI-IO: for file systems on which plain writes from
+// several nodes are not coherent, and the papers' own way of writing.
+// SPDX-License-Identifier: Apache-2.0
+#include <pnetcdf.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+
+#include "comm/clock.hpp"
+#include "storage/classic/header.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+class PnetcdfStorage final : public Storage {
+public:
+    ~PnetcdfStorage() override {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    const char* name() const override { return "pnetcdf"; }
+    Order order() const override { return Order::native; }
+    bool collective() const override { return true; }
+
+    Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                  const StorageOptions& options, bool writer, FileMap& map) override {
+        begin(comm, path, definitions, options, writer);
+        // The lowest writer's map serves all.
+        std::int64_t root = writer ? comm.rank() : comm.size();
+        comm.all_reduce({&root, 1}, Reduce::min);
+        Status status;
+        NoSizeSignal guard;
+        if (writer) {
+            MPI_Info hints = hints_of(options);
+            const int code = ncmpi_create(writers_->handle(), path.c_str(),
+                                          NC_CLOBBER | pnetcdf_mode(options.format), hints, &ncid_);
+            MPI_Info_free(&hints);
+            status = pnetcdf_status(code, path, "cannot create");
+            open_ = status.ok();
+            if (open_) status = define_classic(ncid_, path, definitions, options, map);
+        }
+        status = agree(comm, status);
+        if (!status.ok()) {
+            if (open_) ncmpi_abort(ncid_);
+            open_ = false;
+            return status;
+        }
+        broadcast(comm, map, static_cast<int>(root));
+        map_ = map;
+        return {};
+    }
+
+    Status open(Comm& comm, const std::string& path, const Definitions& definitions,
+                const StorageOptions& options, bool writer, const FileMap& map) override {
+        begin(comm, path, definitions, options, writer);
+        map_ = map;
+        existing_ = options.existing;
+        Status status;
+        if (first_) status = keep_records(path, format_, map, existing_.kept, options.durable);
+        if (status = agree(comm, status); !status.ok()) return status;
+        if (writer) {
+            MPI_Info hints = hints_of(options);
+            const int code = ncmpi_open(writers_->handle(), path.c_str(), NC_WRITE, hints, &ncid_);
+            MPI_Info_free(&hints);
+            status = pnetcdf_status(code, path, "cannot open for writing");
+            open_ = status.ok();
+        }
+        status = agree(comm, status);
+        if (!status.ok() && open_) ncmpi_abort(ncid_);
+        open_ &= status.ok();
+        return status;
+    }
+
+    /// Open MPI's MPI-IO reports success when the disk is full; so the space is asked for
+    /// beforehand.
+    Status reserve(std::int64_t offset, std::int64_t bytes) override {
+        if (!first_ || bytes == 0) return {};
+        if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd_ < 0) return system_failure(path_, "cannot open for writing");
+        NoSizeSignal guard;
+        if (has_space(fd_, 0, offset, bytes)) return {};
+        return system_failure(path_,
+                              fmt::format("cannot write {} bytes at offset {}", bytes, offset));
+    }
+
+    Status write(std::span<const Chunk> chunks) override {
+        Stopwatch watch(counts_.seconds);
+        NoSizeSignal guard;
+        // One request a variable and record, made of boxes.
+        std::vector<Request> requests;
+        for (const Chunk& c : chunks) {
+            const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+            if (requests.empty() || requests.back().variable != c.variable ||
+                requests.back().record != c.record ||
+                requests.back().data + requests.back().elements * std::int64_t(v.element()) !=
+                    c.data)
+                requests.push_back({c.variable, c.record, c.data, 0, {}});
+            Request& r = requests.back();
+            r.elements += c.elements;
+            if (c.box != nullptr)
+                r.boxes.push_back(*c.box);
+            else
+                for_boxes_of_range(v.shape, c.first, c.first + c.elements,
+                                   [&](const Box& box) { r.boxes.push_back(box); });
+            counts_.bytes += c.elements * std::int64_t(v.element());
+        }
+        return blocking_ ? write_blocking(requests) : write_posted(requests);
+    }
+
+    Status set_records(std::int64_t records, bool durable) override {
+        if (!open_ || records == 0) return {};
+        Status status = pnetcdf_status(ncmpi_sync_numrecs(ncid_), path_, "number of records");
+        if (durable) {
+            Status synced = sync();
+            if (status.ok()) status = std::move(synced);
+        }
+        return status;
+    }
+
+    Status sync() override {
+        return open_ ? pnetcdf_status(ncmpi_sync(ncid_), path_, "cannot sync") : Status{};
+    }
+
+    Status close(std::int64_t records,
+                 const std::vector<std::pair<int, Attribute>>& late) override {
+        NoSizeSignal guard;
+        Status status;
+        records = std::max(records, existing_.kept);
+        if (open_) status = pnetcdf_status(ncmpi_close(ncid_), path_, "cannot close");
+        open_ = false;
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+        if (first_ && status.ok()) status = set_record_count(records);
+        if (first_ && status.ok()) status = fill_padding(records);
+        if (first_ && status.ok()) status = extend(path_, map_.size(records));
+        if (first_ && status.ok())
+            status = add_attributes(path_, *definitions_, map_, format_, records, late);
+        if (first_ && status.ok() && durable_) status = sync_closed(path_);
+        return status;
+    }
+
+private:
+    void begin(Comm& comm, const std::string& path, const Definitions& definitions,
+               const StorageOptions& options, bool writer) {
+        path_ = path;
+        definitions_ = &definitions;
+        blocking_ = options.blocking;
+        format_ = options.format;
+        throttle_ = Throttle(options.rate);
+        first_ = comm.rank() == 0;
+        durable_ = options.durable;
+        writers_ = comm.split(writer ? 0 : -1, comm.rank());
+    }
+
+    /// Reserved hints of MPI (MPI 3.1, section 13.2.8); whoever does not know them ignores them.
+    static MPI_Info hints_of(const StorageOptions& options) {
+        MPI_Info info = MPI_INFO_NULL;
+        MPI_Info_create(&info);
+        if (options.stripe_count > 0)
+            MPI_Info_set(info, "striping_factor", std::to_string(options.stripe_count).c_str());
+        if (options.stripe_size > 0)
+            MPI_Info_set(info, "striping_unit", std::to_string(options.stripe_size).c_str());
+        return info;
+    }
+
+    struct Request {
+        int variable;
+        std::int64_t record;
+        const char* data;
+        std::int64_t elements;
+        std::vector<Box> boxes;
+    };
+
+    /// The request in PnetCDF's words, kept alive for the call.
+    struct Arguments {
+        std::vector<MPI_Offset> numbers;
+        std::vector<MPI_Offset*> starts, counts;
+    };
+
+    Arguments arguments(const Request& r) const {
+        const Variable& v = definitions_->variables[static_cast<std::size_t>(r.variable)];
+        const std::size_t nd = v.dims.size();
+        Arguments a;
+        a.numbers.reserve(2 * nd * r.boxes.size());
+        for (const Box& box : r.boxes) {
+            for (int part = 0; part < 2; ++part) {
+                if (v.record) a.numbers.push_back(part == 0 ? r.record : 1);
+                const auto& from = part == 0 ? box.low : box.count;
+                a.numbers.insert(a.numbers.end(), from.begin(), from.begin() + box.nd);
+            }
+        }
+        for (std::size_t i = 0; i < r.boxes.size(); ++i) {
+            a.starts.push_back(a.numbers.data() + 2 * nd * i);
+            a.counts.push_back(a.numbers.data() + 2 * nd * i + nd);
+        }
+        return a;
+    }
+
+    static MPI_Datatype mpi_type(tw_type type) {
+        switch (type) {
+            case TW_BYTE: return MPI_SIGNED_CHAR;
+            case TW_CHAR: return MPI_CHAR;
+            case TW_SHORT: return MPI_SHORT;
+            case TW_INT: return MPI_INT;
+            case TW_FLOAT: return MPI_FLOAT;
+            case TW_DOUBLE: return MPI_DOUBLE;
+            case TW_UBYTE: return MPI_UNSIGNED_CHAR;
+            case TW_USHORT: return MPI_UNSIGNED_SHORT;
+            case TW_UINT: return MPI_UNSIGNED;
+            case TW_INT64: return MPI_LONG_LONG_INT;
+            case TW_UINT64: return MPI_UNSIGNED_LONG_LONG;
+        }
+        return MPI_BYTE;
+    }
+
+    const Variable& variable(const Request& r) const {
+        return definitions_->variables[static_cast<std::size_t>(r.variable)];
+    }
+
+    std::int64_t bytes_of(const Request& r) const {
+        return r.elements * static_cast<std::int64_t>(variable(r).element());
+    }
+
+    /// Posts some requests and waits for them, together with all writers.
+    Status write_posted(std::span<const Request> requests) {
+        std::deque<Arguments> kept;
+        Status status;
+        std::int64_t bytes = 0;
+        throttle_.begin();
+        for (const Request& r : requests) {
+            kept.push_back(arguments(r));
+            bytes += bytes_of(r);
+            const int code = ncmpi_iput_varn(
+                ncid_, r.variable, static_cast<int>(r.boxes.size()), kept.back().starts.data(),
+                kept.back().counts.data(), r.data, r.elements, mpi_type(variable(r).type), nullptr);
+            if (status.ok()) status = pnetcdf_status(code, path_, variable(r).name);
+        }
+        const int code = ncmpi_wait_all(ncid_, NC_REQ_ALL, nullptr, nullptr);
+        ++counts_.calls;
+        throttle_.moved(bytes);
+        if (status.ok()) status = pnetcdf_status(code, path_, "cannot write");
+        return status;
+    }
+
+    /// One collective a variable; writers without a part take part with nothing.
+    Status write_blocking(const std::vector<Request>& requests) {
+        std::vector<std::int64_t> boxes(definitions_->variables.size(), 0);
+        for (const Request& r : requests)
+            boxes[static_cast<std::size_t>(r.variable)] +=
+                static_cast<std::int64_t>(r.boxes.size());
+        if (!boxes.empty()) writers_->all_reduce(boxes, Reduce::max);
+        Status status;
+        for (std::size_t v = 0; v < boxes.size(); ++v) {
+            if (boxes[v] == 0) continue;
+            std::vector<Request> own;
+            for (const Request& r : requests)
+                if (r.variable == static_cast<int>(v)) own.push_back(r);
+            const Variable& variable = definitions_->variables[v];
+            // PnetCDF takes different collective paths for scalars and for lists of boxes.
+            Status written = boxes[v] == 1 && !variable.dims.empty()
+                                 ? write_box(static_cast<int>(v), own)
+                                 : write_posted(own);
+            if (status.ok()) status = std::move(written);
+        }
+        return status;
+    }
+
+    Status write_box(int id, const std::vector<Request>& own) {
+        const Variable& v = definitions_->variables[static_cast<std::size_t>(id)];
+        std::vector<MPI_Offset> start(v.dims.size(), 0), count(v.dims.size(), 0);
+        if (!own.empty()) {
+            Arguments a = arguments(own.front());
+            std::copy_n(a.starts.front(), start.size(), start.begin());
+            std::copy_n(a.counts.front(), count.size(), count.begin());
+        }
+        throttle_.begin();
+        const int code = ncmpi_put_vara_all(
+            ncid_, id, start.data(), count.data(), own.empty() ? nullptr : own.front().data,
+            own.empty() ? 0 : own.front().elements, mpi_type(v.type));
+        ++counts_.calls;
+        if (!own.empty()) throttle_.moved(bytes_of(own.front()));
+        return pnetcdf_status(code, path_, v.name);
+    }
+
+    /// PnetCDF counts a record from its first write on, complete or not.
+    Status set_record_count(std::int64_t records) const {
+        const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd < 0) return system_failure(path_, "cannot open for writing");
+        Status status = write_record_count(fd, path_, format_, records);
+        ::close(fd);
+        return status;
+    }
+
+    /// PnetCDF leaves the padding behind odd-sized variables undefined; netCDF fills it. What was
+    /// there before has its padding.
+    Status fill_padding(std::int64_t records) const {
+        int fd = -1;
+        Status status;
+        for (std::size_t i = 0; i < definitions_->variables.size() && status.ok(); ++i) {
+            const Variable& v = definitions_->variables[i];
+            const auto size = static_cast<std::int64_t>(v.element());
+            const std::int64_t bytes = v.elements() * size, pad = map_.padded[i] - bytes;
+            if (pad <= 0 || (existing_.is && !v.record)) continue;
+            if (fd < 0) fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+            char fill[8] = {}, padding[8];
+            v.fill_value(fill);
+            to_big_endian(v.type, fill);
+            for (std::int64_t b = 0; b < pad; ++b) padding[b] = fill[b % size];
+            const std::int64_t n = v.record ? records : 1;
+            for (std::int64_t r = existing_.first; r < n && status.ok(); ++r)
+                if (fd < 0 || pwrite(fd, padding, static_cast<std::size_t>(pad),
+                                     map_.offset[i] + r * map_.record_bytes + bytes) != pad)
+                    status = failure(TW_EIO, "{}: cannot write the padding of '{}': {}", path_,
+                                     v.name, std::strerror(errno));
+        }
+        if (fd >= 0) ::close(fd);
+        return status;
+    }
+
+    std::string path_;
+    const Definitions* definitions_ = nullptr;
+    std::unique_ptr<Comm> writers_;
+    FileMap map_;
+    Format format_ = Format::cdf2;
+    Existing existing_;
+    int ncid_ = -1;
+    int fd_ = -1;  ///< of rank 0, to reserve space
+    bool open_ = false, blocking_ = false, first_ = false, durable_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_pnetcdf_storage() { return std::make_unique<PnetcdfStorage>(); }
+
+void prepare_mpi_io() {
+#ifdef OPEN_MPI
+    // Before 4.1.7 and 5.0.6, OMPIO's aggregators read, change and write back ranges that another
+    // one is writing, without a lock, and lose its bytes (open-mpi/ompi pull request 12756). The
+    // user's own value stands. docs/methods.md tells what this does not reach.
+    setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
+#endif
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/posix/file_system.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::int64_t lustre_magic = 0x0BD00BD0;
+
+/// statfs(2) and linux/magic.h
+constexpr struct {
+    std::int64_t magic;
+    Sharing sharing;
+    const char* name;
+} kinds[] = {
+    {0xEF53, Sharing::local, "ext4"},        {0x58465342, Sharing::local, "xfs"},
+    {0x9123683E, Sharing::local, "btrfs"},   {0x01021994, Sharing::local, "tmpfs"},
+    {0x858458F6, Sharing::local, "ramfs"},   {0x794C7630, Sharing::local, "overlay"},
+    {0x2FC12FC1, Sharing::local, "zfs"},     {0xF2F52010, Sharing::local, "f2fs"},
+    {0x4D44, Sharing::local, "vfat"},        {lustre_magic, Sharing::parallel, "lustre"},
+    {0x47504653, Sharing::parallel, "gpfs"}, {0x19830326, Sharing::parallel, "beegfs"},
+    {0x6969, Sharing::nfs, "nfs"},           {0xFF534D42, Sharing::unknown, "cifs"},
+    {0xFE534D42, Sharing::unknown, "smb2"},  {0x01021997, Sharing::unknown, "9p"},
+    {0x65735546, Sharing::unknown, "fuse"},  {0x00C36400, Sharing::parallel, "ceph"},
+};
+
+/// Lustre's library, where there is one: nothing of it is needed to build or elsewhere.
+class Lustre {
+public:
+    Lustre() : library_(dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL)) {
+        if (library_ == nullptr) library_ = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
+    }
+    ~Lustre() {
+        if (library_ != nullptr) dlclose(library_);
+    }
+    Lustre(const Lustre&) = delete;
+    Lustre& operator=(const Lustre&) = delete;
+
+    template <class Function>
+    Function* find(const char* name) const {
+        return library_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library_, name));
+    }
+
+private:
+    void* library_;
+};
+
+}  // namespace
+
+FileSystem file_system_of(std::int64_t magic, std::int64_t block) {
+    FileSystem system;
+    system.magic = magic;
+    system.block = std::max<std::int64_t>(block, 4096);
+    system.lustre = magic == lustre_magic;
+    const auto* kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                    [&](const auto& k) { return k.magic == magic; });
+    system.sharing = kind == std::end(kinds) ? Sharing::unknown : kind->sharing;
+    system.name = kind == std::end(kinds) ? fmt::format("of type {:#x}", magic) : kind->name;
+    return system;
+}
+
+FileSystem file_system_at(const std::string& path) {
+    struct statfs info {};
+    if (statfs(path.c_str(), &info) != 0) return file_system_of(0, 4096);
+    // Of 32 bits, however wide the field is.
+    return file_system_of(static_cast<std::uint32_t>(info.f_type), info.f_bsize);
+}
+
+WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way) {
+    const bool shared = nodes > 1;
+    const bool parallel = system.sharing == Sharing::parallel;
+    if (shared && system.sharing == Sharing::nfs) {
+        if (way.storage == "auto") {
+            way.storage = "pnetcdf";
+            way.warning = fmt::format(
+                "file system {}: {} nodes do not see each other's writes at once: using "
+                "storage=pnetcdf",
+                system.name, nodes);
+        } else if (way.storage == "netcdf4" && way.writers == "auto") {
+            way.writers = "1";
+            way.warning = fmt::format(
+                "file system {}: {} nodes do not see each other's writes at once: using writers=1",
+                system.name, nodes);
+        } else if (way.storage != "pnetcdf" && way.storage != "memory" && way.writers != "1") {
+            way.warning = fmt::format(
+                "file system {}: {} nodes do not see each other's writes at once, so storage={} "
+                "may lose bytes; use storage=pnetcdf or writers=1",
+                system.name, nodes, way.storage);
+        }
+    } else if (shared && system.sharing == Sharing::unknown) {
+        if (way.writers == "auto") {
+            way.writers = "1";
+            way.warning = fmt::format(
+                "file system {}: not known whether {} nodes can write one file: using writers=1",
+                system.name, nodes);
+        } else if (way.writers != "1") {
+            way.warning = fmt::format(
+                "file system {}: not known whether {} nodes can write one file; writers=1 is safe",
+                system.name, nodes);
+        }
+    }
+    if (way.storage == "auto") way.storage = "posix";
+    if (way.alignment < 0) {
+        way.alignment = 4096;
+        if (parallel) way.alignment = std::max<std::int64_t>(system.block, 1 << 20);
+        if (parallel && way.stripe_size > 0) way.alignment = way.stripe_size;
+    }
+    if (way.writers == "auto") way.writers = parallel ? "4/node" : "1/node";
+    return way;
+}
+
+Status create_striped(const std::string& path, bool fresh, std::int64_t count, std::int64_t size,
+                      std::string& said) {
+    if (count >= 0 || size >= 0) {
+        const FileSystem system = file_system_at(folder_of(path));
+        const Lustre lustre;
+        using Open = int(const char*, int, mode_t, unsigned long long, int, int, int);
+        Open* const open = lustre.find<Open>("llapi_file_open");
+        if (!system.lustre) {
+            said = fmt::format(
+                "the file system is {}, not Lustre: stripe_count and stripe_size are used only as "
+                "hints for MPI-IO",
+                system.name);
+        } else if (open == nullptr) {
+            said =
+                "liblustreapi not found: stripe_count and stripe_size are used only as hints for "
+                "MPI-IO";
+        } else {
+            // Stripes are those with which a file was born.
+            if (!fresh && unlink(path.c_str()) != 0 && errno != ENOENT)
+                return system_failure(path, "cannot replace");
+            const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0666,
+                                static_cast<unsigned long long>(std::max<std::int64_t>(size, 0)),
+                                -1, static_cast<int>(std::max<std::int64_t>(count, 0)), 0);
+            if (fd >= 0) {
+                ::close(fd);
+                return {};
+            }
+            said =
+                fmt::format("Lustre rejected stripe_count and stripe_size: {}", std::strerror(-fd));
+        }
+    }
+    const int fd =
+        ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | (fresh ? O_EXCL : O_TRUNC), 0666);
+    if (fd < 0) return system_failure(path, "cannot create");
+    ::close(fd);
+    return {};
+}
+
+std::int64_t stripe_size_of(const std::string& path) {
+    struct Stripes;
+    const Lustre lustre;
+    auto* const get = lustre.find<Stripes*(const char*, std::uint32_t)>("llapi_layout_get_by_path");
+    auto* const size =
+        lustre.find<int(const Stripes*, std::uint64_t*)>("llapi_layout_stripe_size_get");
+    auto* const free = lustre.find<void(Stripes*)>("llapi_layout_free");
+    if (get == nullptr || size == nullptr || free == nullptr) return -1;
+    Stripes* const layout = get(path.c_str(), 0);
+    if (layout == nullptr) return -1;
+    std::uint64_t bytes = 0;
+    // Beyond a terabyte stand Lustre's marks for "default" and "wide".
+    const bool known = size(layout, &bytes) == 0 && bytes > 0 && bytes < (std::uint64_t(1) << 40);
+    free(layout);
+    return known ? static_cast<std::int64_t>(bytes) : -1;
+}
+
+}  // namespace thalweg::detail

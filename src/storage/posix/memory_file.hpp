@@ -1,0 +1,101 @@
+// A file in memory with a path, for libraries that write files only.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+class MemoryFile {
+public:
+    MemoryFile() : fd_(memfd_create("thalweg", MFD_CLOEXEC)) {
+        path_ = "/proc/self/fd/" + std::to_string(fd_);
+    }
+    ~MemoryFile() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+
+    bool good() const { return fd_ >= 0; }
+    const std::string& path() const { return path_; }
+
+    /// Everything that was written to it.
+    Status read(std::vector<char>& bytes) const {
+        struct stat info {};
+        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot read");
+        bytes.resize(static_cast<std::size_t>(info.st_size));
+        const ssize_t n = pread(fd_, bytes.data(), bytes.size(), 0);
+        if (n != info.st_size) return system_failure(path_, "cannot read");
+        return {};
+    }
+
+    /// Takes the place of a file on disk that a library has open for writing, and that takes no
+    /// link for one: what it writes from now on goes to memory.
+    /// @return false: nothing has changed; the file is not open, or more than once
+    bool stand_in(const std::string& path) const {
+        struct stat wanted;
+        if (::stat(path.c_str(), &wanted) != 0) return false;
+        int only = -1;
+        std::error_code ended;
+        for (std::filesystem::directory_iterator i("/proc/self/fd", ended), end; !ended && i != end;
+             i.increment(ended)) {
+            const int fd = std::atoi(i->path().filename().c_str());
+            struct stat found;
+            if (fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev ||
+                found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
+                continue;
+            if (only >= 0) return false;  // one of them may be ours
+            only = fd;
+        }
+        if (ended || only < 0) return false;
+        std::vector<char> bytes(static_cast<std::size_t>(wanted.st_size));
+        return read_fully(only, path, bytes.data(), wanted.st_size, 0).ok() &&
+               write_fully(fd_, path_, bytes.data(), wanted.st_size, 0).ok() &&
+               dup2(fd_, only) == only;
+    }
+
+    /// Replaces the contents of a file on disk by what was written to this one; holes stay holes.
+    Status copy_to(const std::string& path) const {
+        const int to = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (to < 0) return system_failure(path, "cannot create");
+        Status status;
+        std::vector<char> bytes(1 << 20);
+        off_t end = 0;
+        while (status.ok()) {
+            const off_t start = lseek(fd_, end, SEEK_DATA);
+            if (start < 0 && errno == ENXIO) break;  // no data from here on
+            end = start < 0 ? -1 : lseek(fd_, start, SEEK_HOLE);
+            if (end < 0) status = system_failure(path, "cannot read the header");
+            for (off_t at = start; at < end && status.ok();) {
+                const auto n = std::min<std::int64_t>(end - at, std::ssize(bytes));
+                status = read_fully(fd_, path_, bytes.data(), n, at);
+                if (status.ok()) status = write_fully(to, path, bytes.data(), n, at);
+                at += n;
+            }
+        }
+        if (status.ok() && ftruncate(to, lseek(fd_, 0, SEEK_END)) != 0)
+            status = system_failure(path, "cannot write the header");
+        if (close_file(to) != 0 && status.ok())
+            status = system_failure(path, "cannot write the header");
+        return status;
+    }
+
+private:
+    int fd_;
+    std::string path_;
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/posix/paths.hpp"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <vector>
+
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::string_view suffix = ".part";
+/// What is added at most: a dot in front and ".lock", or ".part.9".
+constexpr std::size_t longest_addition = 7;
+constexpr std::size_t hash_digits = 16;
+constexpr std::size_t longest_stem = NAME_MAX - longest_addition;
+
+/// FNV-1a, of 64 bits.
+std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return hash;
+}
+
+/// The last name of a path, short enough for additions.
+std::string stem_of(const std::string& own) {
+    const std::string name = own.substr(own.rfind('/') + 1);
+    if (name.size() <= longest_stem) return name;
+    return fmt::format("{}~{:016x}", name.substr(0, longest_stem - hash_digits - 1), hash_of(name));
+}
+
+bool is_shortened(const std::string& stem) {
+    return stem.size() == longest_stem && stem[longest_stem - hash_digits - 1] == '~' &&
+           stem.find_first_not_of("0123456789abcdef", longest_stem - hash_digits) ==
+               std::string::npos;
+}
+
+/// The folder of a path, empty if it names none: to put names behind it.
+std::string before_name(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+}  // namespace
+
+std::string folder_of(const std::string& path) {
+    const std::string folder = before_name(path);
+    return folder.empty() ? "./" : folder;
+}
+
+Status make_absolute(std::string_view path, std::string& absolute) {
+    if (path.empty()) return failure(TW_EARG, "the path of a file is empty");
+    absolute = path;
+    if (path.front() == '/') return {};
+    std::array<char, PATH_MAX> folder{};
+    if (getcwd(folder.data(), folder.size()) == nullptr)
+        return system_failure(absolute, "cannot get the working directory");
+    absolute = fmt::format("{}/{}", folder.data(), path);
+    return {};
+}
+
+Status share_path(Comm& comm, std::string_view mine, std::string& absolute) {
+    std::vector<char> given, made;
+    Status status = alone([&]() -> Status {
+        if (comm.rank() != 0) return {};
+        std::string path;
+        Status own = make_absolute(mine, path);
+        given.assign(mine.begin(), mine.end());
+        made.assign(path.begin(), path.end());
+        return own;
+    });
+    if (status = agree(comm, status); !status.ok()) return status;
+    comm.broadcast(given, 0);
+    comm.broadcast(made, 0);
+    status = alone([&]() -> Status {
+        absolute.assign(made.begin(), made.end());
+        const std::string_view theirs(given.data(), given.size());
+        if (theirs == mine) return {};
+        return failure(TW_EMISMATCH, "the path is '{}' on rank 0, but '{}' on rank {}", theirs,
+                       mine, comm.rank());
+    });
+    return agree(comm, status);
+}
+
+Status follow_links(const std::string& path, std::string& target) {
+    constexpr int most_links = 40;  // as many as Linux follows
+    target = path;
+    for (int links = 0;; ++links) {
+        struct stat info {};
+        if (lstat(target.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return {};
+        if (links == most_links) {
+            errno = ELOOP;
+            return system_failure(path, "cannot follow the symbolic link");
+        }
+        std::array<char, PATH_MAX> to{};
+        const ssize_t n = readlink(target.c_str(), to.data(), to.size());
+        if (n < 0) return system_failure(target, "cannot follow the symbolic link");
+        const std::string next(to.data(), static_cast<std::size_t>(n));
+        target = next.front() == '/' ? next : before_name(target) + next;
+    }
+}
+
+std::string temporary_path(const std::string& own) {
+    return before_name(own) + stem_of(own).append(suffix);
+}
+
+std::string kept_path(const std::string& own, int number) {
+    return fmt::format("{}.{}", temporary_path(own), number);
+}
+
+std::string lock_path(const std::string& own) {
+    return fmt::format("{}.{}.lock", before_name(own), stem_of(own));
+}
+
+std::string own_path(const std::string& temporary) {
+    std::string own = temporary;
+    const std::size_t n = own.size();
+    if (n > 2 && own[n - 2] == '.' && own[n - 1] >= '1' && own[n - 1] <= '0' + most_kept)
+        own.resize(n - 2);
+    if (!own.ends_with(suffix)) return "";
+    own.resize(own.size() - suffix.size());
+    if (own.empty() || own.back() == '/' || is_shortened(own.substr(own.rfind('/') + 1))) return "";
+    return own;
+}
+
+Status find_data_path(const std::string& path, bool live, std::string& data) {
+    std::string own;
+    if (Status status = follow_links(path, own); !status.ok()) return status;
+    data = live ? own : temporary_path(own);
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/posix/plain_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "comm/clock.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+PlainFile::~PlainFile() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+Status PlainFile::open_file() {
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    return fd_ < 0 ? system_failure(path_, "cannot open for writing") : Status{};
+}
+
+Status PlainFile::close_file() {
+    NoSizeSignal guard;
+    Status status;
+    if (fd_ >= 0 && detail::close_file(fd_) != 0) status = system_failure(path_, "cannot close");
+    fd_ = -1;
+    return status;
+}
+
+Status PlainFile::sync() { return fd_ >= 0 ? sync_file(fd_, path_) : Status{}; }
+
+Status PlainFile::write(std::span<const Chunk> chunks) {
+    Stopwatch watch(counts_.seconds);
+    for (std::size_t i = 0; i < chunks.size();) {
+        const Chunk& c = chunks[i];
+        if (c.box != nullptr) {
+            if (Status status = write_box(c); !status.ok()) return status;
+            ++i;
+            continue;
+        }
+        // What continues in memory and in the file is one write.
+        std::int64_t bytes = c.bytes;
+        std::size_t j = i + 1;
+        while (j < chunks.size() && chunks[j].box == nullptr &&
+               chunks[j].offset == c.offset + bytes && chunks[j].data == c.data + bytes)
+            bytes += chunks[j++].bytes;
+        if (Status status = write_range(c, c.data, bytes, c.offset); !status.ok()) return status;
+        i = j;
+    }
+    return {};
+}
+
+Status PlainFile::read(const Chunk& c, char* to) {
+    if (c.box == nullptr) return read_range(c.offset, c.bytes, to);
+    return for_runs(c, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
+        return read_range(offset, bytes, to + at);
+    });
+}
+
+Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
+    offset = in_file(offset);
+    while (bytes > 0) {
+        const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return system_failure(path_, "cannot read");
+        if (n == 0) {
+            std::memset(to, 0, static_cast<std::size_t>(bytes));
+            return {};
+        }
+        to += n;
+        offset += n;
+        bytes -= n;
+    }
+    return {};
+}
+
+Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t bytes,
+                              std::int64_t offset) {
+    throttle_.begin();
+    if (Status status = write_fully(fd_, path_, data, bytes, in_file(offset)); !status.ok()) {
+        const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+        status.text += fmt::format(", variable '{}'", v.name);
+        if (v.record) status.text += fmt::format(", record {}", wording_.index(c.record));
+        return status;
+    }
+    ++counts_.calls;
+    counts_.bytes += bytes;
+    throttle_.moved(bytes);
+    return {};
+}
+
+/// One write for each run of elements that lie side by side in the file.
+Status PlainFile::write_box(const Chunk& c) {
+    return for_runs(c, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
+        return write_range(c, c.data + at, bytes, offset);
+    });
+}
+
+/// Calls visit(byte of the chunk's offset, byte in the box, bytes) for the runs of a box, in order,
+/// until one fails.
+template <class Visit>
+Status PlainFile::for_runs(const Chunk& c, Visit&& visit) const {
+    const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+    const Box& box = *c.box;
+    const auto size = static_cast<std::int64_t>(v.element());
+    int inner = box.nd;  // dimensions from here on are whole
+    std::int64_t run = 1;
+    while (inner > 0 &&
+           (inner == box.nd || box.count[inner] == v.shape[static_cast<std::size_t>(inner)]))
+        run *= box.count[--inner];
+    Index at = box.low;
+    for (std::int64_t done = 0;; done += run * size) {
+        const std::int64_t offset = c.offset + linear(v.shape, at) * size;
+        if (Status status = visit(offset, done, run * size); !status.ok()) return status;
+        int d = inner - 1;
+        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
+            at[d] = box.low[d];
+            --d;
+        }
+        if (d < 0) return {};
+    }
+}
+
+}  // namespace thalweg::detail

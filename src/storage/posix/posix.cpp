@@ -1,0 +1,92 @@
+// Classic formats by plain writes to disjoint ranges: no MPI in the write path.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "comm/clock.hpp"
+#include "storage/classic/header.hpp"
+#include "storage/posix/plain_file.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+class PosixStorage final : public PlainFile {
+public:
+    const char* name() const override { return "posix"; }
+    Order order() const override { return Order::big_endian; }
+
+    Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                  const StorageOptions& options, bool writer, FileMap& map) override {
+        Status status = alone([&]() -> Status {
+            begin(comm, path, definitions, options);
+            if (!first_) return {};
+            NoSizeSignal guard;
+            return create_classic_header(path, definitions, options, map);
+        });
+        status = agree(comm, status);
+        if (!status.ok()) return status;
+        broadcast(comm, map, 0);
+        status = alone([&]() -> Status {
+            map_ = map;
+            return writer || keeper_ ? open_file() : Status{};
+        });
+        return agree(comm, status);
+    }
+
+    Status open(Comm& comm, const std::string& path, const Definitions& definitions,
+                const StorageOptions& options, bool writer, const FileMap& map) override {
+        Status status = alone([&]() -> Status {
+            begin(comm, path, definitions, options);
+            map_ = map;
+            if (!first_) return {};
+            return keep_records(path, format_, map, kept_, options.durable);
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
+        if (writer || keeper_) status = alone([&] { return open_file(); });
+        return agree(comm, status);
+    }
+
+    Status set_records(std::int64_t records, bool durable) override {
+        if (!keeper_) return {};
+        Status status = write_record_count(fd_, path_, format_, std::max(records, kept_));
+        if (status.ok() && durable) status = sync();
+        return status;
+    }
+
+    Status close(std::int64_t records,
+                 const std::vector<std::pair<int, Attribute>>& late) override {
+        NoSizeSignal guard;
+        Status status = close_file();
+        records = std::max(records, kept_);
+        if (first_ && status.ok()) status = extend(path_, map_.size(records));
+        if (first_ && status.ok())
+            status = add_attributes(path_, *definitions_, map_, format_, records, late);
+        if (first_ && status.ok() && durable_) status = sync_closed(path_);
+        return status;
+    }
+
+private:
+    void begin(Comm& comm, const std::string& path, const Definitions& definitions,
+               const StorageOptions& options) {
+        path_ = path;
+        definitions_ = &definitions;
+        format_ = options.format;
+        wording_ = options.wording;
+        kept_ = options.existing.kept;
+        durable_ = options.durable;
+        throttle_ = Throttle(options.rate);
+        first_ = comm.rank() == 0;
+        keeper_ = comm.rank() == options.keeper;
+    }
+
+    Format format_ = Format::cdf2;
+    std::int64_t kept_ = 0;  ///< records that the file has already
+    bool first_ = false, keeper_ = false, durable_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_posix_storage() { return std::make_unique<PosixStorage>(); }
+
+}  // namespace thalweg::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/posix/system.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+namespace thalweg::detail {
+
+std::string system_words(int error) {
+    std::string words = std::strerror(error);
+    rlimit limit{};
+    if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        words += fmt::format(" (the limit of this process is {}: see ulimit -n)", limit.rlim_cur);
+    return words;
+}
+
+Status with_cause(Status status) {
+    if (status.ok()) return status;
+    // As many as a library opens at a time; those that it had then are closed by now.
+    std::array<int, 4> files{};
+    int error = 0;
+    for (int& fd : files) {
+        fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (fd < 0) error = errno;
+    }
+    for (const int fd : files)
+        if (fd >= 0) ::close(fd);
+    if (error != EMFILE && error != ENFILE) return status;
+    return {TW_EIO, status.text + ": " + system_words(error)};
+}
+
+Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
+                  std::int64_t offset) {
+    while (bytes > 0) {
+        const ssize_t n = pread(fd, to, static_cast<std::size_t>(bytes), offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0)
+            return system_failure(path,
+                                  fmt::format("cannot read {} bytes at offset {}", bytes, offset));
+        if (n == 0)
+            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path,
+                           offset + bytes);
+        to += n;
+        offset += n;
+        bytes -= n;
+    }
+    return {};
+}
+
+Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
+                   std::int64_t offset) {
+    NoSizeSignal guard;
+    while (bytes > 0) {
+        const ssize_t n = pwrite(fd, data, static_cast<std::size_t>(bytes), offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            if (n == 0) errno = ENOSPC;
+            return system_failure(path,
+                                  fmt::format("cannot write {} bytes at offset {}", bytes, offset));
+        }
+        data += n;
+        offset += n;
+        bytes -= n;
+    }
+    return {};
+}
+
+bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes) {
+    return fallocate(fd, mode, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+}
+
+Status sync_file(int fd, const std::string& path, bool all) {
+    while ((all ? fsync(fd) : fdatasync(fd)) != 0)
+        if (errno != EINTR) return system_failure(path, "cannot sync");
+    return {};
+}
+
+Status sync_closed(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open to sync");
+    Status status = sync_file(fd, path, true);
+    ::close(fd);
+    return status;
+}
+
+int close_file(int fd) {
+    const int result = ::close(fd);
+    return result != 0 && errno == EINTR ? 0 : result;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,171 @@
+// Each tile is a source of its own, and its part of a variable a part of the whole one. A reader
+// has one tile open at a time. SPDX-License-Identifier: Apache-2.0
+#include "storage/tiles/source.hpp"
+
+#include <algorithm>
+
+#include "storage/tiles/set.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+class TileSource final : public Source {
+public:
+    TileSource(std::string path) : path_(std::move(path)) {}
+
+    const char* format() const override { return tiles_.front()->format(); }
+    Order order(int variable) const override { return tiles_.front()->order(variable); }
+    bool byte_of_any_sign() const override { return tiles_.front()->byte_of_any_sign(); }
+    std::string missing(const std::string& name) const override {
+        return tiles_.front()->missing(name);
+    }
+
+    Status open(Comm& comm) {
+        int files = 1;
+        for (int k = 0; k < files; ++k) {
+            std::string path;
+            Status status = alone([&]() -> Status {
+                path = tile_path(path_, k);
+                return {};
+            });
+            if (status = agree(comm, status); !status.ok()) return status;
+            auto tile = open_source(comm, path, false, status);
+            if (!status.ok()) {
+                if (k > 0)
+                    (void)alone([&]() -> Status {
+                        status.text += fmt::format(" (the set has {} files)", files);
+                        return {};
+                    });
+                return status;
+            }
+            tile->forget();
+            // All ranks find the same, as far as they have memory for it.
+            if (status = agree(comm, alone([&] { return join(std::move(tile), path, files); }));
+                !status.ok())
+                return status;
+        }
+        return agree(comm, alone([&] {
+                         definitions_ = set_.whole();
+                         count_records();
+                         return set_.check_cover(path_);
+                     }));
+    }
+
+    Status refresh(Comm& comm) override {
+        for (const auto& tile : tiles_) {
+            Status status = tile->refresh(comm);
+            tile->forget();
+            if (!status.ok()) return status;
+        }
+        count_records();
+        return {};
+    }
+
+    std::vector<SourcePart> parts(int variable, int readers) const override {
+        std::vector<SourcePart> all;
+        const std::vector<int> holders = set_.holders(variable);
+        const int of_each = std::max(1, readers / static_cast<int>(holders.size()));
+        for (const int t : holders) {
+            const Box box = set_.box(variable, t);
+            for (SourcePart part : at(t).parts(variable, of_each)) {
+                for (int d = 0; d < box.nd; ++d) part.box.low[d] += box.low[d];
+                part.file = t;
+                all.push_back(part);
+            }
+        }
+        return all;
+    }
+
+    std::int64_t position(int, std::int64_t record) const override { return record; }
+
+    Status check(int variable, std::int64_t record) const override {
+        for (int t = 0; t < set_.size(); ++t) {
+            Status status = at(t).check(variable, record);
+            if (status.ok()) continue;
+            status.text = fmt::format("{}: {}", tile_path(path_, t), status.text);
+            return status;
+        }
+        return {};
+    }
+
+    Status read(std::span<const ReadRange> ranges) override {
+        for (std::size_t i = 0; i < ranges.size();) {
+            const int t = ranges[i].part->file;
+            std::vector<ReadRange> own;
+            std::vector<SourcePart> parts;
+            std::size_t end = i;
+            while (end < ranges.size() && ranges[end].part->file == t) ++end;
+            parts.reserve(end - i);  // ranges point to them
+            for (; i < end; ++i) {
+                const Box box = set_.box(ranges[i].variable, t);
+                parts.push_back(*ranges[i].part);
+                for (int d = 0; d < box.nd; ++d) parts.back().box.low[d] -= box.low[d];
+                own.push_back(ranges[i]);
+                own.back().part = &parts.back();
+            }
+            if (open_ >= 0 && open_ != t) at(open_).forget();
+            open_ = t;
+            Source& tile = at(t);
+            const ReadCounts before = tile.counts();
+            throttle_.begin();
+            Status status = tile.read(own);
+            throttle_.moved(tile.counts().bytes - before.bytes);
+            counts_.calls += tile.counts().calls - before.calls;
+            counts_.bytes += tile.counts().bytes - before.bytes;
+            counts_.seconds += tile.counts().seconds - before.seconds;
+            if (!status.ok()) return status;
+        }
+        return {};
+    }
+
+    void forget() override {
+        if (open_ >= 0) at(open_).forget();
+        open_ = -1;
+    }
+
+private:
+    Source& at(int tile) const { return *tiles_[static_cast<std::size_t>(tile)]; }
+
+    /// @param files  how many the set has; the first one tells
+    Status join(std::unique_ptr<Source> joined, const std::string& path, int& files) {
+        const Source& tile = *joined;
+        if (tiles_.empty()) files = TileSet::files(tile.definitions());
+        if (files == 0)
+            return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
+                           path, files_attribute);
+        tiles_.push_back(std::move(joined));
+        if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
+        bool same = std::string(tile.format()) == format();
+        for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
+            same &= tile.order(static_cast<int>(v)) == order(static_cast<int>(v));
+        if (same) return {};
+        return failure(TW_EFORMAT, "{}: its format differs from that of {}", path,
+                       tile_path(path_, 0));
+    }
+
+    void count_records() {
+        records_ = tiles_.front()->records();
+        for (const auto& tile : tiles_) records_ = std::min(records_, tile->records());
+    }
+
+    std::string path_;
+    std::vector<std::unique_ptr<Source>> tiles_;
+    TileSet set_;
+    int open_ = -1;  ///< the tile that was read last
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, Status& status) {
+    std::unique_ptr<TileSource> source;
+    status = alone([&]() -> Status {
+        source = std::make_unique<TileSource>(path);
+        return {};
+    });
+    if (status = agree(comm, status); status.ok()) status = source->open(comm);
+    if (!status.ok()) return nullptr;
+    return source;
+}
+
+}  // namespace thalweg::detail

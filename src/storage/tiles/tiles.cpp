@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/tiles/tiles.hpp"
+
+#include <algorithm>
+
+#include "storage/posix/paths.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+Attribute integers(std::string name, const std::vector<std::int32_t>& values) {
+    Attribute a;
+    a.name = std::move(name);
+    a.type = TW_INT;
+    a.n = static_cast<std::int64_t>(values.size());
+    a.values.resize(values.size() * sizeof values[0]);
+    std::memcpy(a.values.data(), values.data(), a.values.size());
+    return a;
+}
+
+class TileStorage final : public Storage {
+public:
+    TileStorage(std::unique_ptr<Storage> inner, Grid grid, int tile, std::string path)
+        : inner_(std::move(inner)), grid_(std::move(grid)), tile_(tile), path_(std::move(path)) {}
+
+    const char* name() const override { return inner_->name(); }
+    Order order() const override { return inner_->order(); }
+    bool collective() const override { return inner_->collective(); }
+
+    Status create(Comm& comm, const std::string&, const Definitions& definitions,
+                  const StorageOptions& options, bool, FileMap& map) override {
+        plain_ = map = plain_map(definitions);
+        Status status;
+        if (tile_ >= 0) {
+            definitions_ = tile_definitions(definitions, grid_, tile_);
+            StorageOptions own = options;
+            own.keeper = 0;
+            own.one_writer = true;
+            std::string data;
+            status = find_data_path(tile_path(path_, tile_), own.live, data);
+            if (status.ok()) status = inner_->create(*alone_, data, definitions_, own, true, map_);
+        }
+        return agree(comm, status);
+    }
+
+    Status reserve(std::int64_t offset, std::int64_t bytes) override {
+        if (tile_ < 0 || bytes == 0) return {};
+        if (plain_.record_bytes == 0 || offset < plain_.record_begin)
+            return inner_->reserve(0, map_.fixed_end);
+        const std::int64_t record = (offset - plain_.record_begin) / plain_.record_bytes;
+        return inner_->reserve(map_.record_begin + record * map_.record_bytes, map_.record_bytes);
+    }
+
+    Status write(std::span<const Chunk> chunks) override {
+        std::vector<Chunk> own;
+        for (const Chunk& c : chunks) own.push_back(placed(c));
+        Status status = inner_->write(own);
+        counts_ = inner_->counts();
+        return status;
+    }
+
+    Status read(const Chunk& chunk, char* to) override { return inner_->read(placed(chunk), to); }
+
+    Status set_records(std::int64_t records, bool durable) override {
+        return tile_ < 0 ? Status{} : inner_->set_records(records, durable);
+    }
+    Status catch_up() override { return tile_ < 0 ? Status{} : inner_->catch_up(); }
+    Status sync() override { return tile_ < 0 ? Status{} : inner_->sync(); }
+    Status close(std::int64_t records,
+                 const std::vector<std::pair<int, Attribute>>& late) override {
+        return tile_ < 0 ? Status{} : inner_->close(records, late);
+    }
+
+private:
+    /// A chunk of the tile's own positions where its file has it.
+    Chunk placed(Chunk c) const {
+        const auto v = static_cast<std::size_t>(c.variable);
+        const Variable& variable = definitions_.variables[v];
+        c.offset = map_.offset[v] + (variable.record ? c.record * map_.record_bytes : 0) +
+                   c.first * static_cast<std::int64_t>(variable.element());
+        return c;
+    }
+
+    std::unique_ptr<Storage> inner_;
+    std::unique_ptr<Comm> alone_ = make_serial_comm();
+    Grid grid_;
+    int tile_;
+    std::string path_;
+    Definitions definitions_;
+    FileMap map_, plain_;
+};
+
+}  // namespace
+
+std::string tile_path(const std::string& path, int tile) {
+    return fmt::format("{}.{:04}", path, tile);
+}
+
+DecompositionPlace decomposition_place(const Definitions& definitions, int dim) {
+    const std::string& name = definitions.dims[static_cast<std::size_t>(dim)].name;
+    const int own = definitions.find_variable(name);
+    if (own >= 0 &&
+        definitions.variables[static_cast<std::size_t>(own)].dims == std::vector<int>{dim})
+        return {own, decomposition_attribute};
+    return {-1, fmt::format("{}_{}", decomposition_attribute, name)};
+}
+
+Definitions tile_definitions(const Definitions& definitions, const Grid& grid, int tile) {
+    Definitions own = definitions;
+    set_attribute(own.attributes, integers(files_attribute, {grid.parts()}));
+    auto narrow = [&](const std::vector<Cut>& cuts, int part) {
+        for (const Cut& cut : cuts) {
+            const auto k = static_cast<std::size_t>(part);
+            Dimension& dim = own.dims[static_cast<std::size_t>(cut.dim)];
+            const std::int64_t length = definitions.dims[static_cast<std::size_t>(cut.dim)].length;
+            const std::int64_t end = k + 1 < cut.begin.size() ? cut.begin[k + 1] : length;
+            dim.length = end - cut.begin[k];
+            const DecompositionPlace place = decomposition_place(definitions, cut.dim);
+            set_attribute(place.variable < 0
+                              ? own.attributes
+                              : own.variables[static_cast<std::size_t>(place.variable)].attributes,
+                          integers(place.attribute, {1, static_cast<std::int32_t>(length),
+                                                     static_cast<std::int32_t>(cut.begin[k] + 1),
+                                                     static_cast<std::int32_t>(end)}));
+        }
+    };
+    narrow(grid.y, tile / grid.columns);
+    narrow(grid.x, tile % grid.columns);
+    for (Variable& v : own.variables)
+        for (std::size_t d = 0; d < v.shape.size(); ++d) {
+            v.shape[d] = own.dims[static_cast<std::size_t>(v.dims[d + (v.record ? 1 : 0)])].length;
+            if (d < v.packing.chunks.size())
+                v.packing.chunks[d] = std::min(v.packing.chunks[d], v.shape[d]);
+        }
+    return own;
+}
+
+FileMap plain_map(const Definitions& definitions) {
+    FileMap map;
+    map.offset.resize(definitions.variables.size());
+    map.padded.resize(definitions.variables.size());
+    const auto records = std::count_if(definitions.variables.begin(), definitions.variables.end(),
+                                       [](const Variable& v) { return v.record; });
+    std::int64_t at = 0;
+    for (const bool record : {false, true}) {
+        if (record) map.fixed_end = map.record_begin = at;
+        for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
+            const Variable& v = definitions.variables[i];
+            if (v.record != record) continue;
+            const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
+            map.offset[i] = at;
+            map.padded[i] = record && records == 1 ? bytes : (bytes + 3) / 4 * 4;
+            at += map.padded[i];
+        }
+    }
+    map.record_bytes = at - map.record_begin;
+    return map;
+}
+
+std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid grid, int tile,
+                                           std::string path) {
+    return std::make_unique<TileStorage>(std::move(inner), std::move(grid), tile, std::move(path));
+}
+
+}  // namespace thalweg::detail

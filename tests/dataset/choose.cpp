@@ -1,0 +1,134 @@
+// What a file's settings leave open: every choice, and the reason that is given for it.
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/given.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+/// A record variable of floats over (y, x), and what a run has chosen so far.
+class Choose : public testing::Test {
+protected:
+    Choose() {
+        definitions.dims = {{"t", TW_UNLIMITED}, {"y", 40}, {"x", 50}};
+        Variable v;
+        v.name = "T";
+        v.type = TW_FLOAT;
+        v.record = true;
+        v.dims = {0, 1, 2};
+        v.shape = {40, 50};
+        v.order = {0, 1};
+        auto d = std::make_shared<Decomposition>(given({"y", "x"}, {40, 50}));
+        v.decomposition = d;
+        definitions.variables.push_back(v);
+        around.ranks = 8;
+    }
+    Choice made() {
+        std::vector<Remark> remarks;
+        EXPECT_TRUE(choose_format(options, definitions, format, remarks).ok());
+        return choose(options, definitions, format, around);
+    }
+    /// Whether one of the remarks has this text in it.
+    static bool says(const std::vector<Remark>& remarks, const std::string& text) {
+        return std::any_of(remarks.begin(), remarks.end(),
+                           [&](const Remark& r) { return r.text.find(text) != std::string::npos; });
+    }
+
+    FileOptions options;
+    Definitions definitions;
+    Format format = Format::cdf1;
+    Surroundings around;
+};
+
+}  // namespace
+
+TEST_F(Choose, ADiskOfOneNode) {
+    const Choice c = made();
+    EXPECT_EQ(c.storage, "posix");
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_FALSE(c.writers_asked);
+    EXPECT_TRUE(c.remarks.empty());
+}
+
+TEST_F(Choose, OneWriterWhereNodesMayNotShareAFile) {
+    around.nodes = 4;
+    around.file_system.sharing = Sharing::unknown;
+    const Choice c = made();
+    EXPECT_TRUE(c.storage == "pnetcdf" || c.writers == "1");
+    EXPECT_FALSE(c.remarks.empty());
+}
+
+TEST_F(Choose, ServiceAutoTakesServersWhereThereAreSome) {
+    options.service = "auto";
+    EXPECT_EQ(made().service, "background");
+    around.servers = true;
+    const Choice c = made();
+    EXPECT_EQ(c.service, "servers");
+    EXPECT_TRUE(says(c.remarks, "service servers: ranks are set aside as servers"));
+}
+
+TEST_F(Choose, InlineWithTheReason) {
+    options.service = "servers";
+    Choice c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(says(c.remarks, "no ranks are set aside as servers"));
+
+    options.service = "background";
+    options.method = "direct";
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.method, "direct");
+    EXPECT_TRUE(says(c.remarks, "every rank writes from its own arrays"));
+}
+
+TEST_F(Choose, CollectiveStorageWritesInCalls) {
+    options.storage = "pnetcdf";
+    options.service = "background";
+    const Choice c = made();
+    EXPECT_EQ(c.storage, "pnetcdf");
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(says(c.remarks, "storage pnetcdf writes collectively"));
+}
+
+TEST_F(Choose, StorageNetcdf4IsAFormatToo) {
+    options.storage = "netcdf4";
+    EXPECT_EQ(made().storage, "netcdf4");
+    EXPECT_EQ(format, Format::netcdf4);
+    options.format = "cdf5";
+    std::vector<Remark> remarks;
+    EXPECT_EQ(choose_format(options, definitions, format, remarks).code, TW_ESETTING);
+}
+
+TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
+    options.format = "netcdf4";
+    options.method = "tiles";
+    options.packing = {{"deflate", "1"}};
+    Choice c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "8/node");  // all compress
+    EXPECT_TRUE(says(c.remarks, "each writer needs whole chunks"));
+
+    options.service = "background";
+    c = made();
+    EXPECT_EQ(c.method, "serial");
+    EXPECT_TRUE(says(c.remarks, "one writer compresses all chunks"));
+
+    options.tile_files = true;  // each is whole
+    EXPECT_EQ(made().method, "tiles");
+}
+
+TEST_F(Choose, SettingsThatHaveNoEffectAreNamed) {
+    options.format = "cdf2";
+    options.packing = {{"deflate", "4"}, {"shuffle", "no"}};
+    definitions.variables[0].settings = {{"chunks", "10 10"}};
+    std::vector<Remark> remarks;
+    ASSERT_TRUE(choose_format(options, definitions, format, remarks).ok());
+    EXPECT_TRUE(says(remarks, "setting deflate=4 has no effect in format cdf2"));
+    EXPECT_TRUE(says(remarks, "ignoring settings of variables: 'T' (chunks=10 10)"));
+    EXPECT_FALSE(says(remarks, "shuffle"));
+}

@@ -1,0 +1,438 @@
+// The engine in one process: threads stand for ranks, a file is kept in memory, and random batches
+// over every method and service without servers are compared with plain arrays.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "dataset/box_puts.hpp"
+#include "service/background/background.hpp"
+#include "service/service.hpp"
+#include "service/setup.hpp"
+#include "support/given.hpp"
+#include "support/threads.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+class Resources final : public SessionResources {
+public:
+    Resources(Team& team, std::int64_t buffer)
+        : team_(team),
+          arena_(team.node().share(static_cast<std::size_t>(buffer))),
+          meeting_(team) {}
+    Memory* arena(Status&) override { return arena_.get(); }
+    Background* background(Status& status) override {
+        if (!background_) background_ = Background::make(team_, status);
+        return background_.get();
+    }
+    Packers& packers() override { return packers_; }
+    Port* port() override { return nullptr; }
+    Meeting& meeting() override { return meeting_; }
+
+private:
+    Team& team_;
+    std::unique_ptr<Memory> arena_;
+    std::unique_ptr<Background> background_;
+    Packers packers_{1};
+    Meeting meeting_;
+};
+
+/// What a case is about: the same on every rank.
+struct Case {
+    int ranks = 1, node_size = 0;
+    FileOptions options;
+    LayoutChoice layout;
+    std::vector<int> writers;
+    Plan plan;
+    std::int64_t most_records = 6;
+    bool boxes = true;
+
+    explicit Case(Random& random)
+        : ranks(random.pick<int>({1, 2, 3, 5})),
+          node_size(random.pick<int>({0, 0, 1, 2})),
+          plan(random_plan(random, 9)) {
+        options.service = random.percent(50) ? "inline" : "background";
+        options.method = random.pick<std::string>({"serial", "slabs", "record", "record"});
+        if (options.service == "inline" && random.percent(25)) options.method = "direct";
+        // Too small for a step, at times: then puts are collective, or go in parts.
+        boxes = random.percent(70);
+        options.staging = boxes ? 1 << 20 : 1024;
+        options.queue = boxes ? random.pick<std::int64_t>({-1, 1 << 20}) : 4096;
+        options.buffer = 1 << 18;
+        options.piece = random.pick<std::int64_t>({0, 256, 4096});
+        options.alignment = random.pick<std::int64_t>({1, 64, 512});
+        layout.method = options.method;
+        layout.alignment = options.alignment;
+        layout.writers = options.method == "serial"   ? 1
+                         : options.method == "direct" ? ranks
+                                                      : static_cast<int>(random.between(1, ranks));
+        std::vector<int> all;
+        for (int r = 0; r < ranks; ++r) all.push_back(r);
+        if (options.method != "direct") random.shuffle(all);
+        writers.assign(all.begin(), all.begin() + layout.writers);
+    }
+    std::int64_t file_bytes() const {
+        const FileMap& map = plan.spaces.map;
+        return map.record_begin + most_records * map.record_bytes + map.fixed_end + 4096;
+    }
+};
+
+/// The variables as the file is to have them.
+struct Expected {
+    std::vector<std::vector<double>> values;  ///< of each variable, record after record
+    std::int64_t records = 0;
+
+    explicit Expected(const Case& c) {
+        for (const Variable& v : c.plan.definitions.variables) {
+            const std::int64_t n = v.elements() * (v.record ? c.most_records : 1);
+            values.emplace_back(static_cast<std::size_t>(n), -1.0);
+        }
+    }
+    void put(int variable, const Variable& v, std::int64_t record, std::int64_t element,
+             double value) {
+        values[static_cast<std::size_t>(variable)]
+              [static_cast<std::size_t>(record * v.elements() + element)] = value;
+    }
+};
+
+/// Fits into every type.
+double value_of(int variable, std::int64_t version, std::int64_t element) {
+    return static_cast<double>(mix(static_cast<std::uint64_t>(variable * 7919 + version),
+                                   static_cast<std::uint64_t>(element)) %
+                               100);
+}
+
+/// A share of a variable's slowest dimension, without what is left over; `first` shifts who has it.
+Box share_of(const Variable& v, int rank, int ranks, std::int64_t first) {
+    Box box;
+    box.nd = static_cast<int>(v.shape.size());
+    std::copy(v.shape.begin(), v.shape.end(), box.count.begin());
+    if (box.nd == 0) return box;
+    const std::int64_t at = (rank + first) % ranks, n = v.shape[0];
+    box.low[0] = n * at / ranks;
+    box.count[0] = n * (at + 1) / ranks - box.low[0];
+    return box;
+}
+
+std::vector<double> values_in(const Variable& v, int variable, const Box& box,
+                              std::int64_t version) {
+    std::vector<double> values;
+    Sent::for_elements(v, box,
+                       [&](std::int64_t e) { values.push_back(value_of(variable, version, e)); });
+    return values;
+}
+
+/// One rank's part of a case.
+class Rank {
+public:
+    Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm,
+         std::shared_ptr<std::vector<char>> bytes)
+        : case_(c), random_(seed), expected_(c) {
+        Status status;
+        team_ = Team::make(std::move(comm), c.node_size, status);
+        EXPECT_TRUE(status.ok()) << status.text;
+        resources_ = std::make_unique<Resources>(*team_, c.options.buffer * team_->node().size());
+        file_ = std::make_unique<FileContext>(*team_, *resources_, "memory.nc", 1, c.options);
+        define();
+        auto storage = std::make_unique<MemoryStorage>();
+        storage->definitions = &file_->definitions;
+        storage->bytes = std::move(bytes);
+        target_.layout = c.layout;
+        target_.writers = c.writers;
+        target_.order = storage->order();
+        target_.storage = std::move(storage);
+        target_.map = c.plan.spaces.map;
+        batch_ = std::make_unique<Batch>(*file_);
+        service_ = make_service(*file_, target_, *batch_, status);
+        EXPECT_TRUE(status.ok()) << status.text;
+        boxes_ = std::make_unique<BoxPuts>(*file_, *batch_, *service_);
+    }
+
+    const Expected& run() {
+        const std::int64_t steps = random_.between(1, 4);
+        for (std::int64_t s = 0; s < steps; ++s) {
+            step();
+            if (random_.percent(25)) ok(service_->sync(false));
+        }
+        close();
+        return expected_;
+    }
+    void close() {
+        Agreed agreed;
+        ok(service_->agree_to_close(agreed));
+        if (batch_->step_is_open(agreed)) {
+            ok(service_->end_step());
+            agreed.put.assign(agreed.put.size(), 0);
+        }
+        ok(service_->write_rest(agreed));
+        ok(service_->finish(false));
+        ok(service_->close(true));
+    }
+    BoxPuts& boxes() { return *boxes_; }
+    Service& service() { return *service_; }
+
+private:
+    static void ok(const Status& status) { EXPECT_TRUE(status.ok()) << status.text; }
+
+    /// The plan's variables, each of a decomposition of its own. Some leave a part to nobody, which
+    /// keeps what it has, or the fill value.
+    void define() {
+        file_->definitions = case_.plan.definitions;
+        for (std::size_t i = 0; i < file_->definitions.variables.size(); ++i) {
+            Variable& v = file_->definitions.variables[i];
+            first_.push_back(random_.below(case_.ranks));
+            const bool hole = v.shape.size() > 0 && random_.percent(20);
+            Box mine = share_of(v, team_->rank(), case_.ranks, first_.back());
+            if (hole && team_->rank() == 0) mine.count[0] = 0;
+            std::vector<Box> blocks{mine};
+            const bool halves = random_.percent(50);  // drawn alike on every rank
+            if (halves && mine.nd > 0 && mine.count[0] > 1) {
+                blocks[0].count[0] /= 2;  // the upper part comes first in memory
+                blocks.push_back(mine);
+                blocks[1].low[0] += blocks[0].count[0];
+                blocks[1].count[0] -= blocks[0].count[0];
+                std::swap(blocks[0], blocks[1]);
+            }
+            if (v.shape.empty()) {
+                v.decomposition = replicate(team_->rank(), {}, {}, {});
+            } else {
+                std::vector<std::string> dims;
+                for (std::size_t d = 0; d < v.shape.size(); ++d)
+                    dims.push_back("d" + std::to_string(d));
+                ok(make_decomposition(team_->world(), given(dims, v.shape, blocks),
+                                      v.decomposition));
+            }
+            held_.push_back(std::move(blocks));
+            holes_.push_back(hole);
+        }
+    }
+
+    void step() {
+        const auto n = static_cast<int>(case_.plan.definitions.variables.size());
+        bool any_record = false;
+        bool counts = false;  // the step, in a file with boxes
+        for (int i = 0; i < n; ++i) {
+            const Variable& v = file_->variable(i);
+            ++version_;
+            any_record |= v.record;
+            const std::int64_t kind = random_.below(case_.boxes ? 100 : 60);
+            const int who = static_cast<int>(random_.below(case_.ranks));
+            const std::int64_t record = v.record ? random_.below(case_.most_records) : 0;
+            if (kind < 45)
+                put(i, v, random_.percent(30));
+            else if (!case_.boxes)
+                continue;
+            else if (kind < 60)
+                put_box(i, v, who, record);
+            else if (kind < 80)
+                put_record(i, v, record);
+            counts |= v.record && kind < 45;
+            boxed_ |= kind >= 45 && kind < 80;
+            if (random_.percent(10)) ok(service_->sync(false));
+        }
+        // A step in which nothing is put is a record of fill values, but where there are boxes.
+        if (any_record && (counts || !boxed_))
+            expected_.records = std::max(expected_.records, batch_->record + 1);
+        ok(service_->end_step());
+        kept_.clear();
+    }
+
+    void put(int i, const Variable& v, bool deferred) {
+        const auto at = static_cast<std::size_t>(i);
+        const std::int64_t record = v.record ? batch_->record : 0;
+        std::vector<double> values;
+        for (const Box& box : held_[at])
+            for (const double value : values_in(v, i, box, version_)) values.push_back(value);
+        ArrayView view;
+        view.data = reinterpret_cast<const char*>(values.data());
+        view.type = TW_DOUBLE;
+        const auto given_n = static_cast<std::int64_t>(values.size());
+        ok(check_dense(
+            *v.decomposition,
+            v.decomposition->replicated && team_->rank() > 0 ? v.decomposition->stored : given_n,
+            view));
+        if (deferred)
+            (*batch_)[i].glimpse = Glimpse(*v.decomposition, v.order,
+                                           held_by(*v.decomposition, v.order, v.shape), view);
+        ok(service_->put({}, i, view, deferred));
+        if (deferred) kept_.push_back(std::move(values));
+        for (int r = 0; r < case_.ranks; ++r) {
+            Box box = share_of(v, r, case_.ranks, first_[at]);
+            if (holes_[at] && r == 0) continue;
+            note(i, v, record, box);
+        }
+    }
+
+    void put_box(int i, const Variable& v, int who, std::int64_t record) {
+        Box box;
+        box.nd = static_cast<int>(v.shape.size());
+        std::vector<std::int64_t> start, count;
+        if (v.record) {
+            start.push_back(record);
+            count.push_back(1);
+        }
+        for (int d = 0; d < box.nd; ++d) {
+            box.low[d] = random_.below(v.shape[static_cast<std::size_t>(d)]);
+            box.count[d] = random_.between(1, v.shape[static_cast<std::size_t>(d)] - box.low[d]);
+            start.push_back(box.low[d]);
+            count.push_back(box.count[d]);
+        }
+        if (team_->rank() == who) {
+            const std::vector<double> values = values_in(v, i, box, version_);
+            ok(boxes_->put_box(v.name,
+                               {TW_DOUBLE, start.data(), count.data(), nullptr, values.data()}));
+        }
+        note(i, v, record, box);
+        if (v.record) expected_.records = std::max(expected_.records, record + 1);
+    }
+
+    void put_record(int i, const Variable& v, std::int64_t record) {
+        const std::int64_t first = random_.below(case_.ranks);
+        Box mine = share_of(v, team_->rank(), case_.ranks, first);
+        RecordToPut put;
+        put.record = record;
+        put.type = TW_DOUBLE;
+        if (!v.shape.empty()) {
+            std::vector<std::string> dims;
+            for (const int d : v.dims)
+                if (d >= 0)
+                    dims.push_back(file_->definitions.dims[static_cast<std::size_t>(d)].name);
+            ok(make_decomposition(team_->world(), given(dims, v.shape, {mine}), put.decomposition));
+        }
+        const std::vector<double> values = values_in(v, i, mine, version_);
+        put.data = values.data();
+        put.n = static_cast<std::int64_t>(values.size());
+        ok(boxes_->put_record(v.name, put));
+        Box all = share_of(v, 0, 1, 0);
+        note(i, v, record, all);
+        if (v.record) expected_.records = std::max(expected_.records, record + 1);
+    }
+
+    void note(int i, const Variable& v, std::int64_t record, const Box& box) {
+        Sent::for_elements(v, box, [&](std::int64_t e) {
+            expected_.put(i, v, record, e, value_of(i, version_, e));
+        });
+    }
+
+    const Case& case_;
+    Random random_;  ///< the same numbers on every rank
+    std::unique_ptr<Team> team_;
+    std::unique_ptr<Resources> resources_;
+    std::unique_ptr<FileContext> file_;
+    Target target_;
+    std::unique_ptr<Batch> batch_;
+    std::unique_ptr<Service> service_;
+    std::unique_ptr<BoxPuts> boxes_;
+    std::vector<std::int64_t> first_;        ///< of each variable: whose share comes first
+    std::vector<std::vector<Box>> held_;     ///< of each variable, in the order of memory
+    std::vector<std::vector<double>> kept_;  ///< arrays that are deferred
+    std::vector<char> holes_;
+    Expected expected_;
+    std::int64_t version_ = 0;
+    bool boxed_ = false;
+};
+
+double stored(const Variable& v, const char* at) {
+    switch (v.type) {
+        case TW_BYTE: return *reinterpret_cast<const signed char*>(at);
+        case TW_SHORT: return *reinterpret_cast<const short*>(at);
+        case TW_INT: return *reinterpret_cast<const int*>(at);
+        case TW_FLOAT: return *reinterpret_cast<const float*>(at);
+        default: return *reinterpret_cast<const double*>(at);
+    }
+}
+
+void compare(const Case& c, const Expected& expected, const std::vector<char>& bytes) {
+    const FileMap& map = c.plan.spaces.map;
+    int wrong = 0;
+    for (std::size_t i = 0; i < expected.values.size(); ++i) {
+        const Variable& v = c.plan.definitions.variables[i];
+        const auto size = static_cast<std::int64_t>(v.element());
+        char fill[8];
+        v.fill_value(fill);
+        for (std::int64_t r = 0; r < (v.record ? expected.records : 1); ++r)
+            for (std::int64_t e = 0; e < v.elements(); ++e) {
+                char element[8];
+                std::copy_n(bytes.begin() + map.offset[i] + r * (v.record ? map.record_bytes : 0) +
+                                e * size,
+                            size, element);
+                double wanted = expected.values[i][static_cast<std::size_t>(r * v.elements() + e)];
+                if (wanted < 0) wanted = stored(v, fill);
+                if (stored(v, element) != wanted && ++wrong <= 3)
+                    ADD_FAILURE() << v.name << " of record " << r << ", element " << e << " is "
+                                  << stored(v, element) << ", not " << wanted << " (" << c.ranks
+                                  << " ranks in nodes of " << c.node_size << ", "
+                                  << c.options.service << ", " << c.options.method << ")";
+            }
+    }
+}
+
+}  // namespace
+
+TEST(Engine, RandomBatchesOnThreads) {
+    const char* more = std::getenv("THALWEG_ENGINE_CASES");
+    const std::uint64_t cases = more != nullptr ? std::strtoull(more, nullptr, 10) : 300;
+    for (std::uint64_t seed = 0; seed < cases && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Random random(mix(seed));
+        const Case c(random);
+        auto bytes = std::make_shared<std::vector<char>>(static_cast<std::size_t>(c.file_bytes()),
+                                                         MemoryStorage::untouched);
+        Expected expected(c);
+        on_threads(c.ranks, [&](std::unique_ptr<Comm> comm) {
+            const bool first = comm->rank() == 0;
+            Rank rank(c, seed, std::move(comm), bytes);
+            const Expected its = rank.run();
+            if (first) expected = its;
+        });
+        compare(c, expected, *bytes);
+    }
+}
+
+// A call that exceeds what a rank may put in a step writes nothing, and the rest is as it should
+// be.
+TEST(Engine, ARefusedBoxLeavesNothing) {
+    for (const char* service : {"inline", "background"}) {
+        Random random(1);
+        Case c(random);
+        c.ranks = 2;
+        c.node_size = 1;
+        c.options.service = service;
+        c.options.method = c.layout.method = "record";
+        c.options.staging = 1 << 16;
+        c.options.queue = 1 << 16;
+        c.layout.writers = 2;
+        c.writers = {1, 0};
+        c.plan = Plan();
+        c.plan.add("v", TW_DOUBLE, {20000}, false);
+        c.plan.lay_out();
+        auto bytes = std::make_shared<std::vector<char>>(static_cast<std::size_t>(c.file_bytes()),
+                                                         MemoryStorage::untouched);
+        on_threads(c.ranks, [&](std::unique_ptr<Comm> comm) {
+            const bool first = comm->rank() == 0;
+            Rank rank(c, 1, std::move(comm), bytes);
+            if (first) {
+                const std::vector<double> values(15000, 7.0);
+                const std::int64_t start = 0, large = 15000, small = 10;
+                EXPECT_EQ(rank.boxes()
+                              .put_box("v", {TW_DOUBLE, &start, &large, nullptr, values.data()})
+                              .code,
+                          TW_ENOMEM);
+                EXPECT_TRUE(rank.boxes()
+                                .put_box("v", {TW_DOUBLE, &start, &small, nullptr, values.data()})
+                                .ok());
+            }
+            EXPECT_TRUE(rank.service().end_step().ok());
+            rank.close();
+        });
+        Expected expected(c);
+        for (std::int64_t e = 0; e < 10; ++e)
+            expected.put(0, c.plan.definitions.variables[0], 0, e, 7.0);
+        compare(c, expected, *bytes);
+    }
+}
