@@ -236,7 +236,8 @@ private:
             fmt::format("service={}; servers={}; bandwidth={}; format={}; {}; {}", way.service,
                         way.servers, alone ? options_.serial_bandwidth : base_.bandwidth,
                         base_.format, way.settings, base_.settings);
-        int role = TW_MODEL, ranks = 0;
+        tw_role role = TW_MODEL;
+        int ranks = 0;
         if (tw_init(crew.comm, settings.c_str(), &session) != TW_OK) {
             told["note"] = tw_error_message(session);
             return role;

@@ -74,11 +74,10 @@ private:
                                                 {Block{{first_, 0, 0}, {count_, n[2], n[0]}}});
         File file = io.create(path_);
         for (int f = 0; f < options_.fields; ++f)
-            file.def_var(fmt::format("field{}", f), TW_FLOAT, "time lev lat lon", band);
+            file.def_var(fmt::format("field{}", f), Type::float32, "time lev lat lon", band);
         for (int step = 0; step < options_.steps; ++step) {
             for (int f = 0; f < options_.fields; ++f)
-                file.put_deferred<float>(fmt::format("field{}", f),
-                                         values_[static_cast<std::size_t>(f)]);
+                file.put_deferred(fmt::format("field{}", f), values_[static_cast<std::size_t>(f)]);
             file.end_step();
         }
         file.close();

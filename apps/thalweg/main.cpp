@@ -20,7 +20,7 @@ constexpr int exit_wrong = 1;
 constexpr int exit_usage = 2;
 
 int recover(const std::vector<std::string>& files, bool force) {
-    const int longer = force ? TW_REPLACE_LONGER : TW_KEEP_LONGER;
+    const tw_recovery longer = force ? TW_REPLACE_LONGER : TW_KEEP_LONGER;
     int status = 0;
     for (const std::string& file : files) {
         char text[4096] = "";

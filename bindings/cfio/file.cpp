@@ -107,7 +107,7 @@ void File::put_box(int varid, int ndims, const std::size_t* start, const std::si
     }
     if (data == nullptr && !empty) throw Error{CFIO_ERROR_ARG_NULL, "the data pointer is NULL"};
     const int status =
-        tw_put_box(handle_, var.name.c_str(), type, first.data(), length.data(), data);
+        tw_put_box(handle_, var.name.c_str(), type, first.data(), length.data(), nullptr, data);
     // A value that does not fit is replaced; the block is put all the same.
     if (status == TW_OK || status == TW_ERANGE) has_new_boxes_ = true;
     if (status != TW_OK) throw Error{code_of(status), text_of(status, session_)};

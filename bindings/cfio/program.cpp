@@ -107,7 +107,7 @@ std::string Program::start_session(const Roles& roles, int rank) {
 
 // Whether the session's roles are those of CFIO: settings of the environment may be in the way.
 bool Program::kept(const Roles& roles, int rank) const {
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     tw_inq_role(session_, &role);
     if ((role == TW_MODEL) != roles.is_client(rank)) return false;
     if (role == TW_SERVER) return true;

@@ -24,8 +24,12 @@ module thalweg_decomposition
   !>
   !> Declares which elements of an index space this rank holds, as any number of boxes. If the boxes
   !> are parts of larger arrays, see tw_pad.
-  !>   dims       names in the order of the array in memory, fastest first: 'lon lev lat'
-  !>              a name may occur twice, with one length, as in a covariance: 'n n'
+  !> A variable and its decomposition are matched by the names of their dimensions, in any order.
+  !> A name may occur twice, with one length, as in a covariance: 'n n'. With an asterisk in place
+  !> of every name they are matched by position: the variable's dimensions, without the record
+  !> dimension, must have the same lengths in the same order, whatever their names.
+  !>   dims       names in the order of the array in memory, fastest first: 'lon lev lat'; or an
+  !>              asterisk for each dimension: '* * *'
   !>   shape      (ndims) global lengths, the same on every rank
   !>   start      (ndims) first global index of this rank's box, from 1; or (ndims, nblocks), one
   !>              column per box; nblocks may be 0 and may differ between ranks
@@ -34,8 +38,9 @@ module thalweg_decomposition
   !>   halo_high  (ndims) after it, e.g. [1, 0, 1]; needed if tw_put and tw_get get the whole array,
   !>              not if they get the array section without the halo
   !> The integers must all be of kind int32 or all of kind int64.
-  !> Errors: TW_EARG, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an element is in two boxes), TW_EMISMATCH
-  !> (names or shape differ between ranks). Collective.
+  !> Errors: TW_EARG (also: some dimensions have names and others an asterisk), TW_ESHAPE,
+  !> TW_EBOUNDS, TW_EOVERLAP (an element is in two boxes), TW_EMISMATCH (names or shape differ
+  !> between ranks), TW_ENOMEM. Collective.
   interface tw_decompose
     module procedure box_int32
     module procedure box_int64
@@ -53,7 +58,8 @@ module thalweg_decomposition
   !>            'lev ncol'
   !>   shape    (ndims) global lengths, the same on every rank
   !>   listed   names of the dimensions that the list covers: one or more that are adjacent in dims,
-  !>            in the same order: 'ncol', or 'lon lat'
+  !>            in the same order: 'ncol', or 'lon lat'; if dims has asterisks (see tw_decompose),
+  !>            the same text: all of them
   !>   indices  global index of each position of the list, from 1, with the first listed dimension
   !>            fastest: (i, j) has the index i + (j - 1) * nlon; 0 marks a hole: the position
   !>            exists in memory but not in the file
@@ -312,13 +318,16 @@ contains
   end subroutine pad_int64
 
   !> call tw_free_decomposition(d [, ierr]): frees a decomposition. Variables, restarts and reads
-  !> that use it keep what they need of it. Its copies are not valid after this. What is not freed
-  !> is freed by tw_finalize.
+  !> that use it keep what they need of it. Calls with `d` or a copy of it return TW_EHANDLE after
+  !> this. What is not freed is freed by tw_finalize.
   !> Errors: TW_EHANDLE. Local.
   subroutine tw_free_decomposition(decomposition, ierr)
     type(tw_decomposition), intent(inout) :: decomposition
     integer(c_int), intent(out), optional :: ierr
-    call check(c_free(decomposition%handle), decomposition%session, 'tw_free_decomposition', ierr)
+    integer(c_int) :: status
+    status = c_free(decomposition%handle)
+    call check(status, decomposition%session, 'tw_free_decomposition', ierr)
+    if (.not. c_associated(decomposition%handle)) decomposition = tw_decomposition()
   end subroutine tw_free_decomposition
 
   !> The dimensions in reverse order.

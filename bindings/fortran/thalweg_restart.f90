@@ -200,7 +200,10 @@ contains
   subroutine tw_restart_free(restart, ierr)
     type(tw_restart), intent(inout) :: restart
     integer(c_int), intent(out), optional :: ierr
-    call check(c_free(restart%handle), c_null_ptr, 'tw_restart_free', ierr)
+    integer(c_int) :: status
+    status = c_free(restart%handle)
+    call check(status, restart%session, 'tw_restart_free', ierr)
+    if (.not. c_associated(restart%handle)) restart%session = c_null_ptr
   end subroutine tw_restart_free
 
   subroutine def_dim_int32(restart, name, length, ierr)

@@ -115,7 +115,8 @@ contains
   end function init_mpi
 
   !> Closes the files still open, writes the summary if the setting 'summary' asks for it, and frees
-  !> the session with its decompositions and files. Their handles must not be used afterwards.
+  !> the session with its decompositions, files and restarts. Their handles must not be used
+  !> afterwards.
   !> Errors: the first one that no other call has returned yet; TW_EMPI if MPI_Finalize was called
   !> first. Collective.
   subroutine tw_finalize(io, ierr)

@@ -122,8 +122,8 @@ module thalweg_writing
     !> their values; in a new one, they get the fill value. In one step, a rank must put a record of
     !> a variable either with tw_put or with tw_put_record and tw_put_box, not with both.
     !>   array          as for tw_put; can be reused when the call returns
-    !>   decomposition  which rank holds what; without it, every rank holds all of it, and rank 0's
-    !>                  values are written
+    !>   decomposition  which rank holds what, by name or by position (see tw_decompose); without
+    !>                  it, every rank holds all of it, and rank 0's values are written
     !>   record         from 1; ignored for variables without record dimension
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, TW_ERANGE, TW_EFORMAT,
     !> TW_ESTATE, TW_ECLOSED, TW_ENOMEM, TW_EHANDLE (the decomposition was never created), or an
@@ -141,19 +141,24 @@ module thalweg_writing
 
   end interface
 
-  !> call tw_put_box(file, name, array, start, count [, ierr])
+  !> call tw_put_box(file, name, array, start, count [, stride] [, ierr])
   !>
-  !> Puts any box of a variable, independent of its decomposition. It becomes part of the file at
-  !> the next tw_end_step, tw_sync or tw_close. Records and steps as for tw_put_record.
-  !>   array         as for tw_put, with as many elements as the box, in the order of the variable's
-  !>                 dimensions; can be reused when the call returns. An array that is not
-  !>                 contiguous is copied.
+  !> Puts any section of a variable, independent of its decomposition: the counterpart of
+  !> tw_get_box. It becomes part of the file at the next tw_end_step, tw_sync or tw_close. Records
+  !> and steps as for tw_put_record. After an error except TW_ERANGE nothing of the section has been
+  !> put, unless it is TW_ENOMEM because the section does not fit into memory with the rest of the
+  !> step.
+  !>   array         as for tw_put, with as many elements as the section, in the order of the
+  !>                 variable's dimensions; can be reused when the call returns. An array that is
+  !>                 not contiguous is copied.
   !>   start, count  for all dimensions of the variable, fastest first, the record dimension
-  !>                 included; start from 1; a count of 0 puts nothing. Both of kind int32 or both
-  !>                 of kind int64.
-  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count and array differ in size), TW_EBOUNDS,
-  !> TW_ERANGE, TW_ESTATE (tw_put was used for the record in this step), TW_ECLOSED, TW_ENOMEM, or
-  !> an earlier error of the file. Local, except the first call in define mode.
+  !>                 included; start from 1; a count of 0 puts nothing
+  !>   stride        distance of the elements put along each dimension (default: 1). The integers
+  !>                 must all be of kind int32 or all of kind int64.
+  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count, stride and array differ in size),
+  !> TW_EARG (a stride below 1), TW_EBOUNDS, TW_ERANGE, TW_ESTATE (tw_put was used for the record in
+  !> this step), TW_ECLOSED, TW_ENOMEM, or an earlier error of the file. Local, except the first
+  !> call in define mode.
   interface tw_put_box
     subroutine put_box_int32(file, name, array, start, count, ierr) &
         bind(C, name='thalweg_f_put_box_int32')
@@ -173,6 +178,24 @@ module thalweg_writing
       integer(c_int64_t), intent(in) :: start(:), count(:)
       integer(c_int), intent(out), optional :: ierr
     end subroutine put_box_int64
+    subroutine put_section_int32(file, name, array, start, count, stride, ierr) &
+        bind(C, name='thalweg_f_put_section_int32')
+      import :: tw_file, c_char, c_int, c_int32_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int32_t), intent(in) :: start(:), count(:), stride(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine put_section_int32
+    subroutine put_section_int64(file, name, array, start, count, stride, ierr) &
+        bind(C, name='thalweg_f_put_section_int64')
+      import :: tw_file, c_char, c_int, c_int64_t
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int64_t), intent(in) :: start(:), count(:), stride(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine put_section_int64
   end interface tw_put_box
 
   interface
@@ -290,7 +313,8 @@ contains
   !>                  with a decomposition is neither defined nor in the decomposition, it becomes
   !>                  the record (unlimited) dimension, unless the file already has one.
   !>   decomposition  which rank holds what; its dimensions are those of the variable without the
-  !>                  record dimension, in any order. Without it the variable is replicated: every
+  !>                  record dimension: by name, in any order, or by position (see tw_decompose).
+  !>                  Without it the variable is replicated: every
   !>                  rank holds all of it, and rank 0's values are written.
   !> Errors: TW_EARG, TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE, TW_EFORMAT, TW_ESTATE,
   !> TW_ECLOSED, TW_EHANDLE (the decomposition was never created). Local; the same arguments on
@@ -389,32 +413,35 @@ contains
     call check(c_sync(file%handle, flag), file%session, 'tw_sync', ierr)
   end subroutine tw_sync
 
-  !> Writes what is left, completes the file and gives it its final name. Later calls with the same
-  !> handle return TW_ECLOSED, until tw_finalize. Errors: as tw_end_step. Collective.
+  !> call tw_close(file [, ierr]): writes what is left, completes the file and gives it its final
+  !> name. Calls with `file` return TW_EHANDLE after this, calls with a copy of it TW_ECLOSED until
+  !> tw_finalize. Errors: as tw_end_step. Collective.
   subroutine tw_close(file, ierr)
-    type(tw_file), intent(in) :: file
+    type(tw_file), intent(inout) :: file
     integer(c_int), intent(out), optional :: ierr
-    type(c_ptr) :: handle
-    handle = file%handle
-    call check(c_close(handle), file%session, 'tw_close', ierr)
+    integer(c_int) :: status
+    status = c_close(file%handle)
+    call check(status, file%session, 'tw_close', ierr)
+    if (.not. c_associated(file%handle)) file%session = c_null_ptr
   end subroutine tw_close
 
-  !> call tw_recover(path [, text] [, ierr] [, longer]): completes the file that a killed run left
+  !> call tw_recover(path [, longer] [, text] [, ierr]): completes the file that a killed run left
   !> under its temporary name: keeps the records counted in its header, cuts off everything after
   !> them, and gives the file its final name. An existing file of that name is replaced, unless it
   !> has more records.
   !>   path    the final name or the temporary one, path.part or path.part.N
+  !>   longer  TW_KEEP_LONGER (default), or TW_REPLACE_LONGER to replace a file even if it has more
+  !>           records
   !>   text    receives what was done, or the error
-  !>   longer  TW_KEEP_LONGER, or TW_REPLACE_LONGER to replace a file even if it has more records
   !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions were written, or
   !> the file is damaged), TW_EEXISTS (the file of the final name has more records), TW_EINUSE (a
   !> run is still writing it), TW_EIO; after an error nothing has been changed. Local: one process
   !> calls it, without a session and without MPI.
-  subroutine tw_recover(path, text, ierr, longer)
+  subroutine tw_recover(path, longer, text, ierr)
     character(len=*), intent(in) :: path
+    integer(c_int), intent(in), optional :: longer
     character(len=:), allocatable, intent(out), optional :: text
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int), intent(in), optional :: longer
     integer(c_int) :: choice
     character(len=4096, kind=c_char) :: words
     character(len=:), allocatable :: said

@@ -23,7 +23,7 @@ static void write_history() {
     thalweg::Session io(MPI_COMM_WORLD);
     auto cells = io.decompose("lat lev lon", {ny, nz, nx}, {{{js, 0, 0}, {nj, nz, nx}}});
     auto history = io.create("hello.nc");
-    history.def_var("T", TW_FLOAT, "time lev lat lon", cells);
+    history.def_var("T", thalweg::Type::float32, "time lev lat lon", cells);
     history.put_att("T", "units", "K");
     for (int step = 1; step <= nsteps; ++step) {
         for (float& t : T) t = 273.0f + static_cast<float>(step);  // the model computes

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     check(tw_end_step(file), io); /* both are in the file */
     if (rank == 0) {
         const int64_t at[] = {0, 1, 2}, one[] = {1, 1, 1};
-        check(tw_put_box(file, "flow", TW_FLOAT, at, one, (float[]){7}), io);
+        check(tw_put_box(file, "flow", TW_FLOAT, at, one, NULL, (float[]){7}), io);
     }
     check(tw_end_step(file), io); /* one point of record 0 is another */
     check(tw_sync(file, 0), io);

@@ -2,18 +2,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A part of thalweg.h, which includes it and states the conventions.
+ * A part of thalweg.h, which states the conventions.
  */
 #ifndef THALWEG_RESTART_H
 #define THALWEG_RESTART_H
 
-#include "thalweg/thalweg.h"
+#include "thalweg/base.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct tw_restart_impl* tw_restart;
 
 /**
  * Creates a restart: the model registers its arrays once, and one call writes them all to a file,
@@ -26,7 +24,8 @@ typedef struct tw_restart_impl* tw_restart;
  */
 int tw_restart_new(tw_session session, const char* settings, tw_restart* restart);
 
-/** Frees the restart, not the arrays, and sets the handle to NULL. Local.
+/** Frees the restart, not the arrays, and sets the handle to NULL unless it returns TW_ESTATE.
+ *  Local.
  *  @return TW_OK, TW_EHANDLE, TW_ESTATE (a file is open: call tw_restart_close first) */
 int tw_restart_free(tw_restart* restart);
 
@@ -37,7 +36,7 @@ int tw_restart_free(tw_restart* restart);
 int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length);
 
 /** Flags of tw_restart_add. */
-enum tw_restart_flags {
+enum tw_restart_flags TW_ENUM {
     TW_REQUIRED = 0,
     TW_OPTIONAL = 1,   /**< a file may lack the variable; a read then leaves the array unchanged */
     TW_COPIED = 2,     /**< copy the values now, for the next tw_restart_write; the array can be
@@ -51,10 +50,10 @@ enum tw_restart_flags {
  * type and dimensions must be the same. Local.
  * @param type           of the array, and in the file
  * @param dims           names in file order, slowest first; "" for a scalar
- * @param decomposition  which rank holds what; its dimensions are those of the variable, in any
- *                       order. NULL: the variable is replicated: every rank holds all of it, and
- *                       rank 0's values are written; its dimensions must come from other
- *                       decompositions or tw_restart_def_dim
+ * @param decomposition  which rank holds what; its dimensions are those of the variable, by name,
+ *                       in any order, or by position (see tw_decompose). NULL: the variable is
+ * replicated: every rank holds all of it, and rank 0's values are written; its dimensions must come
+ * from other decompositions or tw_restart_def_dim
  * @param data           as for tw_put; every tw_restart_write and tw_restart_read uses it until the
  *                       restart is freed or the name is registered again; no two names may share
  *                       an array
@@ -88,7 +87,7 @@ int tw_restart_set_var(tw_restart restart, const char* var, const char* settings
 int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
                        int64_t n, const void* values);
 
-/** Sets a text attribute. As tw_restart_put_att. */
+/** As tw_restart_put_att, of type TW_CHAR. @param text  ends with a zero byte, not written */
 int tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
                             const char* text);
 

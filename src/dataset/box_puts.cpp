@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "dataset/section_to_put.hpp"
 #include "decomposition/match.hpp"
-#include "exchange/dense.hpp"
 
 namespace thalweg::detail {
 
@@ -16,41 +16,12 @@ constexpr std::size_t most_placed = 64;
 
 }  // namespace
 
-/// Whether a box lies in a variable.
-/// @param box  without the record dimension. @param empty  it has no elements
-Status BoxPuts::check_box(int variable, const BoxToPut& put, Box& box, bool& empty) const {
-    const Variable& v = file_.variable(variable);
-    const int rank = file_.team.rank();
-    const std::size_t nd = v.dims.size();
-    if (nd > 0 && (put.start == nullptr || put.count == nullptr))
-        return failure(TW_EARG, "{}: variable '{}': start or count is missing (rank {})",
-                       file_.path, v.name, rank);
-    empty = false;
-    for (std::size_t d = 0; d < nd; ++d) {
-        const Dimension& dim = file_.definitions.dims[static_cast<std::size_t>(v.dims[d])];
-        const bool record = v.record && d == 0;
-        const std::int64_t start = put.start[d], count = put.count[d];
-        const std::int64_t length = record ? INT64_MAX : dim.length;
-        if (count < 0 || start < 0 || start > length || count > length - start)
-            return failure(TW_EBOUNDS,
-                           "{}: variable '{}': {} elements from {} along dimension '{}' of length "
-                           "{} (rank {})",
-                           file_.path, v.name, count, file_.options.wording.index(start), dim.name,
-                           record ? std::string("unlimited") : std::to_string(length), rank);
-        empty |= count == 0;
-        if (record) continue;
-        box.low[box.nd] = start;
-        box.count[box.nd++] = count;
-    }
-    return {};
-}
-
 /// Whether records of a variable can be written by boxes now; from here on the file has boxes.
-Status BoxPuts::begin_boxes(int variable, std::int64_t first, std::int64_t records,
+/// @param open  whether they are of the current record, or of a fixed-size variable
+Status BoxPuts::begin_boxes(int variable, bool open, std::int64_t records,
                             std::span<const HeldBox> held) {
     const Variable& v = file_.variable(variable);
     Batch::Part& part = batch_[variable];
-    const bool open = !v.record || (first <= batch_.record && batch_.record < first + records);
     if (open && (part.put || (part.written && v.record)))
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put has written this record in this step; call "
@@ -73,34 +44,36 @@ Status BoxPuts::put_box(const std::string& name, const BoxToPut& put) {
     if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
     if (Status s = service_.poll(); !s.ok()) return s;
     const Variable& v = file_.variable(at);
-    Box box;
-    bool empty = false;
-    if (Status s = check_box(at, put, box, empty); !s.ok()) return s;
+    SectionToPut section;
+    const auto read = [&] {
+        return read_section(file_.definitions, v, put.start, put.count, put.stride,
+                            file_.options.wording, section);
+    };
+    if (Status s = file_.in_variable(alone(read), at); !s.ok()) return s;
     if (Status s = service_.allow_boxes(at); !s.ok()) return s;
-    if (empty) {
+    if (section.empty) {
         batch_.boxed = batch_.given = true;
         return {};
     }
     if (put.data == nullptr)
         return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
                        file_.path, name, file_.team.rank());
-    const std::int64_t first = v.record ? put.start[0] : 0, records = v.record ? put.count[0] : 1;
-    if (Status s = file_.check_record(at, first + records - 1); !s.ok()) return s;
-    const HeldBox held = held_box(box, v.shape);
-    if (Status s = begin_boxes(at, first, records, {&held, 1}); !s.ok()) return s;
+    if (Status s = file_.check_record(at, section.last()); !s.ok()) return s;
+    const bool open = !v.record || section.has(batch_.record);
+    if (Status s = begin_boxes(at, open, section.records, {&section.held, 1}); !s.ok()) return s;
     BoxPart part;
     part.variable = at;
-    part.held = &held;
+    part.held = &section.held;
     part.type = static_cast<tw_type>(put.type);
     part.from.base = static_cast<const char*>(put.data);
-    const std::int64_t bytes = dense_strides(
-        box.nd, box.count, static_cast<std::int64_t>(size_of(part.type)), part.from.stride);
+    const std::int64_t bytes =
+        section.array_strides(static_cast<std::int64_t>(size_of(part.type)), part.from.stride);
     file_.use_netcdf_byte_rule(at, part.type);
-    for (part.record = first; part.record < first + records; ++part.record) {
+    for (part.record = section.first; part.record <= section.last(); part.record += section.step) {
         if (Status s = service_.put_box(part); !s.ok()) return s;
         part.from.base += bytes;
     }
-    return end_put(v.record ? first + records : 0);
+    return end_put(v.record ? section.last() + 1 : 0);
 }
 
 /// How a decomposition holds a variable, which was found out before or is now.
@@ -170,7 +143,8 @@ Status BoxPuts::put_record_of(int at, const RecordToPut& put) {
         whole.held = held_by(*d, whole.order, v.shape);
     }
     if (Status s = service_.allow_boxes(at); !s.ok()) return s;
-    if (Status s = begin_boxes(at, record, 1, placed->held); !s.ok()) return s;
+    const bool open = !v.record || record == batch_.record;
+    if (Status s = begin_boxes(at, open, 1, placed->held); !s.ok()) return s;
     file_.use_netcdf_byte_rule(at, view.type);
     BoxPart part;
     part.variable = at;

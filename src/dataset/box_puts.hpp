@@ -17,6 +17,7 @@ struct BoxToPut {
     int type = 0;
     const std::int64_t* start = nullptr;
     const std::int64_t* count = nullptr;
+    const std::int64_t* stride = nullptr;  ///< null: all 1
     const void* data = nullptr;
 };
 
@@ -51,8 +52,7 @@ private:
         std::vector<HeldBox> held;
     };
 
-    Status check_box(int variable, const BoxToPut& put, Box& box, bool& empty) const;
-    Status begin_boxes(int variable, std::int64_t first, std::int64_t records,
+    Status begin_boxes(int variable, bool open, std::int64_t records,
                        std::span<const HeldBox> held);
     Status place(int variable, const std::shared_ptr<const Decomposition>& decomposition,
                  const Placed*& placed);

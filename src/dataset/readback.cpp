@@ -60,25 +60,45 @@ void Readback::note_record(const std::string& variable, const Decomposition* dec
 }
 
 void Readback::note_box(const std::string& variable, const std::int64_t* start,
-                        const std::int64_t* count) {
+                        const std::int64_t* count, const std::int64_t* stride) {
     const int at = find(variable);
     Put* const put = put_of(at);
     if (put == nullptr) return;
     const Variable& v = file_.definitions().variables[static_cast<std::size_t>(at)];
+    // With strides, one box for each of the indices along the dimensions that have one.
     Box box;
-    for (std::size_t d = 0; d < v.shape.size(); ++d) {
+    Index step{};
+    std::size_t boxes = 1;
+    for (std::size_t d = 0; d < v.shape.size(); ++d, ++box.nd) {
         box.low[box.nd] = start[d];
-        box.count[box.nd++] = count[d];
+        box.count[box.nd] = count[d];
+        if (count[d] < 2 || stride == nullptr || stride[d] == 1) continue;
+        step[box.nd] = stride[d];
+        box.count[box.nd] = 1;
+        boxes *= static_cast<std::size_t>(std::min<std::int64_t>(count[d], most_boxes + 1));
+        boxes = std::min(boxes, most_boxes + 1);
     }
+    if (boxes > most_boxes) return;
+    for (std::size_t n = 0; n < boxes; ++n) {
+        note(*put, v, box);
+        for (int d = box.nd - 1; d >= 0; --d) {
+            if (step[d] == 0) continue;
+            if ((box.low[d] += step[d]) < start[d] + count[d] * step[d]) break;
+            box.low[d] = start[d];
+        }
+    }
+}
+
+void Readback::note(Put& put, const Variable& v, const Box& box) {
     const auto same = [&](const Box& other) {
         return other.low == box.low && other.count == box.count;
     };
-    if (box.volume() == v.elements()) put->all = true;
-    if (put->all || box.volume() == 0 || put->boxes.size() >= most_boxes ||
-        std::any_of(put->boxes.begin(), put->boxes.end(), same))
+    if (box.volume() == v.elements()) put.all = true;
+    if (put.all || box.volume() == 0 || put.boxes.size() >= most_boxes ||
+        std::any_of(put.boxes.begin(), put.boxes.end(), same))
         return;
     (void)alone([&]() -> Status {
-        put->boxes.push_back(box);
+        put.boxes.push_back(box);
         return {};
     });
 }

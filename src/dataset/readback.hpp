@@ -27,8 +27,8 @@ public:
     void note_put(const std::string& variable);
     /// The same of tw_put_record.
     void note_record(const std::string& variable, const Decomposition* decomposition);
-    void note_box(const std::string& variable, const std::int64_t* start,
-                  const std::int64_t* count);
+    void note_box(const std::string& variable, const std::int64_t* start, const std::int64_t* count,
+                  const std::int64_t* stride);
     void note_step() { touched_ = true; }
     /// After a tw_sync that succeeded. @note Collective
     Status synced();
@@ -73,6 +73,7 @@ private:
     Status look();
     Status open();
     Put* put_of(int variable);
+    static void note(Put& put, const Variable& v, const Box& box);
     int find(const std::string& variable);
     Status tell();
     Status find_written(std::span<const std::size_t> open, bool boxed);

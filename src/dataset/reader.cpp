@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "decomposition/match.hpp"
 #include "layout/writers.hpp"
 #include "storage/posix/file_system.hpp"
 
@@ -77,9 +78,7 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     if (v.shape.size() > static_cast<std::size_t>(max_dims))
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
                        max_dims);
-    std::vector<std::string> dims;
-    for (std::size_t k = v.record ? 1 : 0; k < v.dims.size(); ++k)
-        dims.push_back(source_->definitions().dims[static_cast<std::size_t>(v.dims[k])].name);
+    const std::vector<std::string> dims = source_->definitions().fixed_dims(v);
     if (!wish.decomposition) {
         // Replicated: as if this rank were the one that holds all.
         request.decomposition = replicate(0, dims, v.shape, options_.wording);
@@ -88,22 +87,9 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
     }
     request.decomposition = wish.decomposition;
     const Decomposition& d = *wish.decomposition;
-    const std::vector<int> order =
-        wish.order.size() == dims.size() ? wish.order : match_names(dims, d.dims);
-    for (std::size_t f = 0; f < dims.size(); ++f) {
-        const int m = order[f];
-        if (m < 0 || dims.size() != d.dims.size())
-            return failure(TW_ESHAPE,
-                           "its dimensions are ({}), but those of the decomposition are ({})",
-                           options_.wording.names(dims), options_.wording.names(d.dims));
-        if (d.shape[static_cast<std::size_t>(m)] != v.shape[f])
-            return failure(TW_ESHAPE, "dimension '{}' has length {}, but {} in the decomposition",
-                           dims[f], v.shape[f], d.shape[static_cast<std::size_t>(m)]);
-        request.order.push_back(m);
-    }
-    if (dims.empty())
-        return failure(TW_ESHAPE, "it has no dimensions, but the decomposition has ({})",
-                       options_.wording.names(d.dims));
+    request.order = wish.order;
+    if (wish.order.empty())
+        if (Status s = match_dimensions(d, dims, v.shape, request.order); !s.ok()) return s;
     if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
     return {};
 }

@@ -12,6 +12,20 @@ namespace thalweg::detail {
 
 namespace {
 
+/// Adds the name of a dimension to those before it.
+Status add_name(const Decomposition& d, std::size_t dim,
+                std::map<std::string, std::int64_t>& names) {
+    const auto [known, is_new] = names.try_emplace(d.dims[dim], d.shape[dim]);
+    if (!is_new && d.listed)
+        return failure(TW_EEXISTS,
+                       "dimension '{}' is named twice in '{}', which a list cannot have",
+                       d.dims[dim], d.wording.names(d.dims));
+    if (known->second != d.shape[dim])
+        return failure(TW_ESHAPE, "dimension '{}' is named twice in '{}', with lengths {} and {}",
+                       d.dims[dim], d.wording.names(d.dims), known->second, d.shape[dim]);
+    return {};
+}
+
 Status check_own(const Decomposition& d) {
     if (d.nd() == 0) return failure(TW_EARG, "a decomposition needs at least one dimension");
     if (d.nd() > max_dims)
@@ -19,27 +33,24 @@ Status check_own(const Decomposition& d) {
                        max_dims);
     if (d.dims.size() != d.shape.size())
         return failure(TW_EARG, "{} dimension names for {} lengths", d.dims.size(), d.shape.size());
+    const auto nameless = std::count(d.dims.begin(), d.dims.end(), unnamed);
+    if (nameless != 0 && nameless != d.nd())
+        return failure(TW_EARG, "'{}': either all dimensions have names, or all are '{}'",
+                       d.wording.names(d.dims), unnamed);
     std::map<std::string, std::int64_t> names;  // with their lengths
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
         const auto s = static_cast<std::size_t>(i);
-        const auto [known, is_new] = names.try_emplace(d.dims[s], d.shape[s]);
-        if (!is_new && d.listed)
-            return failure(TW_EEXISTS,
-                           "dimension '{}' is named twice in '{}', which a list cannot have",
-                           d.dims[s], d.wording.names(d.dims));
-        if (known->second != d.shape[s])
-            return failure(TW_ESHAPE,
-                           "dimension '{}' is named twice in '{}', with lengths {} and {}",
-                           d.dims[s], d.wording.names(d.dims), known->second, d.shape[s]);
+        if (!d.by_position())
+            if (Status status = add_name(d, s, names); !status.ok()) return status;
         if (d.shape[s] < 1)
-            return failure(TW_ESHAPE, "dimension '{}' has length {}; it must be at least 1",
-                           d.dims[s], d.shape[s]);
+            return failure(TW_ESHAPE, "dimension {} has length {}; it must be at least 1",
+                           d.dim_in_words(i), d.shape[s]);
         if (__builtin_mul_overflow(total, d.shape[s], &total))
             return failure(TW_ESHAPE, "shape ({}) has more elements than 64 bits can count",
                            d.wording.list(d.shape));
         if (d.halo_low[s] < 0 || d.halo_high[s] < 0)
-            return failure(TW_EARG, "dimension '{}' has a negative halo ({}, {})", d.dims[s],
+            return failure(TW_EARG, "dimension {} has a negative halo ({}, {})", d.dim_in_words(i),
                            d.halo_low[s], d.halo_high[s]);
     }
     for (std::size_t b = 0; b < d.blocks.size(); ++b) {
@@ -47,15 +58,16 @@ Status check_own(const Decomposition& d) {
         for (int i = 0; i < d.nd(); ++i) {
             const auto s = static_cast<std::size_t>(i);
             if (box.count[s] < 0)
-                return failure(TW_ESHAPE, "block {}: count {} along dimension '{}' is negative",
+                return failure(TW_ESHAPE, "block {}: count {} along dimension {} is negative",
                                d.wording.index(static_cast<std::int64_t>(b)), box.count[s],
-                               d.dims[s]);
+                               d.dim_in_words(i));
             if (box.count[s] > 0 && (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
                 return failure(TW_EBOUNDS,
-                               "block {}: start {} and count {} along dimension '{}' exceed its "
+                               "block {}: start {} and count {} along dimension {} exceed its "
                                "length {}",
                                d.wording.index(static_cast<std::int64_t>(b)),
-                               d.wording.index(box.low[s]), box.count[s], d.dims[s], d.shape[s]);
+                               d.wording.index(box.low[s]), box.count[s], d.dim_in_words(i),
+                               d.shape[s]);
         }
     }
     return {};
@@ -92,6 +104,11 @@ Status share(Comm& comm, Decomposition&& given, std::shared_ptr<const Decomposit
 }
 
 }  // namespace
+
+std::string Decomposition::dim_in_words(int dim) const {
+    if (!by_position()) return fmt::format("'{}'", dims[static_cast<std::size_t>(dim)]);
+    return std::to_string(wording.index(wording.fortran ? nd() - 1 - dim : dim));
+}
 
 std::vector<int> match_names(std::span<const std::string> file,
                              std::span<const std::string> memory) {
@@ -144,6 +161,10 @@ Status place_listed(const Decomposition& d, const std::vector<std::string>& name
         return failure(TW_EARG,
                        "the listed dimensions ({}) must be adjacent in ({}), in the same order",
                        d.wording.names(names), d.wording.names(d.dims));
+    if (d.by_position() && names.size() != d.dims.size())
+        return failure(
+            TW_EARG, "a list over dimensions without names must cover all of them: ({}), not ({})",
+            d.wording.names(d.dims), d.wording.names(names));
     listed.first = static_cast<int>(at - d.dims.begin());
     listed.count = static_cast<int>(names.size());
     return {};

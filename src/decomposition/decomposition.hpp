@@ -19,10 +19,12 @@ namespace thalweg::detail {
 /// What a read does with the halo along a dimension.
 enum class Edge : char { keep, clip, periodic };
 
-/// Boxes of an index space, or a list of its indices; named dimensions slowest first in memory
-/// order.
+/// In place of the names of a decomposition that is matched by position.
+inline constexpr const char* unnamed = "*";
+
+/// Boxes of an index space, or a list of its indices; dimensions slowest first in memory order.
 struct Decomposition {
-    std::vector<std::string> dims;
+    std::vector<std::string> dims;  ///< names; or all of them `unnamed`
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> halo_low, halo_high;
     /// Extents in memory that all boxes have alike, halos included; empty: each box has its own.
@@ -41,6 +43,9 @@ struct Decomposition {
     Wording wording;                         ///< of texts about it
 
     int nd() const { return static_cast<int>(shape.size()); }
+    bool by_position() const { return !dims.empty() && dims.front() == unnamed; }
+    /// A dimension in words: its name in quotes or, without names, its number.
+    std::string dim_in_words(int dim) const;
     /// Lengths of the one array of a list: the listed dimensions are one in memory.
     std::vector<std::int64_t> listed_extent() const;
 };

@@ -1,4 +1,5 @@
-// How a decomposition's dimensions are those of a variable: by their names, in any order.
+// How a decomposition's dimensions are those of a variable: by their names, in any order, or by
+// position.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

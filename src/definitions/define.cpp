@@ -8,6 +8,7 @@
 #include "comm/nearest.hpp"
 #include "comm/team.hpp"
 #include "comm/text.hpp"
+#include "decomposition/match.hpp"
 #include "definitions/definitions.hpp"
 #include "definitions/fill.hpp"
 
@@ -27,6 +28,20 @@ std::int64_t hash(const std::vector<std::string>& lines) {
     return static_cast<std::int64_t>(h);
 }
 
+/// Length that a decomposition has for one of a variable's dimensions; -1: it does not have it.
+std::int64_t length_in(const Decomposition& d, const std::vector<std::string>& names,
+                       std::size_t dim) {
+    if (d.by_position()) {
+        // One more may be the record dimension.
+        const std::size_t lead = names.size() > d.shape.size() ? 1 : 0;
+        return dim < lead || dim - lead >= d.shape.size() ? -1 : d.shape[dim - lead];
+    }
+    std::int64_t length = -1;
+    for (std::size_t m = 0; m < d.dims.size(); ++m)
+        if (d.dims[m] == names[dim]) length = d.shape[m];
+    return length;
+}
+
 }  // namespace
 
 Status no_dimension(const Definitions& definitions, const std::string& path,
@@ -34,7 +49,7 @@ Status no_dimension(const Definitions& definitions, const std::string& path,
                     const Decomposition* decomposition, bool may_be_record) {
     std::vector<std::string> known;
     for (const Dimension& d : definitions.dims) known.push_back(d.name);
-    if (decomposition != nullptr)
+    if (decomposition != nullptr && !decomposition->by_position())
         known.insert(known.end(), decomposition->dims.begin(), decomposition->dims.end());
     std::string hint = did_you_mean(dim, known);
     if (hint.empty()) hint = "; define it with tw_def_dim";
@@ -86,10 +101,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
     std::vector<std::string> fixed_names;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string& dim = names[i];
-        std::int64_t held = -1;
-        if (decomposition)
-            for (std::size_t m = 0; m < decomposition->dims.size(); ++m)
-                if (decomposition->dims[m] == dim) held = decomposition->shape[m];
+        const std::int64_t held = decomposition ? length_in(*decomposition, names, i) : -1;
         const Dimension* known = find(dim);
         if (known == nullptr) {
             // A name that is not known becomes the record dimension where nothing else can be
@@ -122,13 +134,10 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
         }
     }
     if (decomposition) {
-        v.order = match_names(fixed_names, decomposition->dims);
-        if (fixed_names.size() != decomposition->dims.size() ||
-            std::find(v.order.begin(), v.order.end(), -1) != v.order.end())
-            return failure(TW_ESHAPE,
-                           "{}: variable '{}' has the dimensions ({}), its decomposition has ({}); "
-                           "except for the record dimension and the order they must be the same",
-                           path, name, wording.names(names), wording.names(decomposition->dims));
+        if (Status s = match_dimensions(*decomposition, fixed_names, v.shape, v.order); !s.ok()) {
+            s.text = fmt::format("{}: variable '{}': {}", path, name, s.text);
+            return s;
+        }
         if (decomposition->listed) {
             if (decomposition->listed->shared)
                 return failure(TW_EOVERLAP,

@@ -60,14 +60,6 @@ std::shared_ptr<const Decomposition> part_of(std::vector<std::string> dims,
     return std::make_shared<const Decomposition>(std::move(d));
 }
 
-/// Names of a variable's dimensions but the record dimension.
-std::vector<std::string> fixed_dims(const Definitions& definitions, const Variable& v) {
-    std::vector<std::string> names;
-    for (std::size_t i = v.record ? 1 : 0; i < v.dims.size(); ++i)
-        names.push_back(definitions.dims[static_cast<std::size_t>(v.dims[i])].name);
-    return names;
-}
-
 /// Byte strides of a dense array.
 std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
                                         std::int64_t element) {
@@ -100,9 +92,13 @@ Status Restart::check_registration(const Registration& r, Definitions& made, Arr
     const std::shared_ptr<const Decomposition> held_as =
         r.declared ? r.declared->decomposition : nullptr;
     // A name without a length would become the record dimension of a file.
-    for (const std::string& dim : split_names(r.dims)) {
-        const bool held = held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
-                                         held_as->dims.end();
+    const std::vector<std::string> dims = split_names(r.dims);
+    const bool by_position =
+        held_as && held_as->by_position() && dims.size() == held_as->dims.size();
+    for (const std::string& dim : dims) {
+        const bool held =
+            by_position || (held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
+                                           held_as->dims.end());
         if (!held && definitions_.find_dim(dim) < 0)
             return no_dimension(definitions_, "restart", r.name, dim, held_as.get(), false);
     }
@@ -314,7 +310,7 @@ Status Restart::sum_file(Reader& reader, const Variable& own, const Variable& th
     const auto size = static_cast<std::int64_t>(theirs.element());
     const std::int64_t n = theirs.elements();
     const bool replicated = own.decomposition->replicated;
-    const std::vector<std::string> dims = fixed_dims(reader.contents().definitions(), theirs);
+    const std::vector<std::string> dims = reader.contents().definitions().fixed_dims(theirs);
     const std::int64_t at_once = check_bytes / size;  // of each rank
     const std::int64_t all_at_once = replicated ? n : at_once * team_.size();
     Status status, mine;
@@ -457,8 +453,8 @@ Status Restart::match(const Source& source, const Definitions& definitions, cons
     if (theirs.record && source.records() != 1)
         return failure(TW_ESHAPE, "it has {} records; a restart reads only variables with one",
                        source.records());
-    const std::vector<std::string> here = fixed_dims(definitions, own);
-    const std::vector<std::string> there = fixed_dims(source.definitions(), theirs);
+    const std::vector<std::string> here = definitions.fixed_dims(own);
+    const std::vector<std::string> there = source.definitions().fixed_dims(theirs);
     if (own.shape != theirs.shape || (!by_position && here != there)) {
         const auto describe = [this](const std::vector<std::string>& names, const Variable& v) {
             std::vector<std::string> dims;

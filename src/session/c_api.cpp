@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <optional>
 #include <sstream>
 
 #include "comm/clock.hpp"
@@ -224,12 +225,14 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
 int tw_finalize(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     tw_session s = *session;
+    std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
+    if (!inside->entered()) return refuse_thread(s, "tw_finalize");
     const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end
     const bool told = !s->over.ok();
     const Standing standing(watchdog.get(), "tw_finalize");
     int code = TW_OK;
     if (is_model(s)) {
-        code = guarded(s, [&]() -> Status {
+        const auto finish = [&]() -> Status {
             Status first = enter(s, Call::finalize);
             if (s->meetings->parted()) return first;
             complete_files(s, 0);
@@ -253,11 +256,14 @@ int tw_finalize(tw_session* session) {
             Status written = write_summary(s);
             if (first.ok()) first = std::move(written);
             return first;
-        });
-        // The text goes with the session, so it is said here.
+        };
+        code = guarded_inside(s, nullptr, finish, 0, "tw_finalize");
+        // No later call has to ask for the text, so it is said here.
         if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error);
     }
+    if (code != TW_OK) keep_text(s->error);
     s->end();
+    inside.reset();
     delete s;
     *session = nullptr;
     return code;
@@ -265,13 +271,17 @@ int tw_finalize(tw_session* session) {
 
 int tw_abandon(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
-    (*session)->abandon();
+    {
+        const Inside inside(**session, "tw_abandon");
+        if (!inside.entered()) return refuse_thread(*session, "tw_abandon");
+        (*session)->abandon();
+    }
     delete *session;
     *session = nullptr;
     return TW_OK;
 }
 
-int tw_inq_role(tw_session session, int* role) {
+int tw_inq_role(tw_session session, tw_role* role) {
     if (session == nullptr) return no_handle();
     if (role == nullptr)
         return report(session, failure(TW_EARG, "the pointer for the role is null"));
@@ -342,7 +352,7 @@ int tw_create(tw_session session, const char* path, const char* settings, tw_fil
     });
 }
 
-int tw_set_record(tw_file file, int64_t record, int later) {
+int tw_set_record(tw_file file, int64_t record, tw_later later) {
     return with_file(file, [&](File& f) { return f.set_record(record, later); });
 }
 
@@ -392,28 +402,31 @@ int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_
                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
 }
 
+int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
+                   const int64_t* extent, const int64_t* byte_stride) {
+    return with_put(file, var, [&](File& f) {
+        return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride, false);
+    });
+}
+
 int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
     return with_put(file, var,
                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
 }
 
-int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                   const int64_t* extent, const int64_t* byte_stride, int flags) {
-    return with_put(file, var, [&](File& f) -> Status {
-        if (flags != TW_COPY && flags != TW_DEFERRED)
-            return failure(TW_EARG, "{}: variable '{}': unknown flags {}", file->path(),
-                           text_or_empty(var), flags);
-        return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride,
-                             (flags & TW_DEFERRED) != 0);
+int tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
+                            const int64_t* extent, const int64_t* byte_stride) {
+    return with_put(file, var, [&](File& f) {
+        return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride, true);
     });
 }
 
 int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
-               const int64_t* count, const void* data) {
+               const int64_t* count, const int64_t* stride, const void* data) {
     return with_file(file, [&](File& f) {
-        Status status = f.put_box(text_or_empty(var), type, start, count, data);
+        Status status = f.put_box(text_or_empty(var), type, start, count, stride, data);
         if (status.ok() || status.code == TW_ERANGE)
-            file->readback->note_box(text_or_empty(var), start, count);
+            file->readback->note_box(text_or_empty(var), start, count, stride);
         return status;
     });
 }
@@ -460,7 +473,7 @@ int tw_close(tw_file* file) {
         Status open = check_open(*f);
         return open.ok() ? close_file(*f) : open;
     });
-    *file = nullptr;
+    if (!was_refused(code)) *file = nullptr;
     return code;
 }
 

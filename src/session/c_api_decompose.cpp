@@ -38,14 +38,14 @@ Status check_padding(const Decomposition& d, int rank) {
         for (const Box& box : d.blocks)
             if (box.count[i] + d.halo_low[i] + d.halo_high[i] > d.padded[i])
                 return failure(TW_ESHAPE,
-                               "tw_pad: extent {} along dimension '{}' is too small: rank {} has a "
+                               "tw_pad: extent {} along dimension {} is too small: rank {} has a "
                                "box of length {} with a halo of {} before and {} after it",
-                               d.padded[i], d.dims[i], rank, box.count[i], d.halo_low[i],
-                               d.halo_high[i]);
+                               d.padded[i], d.dim_in_words(static_cast<int>(i)), rank, box.count[i],
+                               d.halo_low[i], d.halo_high[i]);
         if (d.padded[i] < 1 || __builtin_mul_overflow(total, d.padded[i], &total))
-            return failure(TW_ESHAPE, "tw_pad: extent {} along dimension '{}' is {} (rank {})",
-                           d.padded[i], d.dims[i], d.padded[i] < 1 ? "not positive" : "too large",
-                           rank);
+            return failure(TW_ESHAPE, "tw_pad: extent {} along dimension {} is {} (rank {})",
+                           d.padded[i], d.dim_in_words(static_cast<int>(i)),
+                           d.padded[i] < 1 ? "not positive" : "too large", rank);
     }
     return {};
 }
@@ -66,16 +66,16 @@ Status check_padding_alike(Team& team, const Decomposition& d) {
     for (std::size_t i = 0; i < nd; ++i) {
         if (words[i] != -words[nd + i])
             return failure(TW_EMISMATCH,
-                           "tw_pad: the extent along dimension '{}' differs between ranks, from {} "
+                           "tw_pad: the extent along dimension {} differs between ranks, from {} "
                            "to {}",
-                           d.dims[i], -words[nd + i], words[i]);
+                           d.dim_in_words(static_cast<int>(i)), -words[nd + i], words[i]);
         const std::int64_t largest = words[2 * nd + i];
         if (largest > 0 && largest < words[i] && team.rank() == 0)
             log::warn(
-                "tw_pad: the extent is {} along dimension '{}', but the largest box with its halo "
+                "tw_pad: the extent is {} along dimension {}, but the largest box with its halo "
                 "has {}: the rest is treated as padding. If it is a halo, declare it in the "
                 "decomposition",
-                words[i], d.dims[i], largest);
+                words[i], d.dim_in_words(static_cast<int>(i)), largest);
     }
     return {};
 }
@@ -273,29 +273,29 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
 }
 
 int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
-                      const char* listed, int64_t n, const int64_t* indices, int flags,
+                      const char* listed, int64_t n, const int64_t* indices, tw_list_kind kind,
                       tw_decomposition* decomposition) {
     if (!is_model(session)) return no_handle();
     return guarded(session, [&]() -> Status {
         Decomposition d;
         std::vector<std::string> names;
         const std::span list(indices, static_cast<std::size_t>(std::max<int64_t>(n, 0)));
-        const bool shared = flags == TW_LIST_SHARED;
+        const bool shared = kind == TW_LIST_SHARED;
         Hash hash;
         const auto check = [&](std::size_t nd) -> Status {
             if (n < 0)
                 return failure(TW_EARG, "the length of the list is {}; it must not be negative", n);
             if ((nd > 0 && shape == nullptr) || (n > 0 && indices == nullptr))
                 return failure(TW_EARG, "shape or indices are missing (null pointer)");
-            if (flags == TW_LIST_UNIQUE || flags == TW_LIST_SHARED) return {};
-            return failure(TW_EARG, "unknown flags {}", flags);
+            if (kind == TW_LIST_UNIQUE || kind == TW_LIST_SHARED) return {};
+            return failure(TW_EARG, "unknown kind of list {}", static_cast<int>(kind));
         };
         const auto describe = [&](std::size_t) {
             names = split_names(text_or_empty(listed));
             hash.add(d.dims);
             hash.add(d.shape);
             hash.add(names);
-            hash.add(flags);
+            hash.add(kind);
             hash.add(list);
         };
         if (Status status = begin_decomposition(session, Call::decompose_list, dims, shape,
@@ -317,7 +317,7 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
     });
 }
 
-int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
+int tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
     if (decomposition == nullptr) return no_handle();
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
@@ -329,8 +329,8 @@ int tw_fill_halo(tw_decomposition decomposition, const int* edges) {
             d->edges.clear();
             for (int i = 0; i < d->nd(); ++i) {
                 if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
-                    return failure(TW_EARG, "dimension '{}': unknown edge {}",
-                                   d->dims[static_cast<std::size_t>(i)], edges[i]);
+                    return failure(TW_EARG, "dimension {}: unknown edge {}", d->dim_in_words(i),
+                                   static_cast<int>(edges[i]));
                 d->edges.push_back(static_cast<Edge>(edges[i]));
             }
             return {};
@@ -378,8 +378,7 @@ int tw_free_decomposition(tw_decomposition* decomposition) {
         d->declared.reset();
         return {};
     });
-    // A thread that was refused may try again.
-    if (code != TW_ESTATE) *decomposition = nullptr;
+    if (!was_refused(code)) *decomposition = nullptr;
     return code;
 }
 

@@ -52,6 +52,14 @@ Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int
     return wish;
 }
 
+/// Of an array of any strides.
+void stride(Wish& wish, int rank, const int64_t* extent, const int64_t* byte_stride) {
+    wish.n = -1;
+    wish.rank = rank;
+    wish.extent = extent;
+    wish.byte_stride = byte_stride;
+}
+
 }  // namespace
 
 extern "C" {
@@ -180,6 +188,16 @@ int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_
     });
 }
 
+int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                   tw_type type, void* data, int rank, const int64_t* extent,
+                   const int64_t* byte_stride) {
+    return with_reader(file, [&](auto& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        stride(wish, rank, extent, byte_stride);
+        return r.get(wish);
+    });
+}
+
 int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                     tw_type type, void* data, int64_t n) {
     return with_reader(file, [&](auto& r) {
@@ -189,18 +207,13 @@ int tw_get_deferred(tw_file file, const char* var, tw_decomposition decompositio
     });
 }
 
-int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                   tw_type type, void* data, int rank, const int64_t* extent,
-                   const int64_t* byte_stride, int flags) {
+int tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                            int64_t record, tw_type type, void* data, int rank,
+                            const int64_t* extent, const int64_t* byte_stride) {
     return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
-        wish.n = -1;
-        wish.rank = rank;
-        wish.extent = extent;
-        wish.byte_stride = byte_stride;
-        if (flags != TW_COPY && flags != TW_DEFERRED)
-            wish.wrong = failure(TW_EARG, "unknown flags {}", flags);
-        return flags == TW_DEFERRED ? r.get_deferred(wish) : r.get(wish);
+        stride(wish, rank, extent, byte_stride);
+        return r.get_deferred(wish);
     });
 }
 

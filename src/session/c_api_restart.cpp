@@ -136,17 +136,15 @@ int tw_restart_new(tw_session session, const char* settings, tw_restart* restart
 
 int tw_restart_free(tw_restart* restart) {
     if (restart == nullptr || *restart == nullptr) return no_handle();
-    auto& all = (*restart)->session->restarts;
-    const auto at =
-        std::find_if(all.begin(), all.end(), [&](const auto& r) { return r.get() == *restart; });
-    if (at == all.end()) return no_handle();
-    if ((*at)->restart.is_open())
-        return report(
-            (*restart)->session,
-            failure(TW_ESTATE, "restart: a file is still open; call tw_restart_close first"));
-    all.erase(at);
-    *restart = nullptr;
-    return TW_OK;
+    const tw_restart r = *restart;
+    const int code = guarded(r->session, [&]() -> Status {
+        if (r->restart.is_open())
+            return failure(TW_ESTATE, "restart: a file is still open; call tw_restart_close first");
+        std::erase_if(r->session->restarts, [&](const auto& own) { return own.get() == r; });
+        return {};
+    });
+    if (code != TW_ESTATE) *restart = nullptr;
+    return code;
 }
 
 int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length) {

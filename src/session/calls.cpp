@@ -17,6 +17,8 @@ int keep_loose(Status status) {
 
 }  // namespace
 
+void keep_text(const std::string& text) { keep_loose({TW_OK, text}); }
+
 const char* loose_text() { return loose.c_str(); }
 
 void forget_loose_text() { loose.clear(); }

@@ -53,22 +53,25 @@ int refuse_thread(tw_session session, const char* call);
 /// The answer to a call that was given no handle, whose text has no session to be kept in.
 int no_handle(const char* call = __builtin_FUNCTION());
 
+/// Keeps a text for this thread when its session ends.
+void keep_text(const std::string& text);
+
 /// What this thread was told last, if no session has it.
 const char* loose_text();
 void forget_loose_text();
+
+/// Whether a code is the answer to a thread that was not let in: its call had no effect.
+inline bool was_refused(int code) { return code == TW_ESTATE && *loose_text() != '\0'; }
 
 /// Whether a handle is one of a session with calls to make, or of one that can tell why not.
 inline bool is_model(tw_session session) {
     return session != nullptr && (session->team || !session->over.ok());
 }
 
-/// No exception leaves a C function, and a watchdog sees it.
-/// @param call  the C function: a default argument stands for where it is left out
+/// The part of guarded() of a thread that is in the session.
 template <class F>
-int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
-            const char* call = __builtin_FUNCTION()) {
-    const Inside inside(*session, call);
-    if (!inside.entered()) return refuse_thread(session, call);
+int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
+                   const char* call) {
     forget_loose_text();
     const Standing standing(session->watchdog.get(), call, path, step);
     try {
@@ -84,6 +87,16 @@ int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 
     } catch (const std::exception& e) {
         return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()));
     }
+}
+
+/// No exception leaves a C function, and a watchdog sees it.
+/// @param call  the C function: a default argument stands for where it is left out
+template <class F>
+int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
+            const char* call = __builtin_FUNCTION()) {
+    const Inside inside(*session, call);
+    if (!inside.entered()) return refuse_thread(session, call);
+    return guarded_inside(session, path, std::forward<F>(body), step, call);
 }
 
 template <class F>

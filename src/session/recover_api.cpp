@@ -17,16 +17,17 @@ void copy_text(const std::string& from, char* to, int64_t length) {
     to[n] = '\0';
 }
 
-Status recover_path(const char* path, int longer, std::string& done) {
+Status recover_path(const char* path, tw_recovery longer, std::string& done) {
     if (path == nullptr || *path == '\0') return failure(TW_EARG, "the path of a file is empty");
     if (longer != TW_KEEP_LONGER && longer != TW_REPLACE_LONGER)
-        return failure(TW_EARG, "{}: tw_recover: unknown value {} of longer", path, longer);
+        return failure(TW_EARG, "{}: tw_recover: unknown value {} of longer", path,
+                       static_cast<int>(longer));
     return recover(path, longer == TW_REPLACE_LONGER, done);
 }
 
 }  // namespace
 
-extern "C" int tw_recover(const char* path, int longer, char* text, int64_t length) try {
+extern "C" int tw_recover(const char* path, tw_recovery longer, char* text, int64_t length) try {
     std::string done;
     const Status status = recover_path(path, longer, done);
     copy_text(status.ok() ? done : status.text, text, length);

@@ -119,7 +119,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::AllFigures finished;
     int created = 0;   ///< files so far
     int declared = 0;  ///< decompositions so far
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     int rank = 0;                              ///< of the model's
     std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
     int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI

@@ -27,9 +27,10 @@ int code_of(F&& f) {
 }
 
 void run(int rank, int size) {
-    using thalweg::Block;
+    using thalweg::Block, thalweg::Edge, thalweg::replicated, thalweg::RestartFlags;
+    using thalweg::StridedArray, thalweg::Type;
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
-    CHECK(io.role() == TW_MODEL);
+    CHECK(io.role() == thalweg::Role::model);
     int same = MPI_UNEQUAL;
     MPI_Comm_compare(io.model_comm(), MPI_COMM_WORLD, &same);
     CHECK(same == MPI_CONGRUENT);
@@ -43,19 +44,19 @@ void run(int rank, int size) {
     {
         thalweg::File file = io.create("cpp.nc", "format=cdf5");
         file.def_dim("lat", rows * size);
-        file.def_var("T", TW_DOUBLE, "time lat lon", cells);
-        auto freed = io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}});
-        const auto copy = freed;
-        file.def_var("S", TW_FLOAT, "time lat lon", freed);
-        io.free_decomposition(freed);
-        CHECK(freed == nullptr);
-        CHECK(code_of([&] { file.def_var("Q", TW_FLOAT, "lat lon", copy); }) == TW_EHANDLE);
-        CHECK(code_of([&] { io.free_decomposition(freed); }) == TW_EHANDLE);
-        file.def_var("n", TW_INT64, "time");
+        file.def_var("T", Type::float64, "time lat lon", cells);
+        auto freed = io.decompose("* *", shape, {Block{{rows * rank, 0}, {rows, lon}}});
+        file.def_var("S", Type::float32, "time lat lon", freed);
+        freed.free();
+        CHECK(!freed);
+        CHECK(code_of([&] { file.def_var("Q", Type::float32, "lat lon", freed); }) == TW_EHANDLE);
+        CHECK(code_of([&] { freed.free(); }) == TW_EHANDLE);
+        file.def_var("n", Type::int64, "time");
         file.put_att("", "title", "a test");
         file.put_att("T", "valid_max", 1e6);
         file.put_att("T", "levels", std::vector<int>{1, 2, 3});
-        CHECK(code_of([&] { file.def_var("T", TW_INT, "time lat lon", cells); }) == TW_EEXISTS);
+        CHECK(code_of([&] { file.def_var("T", Type::int32, "time lat lon", cells); }) ==
+              TW_EEXISTS);
         file.enddef();
         CHECK(code_of([&] { file.def_dim("late", 3); }) == TW_ESTATE);
         for (int step = 0; step < 3; ++step) {
@@ -65,7 +66,7 @@ void run(int rank, int size) {
             file.put("T", t);
             // S backwards in longitude.
             const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, -8};
-            file.put_strided("S", t.data() + lon - 1, extent, stride, TW_DEFERRED);
+            file.put_deferred("S", StridedArray<double>{t.data() + lon - 1, extent, stride});
             file.put("n", std::vector<std::int64_t>{step});
             const std::vector<std::int64_t> start{step, rows * rank, 0}, count{1, rows, lon};
             CHECK(code_of([&] { file.put_box("T", start, count, t); }) == TW_ESTATE);
@@ -82,20 +83,30 @@ void run(int rank, int size) {
     }
     {
         thalweg::File file = io.create("record.nc");
-        file.def_dim("time", TW_UNLIMITED);
+        file.def_dim("time", thalweg::unlimited);
         file.def_dim("lat", rows * size);
         file.def_dim("lon", lon);
-        file.def_var("V", TW_DOUBLE, "time lat lon");
+        file.def_var("V", Type::float64, "time lat lon");
         std::vector<double> v(static_cast<std::size_t>(rows * lon), 10 + rank), got(v.size());
         file.put_record("V", cells, 1, v);
         const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, 8};
-        file.put_record_strided("V", cells, 0, v.data(), extent, stride);
+        file.put_record("V", cells, 0, StridedArray<double>{v.data(), extent, stride});
         CHECK(code_of([&] { file.put_record("V", cells, -1, v); }) == TW_EBOUNDS);
         CHECK(code_of([&] { file.put_record("V", cells, 0, std::vector<double>(1)); }) ==
               (v.size() == 1 ? TW_OK : TW_ESHAPE));
+        // Every other longitude of records 3 and 5, in this rank's rows.
+        const std::vector<std::int64_t> start{3, rows * rank, 0}, count{2, rows, 3};
+        std::vector<double> some(std::size_t(2 * rows * 3)), again(some.size());
+        for (std::size_t i = 0; i < some.size(); ++i) some[i] = 100 * rank + double(i);
+        file.put_box("V", start, count, some, {2, 1, 2});
+        CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1}); }) == TW_ESHAPE);
+        CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1, 0}); }) == TW_EARG);
+        CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1, 3}); }) == TW_EBOUNDS);
         file.sync();
-        file.get<double>("V", cells, 1, got);
+        file.get("V", cells, 1, got);
         CHECK(got == v);
+        file.get_box("V", start, count, again, {2, 1, 2});
+        CHECK(again == some);
         file.close();
     }
     if (rank == 0) {
@@ -109,11 +120,12 @@ void run(int rank, int size) {
         const std::vector<double> wanted = t;
         thalweg::Restart restart = io.restart("durable=no");
         restart.def_dim("level", 3);
-        restart.add<double>("t", "lat lon", cells, t);
-        restart.add<int>("levels", "level", nullptr, levels);
+        restart.add("t", "lat lon", cells, t);
+        restart.add("levels", "level", replicated, levels);
         const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, 8};
-        restart.add_strided("s", "lat lon", cells, other.data(), extent, stride, TW_OPTIONAL);
-        CHECK(code_of([&] { restart.add<int>("t", "lat lon", cells, levels); }) == TW_ESHAPE);
+        const StridedArray<double> strided{other.data(), extent, stride};
+        restart.add("s", "lat lon", cells, strided, RestartFlags::optional);
+        CHECK(code_of([&] { restart.add("t", "lat lon", cells, levels); }) == TW_ESHAPE);
         restart.put_att("", "step", 12);
         restart.put_att("t", "units", "K");
         CHECK(code_of([&] { (void)restart.found("t"); }) == TW_ESTATE);
@@ -126,17 +138,18 @@ void run(int rank, int size) {
         CHECK(restart.get_att_text("t", "units") == "K");
         CHECK(code_of([&] { restart.read("nowhere.nc"); }) == TW_EIO);
         // One work array for two fields.
-        restart.add<double>("t", "lat lon", cells, t, TW_COPIED);
+        restart.add("t", "lat lon", cells, t, RestartFlags::copied);
         t.assign(t.size(), 4);
-        restart.add<double>("s", "lat lon", cells, t, TW_COPIED);
+        restart.add("s", "lat lon", cells, t, RestartFlags::copied);
         restart.set_var("s", "fill=0");
         t.assign(t.size(), 5);
         restart.write("cpp_restart.nc");
         CHECK(code_of([&] { restart.write("cpp_restart.nc"); }) == TW_EMISSING);
         restart.open("cpp_restart.nc");
-        restart.get<double>("t", "lat lon", cells, t);
+        restart.get("t", "lat lon", cells, t);
         CHECK(t == wanted);
-        restart.get_strided("s", "lat lon", cells, other.data(), extent, stride, TW_BY_POSITION);
+        restart.get("s", "lat lon", cells, strided,
+                    RestartFlags::optional | RestartFlags::by_position);
         CHECK(other == std::vector<double>(other.size(), 4));
         CHECK(!restart.found("none"));
         restart.close();
@@ -145,7 +158,7 @@ void run(int rank, int size) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     {
-        thalweg::File file = io.open("cpp.nc");
+        thalweg::Reader file = io.open("cpp.nc");
         CHECK(file.dim("time") == 3);
         CHECK(file.dim("lat") == rows * size);
         const auto columns = io.decompose("lon lat", {lon, rows * size},
@@ -153,8 +166,8 @@ void run(int rank, int size) {
         for (int step = 0; step < 3; ++step) {
             std::vector<double> t(static_cast<std::size_t>(rows * lon));
             std::vector<float> s(t.size());
-            file.get<double>("T", columns, step, t);
-            file.get<float>("S", columns, step, s);
+            file.get("T", columns, step, t);
+            file.get("S", columns, step, s);
             for (std::int64_t x = 0; x < lon; ++x)
                 for (std::int64_t y = 0; y < rows; ++y) {
                     const auto i = static_cast<std::size_t>(x * rows + y);
@@ -163,7 +176,7 @@ void run(int rank, int size) {
                     CHECK(s[i] == static_cast<float>(value(step, lat, lon - 1 - x)));
                 }
             std::vector<std::int64_t> n(1);
-            file.get<std::int64_t>("n", nullptr, step, n);
+            file.get("n", replicated, step, n);
             CHECK(n[0] == step);
         }
         {
@@ -203,14 +216,15 @@ void run(int rank, int size) {
         CHECK(code_of([&] { file.get_att_text("T", "levels"); }) == TW_ETYPE);
 
         // A round world: the halo in longitude comes from the other side.
-        const auto round = io.decompose("lat lon", {rows * size, lon},
-                                        {Block{{rows * rank, 0}, {rows, lon}}}, {0, 1}, {0, 2});
-        io.fill_halo(round, {TW_HALO_KEEP, TW_HALO_PERIODIC});
+        auto round = io.decompose("lat lon", {rows * size, lon},
+                                  {Block{{rows * rank, 0}, {rows, lon}}}, {0, 1}, {0, 2});
+        CHECK(code_of([&] { round.fill_halo({Edge::keep}); }) == TW_EARG);
+        round.fill_halo({Edge::keep, Edge::periodic});
         std::vector<double> t(static_cast<std::size_t>(rows * (lon + 3)));
         std::vector<float> again(t.size());
-        file.get_deferred<double>("T", round, 1, t);
+        file.get_deferred("T", round, 1, t);
         file.prefetch();
-        file.get_deferred<float>("T", round, 2, again);
+        file.get_deferred("T", round, 2, again);
         file.read();
         for (std::int64_t y = 0; y < rows; ++y)
             for (std::int64_t x = -1; x < lon + 2; ++x) {
@@ -220,56 +234,58 @@ void run(int rank, int size) {
                 CHECK(again[i] == static_cast<float>(value(2, lat, from)));
             }
         t.resize(static_cast<std::size_t>(rows * lon));
-        CHECK(code_of([&] { file.get<double>("T", columns, 3, t); }) == TW_EBOUNDS);
+        CHECK(code_of([&] { file.get("T", columns, 3, t); }) == TW_EBOUNDS);
         file.close();
     }
     {
-        thalweg::File file = io.open("cpp.nc", "mode=append");
+        thalweg::File file = io.append("cpp.nc");
         CHECK(file.inq().records == 3);
-        file.def_var("n", TW_INT64, "time");
-        file.def_var("S", TW_FLOAT, "time lat lon", cells);
-        file.def_var("T", TW_DOUBLE, "time lat lon", cells);
+        file.def_var("n", Type::int64, "time");
+        file.def_var("S", Type::float32, "time lat lon", cells);
+        file.def_var("T", Type::float64, "time lat lon", cells);
         CHECK(code_of([&] { file.set_record(4); }) == TW_EBOUNDS);
-        file.set_record(2, TW_DROP_LATER);
+        file.set_record(2, thalweg::Later::drop);
         file.put("n", std::vector<std::int64_t>{20});
         file.end_step();
         file.put("n", std::vector<std::int64_t>{30});
         file.end_step();
         file.close();
-        file = io.open("cpp.nc");
-        CHECK(file.inq().records == 4);
+        thalweg::Reader reader = io.open("cpp.nc");
+        CHECK(reader.inq().records == 4);
         for (int step = 0; step < 4; ++step) {
             std::vector<std::int64_t> n(1);
-            file.get<std::int64_t>("n", nullptr, step, n);
+            reader.get("n", replicated, step, n);
             CHECK(n[0] == (step < 2 ? step : 10 * step));
         }
-        file.close();
+        reader.close();
     }
     {
         // Boxes in arrays that all of them share, with room for one more.
-        const auto padded =
+        auto padded =
             io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}}, {1, 1}, {1, 1});
-        CHECK(code_of([&] { io.pad(padded, {rows + 2}, 2); }) == TW_ESHAPE);
-        io.pad(padded, {rows + 2, lon + 3}, 2);
+        CHECK(code_of([&] { padded.pad({rows + 2}, 2); }) == TW_ESHAPE);
+        padded.pad({rows + 2, lon + 3}, 2);
         std::vector<double> t(static_cast<std::size_t>(2 * (rows + 2) * (lon + 3)), -1), u;
         for (std::int64_t y = 0; y < rows; ++y)
             for (std::int64_t x = 0; x < lon; ++x)
                 t[static_cast<std::size_t>((y + 1) * (lon + 3) + x + 1)] =
                     value(0, rows * rank + y, x);
         thalweg::File file = io.create("padded.nc");
-        file.def_var("T", TW_DOUBLE, "time lat lon", padded);
+        file.def_var("T", Type::float64, "time lat lon", padded);
         file.put("T", t);
         file.end_step();
         file.close();
-        file = io.open("padded.nc");
+        thalweg::Reader reader = io.open("padded.nc");
         u.assign(t.size(), -1);
-        file.get<double>("T", padded, 0, u);
+        reader.get("T", padded, 0, u);
         CHECK(u == t);
-        file.close();
+        reader.close();
     }
     CHECK(code_of([&] { io.open("nowhere.nc"); }) == TW_EIO);
     CHECK(code_of([&] { io.create("/nonexistent/x.nc"); }) == TW_EIO);
     CHECK(code_of([&] { io.decompose("x", {4}, {Block{{3}, {2}}}); }) == TW_EBOUNDS);
+    CHECK(code_of([&] { io.decompose("x y", {4}, {}); }) == TW_ESHAPE);
+    CHECK(code_of([&] { io.decompose("x y", {4, 4}, {Block{{0, 0}, {1}}}); }) == TW_ESHAPE);
     CHECK(code_of([&] { thalweg::Session bad(MPI_COMM_WORLD, "log=off; method=fast"); }) ==
           TW_ESETTING);
     CHECK(io.summary().find("cpp.nc") != std::string::npos);

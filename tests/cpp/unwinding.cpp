@@ -19,13 +19,13 @@ namespace {
 
 void write_history(const std::string& folder, const std::string& settings) {
     thalweg::Session io(MPI_COMM_WORLD, settings);
-    if (io.role() == TW_SERVER) return;
+    if (io.role() == thalweg::Role::server) return;
     int rank = 0, ranks = 1;
     MPI_Comm_rank(io.model_comm(), &rank);
     MPI_Comm_size(io.model_comm(), &ranks);
     const auto row = io.decompose("y x", {ranks, 1000}, {{{rank, 0}, {1, 1000}}});
     auto history = io.create(folder + "/history.nc");
-    history.def_var("T", TW_FLOAT, "time y x", row);
+    history.def_var("T", thalweg::Type::float32, "time y x", row);
     const std::vector<float> values(1000, 1.0F);
     for (int step = 0; step < 5; ++step) {
         history.put("T", values);

@@ -227,7 +227,7 @@ private:
         trial_->run(
             "tw_decompose", before, [&] { return grid_->declare(session_, dims.c_str(), &d); },
             [&](int) { ok(grid_->declare(session_, dims.c_str(), &d)); });
-        const int edges[] = {TW_HALO_CLIP, TW_HALO_CLIP};
+        const tw_edge edges[] = {TW_HALO_CLIP, TW_HALO_CLIP};
         trial_->run(
             "tw_fill_halo", [] {}, [&] { return tw_fill_halo(d, edges); },
             [&](int) { ok(tw_fill_halo(d, edges)); });

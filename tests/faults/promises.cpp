@@ -54,7 +54,7 @@ void with_model(const std::string& settings, const std::function<void(Model&)>& 
     const std::string all = base_settings + "; " + settings;
     CHECK_TEXT(tw_init(MPI_COMM_WORLD, all.c_str(), &m.session) == TW_OK, "%s",
                tw_error_message(m.session));
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     CHECK(tw_inq_role(m.session, &role) == TW_OK);
     if (role == TW_MODEL) {
         MPI_Comm own = MPI_COMM_NULL;

@@ -97,7 +97,7 @@ public:
         const int status =
             tw_init(MPI_COMM_WORLD, ("log=off; " + options_.settings).c_str(), &session_);
         CHECK_TEXT(status == TW_OK, "%s: %s", title().c_str(), tw_error_message(session_));
-        int role = TW_MODEL;
+        tw_role role = TW_MODEL;
         if (status == TW_OK) CHECK(tw_inq_role(session_, &role) == TW_OK);
         if (status == TW_OK && role == TW_MODEL) {
             be_model();

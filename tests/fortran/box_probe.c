@@ -11,11 +11,12 @@ static struct {
     int type;
     int64_t start[dims];
     int64_t count[dims];
+    int64_t stride[dims]; /* 0: none was given */
     char data[room];
 } given;
 
 int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
-               const int64_t* count, const void* data) {
+               const int64_t* count, const int64_t* stride, const void* data) {
     (void)file, (void)var;
     const size_t size = type == TW_CHAR ? 1 : type == TW_DOUBLE ? 8 : 4;
     size_t n = 1;
@@ -23,6 +24,7 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
     for (int d = 0; d < dims; ++d) {
         given.start[d] = start[d];
         given.count[d] = count[d];
+        given.stride[d] = stride == NULL ? 0 : stride[d];
         if (count[d] >= 0) {
             n *= (size_t)count[d];
         }
@@ -37,6 +39,7 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 int given_type(void) { return given.type; }
 int given_start(int d) { return (int)given.start[d]; }
 int given_count(int d) { return (int)given.count[d]; }
+int given_stride(int d) { return (int)given.stride[d]; }
 
 double given_value(int i) {
     if (given.type == TW_CHAR) {

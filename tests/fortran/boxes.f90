@@ -18,6 +18,10 @@ program boxes
       import
       integer(c_int), value :: d
     end function given_count
+    integer(c_int) function given_stride(d) bind(C)
+      import
+      integer(c_int), value :: d
+    end function given_stride
     real(c_double) function given_value(i) bind(C)
       import
       integer(c_int), value :: i
@@ -58,6 +62,19 @@ program boxes
   call tw_put_box(file, 'v', nothing, [1, 2], [0, 2], status)
   call expect_status(status, TW_OK, 'nothing')
   call given('nothing', TW_DOUBLE, [1, 2], [0, 2], [real ::])
+
+  call tw_put_box(file, 'v', numbers, [2, 1], [3, 1], [4, 1], status)
+  call expect_status(status, TW_OK, 'a stride')
+  call given('a stride', TW_INT, [2, 1], [3, 1], [5.0, 6.0, 7.0])
+  call expect_status(given_stride(0), 1, 'the slowest stride')
+  call expect_status(given_stride(1), 4, 'the fastest stride')
+  call tw_put_box(file, 'v', numbers, start=[2_c_int64_t], count=[3_c_int64_t], &
+    stride=[9_c_int64_t], ierr=status)
+  call expect_status(given_stride(0), 9, 'a 64-bit stride')
+  call tw_put_box(file, 'v', numbers, [2, 1], [3, 1], [4], status)
+  call expect_status(status, TW_ESHAPE, 'fewer strides than starts')
+  call tw_put_box(file, 'v', numbers, [2, 1], [3, 1], status)
+  call expect_status(given_stride(0), 0, 'no stride')
 
   call tw_put_box(file, 'v', field, [1, 1], [4, 5], status)
   call expect_status(status, TW_ESHAPE, 'more values than the box has')

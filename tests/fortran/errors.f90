@@ -9,7 +9,7 @@ program errors
   integer, parameter :: nx = 14
   type(tw_session) :: io
   type(tw_decomposition) :: d, first_rank, none, freed
-  type(tw_file) :: file, other
+  type(tw_file) :: file, other, copy
   integer :: status, first, start, n, same
   real, allocatable :: line(:), unallocated(:)
   logical :: flags(2) = .true.
@@ -60,7 +60,8 @@ program errors
   none = freed
   call tw_free_decomposition(freed, status)
   call expect_status(status, TW_OK, 'tw_free_decomposition')
-  call expect(.not. c_associated(freed%handle), 'no handle')
+  call expect(.not. c_associated(freed%handle) .and. .not. c_associated(freed%session), &
+    'no handle')
   call tw_fill_halo(none, [TW_HALO_KEEP], status)
   call expect_status(status, TW_EHANDLE, 'the halo of a freed decomposition')
   call expect(index(tw_error_message(io), 'has been freed') > 0, 'the text of a freed one')
@@ -161,6 +162,10 @@ program errors
   call expect_status(status, TW_EBOUNDS, 'a record before the first')
   call tw_put_box(file, 'v', line, [start, 1], [n + 1, 1], status)
   call expect_status(status, TW_ESHAPE, 'a box larger than the array')
+  call tw_put_box(file, 'v', line(1:2), [start, 1], [2, 1], [nx, 1], status)
+  call expect_status(status, TW_EBOUNDS, 'a section that ends outside')
+  call tw_put_box(file, 'v', line(1:2), [start, 1], [2, 1], [0, 1], status)
+  call expect_status(status, TW_EARG, 'a stride of 0')
   if (rank == 0) then
     call tw_put(file, 'v', line, status)
     call expect_status(status, TW_OK, 'tw_put')
@@ -178,21 +183,29 @@ program errors
   call expect_status(status, TW_OK, 'tw_end_step')
   call tw_get(file, 'v', line, d, ierr=status)
   call expect_status(status, TW_ESTATE, 'tw_get from a file being written')
+  copy = file
   call tw_close(file, status)
   call expect_status(status, TW_OK, 'tw_close')
   call tw_put(file, 'v', line, status)
-  call expect_status(status, TW_ECLOSED, 'a put after close')
+  call expect_status(status, TW_EHANDLE, 'a put after close')
   call tw_close(file, status)
-  call expect_status(status, TW_ECLOSED, 'a second close')
+  call expect_status(status, TW_EHANDLE, 'a second close')
+  call tw_put(copy, 'v', line, status)
+  call expect_status(status, TW_ECLOSED, 'a put with a copy of a closed handle')
+  call tw_close(copy, status)
+  call expect_status(status, TW_ECLOSED, 'a close with a copy of a closed handle')
+  call tw_close(copy, status)
+  call expect_status(status, TW_EHANDLE, 'a close with that copy again')
+  call expect(.not. c_associated(file%session), 'no session')
 
   ! Recovery.
   if (rank == 0) then
-    call tw_recover('no_such_file.nc', text, status)
+    call tw_recover('no_such_file.nc', text=text, ierr=status)
     call expect_status(status, TW_ENOTFOUND, 'tw_recover of no file')
     call expect(index(text, 'no_such_file.nc.part') > 0, 'its text: '//text)
-    call tw_recover('file.nc  ', text)
+    call tw_recover('file.nc  ', text=text)
     call expect(text == 'file.nc: 1 record, already complete', 'tw_recover: '//text)
-    call tw_recover('file.nc', ierr=status, longer=TW_REPLACE_LONGER)
+    call tw_recover('file.nc', TW_REPLACE_LONGER, ierr=status)
     call expect_status(status, TW_OK, 'tw_recover without a text')
   end if
   call MPI_Barrier(MPI_COMM_WORLD)
@@ -215,6 +228,17 @@ program errors
     call tw_get(file, 'v', line, d, ierr=status)
     call expect(status /= TW_OK, 'tw_get while rank 0 has no decomposition')
   end if
+  line = -1
+  none = tw_decompose(io, '*', [nx], [start], [n])
+  call tw_get(file, 'v', line, none, ierr=status)
+  call expect_status(status, TW_OK, 'tw_get by position')
+  call expect(all(abs(line - rank) <= 0), 'its values')
+  none = tw_decompose(io, '* x', [nx, 1], [start, 1], [n, 1], ierr=status)
+  call expect_status(status, TW_EARG, 'a dimension with a name and one without')
+  none = tw_decompose(io, '* *', [nx, 1], [start, 1], [nx + 1, 1], ierr=status)
+  call expect_status(status, TW_EBOUNDS, 'a box beyond a dimension without a name')
+  call expect(index(tw_error_message(io), 'along dimension 1 exceed') > 0, &
+    'the dimension''s number: '//tw_error_message(io))
   line = -1
   call tw_get(file, 'v', line, d, ierr=status)
   call expect_status(status, TW_OK, 'tw_get')

@@ -199,7 +199,7 @@ contains
     call expect_text("'tmie'", "did you mean 'time'?")
     call tw_def_var(file, 'V', TW_DOUBLE, 'lat time', cells, status)
     call expect_status(status, TW_ESHAPE, 'too few dimensions')
-    call expect_text('(lat time)', '(lon lat)')
+    call expect_text('(lat)', '(lon lat)')
     call tw_close(file)
   end subroutine wrong_definitions
 

@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 import thalweg as tw
-from helpers import WORLD, as_netcdf4, field, rows
+from helpers import WORLD, as_netcdf4, fails, field, rows
 from thalweg._arrays import FILLS, TYPES
 
 NZ, NY, NX = 3, 9, 5
@@ -180,6 +180,37 @@ def test_records_and_boxes(io, folder):
         assert np.array_equal(f["T"][0, :, i0 : i0 + ni], T[0, :, i0 : i0 + ni])
     T[1, 2, 3], T[1, 0, 1:3] = 7, [5, 6]
     assert np.array_equal(as_netcdf4(folder / "r.nc", "T"), T)
+
+
+def test_sections_with_steps(io, folder):
+    T = field(2, NY, NX)
+    j0, nj = rows(NY)
+    with io.create(folder / "s.nc") as f:
+        f.define("T", "f8", "time lat lon", io.split(lat=NY, lon=NX, along="lat"))
+        mine = slice(j0, j0 + nj)
+        f.put_box("T", T[0, mine, 1::2], (0, j0, 1), (1, 1, 2))
+        f["T"][0, mine, ::2] = T[0, mine, ::2]
+        f["T"][1, mine, 4::-2] = T[1, mine, 4::-2]
+        f["T"][1, mine, 3:NX:NX] = 8
+        fails("TW_EARG", lambda: f.put_box("T", [1.0], (0, 0, 0), (1, 1, 0)), everywhere=False)
+    T[1, :, 3], T[1, :, 1] = 8, FILLS[6]
+    assert np.array_equal(as_netcdf4(folder / "s.nc", "T"), T)
+
+
+def test_dimensions_by_position(io, folder):
+    T = field(NY, NX)
+    j0, nj = rows(NY)
+    any_name = io.decompose([("*", NY), ("*", NX)], start=(j0, 0), count=(nj, NX), halo=1)
+    any_name.fill_halo("clip")
+    with io.create(folder / "p.nc") as f:
+        f.define_dim("y", NY)
+        f.define_dim("x", NX)
+        f.define("T", "f8", "y x", any_name)
+        f["T"] = T[j0 : j0 + nj]
+    assert np.array_equal(as_netcdf4(folder / "p.nc", "T"), T)
+    with io.open(folder / "p.nc") as f:
+        part = f.get("T", any_name)
+        assert np.array_equal(part[1:-1, 1:-1], T[j0 : j0 + nj])
 
 
 def test_masked_elements(io, folder):

@@ -50,6 +50,7 @@ struct Case {
     std::vector<int> writers;
     Plan plan;
     std::int64_t most_records = 6;
+    bool boxes = true;
 
     explicit Case(Random& random)
         : ranks(random.pick<int>({1, 2, 3, 5})),
@@ -58,9 +59,10 @@ struct Case {
         options.service = random.percent(50) ? "inline" : "background";
         options.method = random.pick<std::string>({"serial", "slabs", "record", "record"});
         if (options.service == "inline" && random.percent(25)) options.method = "direct";
-        // Rarely too small for a step.
-        options.staging = random.percent(80) ? 1 << 20 : 8192;
-        options.queue = random.percent(70) ? -1 : 1 << 20;
+        // Too small for a step, at times: then puts are collective, or go in parts.
+        boxes = random.percent(70);
+        options.staging = boxes ? 1 << 20 : 1024;
+        options.queue = boxes ? random.pick<std::int64_t>({-1, 1 << 20}) : 4096;
         options.buffer = 1 << 18;
         options.piece = random.pick<std::int64_t>({0, 256, 4096});
         options.alignment = random.pick<std::int64_t>({1, 64, 512});
@@ -187,16 +189,25 @@ private:
             const bool hole = v.shape.size() > 0 && random_.percent(20);
             Box mine = share_of(v, team_->rank(), case_.ranks, first_.back());
             if (hole && team_->rank() == 0) mine.count[0] = 0;
+            std::vector<Box> blocks{mine};
+            const bool halves = random_.percent(50);  // drawn alike on every rank
+            if (halves && mine.nd > 0 && mine.count[0] > 1) {
+                blocks[0].count[0] /= 2;  // the upper part comes first in memory
+                blocks.push_back(mine);
+                blocks[1].low[0] += blocks[0].count[0];
+                blocks[1].count[0] -= blocks[0].count[0];
+                std::swap(blocks[0], blocks[1]);
+            }
             if (v.shape.empty()) {
                 v.decomposition = replicate(team_->rank(), {}, {}, {});
             } else {
                 std::vector<std::string> dims;
                 for (std::size_t d = 0; d < v.shape.size(); ++d)
                     dims.push_back("d" + std::to_string(d));
-                ok(make_decomposition(team_->world(), given(dims, v.shape, {mine}),
+                ok(make_decomposition(team_->world(), given(dims, v.shape, blocks),
                                       v.decomposition));
             }
-            held_.push_back(mine);
+            held_.push_back(std::move(blocks));
             holes_.push_back(hole);
         }
     }
@@ -208,29 +219,35 @@ private:
         for (int i = 0; i < n; ++i) {
             const Variable& v = file_->variable(i);
             ++version_;
-            const std::int64_t kind = random_.below(100);
+            any_record |= v.record;
+            const std::int64_t kind = random_.below(case_.boxes ? 100 : 60);
             const int who = static_cast<int>(random_.below(case_.ranks));
             const std::int64_t record = v.record ? random_.below(case_.most_records) : 0;
             if (kind < 45)
-                put(i, v);
+                put(i, v, random_.percent(30));
+            else if (!case_.boxes)
+                continue;
             else if (kind < 60)
                 put_box(i, v, who, record);
             else if (kind < 80)
                 put_record(i, v, record);
             counts |= v.record && kind < 45;
             boxed_ |= kind >= 45 && kind < 80;
-            any_record |= v.record;
+            if (random_.percent(10)) ok(service_->sync(false));
         }
         // A step in which nothing is put is a record of fill values, but where there are boxes.
         if (any_record && (counts || !boxed_))
             expected_.records = std::max(expected_.records, batch_->record + 1);
         ok(service_->end_step());
+        kept_.clear();
     }
 
-    void put(int i, const Variable& v) {
+    void put(int i, const Variable& v, bool deferred) {
         const auto at = static_cast<std::size_t>(i);
         const std::int64_t record = v.record ? batch_->record : 0;
-        const std::vector<double> values = values_in(v, i, held_[at], version_);
+        std::vector<double> values;
+        for (const Box& box : held_[at])
+            for (const double value : values_in(v, i, box, version_)) values.push_back(value);
         ArrayView view;
         view.data = reinterpret_cast<const char*>(values.data());
         view.type = TW_DOUBLE;
@@ -239,7 +256,11 @@ private:
             *v.decomposition,
             v.decomposition->replicated && team_->rank() > 0 ? v.decomposition->stored : given_n,
             view));
-        ok(service_->put({}, i, view, false));
+        if (deferred)
+            (*batch_)[i].glimpse = Glimpse(*v.decomposition, v.order,
+                                           held_by(*v.decomposition, v.order, v.shape), view);
+        ok(service_->put({}, i, view, deferred));
+        if (deferred) kept_.push_back(std::move(values));
         for (int r = 0; r < case_.ranks; ++r) {
             Box box = share_of(v, r, case_.ranks, first_[at]);
             if (holes_[at] && r == 0) continue;
@@ -263,7 +284,8 @@ private:
         }
         if (team_->rank() == who) {
             const std::vector<double> values = values_in(v, i, box, version_);
-            ok(boxes_->put_box(v.name, {TW_DOUBLE, start.data(), count.data(), values.data()}));
+            ok(boxes_->put_box(v.name,
+                               {TW_DOUBLE, start.data(), count.data(), nullptr, values.data()}));
         }
         note(i, v, record, box);
         if (v.record) expected_.records = std::max(expected_.records, record + 1);
@@ -306,8 +328,9 @@ private:
     std::unique_ptr<Batch> batch_;
     std::unique_ptr<Service> service_;
     std::unique_ptr<BoxPuts> boxes_;
-    std::vector<std::int64_t> first_;  ///< of each variable: whose share comes first
-    std::vector<Box> held_;
+    std::vector<std::int64_t> first_;        ///< of each variable: whose share comes first
+    std::vector<std::vector<Box>> held_;     ///< of each variable, in the order of memory
+    std::vector<std::vector<double>> kept_;  ///< arrays that are deferred
     std::vector<char> holes_;
     Expected expected_;
     std::int64_t version_ = 0;
@@ -396,11 +419,13 @@ TEST(Engine, ARefusedBoxLeavesNothing) {
             if (first) {
                 const std::vector<double> values(15000, 7.0);
                 const std::int64_t start = 0, large = 15000, small = 10;
-                EXPECT_EQ(
-                    rank.boxes().put_box("v", {TW_DOUBLE, &start, &large, values.data()}).code,
-                    TW_ENOMEM);
-                EXPECT_TRUE(
-                    rank.boxes().put_box("v", {TW_DOUBLE, &start, &small, values.data()}).ok());
+                EXPECT_EQ(rank.boxes()
+                              .put_box("v", {TW_DOUBLE, &start, &large, nullptr, values.data()})
+                              .code,
+                          TW_ENOMEM);
+                EXPECT_TRUE(rank.boxes()
+                                .put_box("v", {TW_DOUBLE, &start, &small, nullptr, values.data()})
+                                .ok());
             }
             EXPECT_TRUE(rank.service().end_step().ok());
             rank.close();

@@ -242,7 +242,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
         << text;
     EXPECT_NE(content(own_), longest);
     EXPECT_FALSE(fs::exists(kept_path(own_, 2)));
-    EXPECT_EQ(tw_recover(own_.c_str(), 7, text, sizeof text), TW_EARG);
+    EXPECT_EQ(tw_recover(own_.c_str(), static_cast<tw_recovery>(7), text, sizeof text), TW_EARG);
 }
 
 TEST_F(ClaimTest, ADirectoryIsInTheWay) {

@@ -47,7 +47,7 @@ protected:
         std::ifstream in(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
     }
-    int recover(const std::string& path, int longer = TW_KEEP_LONGER) {
+    int recover(const std::string& path, tw_recovery longer = TW_KEEP_LONGER) {
         char text[1000] = "untouched";
         const int code = tw_recover(path.c_str(), longer, text, sizeof text);
         text_ = text;

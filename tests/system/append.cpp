@@ -440,7 +440,7 @@ int main(int argc, char** argv) {
         const std::string settings =
             "log=off; node_size=" + node_size + "; servers=" + servers + "";
         CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &session) == TW_OK);
-        int role = TW_MODEL;
+        tw_role role = TW_MODEL;
         tw_inq_role(session, &role);
         bool more = true;
         if (role == TW_MODEL) {

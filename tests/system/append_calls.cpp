@@ -170,7 +170,7 @@ void whereabouts() {
     CHECK(tw_set_record(file, 4, TW_KEEP_LATER) == TW_EBOUNDS);
     CHECK(text().find("record 4; the file has 3") != std::string::npos);
     CHECK(tw_set_record(file, -1, TW_KEEP_LATER) == TW_EBOUNDS);
-    CHECK(tw_set_record(file, 1, 5) == TW_EARG);
+    CHECK(tw_set_record(file, 1, static_cast<tw_later>(5)) == TW_EARG);
     const char *format = nullptr, *name = nullptr;
     int ndims = 0, nvars = 0, natts = 0, nd = 0;
     std::int64_t records = 0, length = 0;
@@ -471,12 +471,12 @@ void boxes(MPI_Comm comm) {
     if (rank() == 0) {
         const std::int64_t start[2] = {1, 0}, count[2] = {1, 2}, at = 2 * ranks() - 1, one = 1;
         const std::int64_t behind[2] = {3, 0};
-        OK(tw_put_box(file, "T", TW_FLOAT, start, count, hundred));
-        OK(tw_put_box(file, "h", TW_FLOAT, &at, &one, last));
-        OK(tw_put_box(file, "T", TW_FLOAT, behind, count, hundred));
+        OK(tw_put_box(file, "T", TW_FLOAT, start, count, nullptr, hundred));
+        OK(tw_put_box(file, "h", TW_FLOAT, &at, &one, nullptr, last));
+        OK(tw_put_box(file, "T", TW_FLOAT, behind, count, nullptr, hundred));
     } else {
         const std::int64_t start[2] = {1, 0}, count[2] = {0, 0};
-        OK(tw_put_box(file, "T", TW_FLOAT, start, count, hundred));
+        OK(tw_put_box(file, "T", TW_FLOAT, start, count, nullptr, hundred));
     }
     OK(tw_end_step(file));
     OK(tw_close(&file));

@@ -200,7 +200,7 @@ void run(const std::string& session_settings, const std::vector<std::string>& se
         (void)tw_finalize(&session);
         return;
     }
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     CHECK(tw_inq_role(session, &role) == TW_OK);
     if (role == TW_MODEL) {
         MPI_Comm model = MPI_COMM_NULL;

@@ -43,20 +43,20 @@ void puts() {
         const Numbers extent{n, n, n};
         const Numbers stride{4, 4, 4};
         HERE(s, CODES(TW_ESHAPE), WORDS("T", "3"),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 3, extent.data(), stride.data(), TW_COPY));
+             tw_put_strided(f, "T", TW_FLOAT, t.data(), 3, extent.data(), stride.data()));
         HERE(s, CODES(TW_ESHAPE, TW_EARG), WORDS("T"),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 0, extent.data(), stride.data(), TW_COPY));
+             tw_put_strided(f, "T", TW_FLOAT, t.data(), 0, extent.data(), stride.data()));
         HERE(s, CODES(TW_ESHAPE, TW_EARG), WORDS("T"),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), -1, extent.data(), stride.data(), TW_COPY));
+             tw_put_strided(f, "T", TW_FLOAT, t.data(), -1, extent.data(), stride.data()));
         const Numbers longer{n + 1};
         HERE(s, CODES(TW_ESHAPE), WORDS("T", count, std::to_string(n + 1)),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, longer.data(), stride.data(), TW_COPY));
+             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, longer.data(), stride.data()));
         HERE(s, CODES(TW_EARG), Words{},
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, nullptr, stride.data(), TW_COPY));
+             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, nullptr, stride.data()));
         HERE(s, CODES(TW_EARG), Words{},
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, extent.data(), nullptr, TW_COPY));
-        HERE(s, CODES(TW_EARG), WORDS("9"),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, extent.data(), stride.data(), 9));
+             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, extent.data(), nullptr));
+        HERE(s, CODES(TW_ESHAPE), Words{},
+             tw_put_deferred_strided(f, "T", TW_FLOAT, t.data(), 1, longer.data(), stride.data()));
         HERE(s, CODES(TW_EHANDLE), Words{}, tw_put(nullptr, "T", TW_FLOAT, t.data(), n));
     }
     for (int step = 0; step < 2; ++step) {

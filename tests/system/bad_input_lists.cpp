@@ -11,9 +11,9 @@ void lists() {
     const std::int64_t p = ranks();
     const bool bad = rank() == last_rank();
     const Numbers shape{4, 2 * p, 5};  // z y x
-    const auto list = [&](const Numbers& own, int flags = TW_LIST_UNIQUE) {
+    const auto list = [&](const Numbers& own, tw_list_kind kind = TW_LIST_UNIQUE) {
         return tw_decompose_list(s, "z y x", shape.data(), "y x",
-                                 static_cast<std::int64_t>(own.size()), own.data(), flags, &d);
+                                 static_cast<std::int64_t>(own.size()), own.data(), kind, &d);
     };
     const Numbers good{10 * rank(), 10 * rank() + 7, -1};
     {  // indices outside the shape, on one rank
@@ -44,7 +44,8 @@ void lists() {
     }
     {  // names, pointers and flags
         const auto named = [&](const char* dims, const char* listed) {
-            return tw_decompose_list(s, dims, shape.data(), listed, 3, good.data(), 0, &d);
+            return tw_decompose_list(s, dims, shape.data(), listed, 3, good.data(), TW_LIST_UNIQUE,
+                                     &d);
         };
         ALL(s, CODES(TW_EARG), WORDS("z x"), named("z y x", "z x"));
         ALL(s, CODES(TW_EARG), WORDS("x y"), named("z y x", "x y"));
@@ -53,21 +54,22 @@ void lists() {
         ALL(s, CODES(TW_EARG), Words{}, named("z y x", nullptr));
         ALL(s, CODES(TW_EARG), Words{}, named("", "x"));
         ALL(s, CODES(TW_EEXISTS), WORDS("y"), named("y y x", "x"));
-        ALL(s, CODES(TW_EARG), WORDS("7"), list(good, 7));
+        ALL(s, CODES(TW_EARG), WORDS("7"), list(good, static_cast<tw_list_kind>(7)));
         ALL(s, CODES(TW_EARG), Words{},
-            tw_decompose_list(s, "z y x", shape.data(), "y x", 3, bad ? nullptr : good.data(), 0,
-                              &d));
+            tw_decompose_list(s, "z y x", shape.data(), "y x", 3, bad ? nullptr : good.data(),
+                              TW_LIST_UNIQUE, &d));
         ALL(s, CODES(TW_EARG), WORDS("-5"),
-            tw_decompose_list(s, "z y x", shape.data(), "y x", bad ? -5 : 3, good.data(), 0, &d));
+            tw_decompose_list(s, "z y x", shape.data(), "y x", bad ? -5 : 3, good.data(),
+                              TW_LIST_UNIQUE, &d));
         ALL(s, CODES(TW_EARG), Words{},
-            tw_decompose_list(s, "z y x", bad ? nullptr : shape.data(), "y x", 3, good.data(), 0,
-                              &d));
+            tw_decompose_list(s, "z y x", bad ? nullptr : shape.data(), "y x", 3, good.data(),
+                              TW_LIST_UNIQUE, &d));
         ALL(s, CODES(TW_EARG), Words{},
-            tw_decompose_list(s, "z y x", shape.data(), "y x", 3, good.data(), 0,
+            tw_decompose_list(s, "z y x", shape.data(), "y x", 3, good.data(), TW_LIST_UNIQUE,
                               bad ? nullptr : &d));
         const Numbers wide{std::int64_t{1} << 31, std::int64_t{1} << 40};
         ALL(s, CODES(TW_ESHAPE), Words{},
-            tw_decompose_list(s, "z x", wide.data(), "x", 0, nullptr, 0, &d));
+            tw_decompose_list(s, "z x", wide.data(), "x", 0, nullptr, TW_LIST_UNIQUE, &d));
         if (p > 1) {
             ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank())),
                 named("z y x", bad ? "x" : "y x"));
@@ -75,7 +77,7 @@ void lists() {
                 list(good, bad ? TW_LIST_SHARED : TW_LIST_UNIQUE));
         }
         HERE(s, CODES(TW_EHANDLE), Words{},
-             tw_decompose_list(nullptr, "x", shape.data(), "x", 0, nullptr, 0, &d));
+             tw_decompose_list(nullptr, "x", shape.data(), "x", 0, nullptr, TW_LIST_UNIQUE, &d));
     }
     // What is declared again is the same; what is shared cannot be written.
     OK_ALL(s, list(good));
@@ -85,7 +87,7 @@ void lists() {
     tw_decomposition shared = nullptr;
     OK_ALL(s, list(Numbers{3, 3, -1}, TW_LIST_SHARED));
     std::swap(shared, d);
-    const int edges[] = {TW_HALO_CLIP, TW_HALO_CLIP, TW_HALO_CLIP};
+    const tw_edge edges[] = {TW_HALO_CLIP, TW_HALO_CLIP, TW_HALO_CLIP};
     ALL(s, CODES(TW_EARG), WORDS("halo"), tw_fill_halo(first, edges));
     tw_file f = nullptr;
     OK_ALL(s, tw_create(s, (folder + "/lists.nc").c_str(), nullptr, &f));
@@ -99,16 +101,16 @@ void lists() {
     const Numbers extent{4, 3, 1}, wrong{3, 4}, stride{12, 4, 4};
     const int codes[] = {
         tw_put(f, "v", TW_INT, array.data(), 11),
-        tw_put_strided(f, "v", TW_INT, array.data(), 3, extent.data(), stride.data(), TW_DEFERRED),
-        tw_put_strided(f, "v", TW_INT, array.data(), 2, wrong.data(), stride.data(), TW_DEFERRED)};
+        tw_put_deferred_strided(f, "v", TW_INT, array.data(), 3, extent.data(), stride.data()),
+        tw_put_deferred_strided(f, "v", TW_INT, array.data(), 2, wrong.data(), stride.data())};
     for (const int code : codes) {
         ++check::state.checks;
         if (code != TW_ESHAPE)
             check::fail(__FILE__, __LINE__,
                         check::text("an array of another form gave %s", tw_strerror(code)));
     }
-    OK_ALL(s, tw_put_strided(f, "v", TW_INT, array.data(), 2, extent.data(), stride.data(),
-                             TW_DEFERRED));
+    OK_ALL(s,
+           tw_put_deferred_strided(f, "v", TW_INT, array.data(), 2, extent.data(), stride.data()));
     OK_ALL(s, tw_close(&f));
 }
 

@@ -98,9 +98,16 @@ bool holds(const Case& c, const Cells& cells, int rank, int ranks, const Positio
     return false;
 }
 
-// A rank's box: rows of its own, the inner part of them.
+// A rank's box: rows of its own, the inner part of them, perhaps with a stride.
 struct BoxOf {
-    std::int64_t y0, y1, x0, x1;
+    std::int64_t y0, y1, x0, x1, y_step, x_step;
+
+    bool has(std::int64_t y, std::int64_t x) const {
+        return y >= y0 && y < y1 && x >= x0 && x < x1 && (y - y0) % y_step == 0 &&
+               (x - x0) % x_step == 0;
+    }
+    std::int64_t rows() const { return (y1 - y0 + y_step - 1) / y_step; }
+    std::int64_t columns() const { return (x1 - x0 + x_step - 1) / x_step; }
 };
 BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks) {
     Random random(mix(mix(step, static_cast<std::uint64_t>(op.variable * 100 + op.record)),
@@ -111,6 +118,8 @@ BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks)
     b.y1 = random.between(b.y0, high);
     b.x0 = random.percent(40) ? 0 : random.below(c.nx);
     b.x1 = random.percent(40) ? c.nx : random.between(b.x0, c.nx);
+    b.y_step = random.percent(30) ? random.between(2, 3) : 1;
+    b.x_step = random.percent(30) ? random.between(2, 4) : 1;
     return b;
 }
 
@@ -178,7 +187,7 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
                     for (int r = 0; r < ranks && !held; ++r) {
                         if (op.kind == Kind::box) {
                             const BoxOf b = box_of(c, op, step, r, ranks);
-                            held = y >= b.y0 && y < b.y1 && x >= b.x0 && x < b.x1;
+                            held = b.has(y, x);
                         } else {
                             held = holds(c, c.cells[static_cast<std::size_t>(op.cells)], r, ranks,
                                          {z, y, x});
@@ -469,17 +478,18 @@ bool run(Model& m, const Case& c, const std::string& what) {
                 const BoxOf b = box_of(c, op, s, m.rank, m.size);
                 std::vector<double> data;
                 for (std::int64_t z = 0; z < c.nz; ++z)
-                    for (std::int64_t y = b.y0; y < b.y1; ++y)
-                        for (std::int64_t x = b.x0; x < b.x1; ++x)
+                    for (std::int64_t y = b.y0; y < b.y1; y += b.y_step)
+                        for (std::int64_t x = b.x0; x < b.x1; x += b.x_step)
                             data.push_back(value(s, op, (z * c.ny + y) * c.nx + x));
-                std::vector<std::int64_t> start{0, b.y0, b.x0},
-                    count{c.nz, b.y1 - b.y0, b.x1 - b.x0};
+                std::vector<std::int64_t> start{0, b.y0, b.x0}, count{c.nz, b.rows(), b.columns()},
+                    stride{1, b.y_step, b.x_step};
                 if (v.record) {
                     start.insert(start.begin(), op.record);
                     count.insert(count.begin(), 1);
+                    stride.insert(stride.begin(), 1);
                 }
                 expect_ok(tw_put_box(f, v.name.c_str(), TW_DOUBLE, start.data(), count.data(),
-                                     data.data()),
+                                     stride.data(), data.data()),
                           "tw_put_box");
                 continue;
             }

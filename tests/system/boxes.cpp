@@ -39,6 +39,9 @@ struct Put {
     int variable = 0;
     std::vector<std::int64_t> start, count;  // with the record dimension
     std::vector<double> data;
+    std::vector<std::int64_t> stride{};  // empty: all 1
+
+    std::int64_t step(std::size_t d) const { return stride.empty() ? 1 : stride[d]; }
 };
 
 enum class What { put, end_step, sync };
@@ -70,6 +73,8 @@ Put random_put(const Case& c, int rank, int ranks, std::int64_t latest, Random& 
         p.start.push_back(random.below(latest + 2));
         p.count.push_back(random.percent(80) ? 1 : random.between(0, 3));
     }
+    const bool strided = random.percent(40);
+    if (strided && v.record) p.stride.push_back(random.between(1, 3));
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         std::int64_t low = 0, high = v.shape[d];
         if (d + 2 == v.shape.size()) {  // rows
@@ -79,8 +84,10 @@ Put random_put(const Case& c, int rank, int ranks, std::int64_t latest, Random& 
         const bool whole = random.percent(40);
         const std::int64_t begin = whole ? low : random.between(low, high);
         const std::int64_t end = whole ? high : random.between(begin, high);
+        const std::int64_t step = strided && random.percent(60) ? random.between(1, 4) : 1;
         p.start.push_back(begin);
-        p.count.push_back(end - begin);
+        p.count.push_back((end - begin + step - 1) / step);
+        if (strided) p.stride.push_back(step);
     }
     const double base = static_cast<double>(random.below(20000));
     for (std::int64_t i = 0; i < volume(p.count); ++i)
@@ -155,7 +162,8 @@ Expected expect(const Case& c) {
         for (const Action& a : actions) {
             if (a.what != What::put || volume(a.put.count) == 0) continue;
             if (c.variables[static_cast<std::size_t>(a.put.variable)].record)
-                e.records = std::max(e.records, a.put.start[0] + a.put.count[0]);
+                e.records =
+                    std::max(e.records, a.put.start[0] + (a.put.count[0] - 1) * a.put.step(0) + 1);
         }
     for (const Variable& v : c.variables)
         e.values[v.name].assign(
@@ -170,7 +178,7 @@ Expected expect(const Case& c) {
             for (const double value : a.put.data) {
                 std::int64_t at = 0;
                 for (std::size_t d = 0; d < shape.size(); ++d)
-                    at = at * shape[d] + a.put.start[d] + index[d];
+                    at = at * shape[d] + a.put.start[d] + index[d] * a.put.step(d);
                 e.values[v.name][static_cast<std::size_t>(at)] = value;
                 for (std::size_t d = shape.size(); d-- > 0;) {
                     if (++index[d] < a.put.count[d]) break;
@@ -257,6 +265,7 @@ bool run(Model& m, const Case& c, const std::string& what) {
             case What::put:
                 expect_ok(tw_put_box(f, c.variables[static_cast<std::size_t>(a.put.variable)].name,
                                      TW_DOUBLE, a.put.start.data(), a.put.count.data(),
+                                     a.put.stride.empty() ? nullptr : a.put.stride.data(),
                                      a.put.data.data()),
                           "tw_put_box");
                 break;
@@ -333,24 +342,34 @@ void refused(Model& m, const std::string& service) {
     const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
     const float row[4] = {1, 2, 3, 4};
     const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, row) == TW_OK);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_OK);
     CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
     CHECK_TEXT(m.error().find("call tw_end_step before tw_put") != std::string::npos, "%s",
                m.error().c_str());
-    CHECK(tw_put_box(f, "nix", TW_FLOAT, start, count, row) == TW_ENOTFOUND);
-    CHECK(tw_put_box(f, "U", TW_CHAR, start, count, row) == TW_ETYPE);
+    CHECK(tw_put_box(f, "nix", TW_FLOAT, start, count, nullptr, row) == TW_ENOTFOUND);
+    CHECK(tw_put_box(f, "U", TW_CHAR, start, count, nullptr, row) == TW_ETYPE);
     const std::int64_t beyond[3] = {0, m.size, 0}, negative[3] = {-1, 0, 0}, wide[3] = {1, 1, 5};
-    CHECK(tw_put_box(f, "U", TW_FLOAT, beyond, count, row) == TW_EBOUNDS);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, negative, count, row) == TW_EBOUNDS);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, row) == TW_EBOUNDS);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr) == TW_EARG);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, row) == TW_EARG);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, beyond, count, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, negative, count, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, nullptr) == TW_EARG);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, nullptr, row) == TW_EARG);
+    // Strides; nothing is put of a section that is refused.
+    const std::int64_t two[3] = {0, m.rank, 0}, some[3] = {1, 1, 2}, far[3] = {1, 1, 4};
+    const std::int64_t none_at_all[3] = {1, 1, 0}, huge[3] = {1, INT64_MAX, INT64_MAX};
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, far, whole.data()) == TW_EBOUNDS);
+    CHECK_TEXT(m.error().find("2 elements from 0 with a stride of 4 along dimension 'x' of length "
+                              "4") != std::string::npos,
+               "%s", m.error().c_str());
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, huge, whole.data()) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, none_at_all, whole.data()) == TW_EARG);
+    CHECK(m.error().find("the stride along dimension 'x' is 0") != std::string::npos);
     CHECK(tw_end_step(f) == TW_OK);
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 
     f = create(m, path, c);
     CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_OK);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, row) == TW_ESTATE);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE);
     CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
     CHECK(tw_put_record(f, "U", nullptr, -1, TW_FLOAT, whole.data(), 4 * m.size) == TW_EBOUNDS);
     CHECK(tw_put_record(f, "U", nullptr, 1, TW_FLOAT, whole.data(), 3) == TW_ESHAPE);
@@ -361,7 +380,8 @@ void refused(Model& m, const std::string& service) {
     for (const char* none : {"storage=pnetcdf; service=inline", "format=netcdf4; deflate=1"}) {
         c.file = service + "; " + none;
         f = create(m, path, c);
-        CHECK_TEXT(tw_put_box(f, "U", TW_FLOAT, start, count, row) == TW_ESTATE, "%s", none);
+        CHECK_TEXT(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE, "%s",
+                   none);
         CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
         CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
     }
@@ -377,7 +397,7 @@ void mixed(Model& m, const std::string& service) {
         const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
         const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
         if (m.rank == boxer)
-            CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, whole.data()) == TW_OK);
+            CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, whole.data()) == TW_OK);
         else if (const int put = tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size))
             CHECK_TEXT(put == TW_EMISSING, "%s", tw_strerror(put));
         const int step = tw_end_step(f);
@@ -395,17 +415,17 @@ void misfit(Model& m, const std::string& service) {
     const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
     const int good[4] = {1, 2, 3, 4}, bad[4] = {1, 70000, 3, 4};
     const bool mine = m.rank == m.size - 1;
-    CHECK(tw_put_box(f, "U", TW_INT, start, count, mine ? bad : good) ==
+    CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, mine ? bad : good) ==
           (mine ? TW_ERANGE : TW_OK));
     CHECK(tw_end_step(f) == TW_OK);
     CHECK(tw_sync(f, 0) == TW_ERANGE);
-    CHECK(tw_put_box(f, "U", TW_INT, start, count, good) == TW_OK);
+    CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, good) == TW_OK);
     CHECK(tw_end_step(f) == TW_OK);
     // What tw_put found is told, though other records of the variable follow.
     const std::vector<int> whole(static_cast<std::size_t>(4 * m.size), 70000);
     CHECK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size) == TW_OK);
     const std::int64_t later[3] = {9, m.rank, 0};
-    const int box = tw_put_box(f, "U", TW_INT, later, count, good);
+    const int box = tw_put_box(f, "U", TW_INT, later, count, nullptr, good);
     const int step = tw_end_step(f);
     CHECK((box == TW_ERANGE || step == TW_ERANGE) == (m.rank == 0));
     CHECK(tw_sync(f, 0) == TW_ERANGE);

@@ -107,11 +107,12 @@ const std::vector<Named> calls{
     {"tw_decompose_list",
      [](World& w) {
          const std::int64_t index = w.model.rank;
-         return tw_decompose_list(w.session, "y", w.shape, "y", 1, &index, 0, &made_cells);
+         return tw_decompose_list(w.session, "y", w.shape, "y", 1, &index, TW_LIST_UNIQUE,
+                                  &made_cells);
      }},
     {"tw_fill_halo",
      [](World& w) {
-         const int edges[] = {TW_HALO_KEEP, TW_HALO_KEEP};
+         const tw_edge edges[] = {TW_HALO_KEEP, TW_HALO_KEEP};
          return tw_fill_halo(w.cells, edges);
      }},
     {"tw_summary",

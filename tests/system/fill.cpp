@@ -205,7 +205,7 @@ void boxes(const std::string& folder, const std::string& settings) {
     OK(tw_set_var(f, "T", "fill=0"));
     const std::int64_t start[] = {1, 2}, count[] = {check::state.rank == 0, 2};
     const double two[] = {2, 2};
-    OK(tw_put_box(f, "T", TW_DOUBLE, start, count, two));
+    OK(tw_put_box(f, "T", TW_DOUBLE, start, count, nullptr, two));
     OK(tw_end_step(f));
     OK(tw_close(&f));
     MPI_Barrier(check::state.comm);
@@ -286,7 +286,7 @@ int main(int argc, char** argv) {
     const std::string folder = check::make_folder("fill");
     const std::string servers = check::option(argc, argv, "--servers", "0");
     OK(tw_init(MPI_COMM_WORLD, ("log=off; node_size=2; servers=" + servers).c_str(), &session));
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     OK(tw_inq_role(session, &role));
     if (role == TW_MODEL) {
         MPI_Comm comm = MPI_COMM_NULL;

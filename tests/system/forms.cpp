@@ -148,22 +148,20 @@ void padded(Model& m, const std::string& settings) {
     OK(tw_end_step(f));
     OK(tw_put_deferred(f, "T", TW_DOUBLE, array[1].data(), b.boxes * box));
     OK(tw_end_step(f));
-    OK(tw_put_strided(f, "T", TW_DOUBLE, array[2].data(), 3, extent.data(), stride.data(),
-                      TW_COPY));
+    OK(tw_put_strided(f, "T", TW_DOUBLE, array[2].data(), 3, extent.data(), stride.data()));
     OK(tw_end_step(f));
     const Numbers used{b.boxes, extent[1], extent[2]};
-    OK(tw_put_strided(f, "T", TW_DOUBLE, array[3].data(), 3, used.data(), stride.data(),
-                      TW_DEFERRED));
+    OK(tw_put_deferred_strided(f, "T", TW_DOUBLE, array[3].data(), 3, used.data(), stride.data()));
     OK(tw_end_step(f));
     const Numbers inner{b.room, Blocks::rows, Blocks::columns};
     OK(tw_put_strided(f, "T", TW_DOUBLE, &array[4][b.at(0, b.low[0], b.low[1])], 3, inner.data(),
-                      stride.data(), TW_COPY));
+                      stride.data()));
     OK(tw_end_step(f));
     const Numbers odd{b.room, Blocks::rows + 1, Blocks::columns};
     if (b.boxes > 0) {
         HERE(TW_ESHAPE, WORDS(", 7, 9)", ", 4, 6) without halo", std::to_string(b.room)),
-             tw_put_strided(f, "T", TW_DOUBLE, array[4].data(), 3, odd.data(), stride.data(),
-                            TW_DEFERRED));
+             tw_put_deferred_strided(f, "T", TW_DOUBLE, array[4].data(), 3, odd.data(),
+                                     stride.data()));
         HERE(TW_ESHAPE, WORDS("T", std::to_string(b.room * box + 1)),
              tw_put_deferred(f, "T", TW_DOUBLE, array[4].data(), b.room * box + 1));
     }
@@ -177,7 +175,7 @@ void padded(Model& m, const std::string& settings) {
             OK(tw_get(f, "T", b.handle, 3, TW_DOUBLE, got.data(), b.room * box));
         else
             OK(tw_get_strided(f, "T", b.handle, 3, TW_DOUBLE, got.data(), 3, extent.data(),
-                              stride.data(), TW_COPY));
+                              stride.data()));
         CHECK(got == array[3]);  // what is no box stays as it is
     }
     ALL(TW_OK, Words{}, tw_close(&f));
@@ -194,7 +192,7 @@ void padded_halos(Model& m, const std::string& settings) {
     OK(tw_put(f, "T", TW_DOUBLE, values.data(), static_cast<std::int64_t>(values.size())));
     OK(tw_end_step(f));
     ALL(TW_OK, Words{}, tw_close(&f));
-    const int edges[] = {TW_HALO_CLIP, TW_HALO_PERIODIC};
+    const tw_edge edges[] = {TW_HALO_CLIP, TW_HALO_PERIODIC};
     OK(tw_fill_halo(b.handle, edges));
     OK(tw_open(m.session, path.c_str(), "", &f));
     std::vector<double> got = b.junk_array();
@@ -235,13 +233,12 @@ void blocks_without_padding(Model& m, const std::string& settings) {
     for (const std::int64_t boxes : {b.room, b.boxes}) {
         const Numbers extent{boxes, b.extent()[0], b.extent()[1]};
         HERE(TW_ESHAPE, WORDS("T", "(" + std::to_string(boxes) + ", 7, 9)", "tw_pad"),
-             tw_put_strided(f, "T", TW_DOUBLE, array.data(), 3, extent.data(), stride.data(),
-                            TW_DEFERRED));
+             tw_put_deferred_strided(f, "T", TW_DOUBLE, array.data(), 3, extent.data(),
+                                     stride.data()));
     }
     const Numbers extent{b.room, b.extent()[0], b.extent()[1]};
     HERE(TW_ESHAPE, WORDS("H", "(" + std::to_string(b.room), "tw_pad"),
-         tw_put_strided(f, "H", TW_DOUBLE, array.data(), 3, extent.data(), stride.data(),
-                        TW_DEFERRED));
+         tw_put_deferred_strided(f, "H", TW_DOUBLE, array.data(), 3, extent.data(), stride.data()));
     HERE(TW_ESHAPE, WORDS("T"), tw_put_deferred(f, "T", TW_DOUBLE, array.data(), b.room * 63));
     ALL(TW_OK, Words{}, tw_close(&f));
 }
@@ -268,15 +265,16 @@ struct Corner {
                 array[static_cast<std::size_t>((j + 1) * side + i + 1)] = value(0, start[0] + j, i);
     }
     /// The section without what is declared as halo, of this many elements a side.
-    int put(tw_file f, std::int64_t n, int flags = TW_COPY) const {
+    int put(tw_file f, std::int64_t n, bool deferred = false) const {
         const Numbers extent{n, n}, stride{side * 8, 8};
-        return tw_put_strided(f, "T", TW_DOUBLE, &array[side + 1], 2, extent.data(), stride.data(),
-                              flags);
+        return (deferred ? tw_put_deferred_strided : tw_put_strided)(
+            f, "T", TW_DOUBLE, &array[side + 1], 2, extent.data(), stride.data());
     }
-    int get(tw_file f, std::vector<double>& to, std::int64_t n, const char* name, int flags) const {
+    int get(tw_file f, std::vector<double>& to, std::int64_t n, const char* name,
+            bool deferred) const {
         const Numbers extent{n, n}, stride{side * 8, 8};
-        return tw_get_strided(f, name, handle, 0, TW_DOUBLE, &to[side + 1], 2, extent.data(),
-                              stride.data(), flags);
+        return (deferred ? tw_get_deferred_strided : tw_get_strided)(
+            f, name, handle, 0, TW_DOUBLE, &to[side + 1], 2, extent.data(), stride.data());
     }
 };
 
@@ -294,8 +292,7 @@ void differing(Model& m, const std::string& settings) {
         ALL(TW_OK, Words{}, tw_enddef(f));
         const Words words =
             WORDS("differing.nc", "'T'", "rank 0", "tw_pad", "rank " + std::to_string(m.size - 1));
-        const int flags = deferred ? TW_DEFERRED : TW_COPY;
-        int status = c.put(f, 6, flags);
+        int status = c.put(f, 6, deferred);
         const bool collective = status != TW_OK;  // there is no memory for a step
         if (collective) {
             CHECK(!deferred);
@@ -311,12 +308,12 @@ void differing(Model& m, const std::string& settings) {
             continue;
         }
         // The step is open still.
-        HERE(TW_OK, Words{}, c.put(f, c.last ? 4 : 6, flags));
+        HERE(TW_OK, Words{}, c.put(f, c.last ? 4 : 6, deferred));
         ALL(TW_OK, Words{}, tw_end_step(f));
         ALL(TW_OK, Words{}, tw_close(&f));
         OK(tw_open(m.session, path.c_str(), "", &f));
         std::vector<double> whole(c.array.size(), junk);
-        OK(c.get(f, whole, c.last ? 4 : 6, "T", TW_COPY));
+        OK(c.get(f, whole, c.last ? 4 : 6, "T", false));
         CHECK(whole == c.array);
         OK(tw_close(&f));
     }
@@ -330,7 +327,7 @@ void differing_fixed(Model& m, const std::string& settings) {
         tw_file f = nullptr;
         OK(tw_create(m.session, (folder + "/fixed.nc").c_str(), settings.c_str(), &f));
         OK(tw_def_var(f, "T", TW_DOUBLE, "y x", c.handle));
-        OK(c.put(f, 6, TW_DEFERRED));
+        OK(c.put(f, 6, true));
         if (sync) ALL(TW_EMISMATCH, WORDS("'T'", "rank 0"), tw_sync(f, 0));
         const int status = tw_close(&f);
         HERE(TW_EMISMATCH, WORDS("'T'", "rank 0"), status);
@@ -345,7 +342,7 @@ void neither(Model& m, const std::string& settings) {
     OK(tw_create(m.session, (folder + "/neither.nc").c_str(), settings.c_str(), &f));
     OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
     ALL(TW_OK, Words{}, tw_enddef(f));
-    const int status = c.put(f, 6, TW_DEFERRED);
+    const int status = c.put(f, 6, true);
     if (c.last)
         HERE(TW_ESHAPE, WORDS("'T'", "(6, 6)", "(3, 3)", "(5, 5)", "tw_pad"), status);
     else
@@ -368,19 +365,19 @@ void reading(Model& m, const std::string& settings) {
     std::vector<double> a(c.array.size(), junk), b(a);
     const Words words = WORDS("reading.nc", "'T'", "(6, 6)", "(4, 4)", "tw_pad");
     if (m.size > 1) {
-        ALL(TW_EMISMATCH, words, c.get(f, a, 6, "T", TW_COPY));
-        OK(c.get(f, b, c.count[0], "S", TW_DEFERRED));
-        OK(c.get(f, a, 6, "T", TW_DEFERRED));
+        ALL(TW_EMISMATCH, words, c.get(f, a, 6, "T", false));
+        OK(c.get(f, b, c.count[0], "S", true));
+        OK(c.get(f, a, 6, "T", true));
         ALL(TW_EMISMATCH, words, tw_read(f));
-        OK(c.get(f, a, 6, "T", TW_DEFERRED));
+        OK(c.get(f, a, 6, "T", true));
         ALL(TW_EMISMATCH, words, tw_prefetch(f));
         ALL(TW_EMISMATCH, words, tw_read(f));
     }
     a.assign(a.size(), junk);
     const Numbers extent{c.count[0] + 2, c.count[1] + 2}, stride{Corner::side * 8, 8};
-    OK(c.get(f, a, c.count[0], "T", TW_DEFERRED));
-    OK(tw_get_strided(f, "T", c.handle, 0, TW_DOUBLE, b.data(), 2, extent.data(), stride.data(),
-                      TW_DEFERRED));
+    OK(c.get(f, a, c.count[0], "T", true));
+    OK(tw_get_deferred_strided(f, "T", c.handle, 0, TW_DOUBLE, b.data(), 2, extent.data(),
+                               stride.data()));
     ALL(TW_OK, Words{}, tw_read(f));
     CHECK(a == c.array && b == c.array);
     ALL(TW_OK, Words{}, tw_close(&f));
@@ -474,10 +471,10 @@ void replicated(Model& m, const std::string& settings) {
             const Numbers stride = dense_strides(extent);
             const auto rank = static_cast<int>(extent.size());
             double* const of_it = &data[std::string(name).size() == 2 ? 20 : *name == 's' ? 60 : 0];
-            return write ? tw_put_strided(f, name, TW_DOUBLE, of_it, rank, extent.data(),
-                                          stride.data(), TW_DEFERRED)
-                         : tw_get_strided(f, name, nullptr, 0, TW_DOUBLE, of_it, rank,
-                                          extent.data(), stride.data(), TW_DEFERRED);
+            return write ? tw_put_deferred_strided(f, name, TW_DOUBLE, of_it, rank, extent.data(),
+                                                   stride.data())
+                         : tw_get_deferred_strided(f, name, nullptr, 0, TW_DOUBLE, of_it, rank,
+                                                   extent.data(), stride.data());
         };
         HERE(TW_ESHAPE, WORDS("'b'", "(7, 2)", "is (2)"), act("b", {7, 2}));
         HERE(TW_ESHAPE, WORDS("'b'", "(2, 7)", "is (2)"), act("b", {2, 7}));
@@ -510,8 +507,9 @@ void lists(Model& m, const std::string& settings) {
     const std::vector<double> data(100, 1);
     const auto put = [&](const Numbers& extent) {
         const Numbers stride = dense_strides(extent);
-        return tw_put_strided(f, "L", TW_DOUBLE, data.data(), static_cast<int>(extent.size()),
-                              extent.data(), stride.data(), TW_DEFERRED);
+        return tw_put_deferred_strided(f, "L", TW_DOUBLE, data.data(),
+                                       static_cast<int>(extent.size()), extent.data(),
+                                       stride.data());
     };
     HERE(TW_ESHAPE, WORDS("(3, 5)", "(3, 4)"), put({3, 5}));
     HERE(TW_ESHAPE, WORDS("(4, 4)", "(3, 4)"), put({4, 4}));

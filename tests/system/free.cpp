@@ -159,7 +159,7 @@ void refused() {
     for (tw_decomposition other : others) CHECK(other != copy);
 
     const char* freed = "the decomposition has been freed (rank ";
-    const int edges[] = {TW_HALO_KEEP, TW_HALO_KEEP};
+    const tw_edge edges[] = {TW_HALO_KEEP, TW_HALO_KEEP};
     const std::int64_t extent[] = {rows, nx};
     REFUSED(tw_fill_halo(copy, edges), TW_EHANDLE, freed);
     REFUSED(tw_pad(copy, extent, 1), TW_EHANDLE, freed);

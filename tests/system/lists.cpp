@@ -204,14 +204,14 @@ private:
                         check::text("%s: %s", call, tw_error_message(session_)));
     }
 
-    tw_decomposition decompose(const Map& map, int flags) {
+    tw_decomposition decompose(const Map& map, tw_list_kind kind) {
         std::string listed;
         for (std::size_t i = 0; i < map.count; ++i)
             listed += name_of(c_.memory[map.first + i]) + " ";
         const Numbers& list = map.lists[static_cast<std::size_t>(check::state.rank)];
         tw_decomposition d = nullptr;
         expect(tw_decompose_list(session_, dims_.c_str(), shape_.data(), listed.c_str(),
-                                 static_cast<std::int64_t>(list.size()), list.data(), flags, &d),
+                                 static_cast<std::int64_t>(list.size()), list.data(), kind, &d),
                "tw_decompose_list");
         return d;
     }
@@ -291,9 +291,9 @@ private:
                 const std::string name = "v" + std::to_string(v);
                 if (strided_)
                     expect(
-                        tw_put_strided(file, name.c_str(), TW_DOUBLE, array.data(),
-                                       static_cast<int>(extent.size()), extent.data(),
-                                       strides(extent).data(), deferred_ ? TW_DEFERRED : TW_COPY),
+                        (deferred_ ? tw_put_deferred_strided : tw_put_strided)(
+                            file, name.c_str(), TW_DOUBLE, array.data(),
+                            static_cast<int>(extent.size()), extent.data(), strides(extent).data()),
                         "tw_put_strided");
                 else if (deferred_)
                     expect(tw_put_deferred(file, name.c_str(), TW_DOUBLE, array.data(), n),
@@ -376,9 +376,9 @@ private:
             arrays[v].assign(static_cast<std::size_t>(strided_ ? 2 * n + 1 : n + 1), -5);
             const std::string name = "v" + std::to_string(v);
             if (strided_)
-                expect(tw_get_strided(file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(),
-                                      static_cast<int>(extent.size()), extent.data(),
-                                      strides(extent).data(), deferred_ ? TW_DEFERRED : TW_COPY),
+                expect((deferred_ ? tw_get_deferred_strided : tw_get_strided)(
+                           file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(),
+                           static_cast<int>(extent.size()), extent.data(), strides(extent).data()),
                        "tw_get_strided");
             else if (deferred_)
                 expect(
@@ -452,7 +452,7 @@ int main(int argc, char** argv) {
             check::fail(__FILE__, __LINE__, tw_error_message(session));
             break;
         }
-        int role = TW_MODEL;
+        tw_role role = TW_MODEL;
         tw_inq_role(session, &role);
         if (role == TW_MODEL) {
             if (servers != "0") {

@@ -199,7 +199,7 @@ void run(const std::string& settings, int decompositions, int files) {
         (void)tw_finalize(&session);
         return;
     }
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     CHECK(tw_inq_role(session, &role) == TW_OK);
     if (role == TW_MODEL) {
         MPI_Comm model = MPI_COMM_NULL;

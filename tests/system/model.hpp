@@ -26,7 +26,7 @@ struct Model {
     Model(MPI_Comm world, const std::string& settings) {
         const int status = tw_init(world, settings.c_str(), &session);
         CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
-        int role = TW_MODEL;
+        tw_role role = TW_MODEL;
         CHECK(tw_inq_role(session, &role) == TW_OK);
         CHECK(tw_model_comm(session, &comm) == TW_OK);
         CHECK((comm == MPI_COMM_NULL) == (role == TW_SERVER));

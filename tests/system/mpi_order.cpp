@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
     tw_file file = nullptr;
     expect(tw_init(MPI_COMM_WORLD, argc > 2 ? argv[2] : nullptr, &session) == TW_OK, "tw_init",
            tw_error_message(session));
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     tw_inq_role(session, &role);
     if (role == TW_MODEL) {
         MPI_Comm model = MPI_COMM_NULL;
@@ -104,7 +104,8 @@ int main(int argc, char** argv) {
         expect(tw_finalize(&session) == TW_EMPI, "tw_finalize after MPI_Finalize", "");
         char text[1000] = "";
         if (rank == 0 && access((path + ".part").c_str(), F_OK) == 0)
-            expect(tw_recover(path.c_str(), 0, text, sizeof text) == TW_OK, "tw_recover", text);
+            expect(tw_recover(path.c_str(), TW_KEEP_LONGER, text, sizeof text) == TW_OK,
+                   "tw_recover", text);
         if (rank == 0) expect(access(path.c_str(), F_OK) == 0, "the recovered file", text);
     } else {
         tw_finalize(&session);

@@ -50,7 +50,7 @@ struct Model {
 
     explicit Model(const std::string& settings) {
         OK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session));
-        int role = 0;
+        tw_role role = TW_MODEL;
         OK(tw_inq_role(session, &role));
         if (role == TW_SERVER) return;
         OK(tw_model_comm(session, &comm));

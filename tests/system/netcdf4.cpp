@@ -231,7 +231,7 @@ int main(int argc, char** argv) {
     tw_session session = nullptr;
     const std::string common = "log=error; node_size=2; servers=" + servers;
     CHECK(tw_init(MPI_COMM_WORLD, common.c_str(), &session) == TW_OK);
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     CHECK(tw_inq_role(session, &role) == TW_OK);
     if (role == TW_MODEL) {
         MPI_Comm model = MPI_COMM_NULL;

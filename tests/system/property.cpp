@@ -243,13 +243,13 @@ public:
             read_reference(id, v, var, record, memory, x, wanted);
             const tw_decomposition d =
                 x < 0 ? nullptr : decompositions_[static_cast<std::size_t>(x)];
-            const int status =
-                array.strided ? tw_get_strided(handle, var.name.c_str(), d, record, memory,
-                                               array.bytes.data() + array.first,
-                                               static_cast<int>(array.extent.size()),
-                                               array.extent.data(), array.stride.data(), TW_COPY)
-                              : tw_get(handle, var.name.c_str(), d, record, memory,
-                                       array.bytes.data(), array.n);
+            const int status = array.strided
+                                   ? tw_get_strided(handle, var.name.c_str(), d, record, memory,
+                                                    array.bytes.data() + array.first,
+                                                    static_cast<int>(array.extent.size()),
+                                                    array.extent.data(), array.stride.data())
+                                   : tw_get(handle, var.name.c_str(), d, record, memory,
+                                            array.bytes.data(), array.n);
             expect(status, "tw_get");
             ++check::state.checks;
             if (array.bytes != wanted.bytes && good_) {
@@ -430,10 +430,10 @@ private:
             Array array = make_array(case_, k, s, put, check::state.rank, random);
             int status = TW_OK;
             if (array.strided)
-                status = tw_put_strided(handle, v.name.c_str(), put.memory,
-                                        array.bytes.data() + array.first,
-                                        static_cast<int>(array.extent.size()), array.extent.data(),
-                                        array.stride.data(), put.deferred ? TW_DEFERRED : TW_COPY);
+                status = (put.deferred ? tw_put_deferred_strided : tw_put_strided)(
+                    handle, v.name.c_str(), put.memory, array.bytes.data() + array.first,
+                    static_cast<int>(array.extent.size()), array.extent.data(),
+                    array.stride.data());
             else if (put.deferred)
                 status = tw_put_deferred(handle, v.name.c_str(), put.memory, array.bytes.data(),
                                          array.n);
@@ -520,7 +520,7 @@ int main(int argc, char** argv) {
         CHECK_TEXT(begun == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
         good = begun == TW_OK;  // the same on every rank
         if (!good) break;
-        int role = TW_MODEL;
+        tw_role role = TW_MODEL;
         CHECK(tw_inq_role(session, &role) == TW_OK);
         if (role == TW_SERVER) {
             check::step("a server leaves");

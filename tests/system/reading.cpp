@@ -186,7 +186,7 @@ struct Get {
     std::vector<int> order;  // memory dimension -> dimension of the variable
     std::vector<std::vector<std::int64_t>> start, count;  // of each own box, in memory order
     std::vector<std::int64_t> low, high;
-    std::vector<int> edges;
+    std::vector<tw_edge> edges;
     bool strided = false, bare = false;
     std::vector<char> bytes, expected;
     std::vector<std::int64_t> extent, stride;
@@ -369,7 +369,7 @@ private:
         for (std::size_t d = 0; d < nd; ++d) {
             get.low.push_back(halo ? random.below(3) : 0);
             get.high.push_back(halo ? random.below(random.percent(5) ? 12 : 3) : 0);
-            get.edges.push_back(static_cast<int>(random.below(3)));
+            get.edges.push_back(static_cast<tw_edge>(random.below(3)));
         }
         expect(tw_decompose_halo(session_, names.c_str(), static_cast<int>(get.start.size()),
                                  shape.data(), start.data(), count.data(), get.low.data(),
@@ -494,10 +494,9 @@ private:
     int issue(Get& get, bool deferred) {
         const std::string& name = contents_.variables[static_cast<std::size_t>(get.variable)].name;
         if (get.strided)
-            return tw_get_strided(file_, name.c_str(), get.decomposition, get.record, get.memory,
-                                  get.bytes.data(), static_cast<int>(get.extent.size()),
-                                  get.extent.data(), get.stride.data(),
-                                  deferred ? TW_DEFERRED : TW_COPY);
+            return (deferred ? tw_get_deferred_strided : tw_get_strided)(
+                file_, name.c_str(), get.decomposition, get.record, get.memory, get.bytes.data(),
+                static_cast<int>(get.extent.size()), get.extent.data(), get.stride.data());
         return (deferred ? tw_get_deferred : tw_get)(file_, name.c_str(), get.decomposition,
                                                      get.record, get.memory, get.bytes.data(),
                                                      get.n);

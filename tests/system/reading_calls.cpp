@@ -99,8 +99,10 @@ void wrong_arguments() {
     REFUSED(tw_get(file, "T", line, 0, TW_CHAR, got, 2), TW_ETYPE, "'T'");
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, got, 3), TW_ESHAPE, "3 elements");
     REFUSED(tw_get(file, "x", line, 0, TW_FLOAT, got, 2), TW_ENOTFOUND, "no variable 'x'");
-    REFUSED(tw_get_strided(file, "T", line, 0, TW_FLOAT, got, 1, &extent, &stride, 6), TW_EARG,
-            "flags 6");
+    const std::int64_t three = 3;
+    REFUSED(tw_get_strided(file, "T", line, 0, TW_FLOAT, got, 1, &three, &stride), TW_ESHAPE,
+            "the array is (3)");
+    OK(tw_get_strided(file, "T", line, 0, TW_FLOAT, got, 1, &extent, &stride));
     // Wrong on the last rank alone.
     const bool odd = rank() == ranks() - 1;
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG,
@@ -123,7 +125,8 @@ void wrong_arguments() {
     REFUSED(tw_get(file, "T", foreign, 0, TW_FLOAT, got, 2), TW_EHANDLE, "another session");
     OK(tw_finalize(&other));
 
-    const int bad = 7, clip = TW_HALO_CLIP, round = TW_HALO_PERIODIC;
+    const auto bad = static_cast<tw_edge>(7);
+    const tw_edge clip = TW_HALO_CLIP, round = TW_HALO_PERIODIC;
     REFUSED(tw_fill_halo(line, &bad), TW_EARG, "edge 7");
     REFUSED(tw_fill_halo(line, nullptr), TW_EARG, "edges are missing");
     if (ranks() > 1)
@@ -172,7 +175,7 @@ void declared_again() {
     OK(tw_open(session, path.c_str(), nullptr, &file));
     const tw_decomposition kept = decompose(1, 1), round = decompose(1, 1);
     CHECK(kept != round);
-    const int periodic = TW_HALO_PERIODIC;
+    const tw_edge periodic = TW_HALO_PERIODIC;
     OK(tw_fill_halo(round, &periodic));
     float untouched[4] = {-1, -1, -1, -1}, filled[4] = {-1, -1, -1, -1};
     OK(tw_get(file, "T", kept, 0, TW_FLOAT, untouched, 4));
@@ -187,7 +190,7 @@ void several_of_one() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
     const tw_decomposition round = decompose(1, 1);
-    const int periodic = TW_HALO_PERIODIC;
+    const tw_edge periodic = TW_HALO_PERIODIC;
     OK(tw_fill_halo(round, &periodic));
     float own[2] = {};
     std::vector<double> all(static_cast<std::size_t>(2 * ranks()));

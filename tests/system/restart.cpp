@@ -85,7 +85,7 @@ struct Array {
     std::vector<int> order;  // memory dimension -> dimension of the variable
     std::vector<Numbers> start, count;
     Numbers low, high;
-    std::vector<int> edges;
+    std::vector<tw_edge> edges;
     std::size_t first_listed = 0, listed = 0;  // memory dimensions of the list: none for boxes
     Numbers list;
     bool strided = false, bare = false;
@@ -99,7 +99,7 @@ public:
     Run(const Model& model, MPI_Comm comm, const std::string& settings, std::string title)
         : model_(model), title_(std::move(title)) {
         expect(tw_init(comm, settings.c_str(), &session_), "tw_init");
-        int role = TW_MODEL;
+        tw_role role = TW_MODEL;
         expect(tw_inq_role(session_, &role), "tw_inq_role");
         if (role == TW_MODEL) expect(tw_model_comm(session_, &comm_), "tw_model_comm");
         if (comm_ == MPI_COMM_NULL) return;
@@ -250,7 +250,7 @@ private:
                                  shape.data(), start.data(), count.data(), a.low.data(),
                                  a.high.data(), &a.decomposition),
                "tw_decompose_halo");
-        for (int& edge : a.edges) edge = static_cast<int>(random.below(3));
+        for (tw_edge& edge : a.edges) edge = static_cast<tw_edge>(random.below(3));
     }
 
     /// Indices in any order, some in nobody's list, with holes.

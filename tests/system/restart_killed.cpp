@@ -32,7 +32,8 @@ struct State {
     explicit State(const std::string& settings) {
         const int status = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
         CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session));
-        int role = TW_MODEL, rank = 0, size = 1;
+        tw_role role = TW_MODEL;
+        int rank = 0, size = 1;
         CHECK(tw_inq_role(session, &role) == TW_OK);
         if (role != TW_MODEL) return;
         is_model = true;

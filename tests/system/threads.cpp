@@ -109,6 +109,12 @@ void one_session(const std::string& folder) {
         CHECK_TEXT(refused == TW_ESTATE, "%s", tw_strerror(refused));
         CHECK_TEXT(text.find("tw_summary was called while another thread") != std::string::npos,
                    "%s", text.c_str());
+        // Nothing that the first thread uses ends, and no handle is lost.
+        tw_session session = w.session;
+        tw_file file = w.file;
+        CHECK(tw_close(&file) == TW_ESTATE && file == w.file);
+        CHECK(tw_finalize(&session) == TW_ESTATE && session == w.session);
+        CHECK(tw_abandon(&session) == TW_ESTATE && session == w.session);
         MPI_Barrier(MPI_COMM_WORLD);
         first.join();
     } else {

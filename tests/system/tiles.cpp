@@ -68,7 +68,7 @@ struct Model {
 
     explicit Model(const std::string& settings) {
         CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &io) == TW_OK);
-        int role = TW_MODEL;
+        tw_role role = TW_MODEL;
         CHECK(tw_inq_role(io, &role) == TW_OK);
         if (role == TW_SERVER) return;
         CHECK(tw_model_comm(io, &comm) == TW_OK);

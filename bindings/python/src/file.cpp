@@ -71,9 +71,9 @@ public:
     void put(const std::string& name, nb::handle values, bool deferred) {
         Array a = array_of(values, Access::read);
         call(name, false, [&] {
-            return tw_put_strided(file_, name.c_str(), a.type, a.data(), a.rank(),
-                                  a.extent().data(), a.stride().data(),
-                                  deferred ? TW_DEFERRED : TW_COPY);
+            const auto put = deferred ? tw_put_deferred_strided : tw_put_strided;
+            return put(file_, name.c_str(), a.type, a.data(), a.rank(), a.extent().data(),
+                       a.stride().data());
         });
         if (deferred) deferred_.push_back(std::move(a.held));
     }
@@ -91,12 +91,15 @@ public:
         });
     }
     /// @param values  contiguous
-    void put_box(const std::string& name, Integers start, Integers count, nb::handle values) {
+    void put_box(const std::string& name, Integers start, Integers count, Integers stride,
+                 nb::handle values) {
         const Array a = array_of(values, Access::read);
         pad(start);
         pad(count);
+        pad(stride);
         call(name, false, [&] {
-            return tw_put_box(file_, name.c_str(), a.type, start.data(), count.data(), a.data());
+            return tw_put_box(file_, name.c_str(), a.type, start.data(), count.data(),
+                              stride.data(), a.data());
         });
     }
     void end_step() {
@@ -107,7 +110,7 @@ public:
     }
     void close() {
         if (file_ == nullptr) return;
-        // The handle is gone after this, even if it fails.
+        // The handle is gone after this, even if it fails, unless another thread is in the session.
         written([&] { return tw_close(&file_); });
         deferred_.clear();
         wanted_.clear();
@@ -170,9 +173,9 @@ public:
         Array a = array_of(out, Access::write);
         tw_decomposition held = handle_of(d);
         call(name, !deferred, [&] {
-            return tw_get_strided(file_, name.c_str(), held, record, a.type, a.data(), a.rank(),
-                                  a.extent().data(), a.stride().data(),
-                                  deferred ? TW_DEFERRED : TW_COPY);
+            const auto get = deferred ? tw_get_deferred_strided : tw_get_strided;
+            return get(file_, name.c_str(), held, record, a.type, a.data(), a.rank(),
+                       a.extent().data(), a.stride().data());
         });
         if (deferred) wanted_.push_back(std::move(a.held));
     }

@@ -40,8 +40,9 @@ Decomposition::~Decomposition() {
 }
 
 void Decomposition::fill_halo(const std::vector<int>& edges) {
-    std::vector<int> all = edges;
-    all.resize(std::max<std::size_t>(all.size(), 17), -1);
+    std::vector<tw_edge> all;
+    for (const int edge : edges) all.push_back(static_cast<tw_edge>(edge));
+    all.resize(std::max<std::size_t>(all.size(), 17), static_cast<tw_edge>(-1));
     tw_session s = session_->get();
     tw_decomposition held = handle_of(this);
     check(without_gil(s, [&] { return tw_fill_halo(held, all.data()); }), {{}, {}, true});
@@ -77,7 +78,7 @@ Session::Session(std::optional<std::int64_t> comm, std::optional<std::string> se
         }
     }
     check(outcome, {{}, {}, true});
-    int role = TW_MODEL;
+    tw_role role = TW_MODEL;
     MPI_Comm model = MPI_COMM_NULL;
     tw_inq_role(state_->handle, &role);
     tw_model_comm(state_->handle, &model);
@@ -169,15 +170,17 @@ void Session::finalize() {
         nb::gil_scoped_release release;
         // Its own text is freed with the session; the last one is of the error that it returns.
         outcome.code = tw_finalize(&state_->handle);
-        state_->handle = nullptr;
         if (outcome.code != TW_OK) {
-            outcome.text = tw_error_message(nullptr);
+            outcome.text = tw_error_message(state_->handle);
             if (outcome.text.empty()) outcome.text = tw_strerror(outcome.code);
         }
         int over = 0;
         MPI_Finalized(&over);
-        if (state_->exit != MPI_COMM_NULL && !over) MPI_Comm_free(&state_->exit);
+        if (state_->handle == nullptr && state_->exit != MPI_COMM_NULL && !over)
+            MPI_Comm_free(&state_->exit);
     }
+    // Another thread is in the session, which goes on.
+    if (state_->handle != nullptr) check(outcome, {});
     state_->kept.clear();
     state_->dropped.clear();
     check(outcome, {{}, {}, true});
@@ -186,7 +189,7 @@ void Session::finalize() {
 void Session::abandon() {
     if (state_->handle == nullptr) return;
     Outcome outcome = without_gil(nullptr, [&] { return tw_abandon(&state_->handle); });
-    state_->handle = nullptr;
+    if (state_->handle != nullptr) check(outcome, {});  // as in finalize
     state_->kept.clear();
     state_->dropped.clear();
     check(outcome, {});

@@ -171,15 +171,21 @@ class File:
         core = decomposition and decomposition._core
         self._core.put_record(name, core, integers(record)[0], values)
 
-    def put_box(self, name: str, array: Any, start: Sequence[int]) -> None:
-        """Puts any box of a variable, whatever its decomposition; in the file after the next
+    def put_box(
+        self,
+        name: str,
+        array: Any,
+        start: Sequence[int],
+        stride: Sequence[int] | None = None,
+    ) -> None:
+        """Puts any section of a variable, whatever its decomposition; in the file after the next
         end_step, sync or close.
 
         Args:
-            array: its shape is that of the box; it may lack leading dimensions of length 1
-            start: first index along each dimension of the variable, the record included
+            array: its shape is that of the section; it may lack leading dimensions of length 1
+            start, stride: of each dimension of the variable, the record included
         Raises:
-            Error: TW_EBOUNDS, TW_ESHAPE, those of put
+            Error: TW_EBOUNDS, TW_ESHAPE, TW_EARG (a stride below 1), those of put
         """
         values = self._usable(name, array)
         try:
@@ -188,10 +194,15 @@ class File:
                 raise UnusableError(
                     "TW_ESHAPE", f"start {tuple(first)} is too short for an array {values.shape}"
                 )
+            step = [1] * len(first) if stride is None else integers(stride)
+            if len(step) != len(first):
+                raise UnusableError(
+                    "TW_ESHAPE", f"start {tuple(first)} and stride {tuple(step)} differ in length"
+                )
         except Exception as problem:
             self._refuse_put(name, problem)
         count = [1] * (len(first) - values.ndim) + list(values.shape)
-        self._core.put_box(name, first, count, np.ascontiguousarray(values))
+        self._core.put_box(name, first, count, step, np.ascontiguousarray(values))
 
     def end_step(self) -> None:
         """Writes what was put and ends the record; with a service it hands the step over.
@@ -225,7 +236,7 @@ class File:
         try:
             self._core.close()
         finally:
-            if self in self._session._files:
+            if not self._core.is_open and self in self._session._files:
                 self._session._files.remove(self)
 
     def __enter__(self) -> File:
@@ -530,15 +541,12 @@ class File:
         array = self._usable(variable.name, values)
         try:
             section = section_of(key, None, variable.dims, array.shape)
-            if any(step != 1 for step in section.stride):
-                raise UnusableError("TW_EARG", "a step other than 1 cannot be written")
-            array = np.ascontiguousarray(np.broadcast_to(array, section.shape)).reshape(
-                section.count
-            )
-        except (UnusableError, ValueError) as problem:
+            array = np.broadcast_to(array, section.shape).reshape(section.count)
+            array = np.ascontiguousarray(np.flip(array, section.reversed))
+        except (UnusableError, TypeError, ValueError) as problem:
             name = getattr(problem, "name", "TW_ESHAPE")
             self._refuse_put(variable.name, UnusableError(name, str(problem)))
-        self._core.put_box(variable.name, section.start, section.count, array)
+        self._core.put_box(variable.name, section.start, section.count, section.stride, array)
 
 
 # Numbers of NumPy's types that the core takes as they are.

@@ -99,9 +99,15 @@ def _slice(key: slice, length: int | None, dim: str, part: int | None) -> tuple[
     if length is not None:
         indices = range(*key.indices(length))
         return indices.start if len(indices) else 0, len(indices), indices.step
-    start = 0 if key.start is None else operator.index(key.start)
     step = 1 if key.step is None else operator.index(key.step)
-    stop = key.stop if key.stop is not None else (None if part is None else start + part)
-    if stop is None or start < 0 or operator.index(stop) < 0:
-        raise UnusableError("TW_EBOUNDS", f"a slice of dimension '{dim}' needs a start and an end")
-    return start, max(0, operator.index(stop) - start), step
+    if step == 0:
+        raise UnusableError("TW_EARG", f"a slice of dimension '{dim}' has the step 0")
+    ends = [None if end is None else operator.index(end) for end in (key.start, key.stop)]
+    start = 0 if ends[0] is None and step > 0 else ends[0]
+    stop = -1 if ends[1] is None and step < 0 else ends[1]  # down to the first element
+    if start is not None and start >= 0 and (ends[1] is None or ends[1] >= 0):
+        if stop is not None:
+            return start, len(range(start, stop, step)), step
+        if part is not None:
+            return start, part, step
+    raise UnusableError("TW_EBOUNDS", f"a slice of dimension '{dim}' needs a start and an end")

@@ -128,7 +128,8 @@ class Session:
         Args:
             space, dims: global length of each dimension in the order of the array in memory,
                 slowest first: decompose(lat=180, lon=360, ...). `space` is for names that are not
-                Python's, and pairs for a name that occurs twice
+                Python's, and pairs for a name that occurs twice, or for matching by position:
+                decompose([("*", 180), ("*", 360)], ...)
             start, count: first global index and lengths of this rank's only box; without them it
                 is everything
             boxes: (start, count) of each box, if there is not one; [] for none
@@ -404,7 +405,8 @@ class Session:
         except Error as problem:
             first = first or problem
         finally:
-            self._end()
+            if not self._core.is_open:  # it is while another thread is in a call
+                self._end()
         if first is not None:
             raise first
 

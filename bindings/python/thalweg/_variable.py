@@ -83,7 +83,7 @@ class Variable:
         return self._file._get_section(self.name, lambda: section_of(key, self.shape, self.dims))
 
     def __setitem__(self, key: Any, values: Any) -> None:
-        """Writes a box: integers and slices of step 1, with ends. See File.put_box."""
+        """Writes a section: integers and slices with ends, also with steps. See File.put_box."""
         self._file._put_section(self, key, values)
 
     def __repr__(self) -> str:

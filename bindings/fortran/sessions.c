@@ -1,0 +1,69 @@
+/* The beginning of a session, and the end of a program at an error.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fortran.h"
+
+int thalweg_f_init(int comm, const char* settings, tw_session* session);
+int thalweg_f_model_comm(tw_session session, int* comm);
+
+int thalweg_f_init(int comm, const char* settings, tw_session* session) {
+    int started = 0;
+    int ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    /* The program's own settings come later, and win. */
+    static const char ours[] = "language=fortran; ";
+    char* all = malloc(sizeof ours + strlen(settings));
+    if (all != NULL) {
+        strcpy(all, ours);
+        strcat(all, settings);
+    }
+    /* Where MPI is not running, tw_init says so; MPI_Comm_f2c ends the program. */
+    const MPI_Comm given = started && !ended ? MPI_Comm_f2c((MPI_Fint)comm) : MPI_COMM_NULL;
+    const int status = tw_init(given, all == NULL ? settings : all, session);
+    free(all);
+    return status;
+}
+
+int thalweg_f_model_comm(tw_session session, int* comm) {
+    MPI_Comm found = MPI_COMM_NULL;
+    const int status = tw_model_comm(session, &found);
+    *comm = (int)MPI_Comm_c2f(found);
+    return status;
+}
+
+static void stop(int status, tw_session session, const char* procedure) {
+    int started = 0;
+    int ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    const char* text = tw_error_message(session);
+    if (started && !ended) {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        // Print an error of all ranks only once: rank 0 aborts the others while they sleep.
+        if (rank > 0) sleep(1);
+        fprintf(stderr, "thalweg: rank %d: %s: %s%s%s\n", rank, procedure, tw_strerror(status),
+                *text == '\0' ? "" : "\n  ", text);
+        fflush(NULL);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    fprintf(stderr, "thalweg: %s: %s%s%s\n", procedure, tw_strerror(status),
+            *text == '\0' ? "" : "\n  ", text);
+    exit(EXIT_FAILURE);
+}
+
+void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr) {
+    if (ierr != NULL) {
+        *ierr = status;
+    } else if (status != TW_OK) {
+        stop(status, session, procedure);
+    }
+}

@@ -1,0 +1,179 @@
+// Errors, types, arrays and handles of the C++ interface, a part of thalweg.hpp.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "thalweg/thalweg.h"
+
+namespace thalweg {
+
+/// A failed call: code() is one of TW_STATUS_TABLE, what() the full text.
+class Error : public std::runtime_error {
+public:
+    Error(int code, const std::string& text) : std::runtime_error(text), code_(code) {}
+    int code() const noexcept { return code_; }
+
+private:
+    int code_;
+};
+
+/// External types.
+enum class Type : int {
+    none = 0,  ///< netCDF-4: of strings and user-defined types, which cannot be read
+    int8 = TW_BYTE,
+    text = TW_CHAR,
+    int16 = TW_SHORT,
+    int32 = TW_INT,
+    float32 = TW_FLOAT,
+    float64 = TW_DOUBLE,
+    uint8 = TW_UBYTE,
+    uint16 = TW_USHORT,
+    uint32 = TW_UINT,
+    int64 = TW_INT64,
+    uint64 = TW_UINT64
+};
+
+/// Length of the record dimension.
+inline constexpr std::int64_t unlimited = TW_UNLIMITED;
+
+/// The external type of a C++ type.
+template <class T>
+constexpr Type type_of() {
+    using U = std::remove_cv_t<T>;
+    if constexpr (std::is_same_v<U, char>)
+        return Type::text;
+    else if constexpr (std::is_same_v<U, float>)
+        return Type::float32;
+    else if constexpr (std::is_same_v<U, double>)
+        return Type::float64;
+    else {
+        static_assert(std::is_integral_v<U> && !std::is_same_v<U, bool>, "not a netCDF type");
+        if constexpr (sizeof(U) == 1)
+            return std::is_signed_v<U> ? Type::int8 : Type::uint8;
+        else if constexpr (sizeof(U) == 2)
+            return std::is_signed_v<U> ? Type::int16 : Type::uint16;
+        else if constexpr (sizeof(U) == 4)
+            return std::is_signed_v<U> ? Type::int32 : Type::uint32;
+        else
+            return std::is_signed_v<U> ? Type::int64 : Type::uint64;
+    }
+}
+
+/// A std::vector, std::span, std::array, ...: elements one after another in memory.
+template <class A>
+concept Array = std::ranges::contiguous_range<A> && std::ranges::sized_range<A>;
+
+/// One that a function can use after it has returned, or write to: a variable or a std::span, not a
+/// temporary std::vector.
+template <class A>
+concept ArrayInPlace = Array<A> && std::ranges::borrowed_range<A>;
+
+template <class A>
+using Element = std::remove_reference_t<std::ranges::range_reference_t<A>>;
+
+/// An array of any strides, slowest dimension first; see tw_put_strided.
+template <class T>
+struct StridedArray {
+    T* data = nullptr;                          ///< the first element
+    std::span<const std::int64_t> extent;       ///< in elements
+    std::span<const std::int64_t> byte_stride;  ///< as many as extents
+};
+
+/// What the members of this namespace share. Internal.
+namespace handles {
+
+/// A session, for as long as anything made by it exists.
+struct Session {
+    tw_session handle = nullptr;  ///< null: it has ended
+    int rank = 0;
+    std::optional<Error> unseen;  ///< the first error of a file that a destructor closed
+};
+
+using SessionPtr = std::shared_ptr<Session>;
+
+inline void check(int code, tw_session session) {
+    if (code == TW_OK) return;
+    const char* text = tw_error_message(session);
+    throw Error(code, *text == '\0' ? tw_strerror(code) : text);
+}
+
+/// The handle of something made by a session; empty when that has ended.
+template <class T>
+class Owned {
+public:
+    Owned() = default;
+    Owned(SessionPtr session, T handle) : session_(std::move(session)), handle_(handle) {}
+    Owned(Owned&& other) noexcept
+        : session_(std::move(other.session_)), handle_(std::exchange(other.handle_, nullptr)) {}
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+    Owned& operator=(Owned&&) = delete;
+    ~Owned() = default;
+
+    void swap(Owned& other) noexcept {
+        std::swap(session_, other.session_);
+        std::swap(handle_, other.handle_);
+    }
+    T get() const noexcept { return session() == nullptr ? nullptr : handle_; }
+    T* address() noexcept {
+        if (session() == nullptr) handle_ = nullptr;
+        return &handle_;
+    }
+    tw_session session() const noexcept { return session_ ? session_->handle : nullptr; }
+    const SessionPtr& session_ptr() const noexcept { return session_; }
+    void check(int code) const { handles::check(code, session()); }
+    /// Whether an exception has been thrown since this was made, and not been caught.
+    bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
+
+private:
+    SessionPtr session_;
+    T handle_ = nullptr;
+    int exceptions_ = std::uncaught_exceptions();
+};
+
+template <class A>
+constexpr tw_type type_in() {
+    return static_cast<tw_type>(type_of<Element<A>>());
+}
+
+template <class A>
+std::int64_t size_of(const A& array) {
+    return static_cast<std::int64_t>(std::ranges::size(array));
+}
+
+/// Number of dimensions of an array; an invalid one if its extents and strides differ in number.
+template <class T>
+int rank_of(const StridedArray<T>& array) {
+    return array.extent.size() == array.byte_stride.size() ? static_cast<int>(array.extent.size())
+                                                           : -1;
+}
+
+/// Padded with invalid values, so that too few values are an error.
+inline std::vector<std::int64_t> padded(const std::vector<std::int64_t>& values) {
+    std::vector<std::int64_t> all = values;
+    all.resize(std::max<std::size_t>(all.size(), 17), -1);
+    return all;
+}
+
+inline std::int64_t volume(const std::vector<std::int64_t>& count) {
+    std::int64_t n = 1;
+    for (const std::int64_t c : count) n *= c;
+    return n;
+}
+
+}  // namespace handles
+
+}  // namespace thalweg

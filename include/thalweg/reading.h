@@ -1,0 +1,190 @@
+/* Thalweg: opening and reading files.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A part of thalweg.h, which states the conventions.
+ */
+#ifndef THALWEG_READING_H
+#define THALWEG_READING_H
+
+#include "thalweg/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A file that is being written can be read through its own handle, by all functions below except
+ * tw_open and tw_prefetch. They show what the last tw_sync made readable: the records that had
+ * ended, and the fixed-size variables that had been put completely. Later data are not seen before
+ * the next tw_sync, except elements that are written again. TW_ESTATE: before the first tw_sync;
+ * for a fixed-size variable that is not known to be complete; and for a netCDF-4 file with service
+ * background or servers, if something was put since the last tw_sync. TW_EUNSUPPORTED: sets of
+ * tiles (tile_files) and storage memory. tw_get_deferred checks less than for a file opened for
+ * reading; tw_read reports the rest. See docs/reading.md. */
+
+/**
+ * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for
+ * adding and replacing records. It may have a classic format (CDF-1, CDF-2, CDF-5) or, for reading,
+ * netCDF-4 (the root group). If there is no such file, but there is path.0000, the set of tiles
+ * that begins with it is read as one file. Rank 0 reads and checks the header and sends it to the
+ * other ranks.
+ *
+ * With mode=append, the model defines the file's variables as for tw_create, in any order. When the
+ * definitions end, they are compared with the file's: if variables are missing on either side or
+ * differ in type or dimensions, the call returns TW_EDIFFERENT, and the file is not changed. Steps
+ * then add records or replace them (tw_set_record); data put for fixed-size variables replace those
+ * in the file; and tw_close sets attributes that the file lacks or that have another value there.
+ * The file is written in place, under its own name. See docs/appending.md.
+ * @param settings  NULL or "name=value; ..." for this file only: mode; readers, straight, piece,
+ *                  read_ahead, staging, bandwidth; with mode=append all those that control how
+ *                  a file is written
+ * @param file      receives the handle; end it with tw_close
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's error text; also: a tile is
+ *         missing), TW_EFORMAT (not a netCDF file, an inconsistent header, or tiles that do not
+ *         belong together), TW_EMISMATCH (paths differ), TW_EINUSE (a netCDF-4 file that another
+ *         program has locked for writing). With mode=append also TW_EUNSUPPORTED (netCDF-4, tiles),
+ *         TW_EINUSE (open in this session, or being written by another session or run), TW_EIO (not
+ *         writable, or truncated), TW_ESETTING (another format, or tile_files=yes)
+ * @note Collective
+ */
+int tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
+
+/* Inquiry. Local, with the same results on every rank. Dimensions, variables and attributes are
+ * numbered from 0 in the order of the file. Pointers for results may be NULL; names belong to the
+ * file and are valid until tw_close. For a file that is being written the results are its
+ * definitions, with the attributes and records of the last tw_sync; with mode=append, before the
+ * first tw_sync, those of the time when it was opened.
+ * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the
+ * first tw_sync), TW_ECLOSED. */
+
+/** The file: its format ("cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"), and its number of
+ *  dimensions, variables, global attributes and records. */
+int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts, int64_t* records);
+
+/** Length of a dimension; for the record dimension, the number of records. */
+int tw_inq_dim(tw_file file, const char* name, int64_t* length);
+
+/** Name of a dimension by its number. */
+int tw_inq_dim_name(tw_file file, int index, const char** name);
+
+/** Name of the record dimension, "" if there is none. If there are several unlimited dimensions
+ *  (netCDF-4), it is the first; the others keep the length that they had when the file was opened.
+ */
+int tw_inq_unlimited(tw_file file, const char** name);
+
+/** Name of a variable by its number. */
+int tw_inq_var_name(tw_file file, int index, const char** name);
+
+/** Type, number of dimensions (with the record dimension) and number of attributes of a variable.
+ *  The type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
+int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
+
+/** Name and length of a variable's dimension: index 0 is the slowest. */
+int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length);
+
+/** Name of an attribute by its number; var NULL or "" for a global one. */
+int tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
+
+/** Type and number of values of an attribute; for text, the number of characters. A single string
+ *  (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type is 0. */
+int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n);
+
+/**
+ * Values of an attribute, converted to the given type by netCDF's rules.
+ * @param n  number of elements at `values`: the number that tw_inq_att returns
+ * @return also TW_ETYPE (between text and numbers), TW_ESHAPE (wrong n), TW_ERANGE (some values do
+ *         not fit the type; they become its fill value, and the others are valid), TW_EUNSUPPORTED
+ *         (its type is 0)
+ */
+int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+               void* values);
+
+/** A text attribute, with a terminating zero byte: `size`, in bytes, must be at least one more than
+ *  the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small). */
+int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text);
+
+/**
+ * Reads this rank's part of a variable, whatever the order of its dimensions in the file.
+ * @param decomposition  what each rank reads: its dimensions are those of the variable without the
+ *                       record dimension, by name, in any order, or by position (see tw_decompose);
+ *                       NULL: every rank reads all
+ * @param record         record number, from 0; ignored for a variable without record dimension
+ * @param type           type of the values in memory; numbers are converted by netCDF's rules
+ * @param data           the boxes of the decomposition, with their halos, one after another;
+ *                       halos are left unchanged unless tw_fill_halo was called
+ * @param n              number of elements at data, halos (and padding, see tw_pad) included;
+ *                       checked
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EARG, TW_EBOUNDS (no such record),
+ *         TW_ERANGE (some values do not fit the type; they become its fill value, and the others
+ *         are valid), TW_EIO (also: the file is truncated), TW_EMISMATCH (variable or record
+ *         differs between ranks), TW_EFORMAT (netCDF-4: damaged data), TW_EUNSUPPORTED (more than
+ *         16 dimensions; netCDF-4: type 0, a variable in another group, a filter that is not
+ *         available). After any error except TW_ERANGE the contents of the arrays are undefined.
+ * @note Collective
+ */
+int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+           tw_type type, void* data, int64_t n);
+
+/**
+ * As tw_get, for an array of any strides.
+ * @param rank, extent, byte_stride  as for tw_put_strided; if the extents do not include the halo,
+ *                                   no halo is read
+ * @return as tw_get
+ * @note Collective
+ */
+int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                   tw_type type, void* data, int rank, const int64_t* extent,
+                   const int64_t* byte_stride);
+
+/**
+ * Reads any section of a variable, independent of its decomposition: for programs that do not know
+ * beforehand what a rank will read. Every rank passes its own section; sections may overlap, be
+ * identical, or belong to different records.
+ * @param start, count, stride  [dimensions of the variable] in elements, the record dimension
+ *                      included, slowest first: count elements from start on, stride apart. stride
+ *                      NULL: 1 along all dimensions. A count of 0 reads nothing, and start may then
+ *                      equal the dimension's length. For a scalar all three may be NULL.
+ * @param type          type of the values in memory; numbers are converted by netCDF's rules
+ * @param data          receives the section, dense, in the order of the variable's dimensions; its
+ *                      number of elements is the product of count; may be NULL if that is 0
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (a stride below 1; an array is missing),
+ *         TW_EBOUNDS (the text names the dimension, the values and the rank), TW_ERANGE (some
+ *         values do not fit the type; they become its fill value, and the others are valid),
+ *         TW_EMISMATCH (the variable differs between ranks), TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as
+ *         of tw_get. After any error except TW_ERANGE the contents of the arrays are undefined.
+ * @note Collective
+ */
+int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+               const int64_t* count, const int64_t* stride, void* data);
+
+/**
+ * Requests what tw_get would read; the next tw_read reads it, with everything else requested. Do
+ * not use the array until then; each request needs an array of its own. Every rank must request the
+ * same variables, records and decompositions in the same order. Local.
+ * @return as tw_get, as far as it can be told without the other ranks and the file
+ */
+int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                    tw_type type, void* data, int64_t n);
+
+/** As tw_get_deferred, for an array of any strides; see tw_get_strided. Local. */
+int tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                            int64_t record, tw_type type, void* data, int rank,
+                            const int64_t* extent, const int64_t* byte_stride);
+
+/** Reads everything requested with tw_get_deferred, in one pass through the file: the fastest way
+ *  to read many variables. Afterwards no request is left, even after an error. Errors as of tw_get.
+ *  @note Collective */
+int tw_read(tw_file file);
+
+/** Starts reading in the background, on threads of the reader ranks, what tw_get_deferred has
+ *  requested so far; the next tw_read fills the arrays. Data that exceed the setting "staging" are
+ *  read by tw_read, which also returns any read errors.
+ *  @return TW_OK, TW_EMISMATCH (requests differ between ranks), TW_ENOMEM
+ *  @note Collective */
+int tw_prefetch(tw_file file);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

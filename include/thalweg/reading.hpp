@@ -1,0 +1,224 @@
+// Files that are open, and what is in them: a part of thalweg.hpp.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "thalweg/decomposition.hpp"
+
+namespace thalweg {
+
+/// The results of tw_inq.
+struct Summary {
+    std::string format;
+    int dims = 0, variables = 0, attributes = 0;
+    std::int64_t records = 0;
+};
+
+/// The results of tw_inq_var and tw_inq_var_dim; dimensions slowest first.
+struct Variable {
+    Type type = Type::none;
+    std::vector<std::string> dims;
+    std::vector<std::int64_t> shape;
+    int attributes = 0;
+};
+
+/// What File and Reader have in common: inquiry, reading, closing. A File can be read in the state
+/// of its last sync().
+///
+/// The destructor closes a file that is still open, as close() does; Session::finalize() throws the
+/// first error of such a file. While an exception is unwinding the stack it does not, because
+/// closing is collective and the other ranks may be anywhere; the file is closed when the session
+/// ends. Assigning to a file that is open closes it first.
+class OpenFile {
+public:
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+
+    /// tw_sync @note Collective
+    void sync(bool durable = false) { check(tw_sync(file(), durable ? 1 : 0)); }
+    /// tw_close: throws what the destructor cannot @note Collective
+    void close() { check(tw_close(owned_.address())); }
+    /// Gives up the handle, to be closed with tw_close.
+    tw_file release() noexcept { return std::exchange(*owned_.address(), nullptr); }
+    tw_file handle() const noexcept { return file(); }
+    explicit operator bool() const noexcept { return file() != nullptr; }
+
+    // Inquiry. Local. Dimensions, variables and attributes are numbered from 0.
+    /// tw_inq
+    Summary inq() const {
+        Summary s;
+        const char* format = nullptr;
+        check(tw_inq(file(), &format, &s.dims, &s.variables, &s.attributes, &s.records));
+        s.format = format;
+        return s;
+    }
+    /// tw_inq_dim_name, tw_inq_var_name, tw_inq_att_name
+    std::string dim_name(int index) const {
+        const char* name = nullptr;
+        check(tw_inq_dim_name(file(), index, &name));
+        return name;
+    }
+    std::string var_name(int index) const {
+        const char* name = nullptr;
+        check(tw_inq_var_name(file(), index, &name));
+        return name;
+    }
+    std::string att_name(const std::string& var, int index) const {
+        const char* name = nullptr;
+        check(tw_inq_att_name(file(), var.c_str(), index, &name));
+        return name;
+    }
+    /// tw_inq_unlimited: "" if there is no record dimension
+    std::string unlimited() const {
+        const char* name = nullptr;
+        check(tw_inq_unlimited(file(), &name));
+        return name;
+    }
+    /// tw_inq_dim: length of a dimension
+    std::int64_t dim(const std::string& name) const {
+        std::int64_t length = 0;
+        check(tw_inq_dim(file(), name.c_str(), &length));
+        return length;
+    }
+    /// tw_inq_var, tw_inq_var_dim
+    Variable var(const std::string& name) const {
+        Variable v;
+        int nd = 0;
+        tw_type type = TW_BYTE;
+        check(tw_inq_var(file(), name.c_str(), &type, &nd, &v.attributes));
+        v.type = static_cast<Type>(type);
+        for (int d = 0; d < nd; ++d) {
+            const char* dim = nullptr;
+            std::int64_t length = 0;
+            check(tw_inq_var_dim(file(), name.c_str(), d, &dim, &length));
+            v.dims.emplace_back(dim);
+            v.shape.push_back(length);
+        }
+        return v;
+    }
+    /// tw_get_att: all values of an attribute, converted
+    template <class T>
+    std::vector<T> get_att(const std::string& var, const std::string& name) const {
+        std::int64_t n = 0;
+        check(tw_inq_att(file(), var.c_str(), name.c_str(), nullptr, &n));
+        std::vector<T> values(static_cast<std::size_t>(n));
+        check(tw_get_att(file(), var.c_str(), name.c_str(), static_cast<tw_type>(type_of<T>()), n,
+                         values.data()));
+        return values;
+    }
+    /// tw_get_att_text
+    std::string get_att_text(const std::string& var, const std::string& name) const {
+        const std::vector<char> text = get_att<char>(var, name);
+        return {text.begin(), text.end()};
+    }
+
+    /// tw_get: reads this rank's part of a variable. A rank whose decomposition is empty takes part
+    /// with an invalid array, so that all ranks throw.
+    /// @param held    a Decomposition, or `replicated`
+    /// @param record  from 0; ignored for a variable without record dimension
+    /// @note Collective
+    template <ArrayInPlace A>
+    void get(const std::string& var, const Holding& held, std::int64_t record, A&& data) {
+        if (held.empty()) return take_part(var, held, record);
+        check(tw_get(file(), var.c_str(), held.handle(), record, handles::type_in<A>(),
+                     std::ranges::data(data), handles::size_of(data)));
+    }
+    /// tw_get_strided @note Collective
+    template <class T>
+    void get(const std::string& var, const Holding& held, std::int64_t record,
+             StridedArray<T> array) {
+        if (held.empty()) return take_part(var, held, record);
+        check(tw_get_strided(
+            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
+            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
+    }
+    /// tw_get_deferred: the array is in use until read()
+    template <ArrayInPlace A>
+    void get_deferred(const std::string& var, const Holding& held, std::int64_t record, A&& data) {
+        held.check(var);
+        check(tw_get_deferred(file(), var.c_str(), held.handle(), record, handles::type_in<A>(),
+                              std::ranges::data(data), handles::size_of(data)));
+    }
+    /// tw_get_deferred_strided
+    template <class T>
+    void get_deferred(const std::string& var, const Holding& held, std::int64_t record,
+                      StridedArray<T> array) {
+        held.check(var);
+        check(tw_get_deferred_strided(
+            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
+            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
+    }
+    /// tw_get_box: data must have as many elements as the section; without a stride, all strides
+    /// are 1. A rank whose arguments differ in size takes part with a count of -1, so that all
+    /// ranks throw.
+    /// @note Collective
+    template <ArrayInPlace A>
+    void get_box(const std::string& var, const std::vector<std::int64_t>& start,
+                 const std::vector<std::int64_t>& count, A&& data,
+                 const std::vector<std::int64_t>& stride = {}) {
+        constexpr tw_type type = handles::type_in<A>();
+        if (start.size() == count.size() && (stride.empty() || stride.size() == count.size()) &&
+            handles::volume(count) == handles::size_of(data)) {
+            check(tw_get_box(file(), var.c_str(), type, handles::padded(start).data(),
+                             handles::padded(count).data(),
+                             stride.empty() ? nullptr : handles::padded(stride).data(),
+                             std::ranges::data(data)));
+            return;
+        }
+        const std::vector<std::int64_t> none = handles::padded({});
+        const int code =
+            tw_get_box(file(), var.c_str(), type, none.data(), none.data(), nullptr, nullptr);
+        throw Error(code, "get_box of '" + var + "': start, count, stride and data differ in size");
+    }
+    /// tw_read: reads what get_deferred has requested @note Collective
+    void read() { check(tw_read(file())); }
+
+protected:
+    OpenFile() = default;
+    OpenFile(handles::SessionPtr session, tw_file file) : owned_(std::move(session), file) {}
+    OpenFile(OpenFile&& other) noexcept = default;
+    OpenFile& operator=(OpenFile&& other) noexcept {
+        if (this != &other) {
+            end();
+            owned_.swap(other.owned_);
+        }
+        return *this;
+    }
+    ~OpenFile() { end(); }
+
+    tw_file file() const noexcept { return owned_.get(); }
+    void check(int code) const { owned_.check(code); }
+
+private:
+    void end() noexcept try {
+        if (file() == nullptr || owned_.unwinding()) return;
+        const tw_session session = owned_.session();
+        const int code = tw_close(owned_.address());
+        if (code == TW_OK || owned_.session_ptr()->unseen) return;
+        owned_.session_ptr()->unseen.emplace(code, tw_error_message(session));
+    } catch (const std::exception&) {  // no memory for the text
+    }
+    /// In a collective call, without an array.
+    void take_part(const std::string& var, const Holding& held, std::int64_t record) {
+        (void)tw_get_strided(file(), var.c_str(), nullptr, record, TW_BYTE, nullptr, -1, nullptr,
+                             nullptr);
+        held.check(var);
+    }
+
+    handles::Owned<tw_file> owned_;
+};
+
+/// A file open for reading (Session::open).
+class Reader : public OpenFile {
+public:
+    Reader() = default;
+
+    /// tw_prefetch @note Collective
+    void prefetch() { check(tw_prefetch(file())); }
+
+private:
+    friend class Session;
+    using OpenFile::OpenFile;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,103 @@
+/* Thalweg: sessions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A part of thalweg.h, which states the conventions.
+ */
+#ifndef THALWEG_SESSION_H
+#define THALWEG_SESSION_H
+
+#include <mpi.h>
+
+#include "thalweg/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Starts a session on a duplicate of @p comm.
+ * @param comm      the participating ranks: an intracommunicator
+ * @param settings  NULL, or "name=value" pairs separated by ';' ("method=record; format=cdf5").
+ *                  The environment (THALWEG_METHOD, ...) overrides them; they override the
+ *                  configuration file (setting or environment THALWEG_CONFIG, TOML).
+ * @param session   receives the handle, even after an error, so that tw_error_message can return
+ *                  the text; free it with tw_finalize in either case
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI (MPI is not running, or comm is
+ *         MPI_COMM_NULL, an intercommunicator or a communicator that was freed)
+ * @note Collective over comm
+ */
+int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
+
+/**
+ * Closes the files still open (as tw_close does), writes the summary if the setting "summary" asks
+ * for it, frees everything and sets the handle to NULL.
+ * @return TW_OK, TW_EHANDLE, or the first error that no other call has returned yet; TW_EMPI if
+ *         MPI_Finalize was called first: files that were open at that time remain as PATH.part, and
+ *         tw_recover can complete them; TW_ESTATE: another thread is in the session, which goes on
+ * @note Collective
+ */
+int tw_finalize(tw_session* session);
+
+/**
+ * Ends this rank's part of a session without the others: for a program that cannot continue and is
+ * about to call MPI_Abort. Open files remain as PATH.part, and tw_recover can complete them; the
+ * other ranks are not notified. Sets the handle to NULL. Local.
+ * @return TW_OK, TW_EHANDLE, TW_ESTATE (another thread is in the session, which goes on)
+ */
+int tw_abandon(tw_session* session);
+
+/** What a rank does in its session. */
+enum tw_role TW_ENUM {
+    TW_MODEL = 0, /**< it runs the model */
+    TW_SERVER = 1 /**< it writes files for the model's ranks */
+};
+typedef enum tw_role tw_role;
+
+/**
+ * This rank's role. With the setting "servers" some ranks are dedicated to I/O: on them tw_init
+ * runs the server, and returns when all model ranks have called tw_finalize; a server then only has
+ * to call tw_finalize itself. Local.
+ * @param role  receives TW_MODEL or TW_SERVER
+ * @return TW_OK, TW_EARG, TW_EHANDLE
+ */
+int tw_inq_role(tw_session session, tw_role* role);
+
+/**
+ * The communicator of the ranks that are not servers, in the order of the session's communicator;
+ * the model uses it in place of the one it passed to tw_init. Local.
+ * @param comm  receives the communicator, which belongs to the session, is valid until tw_finalize
+ *              and carries none of the library's messages; MPI_COMM_NULL on a server
+ * @return TW_OK, TW_EARG, TW_EHANDLE
+ */
+int tw_model_comm(tw_session session, MPI_Comm* comm);
+
+/** Full text of this rank's last error in this session; "" if there was none. If this thread's last
+ * call had a null handle, or was refused because another thread was in a call, the text is that
+ * error's. Valid until the next call. Local. */
+const char* tw_error_message(tw_session session);
+
+/** Rank 0 prints the effective settings, and where each value comes from, to standard output.
+ *  Local.
+ *  @return TW_OK, TW_EHANDLE */
+int tw_print_config(tw_session session);
+
+/**
+ * JSON summary of the session so far: phases (seconds, slowest rank), bytes, writes, messages,
+ * peak memory, totals per file; files beyond the first 1000 are summed up. The text belongs
+ * to the session and is valid until the next call of this function; it is the same on every rank.
+ * @return TW_OK, TW_EARG, TW_EHANDLE, TW_EMISMATCH (the ranks are in different calls)
+ * @note Collective
+ */
+int tw_summary(tw_session session, const char** json);
+
+/** Rank 0 prints the summary as a table to standard output.
+ *  @return TW_OK, TW_EHANDLE, TW_EMISMATCH (the ranks are in different calls)
+ *  @note Collective */
+int tw_print_summary(tw_session session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

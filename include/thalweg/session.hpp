@@ -1,0 +1,215 @@
+// Sessions in C++, a part of thalweg.hpp.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+
+#include "thalweg/restart.hpp"
+#include "thalweg/writing.hpp"
+
+namespace thalweg {
+
+/// What a rank does in its session.
+enum class Role : int {
+    model = TW_MODEL,   ///< it runs the model
+    server = TW_SERVER  ///< it writes files for the model's ranks
+};
+
+/// tw_init to tw_finalize. Files, decompositions and restarts may outlive it: they are then empty.
+class Session {
+public:
+    /// @note Collective over comm
+    explicit Session(MPI_Comm comm, const std::string& settings = "")
+        : session_(std::make_shared<handles::Session>()) {
+        const int code = tw_init(comm, settings.c_str(), &session_->handle);
+        if (code != TW_OK) {
+            const std::string text = tw_error_message(session_->handle);
+            tw_finalize(&session_->handle);
+            throw Error(code, text.empty() ? tw_strerror(code) : text);
+        }
+        MPI_Comm_rank(comm, &session_->rank);
+    }
+    Session(Session&& other) noexcept : session_(std::move(other.session_)) {}
+    /// Ends the session that it replaces, as the destructor does.
+    Session& operator=(Session&& other) noexcept {
+        if (this != &other) {
+            end();
+            session_ = std::move(other.session_);
+        }
+        return *this;
+    }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    /// Ends the session if finalize() was not called; the first error is then printed to standard
+    /// error. While an exception is unwinding the stack, it abandons the session (tw_abandon),
+    /// because the other ranks may be anywhere.
+    /// @note Collective, except while an exception is unwinding the stack
+    ~Session() { end(); }
+
+    /// tw_finalize: throws the first error that no other call has thrown @note Collective
+    void finalize() {
+        const int code = tw_finalize(address());
+        if (session_ && session_->handle == nullptr && session_->unseen)
+            throw Error(*std::exchange(session_->unseen, std::nullopt));
+        check(code);
+    }
+    /// tw_abandon
+    void abandon() { check(tw_abandon(address())); }
+    /// Gives up the handle, to be ended with tw_finalize. What was made by the session is empty
+    /// from then on.
+    tw_session release() noexcept { return std::exchange(*address(), nullptr); }
+    tw_session handle() const noexcept { return session_ ? session_->handle : nullptr; }
+    explicit operator bool() const noexcept { return handle() != nullptr; }
+
+    /// tw_wait: waits for files closed with "close=later", until at most `most` are incomplete
+    /// @note Collective
+    void wait(std::int64_t most = 0) { check(tw_wait(handle(), most)); }
+    /// tw_inq_role
+    Role role() const {
+        tw_role role = TW_MODEL;
+        check(tw_inq_role(handle(), &role));
+        return static_cast<Role>(role);
+    }
+    /// tw_model_comm: belongs to the session
+    MPI_Comm model_comm() const {
+        MPI_Comm comm = MPI_COMM_NULL;
+        check(tw_model_comm(handle(), &comm));
+        return comm;
+    }
+
+    /// tw_decompose_halo. A rank whose arguments differ in their numbers of dimensions takes part
+    /// with -1 boxes, so that all ranks throw.
+    /// @param dims   names, or an asterisk for each dimension: "lat lon", "* *"
+    /// @note Collective
+    Decomposition decompose(const std::string& dims, const std::vector<std::int64_t>& shape,
+                            const std::vector<Block>& blocks,
+                            const std::vector<std::int64_t>& halo_low = {},
+                            const std::vector<std::int64_t>& halo_high = {}) {
+        const std::size_t nd = count_names(dims);
+        const auto fits = [nd](const std::vector<std::int64_t>& v) { return v.size() == nd; };
+        bool fit = fits(shape) && (halo_low.empty() || fits(halo_low)) &&
+                   (halo_high.empty() || fits(halo_high));
+        std::vector<std::int64_t> start, count;
+        for (const Block& b : blocks) {
+            fit = fit && fits(b.start) && fits(b.count);
+            start.insert(start.end(), b.start.begin(), b.start.end());
+            count.insert(count.end(), b.count.begin(), b.count.end());
+        }
+        tw_decomposition made = nullptr;
+        const int code = tw_decompose_halo(
+            handle(), dims.c_str(), fit ? static_cast<int>(blocks.size()) : -1,
+            handles::padded(shape).data(), start.data(), count.data(),
+            halo_low.empty() ? nullptr : handles::padded(halo_low).data(),
+            halo_high.empty() ? nullptr : handles::padded(halo_high).data(), &made);
+        if (!fit && code != TW_EHANDLE)
+            throw Error(TW_ESHAPE,
+                        "decompose '" + dims + "': not " + std::to_string(nd) +
+                            " numbers in shape, halos, and each block's start and count");
+        check(code);
+        return {session_, made, nd};
+    }
+    /// tw_decompose_list: `indices` over the dimensions `listed`; -1 is a hole @note Collective
+    Decomposition decompose_list(const std::string& dims, const std::vector<std::int64_t>& shape,
+                                 const std::string& listed, std::span<const std::int64_t> indices,
+                                 ListKind kind = ListKind::unique) {
+        const std::size_t nd = count_names(dims);
+        tw_decomposition made = nullptr;
+        const std::vector<std::int64_t> none;
+        check(tw_decompose_list(handle(), dims.c_str(),
+                                handles::padded(shape.size() == nd ? shape : none).data(),
+                                listed.c_str(), handles::size_of(indices), indices.data(),
+                                static_cast<tw_list_kind>(kind), &made));
+        return {session_, made, nd};
+    }
+
+    /// tw_create @note Collective
+    File create(const std::string& path, const std::string& settings = "") {
+        tw_file file = nullptr;
+        check(tw_create(handle(), path.c_str(), settings.c_str(), &file));
+        return {session_, file};
+    }
+    /// tw_open with mode=append: a file that is there, for adding and replacing records
+    /// @note Collective
+    File append(const std::string& path, const std::string& settings = "") {
+        tw_file file = nullptr;
+        check(tw_open(handle(), path.c_str(), ("mode=append; " + settings).c_str(), &file));
+        return {session_, file};
+    }
+    /// tw_open @note Collective
+    Reader open(const std::string& path, const std::string& settings = "") {
+        tw_file file = nullptr;
+        check(tw_open(handle(), path.c_str(), settings.c_str(), &file));
+        return {session_, file};
+    }
+    /// tw_restart_new @note Collective
+    Restart restart(const std::string& settings = "") {
+        tw_restart made = nullptr;
+        check(tw_restart_new(handle(), settings.c_str(), &made));
+        return {session_, made};
+    }
+
+    /// tw_print_config
+    void print_config() const { check(tw_print_config(handle())); }
+    /// tw_summary @note Collective
+    std::string summary() {
+        const char* json = nullptr;
+        check(tw_summary(handle(), &json));
+        return json;
+    }
+    /// tw_print_summary @note Collective
+    void print_summary() { check(tw_print_summary(handle())); }
+
+private:
+    /// Names of a list; a backslash escapes a blank or a backslash in a name.
+    static std::size_t count_names(const std::string& names) {
+        std::size_t n = 0;
+        bool inside = false;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const bool kept = names[i] == '\\' && i + 1 < names.size() &&
+                              (names[i + 1] == ' ' || names[i + 1] == '\\');
+            const bool blank =
+                !kept && std::string(" \t\n\v\f\r").find(names[i]) != std::string::npos;
+            if (kept) ++i;
+            if (!blank && !inside) ++n;
+            inside = !blank;
+        }
+        return n;
+    }
+    tw_session* address() {
+        if (!session_) session_ = std::make_shared<handles::Session>();
+        return &session_->handle;
+    }
+    void check(int code) const { handles::check(code, handle()); }
+    void end() noexcept try {
+        if (handle() == nullptr) return;
+        if (std::uncaught_exceptions() > exceptions_) {
+            tw_abandon(&session_->handle);
+            return;
+        }
+        const int code = tw_finalize(&session_->handle);
+        if (session_->rank != 0 || (code == TW_OK && !session_->unseen)) return;
+        std::fprintf(stderr, "thalweg: %s\n",
+                     session_->unseen ? session_->unseen->what() : tw_error_message(nullptr));
+    } catch (const std::exception&) {  // nobody can be told
+    }
+
+    handles::SessionPtr session_;
+    int exceptions_ = std::uncaught_exceptions();  ///< uncaught when the session began
+};
+
+/// What recover() does if the file of the final name has more records than the temporary one.
+enum class Longer : int {
+    keep = TW_KEEP_LONGER,       ///< change nothing and throw TW_EEXISTS
+    replace = TW_REPLACE_LONGER  ///< replace it
+};
+
+/// tw_recover: returns what was done. Needs neither a session nor MPI.
+inline std::string recover(const std::string& path, Longer longer = Longer::keep) {
+    char text[4096] = "";
+    const int code = tw_recover(path.c_str(), static_cast<tw_recovery>(longer), text, sizeof text);
+    if (code != TW_OK) throw Error(code, *text == '\0' ? tw_strerror(code) : text);
+    return text;
+}
+
+}  // namespace thalweg

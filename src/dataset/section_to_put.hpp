@@ -1,0 +1,28 @@
+// The section of a variable that tw_put_box is given: checked, and as one held part of each record.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "definitions/definitions.hpp"
+
+namespace thalweg::detail {
+
+struct SectionToPut {
+    HeldBox held;   ///< of one record: a box, or where a stride is above 1 a list
+    Index count{};  ///< elements along each dimension, without the record dimension
+    std::int64_t first = 0, records = 1, step = 1;
+    bool empty = false;  ///< it has no elements
+
+    std::int64_t last() const { return first + (records - 1) * step; }
+    bool has(std::int64_t record) const {
+        return record >= first && record <= last() && (record - first) % step == 0;
+    }
+    /// Byte strides of the array that has the elements of a record. @return their bytes
+    std::int64_t array_strides(std::int64_t element, Index& stride) const;
+};
+
+/// @param start, count, stride  of all dimensions of the variable; stride null: all 1
+Status read_section(const Definitions& definitions, const Variable& variable,
+                    const std::int64_t* start, const std::int64_t* count,
+                    const std::int64_t* stride, Wording wording, SectionToPut& section);
+
+}  // namespace thalweg::detail
