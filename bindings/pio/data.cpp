@@ -1,0 +1,231 @@
+// The functions of pio.h for attributes and for data that are not distributed, of each type.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <vector>
+
+#include "library.hpp"
+#include "types.hpp"
+
+using namespace thalweg::pio;
+
+namespace {
+
+// ---- attributes ---------------------------------------------------------------------------------
+
+int put_attribute(const char* call, int ncid, int varid, const char* name, nc_type xtype,
+                  PIO_Offset len, nc_type type, const void* values) {
+    return on_file(call, ncid, [&](File& file) {
+        need(name, "name");
+        if (len > 0) need(values, "the array");
+        if (size_of(xtype) == 0)
+            throw Error{NC_EBADTYPE, "there is no type " + std::to_string(xtype)};
+        const int format = file.format();
+        if (xtype > NC_DOUBLE && format != NC_FORMAT_64BIT_DATA && format != NC_FORMAT_NETCDF4)
+            throw Error{NC_EBADTYPE, std::string("attribute ") + name +
+                                         ": the format has no type " + std::to_string(xtype)};
+        if (len < 0) throw Error{NC_EINVAL, std::string("attribute ") + name + ": len < 0"};
+        Attribute a{name, xtype, len,
+                    std::string(static_cast<std::size_t>(len) * size_of(xtype), '\0')};
+        const int code = convert(type == NC_NAT ? xtype : type, values, xtype, a.bytes.data(), len);
+        if (code != NC_NOERR && code != NC_ERANGE)
+            throw Error{code, std::string("attribute ") + name + ": text and numbers do not convert"};
+        file.put_att(varid, std::move(a));
+        if (code != NC_NOERR)
+            throw Error{code, std::string("attribute ") + name + ": a value does not fit its type"};
+    });
+}
+
+int get_attribute(const char* call, int ncid, int varid, const char* name, nc_type type,
+                  void* values) {
+    return on_file(call, ncid, [&](File& file) {
+        need(name, "name");
+        need(values, "the array");
+        file.agree_attributes();
+        const Attribute& a = file.table().attribute(varid, name);
+        const int code = convert(a.type, a.bytes.data(), type == NC_NAT ? a.type : type, values, a.n);
+        if (code != NC_NOERR)
+            throw Error{code, std::string("attribute ") + name + ": its type does not convert"};
+    });
+}
+
+// ---- data ---------------------------------------------------------------------------------------
+
+using Offsets = const PIO_Offset*;
+
+std::vector<Index> copy(Offsets from, std::size_t n, const char* what) {
+    if (n > 0) need(from, what);
+    return from == nullptr ? std::vector<Index>(n) : std::vector<Index>(from, from + n);
+}
+
+// What of a variable: all NULL, the whole; count NULL, one element.
+struct Section {
+    std::vector<Index> start, count, stride;
+    const Index* steps() const { return stride.empty() ? nullptr : stride.data(); }
+};
+
+enum class Kind { whole, element, part };
+
+Section section(File& file, int varid, Kind kind, Offsets start, Offsets count, Offsets stride) {
+    const Variable& v = file.table().variable(varid);
+    const std::size_t n = v.dims.size();
+    if (kind == Kind::whole) return {std::vector<Index>(n, 0), file.table().lengths(v), {}};
+    Section result{copy(start, n, "start"), std::vector<Index>(n, 1), {}};
+    if (kind == Kind::part) result.count = copy(count, n, "count");
+    if (stride != nullptr) result.stride = copy(stride, n, "stride");
+    return result;
+}
+
+int put(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets count,
+        Offsets stride, nc_type type, const void* data) {
+    return on_file(call, ncid, [&](File& file) {
+        const Section s = section(file, varid, kind, start, count, stride);
+        file.put_section(varid, s.start.data(), s.count.data(), s.steps(), type, data);
+    });
+}
+
+int get(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets count,
+        Offsets stride, nc_type type, void* data) {
+    return on_file(call, ncid, [&](File& file) {
+        const Section s = section(file, varid, kind, start, count, stride);
+        file.get_section(varid, s.start.data(), s.count.data(), s.steps(), type, data);
+    });
+}
+
+}  // namespace
+
+int PIOc_put_att(int ncid, int varid, const char* name, nc_type xtype, PIO_Offset len,
+                 const void* op) {
+    return put_attribute("PIOc_put_att", ncid, varid, name, xtype, len, NC_NAT, op);
+}
+
+int PIOc_put_att_text(int ncid, int varid, const char* name, PIO_Offset len, const char* op) {
+    return put_attribute("PIOc_put_att_text", ncid, varid, name, NC_CHAR, len, NC_CHAR, op);
+}
+
+int PIOc_get_att(int ncid, int varid, const char* name, void* ip) {
+    return get_attribute("PIOc_get_att", ncid, varid, name, NC_NAT, ip);
+}
+
+int PIOc_get_att_text(int ncid, int varid, const char* name, char* ip) {
+    return get_attribute("PIOc_get_att_text", ncid, varid, name, NC_CHAR, ip);
+}
+
+int PIOc_inq_att(int ncid, int varid, const char* name, nc_type* xtypep, PIO_Offset* lenp) {
+    return on_file("PIOc_inq_att", ncid, [&](File& file) {
+        need(name, "name");
+        file.agree_attributes();
+        const Attribute& a = file.table().attribute(varid, name);
+        set(xtypep, a.type);
+        set(lenp, a.n);
+    });
+}
+
+int PIOc_inq_attlen(int ncid, int varid, const char* name, PIO_Offset* lenp) {
+    return PIOc_inq_att(ncid, varid, name, nullptr, lenp);
+}
+
+int PIOc_inq_atttype(int ncid, int varid, const char* name, nc_type* xtypep) {
+    return PIOc_inq_att(ncid, varid, name, xtypep, nullptr);
+}
+
+int PIOc_inq_attid(int ncid, int varid, const char* name, int* idp) {
+    return on_file("PIOc_inq_attid", ncid, [&](File& file) {
+        need(name, "name");
+        file.agree_attributes();
+        const Attribute& a = file.table().attribute(varid, name);
+        set(idp, static_cast<int>(&a - file.table().attributes_of(varid).data()));
+    });
+}
+
+int PIOc_inq_attname(int ncid, int varid, int attnum, char* name) {
+    return on_file("PIOc_inq_attname", ncid, [&](File& file) {
+        file.agree_attributes();
+        const std::vector<Attribute>& all = file.table().attributes_of(varid);
+        if (attnum < 0 || static_cast<std::size_t>(attnum) >= all.size())
+            throw Error{NC_ENOTATT, "there is no attribute with the number " +
+                                        std::to_string(attnum)};
+        set(name, all[static_cast<std::size_t>(attnum)].name);
+    });
+}
+
+int PIOc_rename_att(int ncid, int varid, const char* name, const char* newname) {
+    return on_file("PIOc_rename_att", ncid, [&](File& file) {
+        need(name, "name");
+        need(newname, "newname");
+        file.rename_att(varid, name, newname);
+    });
+}
+
+int PIOc_del_att(int ncid, int varid, const char* name) {
+    return on_file("PIOc_del_att", ncid, [&](File& file) {
+        need(name, "name");
+        file.del_att(varid, name);
+    });
+}
+
+#define THALWEG_PIO_ATTRIBUTES(suffix, ctype, nctype)                                              \
+    int PIOc_put_att##suffix(int ncid, int varid, const char* name, nc_type xtype, PIO_Offset len, \
+                             const ctype* op) {                                                    \
+        return put_attribute("PIOc_put_att" #suffix, ncid, varid, name, xtype, len, nctype, op);   \
+    }                                                                                              \
+    int PIOc_get_att##suffix(int ncid, int varid, const char* name, ctype* ip) {                   \
+        return get_attribute("PIOc_get_att" #suffix, ncid, varid, name, nctype, ip);               \
+    }
+
+#define THALWEG_PIO_DATA(suffix, ctype, nctype)                                                    \
+    int PIOc_get_var##suffix(int ncid, int varid, ctype* buf) {                                    \
+        return get("PIOc_get_var" #suffix, ncid, varid, Kind::whole, nullptr, nullptr, nullptr,    \
+                   nctype, buf);                                                                   \
+    }                                                                                              \
+    int PIOc_put_var##suffix(int ncid, int varid, const ctype* op) {                               \
+        return put("PIOc_put_var" #suffix, ncid, varid, Kind::whole, nullptr, nullptr, nullptr,    \
+                   nctype, op);                                                                    \
+    }                                                                                              \
+    int PIOc_get_var1##suffix(int ncid, int varid, const PIO_Offset* index, ctype* buf) {          \
+        return get("PIOc_get_var1" #suffix, ncid, varid, Kind::element, index, nullptr, nullptr,   \
+                   nctype, buf);                                                                   \
+    }                                                                                              \
+    int PIOc_put_var1##suffix(int ncid, int varid, const PIO_Offset* index, const ctype* op) {     \
+        return put("PIOc_put_var1" #suffix, ncid, varid, Kind::element, index, nullptr, nullptr,   \
+                   nctype, op);                                                                    \
+    }                                                                                              \
+    int PIOc_get_vara##suffix(int ncid, int varid, const PIO_Offset* start,                        \
+                              const PIO_Offset* count, ctype* buf) {                               \
+        return get("PIOc_get_vara" #suffix, ncid, varid, Kind::part, start, count, nullptr,        \
+                   nctype, buf);                                                                   \
+    }                                                                                              \
+    int PIOc_put_vara##suffix(int ncid, int varid, const PIO_Offset* start,                        \
+                              const PIO_Offset* count, const ctype* op) {                          \
+        return put("PIOc_put_vara" #suffix, ncid, varid, Kind::part, start, count, nullptr,        \
+                   nctype, op);                                                                    \
+    }                                                                                              \
+    int PIOc_get_vars##suffix(int ncid, int varid, const PIO_Offset* start,                        \
+                              const PIO_Offset* count, const PIO_Offset* stride, ctype* buf) {     \
+        return get("PIOc_get_vars" #suffix, ncid, varid, Kind::part, start, count, stride, nctype, \
+                   buf);                                                                           \
+    }                                                                                              \
+    int PIOc_put_vars##suffix(int ncid, int varid, const PIO_Offset* start,                        \
+                              const PIO_Offset* count, const PIO_Offset* stride,                   \
+                              const ctype* op) {                                                   \
+        return put("PIOc_put_vars" #suffix, ncid, varid, Kind::part, start, count, stride, nctype, \
+                   op);                                                                            \
+    }
+
+#define THALWEG_PIO_NUMBERS(suffix, ctype, nctype)                                                 \
+    THALWEG_PIO_ATTRIBUTES(suffix, ctype, nctype)                                                  \
+    THALWEG_PIO_DATA(suffix, ctype, nctype)
+
+THALWEG_PIO_DATA(, void, NC_NAT)
+THALWEG_PIO_DATA(_text, char, NC_CHAR)
+THALWEG_PIO_NUMBERS(_schar, signed char, NC_BYTE)
+THALWEG_PIO_NUMBERS(_short, short, NC_SHORT)
+THALWEG_PIO_NUMBERS(_int, int, NC_INT)
+THALWEG_PIO_NUMBERS(_long, long, NC_INT64)
+THALWEG_PIO_NUMBERS(_float, float, NC_FLOAT)
+THALWEG_PIO_NUMBERS(_double, double, NC_DOUBLE)
+THALWEG_PIO_NUMBERS(_uchar, unsigned char, NC_UBYTE)
+THALWEG_PIO_NUMBERS(_ushort, unsigned short, NC_USHORT)
+THALWEG_PIO_NUMBERS(_uint, unsigned int, NC_UINT)
+THALWEG_PIO_NUMBERS(_longlong, long long, NC_INT64)
+THALWEG_PIO_NUMBERS(_ulonglong, unsigned long long, NC_UINT64)

@@ -1,0 +1,42 @@
+// Errors of PIO's interface: a code of netCDF or of PIO, and a text.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+namespace thalweg::pio {
+
+struct Error {
+    int code = 0;  // 0: none
+    std::string text;
+};
+
+// The code of netCDF that comes nearest to one of the library.
+int code_of(int status);
+
+// Throws the same error on every rank, if some rank has one: that of the first such rank.
+// @note Collective
+void agree(MPI_Comm comm, const Error& error);
+
+// What runs on one rank alone, with its outcome thrown on all.
+// @note Collective
+template <class Action>
+void on_rank(MPI_Comm comm, int root, Action action) {
+    Error error;
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == root) try {
+            action();
+        } catch (const Error& thrown) {
+            error = thrown;
+        }
+    agree(comm, error);
+}
+
+// A text of one rank, on all. @note Collective
+std::string broadcast(MPI_Comm comm, int root, std::string text);
+
+}  // namespace thalweg::pio

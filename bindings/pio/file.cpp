@@ -1,0 +1,583 @@
+// Opening, definitions and states; the data are in file_data.cpp.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "pio.h"
+#include "types.hpp"
+
+namespace thalweg::pio {
+
+namespace {
+
+const char* name_of(Format format) {
+    switch (format) {
+        case Format::cdf1: return "cdf1";
+        case Format::cdf2: return "cdf2";
+        case Format::cdf5: return "cdf5";
+        case Format::netcdf4: return "netcdf4";
+        case Format::netcdf4_classic: return "netcdf4-classic";
+    }
+    return "auto";
+}
+
+constexpr int old_64bit_data = 0x0010;  // what PIO's C header once called PIO_64BIT_DATA
+
+Format format_of(int iotype, int mode) {
+    if (iotype >= 3)
+        return (mode & NC_CLASSIC_MODEL) != 0 ? Format::netcdf4_classic : Format::netcdf4;
+    if ((mode & (NC_64BIT_DATA | old_64bit_data)) != 0) return Format::cdf5;
+    return (mode & NC_64BIT_OFFSET) != 0 ? Format::cdf2 : Format::cdf1;
+}
+
+Format format_named(const std::string& name) {
+    for (const Format f : {Format::cdf1, Format::cdf2, Format::cdf5, Format::netcdf4_classic})
+        if (name == name_of(f)) return f;
+    return Format::netcdf4;
+}
+
+// As netCDF-C: the system's number for what it says of the path.
+void check_readable(const std::string& path, bool writable) {
+    struct stat info {};
+    if (stat(path.c_str(), &info) != 0) {
+        // A set of tiles has no file of its own name.
+        if (errno == ENOENT && access((path + ".0000").c_str(), R_OK) == 0) return;
+        throw Error{errno, path + ": " + std::strerror(errno)};
+    }
+    if (S_ISREG(info.st_mode) && info.st_size == 0)
+        throw Error{NC_ENOTNC, path + ": the file is empty"};
+    if (access(path.c_str(), writable ? R_OK | W_OK : R_OK) != 0)
+        throw Error{errno, path + ": " + std::strerror(errno)};
+}
+
+}  // namespace
+
+File::File(Session& session, const Writers& writers, std::string path)
+    : session_(session), root_(writers.first), path_(std::move(path)) {
+    settings_ = "attributes=first; writers=" + std::to_string(writers.number) +
+                "; writer_first=" + std::to_string(writers.first);
+    if (writers.number > 1) settings_ += "; writer_stride=" + std::to_string(writers.stride);
+}
+
+File::~File() {
+    if (file_ != nullptr) tw_close(&file_);
+}
+
+void File::check(int status, const std::string& where) const { session_.check(status, where); }
+
+std::unique_ptr<File> File::create(Session& session, const Writers& writers,
+                                   const std::string& name, int iotype, int mode) {
+    const std::string path = broadcast(session.comm(), writers.first, name);
+    if (iotype < PIO_IOTYPE_PNETCDF || iotype > PIO_IOTYPE_NETCDF4P)
+        throw Error{-500, path + ": there is no I/O type " + std::to_string(iotype)};
+    std::unique_ptr<File> file(new File(session, writers, path));
+    file->format_ = format_of(iotype, mode);
+    if ((mode & NC_NOCLOBBER) != 0)
+        on_rank(session.comm(), writers.first, [&] {
+            if (access(path.c_str(), F_OK) == 0)
+                throw Error{NC_EEXIST, path + ": the file exists"};
+        });
+    const std::string settings = file->settings_ + "; format=" + name_of(file->format_);
+    file->check(tw_create(session.handle(), path.c_str(), settings.c_str(), &file->file_));
+    return file;
+}
+
+std::unique_ptr<File> File::open(Session& session, const Writers& writers, const std::string& name,
+                                 int mode) {
+    const std::string path = broadcast(session.comm(), writers.first, name);
+    // A file of this name may still be on its way from an earlier close.
+    session.check(tw_wait(session.handle(), 0));
+    on_rank(session.comm(), writers.first,
+            [&] { check_readable(path, (mode & NC_WRITE) != 0); });
+    std::unique_ptr<File> file(new File(session, writers, path));
+    file->writable_ = (mode & NC_WRITE) != 0;
+    file->define_ = false;
+    file->fill_mode_ = NC_FILL;
+    file->open_for_reading();
+    file->adopt();
+    return file;
+}
+
+void File::open_for_reading() {
+    check(tw_open(session_.handle(), path_.c_str(), "", &file_));
+    state_ = State::reading;
+}
+
+void File::adopt() {
+    const char* text = nullptr;
+    int ndims = 0, nvars = 0, natts = 0;
+    check(tw_inq(file_, &text, &ndims, &nvars, &natts, &table_.records));
+    format_ = format_named(text);
+    check(tw_inq_unlimited(file_, &text));
+    const std::string unlimited = text;
+    for (int d = 0; d < ndims; d++) {
+        Dimension dimension;
+        check(tw_inq_dim_name(file_, d, &text));
+        dimension.name = text;
+        check(tw_inq_dim(file_, text, &dimension.length));
+        dimension.unlimited = !unlimited.empty() && dimension.name == unlimited;
+        table_.dimensions.push_back(dimension);
+    }
+    const auto attributes = [&](const char* var, int n) {
+        std::vector<Attribute> result;
+        for (int a = 0; a < n; a++) {
+            Attribute attribute;
+            check(tw_inq_att_name(file_, var, a, &text));
+            attribute.name = text;
+            tw_type type = TW_CHAR;
+            check(tw_inq_att(file_, var, attribute.name.c_str(), &type, &attribute.n));
+            attribute.type = static_cast<nc_type>(type);
+            attribute.bytes.resize(static_cast<std::size_t>(attribute.n) * size_of(attribute.type));
+            if (!attribute.bytes.empty())
+                check(tw_get_att(file_, var, attribute.name.c_str(), type, attribute.n,
+                                 attribute.bytes.data()));
+            result.push_back(attribute);
+        }
+        return result;
+    };
+    table_.attributes = attributes("", natts);
+    for (int v = 0; v < nvars; v++) {
+        Variable variable;
+        check(tw_inq_var_name(file_, v, &text));
+        variable.name = text;
+        tw_type type = TW_CHAR;
+        int rank = 0, own = 0;
+        check(tw_inq_var(file_, variable.name.c_str(), &type, &rank, &own));
+        variable.type = static_cast<nc_type>(type);
+        for (int d = 0; d < rank; d++) {
+            check(tw_inq_var_dim(file_, variable.name.c_str(), d, &text, nullptr));
+            variable.dims.push_back(table_.find_dimension(text));
+        }
+        variable.attributes = attributes(variable.name.c_str(), own);
+        table_.variables.push_back(variable);
+    }
+    variables_in_file_ = table_.variables.size();
+}
+
+int File::format() const {
+    switch (format_) {
+        case Format::cdf1: return NC_FORMAT_CLASSIC;
+        case Format::cdf2: return NC_FORMAT_64BIT_OFFSET;
+        case Format::cdf5: return NC_FORMAT_64BIT_DATA;
+        case Format::netcdf4: return NC_FORMAT_NETCDF4;
+        case Format::netcdf4_classic: return NC_FORMAT_NETCDF4_CLASSIC;
+    }
+    return 0;
+}
+
+// ---- definitions --------------------------------------------------------------------------------
+
+void File::redef() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (define_ && format_ != Format::netcdf4)
+        throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    define_ = true;
+}
+
+void File::enddef() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    check_sizes();
+    define_ = false;
+    settle_attributes();
+    make_edits();
+}
+
+void File::need_define_mode() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (define_) return;
+    if (format_ != Format::netcdf4)
+        throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    define_ = true;
+}
+
+void File::need_data_mode() {
+    if (!define_) return;
+    if (format_ != Format::netcdf4) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    enddef();
+}
+
+// The limits of CDF-1 and CDF-2, in the words of netCDF.
+void File::check_sizes() const {
+    if (format_ != Format::cdf1 && format_ != Format::cdf2) return;
+    const double most = format_ == Format::cdf1 ? 2147483647.0 : 4294967292.0;
+    double begin = 0;
+    for (std::size_t i = 0; i < table_.variables.size(); i++) {
+        const Variable& v = table_.variables[i];
+        double bytes = static_cast<double>(size_of(v.type));
+        for (const int d : v.dims)
+            if (!table_.dimensions[static_cast<std::size_t>(d)].unlimited)
+                bytes *= static_cast<double>(table_.dimensions[static_cast<std::size_t>(d)].length);
+        const bool last = i + 1 == table_.variables.size();
+        if ((bytes > most && !last) || (format_ == Format::cdf1 && begin > most))
+            throw Error{NC_EVARSIZE, path_ + ": variable " + v.name + " is too large for " +
+                                         name_of(format_) + "; use PIO_64BIT_DATA"};
+        begin += bytes;
+    }
+}
+
+int File::def_dim(const std::string& name, Index length) {
+    need_define_mode();
+    check_name(name);
+    if (table_.find_dimension(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": dimension " + name + " exists"};
+    if (length < 0)
+        throw Error{NC_EDIMSIZE, path_ + ": dimension " + name + " has the length " +
+                                     std::to_string(length)};
+    if (length == NC_UNLIMITED && table_.unlimited() >= 0 && format_ != Format::netcdf4)
+        throw Error{NC_EUNLIMIT, path_ + " has an unlimited dimension"};
+    const int id = static_cast<int>(table_.dimensions.size());
+    table_.dimensions.push_back({name, length, length == NC_UNLIMITED});
+    if (state_ != State::defining) edits_.push_back({Edit::Kind::dimension, id, name, "", {}});
+    return id;
+}
+
+int File::def_var(const std::string& name, nc_type type, std::vector<int> dims) {
+    need_define_mode();
+    check_name(name);
+    if (table_.find_variable(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": variable " + name + " exists"};
+    const bool small = format_ != Format::cdf5 && format_ != Format::netcdf4;
+    if (size_of(type) == 0 || (small && type > NC_DOUBLE))
+        throw Error{NC_EBADTYPE, path_ + ": variable " + name + ": the format has no type " +
+                                     std::to_string(type)};
+    for (std::size_t i = 0; i < dims.size(); i++) {
+        const Dimension& d = table_.dimension(dims[i]);
+        if (d.unlimited && i > 0 && format_ != Format::netcdf4)
+            throw Error{NC_EUNLIMPOS, path_ + ": variable " + name + ": the unlimited dimension " +
+                                          d.name + " is not the slowest"};
+    }
+    const int id = static_cast<int>(table_.variables.size());
+    Variable variable;
+    variable.name = name;
+    variable.type = type;
+    variable.dims = std::move(dims);
+    table_.variables.push_back(std::move(variable));
+    if (state_ != State::defining) edits_.push_back({Edit::Kind::variable, id, name, "", {}});
+    return id;
+}
+
+void File::rename_dim(int dimid, const std::string& name) {
+    need_define_mode();
+    check_name(name);
+    Dimension& dimension = table_.dimension(dimid);
+    if (table_.find_dimension(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": dimension " + name + " exists"};
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::rename_dimension, dimid, dimension.name, name, {}});
+    dimension.name = name;
+}
+
+void File::rename_var(int varid, const std::string& name) {
+    need_define_mode();
+    check_name(name);
+    Variable& variable = table_.variable(varid);
+    if (table_.find_variable(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": variable " + name + " exists"};
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::rename_variable, varid, variable.name, name, {}});
+    variable.name = name;
+}
+
+// In data mode, a classic file takes an attribute only in the place of one that is as long.
+void File::put_att(int varid, Attribute attribute) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    check_name(attribute.name);
+    std::vector<Attribute>& all = table_.attributes_of(varid);
+    if (attribute.name == fill_attribute && varid != NC_GLOBAL) {
+        const Variable& v = table_.variable(varid);
+        if (attribute.type != v.type)
+            throw Error{NC_EBADTYPE, path_ + ": _FillValue of " + v.name + " has another type"};
+        if (attribute.n != 1)
+            throw Error{NC_EINVAL, path_ + ": _FillValue of " + v.name + " is not one value"};
+        if (state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_)
+            throw Error{NC_ELATEFILL, path_ + ": _FillValue of " + v.name + " comes too late"};
+    }
+    if (!define_ && format_ != Format::netcdf4) {
+        const auto old = std::find_if(all.begin(), all.end(),
+                                      [&](const Attribute& a) { return a.name == attribute.name; });
+        if (old == all.end() || attribute.bytes.size() > old->bytes.size())
+            throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    }
+    fresh_.emplace_back(varid, attribute.name);
+    set_attribute(all, std::move(attribute));
+}
+
+void File::rename_att(int varid, const std::string& name, const std::string& new_name) {
+    need_define_mode();
+    check_name(new_name);
+    agree_attributes();
+    Attribute& attribute = table_.attribute(varid, name);
+    for (const Attribute& other : table_.attributes_of(varid))
+        if (other.name == new_name)
+            throw Error{NC_ENAMEINUSE, path_ + ": attribute " + new_name + " exists"};
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::rename_attribute, varid, name, new_name, {}});
+    attribute.name = new_name;
+}
+
+void File::del_att(int varid, const std::string& name) {
+    need_define_mode();
+    agree_attributes();
+    table_.attribute(varid, name);
+    std::vector<Attribute>& all = table_.attributes_of(varid);
+    std::erase_if(all, [&](const Attribute& a) { return a.name == name; });
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::delete_attribute, varid, name, "", {}});
+}
+
+Storage& File::storage(int varid) {
+    need_define_mode();
+    Variable& variable = table_.variable(varid);
+    if (state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_)
+        throw Error{NC_ELATEDEF, path_ + ": variable " + variable.name + " is in the file already"};
+    return variable.storage;
+}
+
+int File::set_fill(int mode) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (mode != NC_FILL && mode != NC_NOFILL)
+        throw Error{NC_EINVAL, path_ + ": there is no fill mode " + std::to_string(mode)};
+    return std::exchange(fill_mode_, mode);
+}
+
+// ---- attributes ---------------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+void append(std::string& text, const T& value) {
+    text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void append(std::string& text, const std::string& value) {
+    append(text, value.size());
+    text += value;
+}
+
+class Unpacker {
+public:
+    explicit Unpacker(const std::string& text) : text_(text) {}
+    bool more() const { return at_ < text_.size(); }
+    template <class T>
+    T value() {
+        T result;
+        std::memcpy(&result, text_.data() + at_, sizeof result);
+        at_ += sizeof result;
+        return result;
+    }
+    std::string text() {
+        const auto n = value<std::size_t>();
+        at_ += n;
+        return text_.substr(at_ - n, n);
+    }
+
+private:
+    const std::string& text_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+void File::agree_attributes() {
+    if (fresh_.empty()) return;
+    std::string packed;
+    for (const auto& [varid, name] : fresh_) {
+        const Attribute& a = table_.attribute(varid, name);
+        append(packed, varid);
+        append(packed, a.name);
+        append(packed, a.type);
+        append(packed, a.n);
+        append(packed, a.bytes);
+    }
+    packed = broadcast(session_.comm(), root_, packed);
+    std::vector<std::pair<int, std::string>> agreed;
+    for (Unpacker unpacker(packed); unpacker.more();) {
+        const int varid = unpacker.value<int>();
+        Attribute a;
+        a.name = unpacker.text();
+        a.type = unpacker.value<nc_type>();
+        a.n = unpacker.value<Index>();
+        a.bytes = unpacker.text();
+        agreed.emplace_back(varid, a.name);
+        set_attribute(table_.attributes_of(varid), std::move(a));
+    }
+    for (const auto& mine : fresh_)
+        if (std::find(agreed.begin(), agreed.end(), mine) == agreed.end())
+            std::erase_if(table_.attributes_of(mine.first),
+                          [&](const Attribute& a) { return a.name == mine.second; });
+    fresh_.clear();
+    if (state_ == State::defining) return;
+    for (const auto& [varid, name] : agreed)
+        edits_.push_back({Edit::Kind::attribute, varid, "", "", table_.attribute(varid, name)});
+}
+
+// While the library writes the file, it takes attributes as well.
+void File::settle_attributes() {
+    agree_attributes();
+    if (state_ != State::writing) return;
+    const bool only = std::all_of(edits_.begin(), edits_.end(), [](const Edit& e) {
+        return e.kind == Edit::Kind::attribute;
+    });
+    if (!only) return;
+    for (const Edit& e : edits_) {
+        const std::string var = e.id == NC_GLOBAL ? "" : table_.variable(e.id).name;
+        check(tw_put_att(file_, var.c_str(), e.attribute.name.c_str(),
+                         static_cast<tw_type>(e.attribute.type), e.attribute.n,
+                         e.attribute.bytes.data()));
+    }
+    edits_.clear();
+}
+
+// ---- states -------------------------------------------------------------------------------------
+
+void File::define_all() {
+    for (const Dimension& d : table_.dimensions)
+        check(tw_def_dim(file_, joined({d.name}).c_str(), d.unlimited ? TW_UNLIMITED : d.length));
+    const auto put = [&](const std::string& var, const std::vector<Attribute>& attributes) {
+        for (const Attribute& a : attributes)
+            if (size_of(a.type) > 0)
+                check(tw_put_att(file_, var.c_str(), a.name.c_str(), static_cast<tw_type>(a.type),
+                                 a.n, a.bytes.data()));
+    };
+    put("", table_.attributes);
+    for (const Variable& v : table_.variables) {
+        check(tw_def_var(file_, v.name.c_str(), static_cast<tw_type>(v.type),
+                         joined(table_.names(v)).c_str(), nullptr));
+        put(v.name, v.attributes);
+    }
+    check(tw_enddef(file_));
+    variables_in_file_ = table_.variables.size();
+}
+
+void File::hand_over() {
+    bool plain = true;  // what the library can write by records
+    int unlimited = 0;
+    for (const Dimension& d : table_.dimensions) unlimited += d.unlimited ? 1 : 0;
+    for (const Variable& v : table_.variables) {
+        plain = plain && v.storage.plain() && v.storage.quantize == 0 &&
+                v.storage.endian == NC_ENDIAN_NATIVE;
+        for (std::size_t i = 1; i < v.dims.size(); i++)
+            plain = plain && !table_.dimensions[static_cast<std::size_t>(v.dims[i])].unlimited;
+    }
+    if (!is_netcdf4() || (plain && unlimited <= 1)) {
+        define_all();
+        state_ = State::writing;
+        dirty_ = true;
+        return;
+    }
+    check(tw_close(&file_));
+    serial_ = std::make_unique<Serial>(session_.comm(), root_);
+    serial_->create(path_, table_, NC_NETCDF4 | (is_classic_model() ? NC_CLASSIC_MODEL : 0));
+    variables_in_file_ = table_.variables.size();
+    state_ = State::serial;
+}
+
+// The file is closed meanwhile, and one rank changes it.
+void File::make_edits() {
+    if (edits_.empty()) return;
+    const std::vector<Edit> edits = std::exchange(edits_, {});
+    if (serial_) serial_->close();
+    serial_.reset();
+    if (file_ != nullptr) {
+        const int status = tw_close(&file_);
+        if (status != TW_ERANGE) check(status);
+        check(tw_wait(session_.handle(), 0));
+    }
+    on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
+    dirty_ = false;
+    pending_ = 0;
+    open_for_reading();
+    variables_in_file_ = table_.variables.size();
+}
+
+void File::open_for_writing() {
+    check(tw_close(&file_));
+    if (is_netcdf4()) {
+        serial_ = std::make_unique<Serial>(session_.comm(), root_);
+        serial_->open(path_);
+        state_ = State::serial;
+        return;
+    }
+    const std::string settings = settings_ + "; mode=append";
+    check(tw_open(session_.handle(), path_.c_str(), settings.c_str(), &file_));
+    define_all();
+    state_ = State::writing;
+    dirty_ = true;
+}
+
+void File::begin_writing() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    need_data_mode();
+    settle_attributes();
+    make_edits();
+    if (state_ == State::defining) hand_over();
+    if (state_ == State::reading) open_for_writing();
+}
+
+void File::begin_reading() {
+    need_data_mode();
+    settle_attributes();
+    make_edits();
+    if (state_ == State::defining) hand_over();
+    if (state_ == State::writing && dirty_) sync();
+    if (state_ == State::serial) {
+        serial_->close();
+        serial_.reset();
+        open_for_reading();
+    }
+}
+
+void File::note(Index bytes) {
+    dirty_ = true;
+    pending_ += bytes;
+}
+
+void File::meet() {
+    Error error = std::exchange(late_, {});
+    agree(session_.comm(), error);
+}
+
+void File::sync() {
+    if (define_ && format_ != Format::netcdf4)
+        throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    if (!writable_) return;
+    need_data_mode();
+    settle_attributes();
+    make_edits();
+    if (state_ == State::defining) hand_over();
+    if (state_ == State::serial) serial_->sync();
+    if (state_ != State::writing) return;
+    const int status = tw_sync(file_, 0);
+    pending_ = 0;
+    dirty_ = false;
+    if (status != TW_ERANGE) check(status);  // which the put has told
+    meet();
+}
+
+void File::close() {
+    if (writable_) {
+        if (define_) check_sizes();
+        define_ = false;
+        settle_attributes();
+        make_edits();
+        if (state_ == State::defining) hand_over();
+    }
+    if (serial_) serial_->close();
+    serial_.reset();
+    if (file_ != nullptr) {
+        const int status = tw_close(&file_);
+        if (status != TW_ERANGE) check(status);
+    }
+    meet();
+}
+
+}  // namespace thalweg::pio

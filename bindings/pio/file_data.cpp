@@ -1,0 +1,345 @@
+// Data of an open file: distributed arrays, sections.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+
+#include "file.hpp"
+#include "types.hpp"
+
+namespace thalweg::pio {
+
+namespace {
+
+Index buffer_limit = -1;  // what the program has set, in bytes
+
+std::string text_of(const Shape& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); i++)
+        text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+    return text + ")";
+}
+
+Shape without_ones(const Shape& shape) {
+    Shape result;
+    std::copy_if(shape.begin(), shape.end(), std::back_inserter(result),
+                 [](Index n) { return n != 1; });
+    return result;
+}
+
+bool ends_with(const Shape& shape, const Shape& end) {
+    return end.size() <= shape.size() && std::equal(end.rbegin(), end.rend(), shape.rbegin());
+}
+
+}  // namespace
+
+void File::set_buffer_limit(Index bytes) { buffer_limit = bytes; }
+
+// ---- distributed arrays -------------------------------------------------------------------------
+
+std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, bool reading) {
+    const bool record = table_.is_record(v);
+    Shape shape = table_.lengths(v);
+    if (record) shape.erase(shape.begin());
+    const Shape& own = grid.shape();
+    const auto fail = [&](int code, const std::string& text) {
+        throw Error{code, path_ + ": variable " + v.name + ": " + text};
+    };
+    if (shape.empty()) fail(NC_EINVAL, "has no dimension that could be distributed");
+    if (reading) frame = std::max(frame, 0);
+    const auto need_frame = [&] {
+        if (frame < 0) fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
+    };
+    if (own == shape) {
+        if (record) need_frame();
+        return {{nullptr, &grid, record ? frame : 0, {}}};
+    }
+    if (record && own.size() == shape.size() + 1 && ends_with(own, shape)) {
+        std::vector<Place> result;
+        Index at = std::max(frame, 0);
+        for (const auto& slice : grid.slices()) result.push_back({slice, slice.get(), at++, {}});
+        return result;
+    }
+    if (without_ones(own) == without_ones(shape)) {
+        if (record) need_frame();
+        const std::shared_ptr<Grid> same = grid.reshaped(shape);
+        return {{same, same.get(), record ? frame : 0, {}}};
+    }
+    const std::size_t more = shape.size() - std::min(own.size(), shape.size());
+    Shape front(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(more));
+    if (!record && more > 0 && ends_with(shape, own) &&
+        std::all_of(front.begin() + 1, front.end(), [](Index n) { return n == 1; })) {
+        need_frame();
+        if (frame >= front.front())
+            fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) + " is beyond its dimension of " +
+                                      std::to_string(front.front()));
+        Shape index(more, 0);
+        index.front() = frame;
+        return {{nullptr, &grid, 0, index}};
+    }
+    fail(NC_EINVAL, "has the lengths " + text_of(shape) + (record ? " in each record" : "") +
+                        ", the decomposition " + text_of(own));
+    return {};
+}
+
+void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n, int frame) {
+    Variable& v = table_.variable(varid);
+    begin_writing();
+    if ((type == NC_CHAR) != (v.type == NC_CHAR))
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+    const std::vector<Place> all = places(v, grid, frame, false);
+    // From here on a rank may be wrong alone: it says so, and the others hear of it when they meet.
+    Error error;
+    if (n < grid.map().size())
+        error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array of rank " +
+                                std::to_string(session_.rank()) + " has " + std::to_string(n) +
+                                " elements, the decomposition " + std::to_string(grid.map().size())};
+    else if (data == nullptr && grid.map().size() > 0)
+        error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array is NULL"};
+    for (const Place& place : all) {
+        try {
+            if (state_ == State::serial)
+                put_serial(varid, place, type, error.code == 0 ? data : nullptr);
+            else
+                put_place(varid, place, type, error.code == 0 ? data : nullptr);
+        } catch (const Error& thrown) {
+            if (error.code == 0) error = thrown;
+        }
+        if (table_.is_record(v)) table_.records = std::max(table_.records, place.record + 1);
+    }
+    if (state_ == State::writing) {
+        note(grid.most_held() * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
+        const Index most = buffer_limit >= 0 ? std::min(buffer_limit, staging_limit())
+                                             : staging_limit();
+        if (pending_ > most) {
+            const int status = tw_end_step(file_);
+            pending_ = 0;
+            if (status != TW_ERANGE) check(status);
+        }
+    }
+    if (error.code == 0) return;
+    if (error.code != NC_ERANGE && late_.code == 0) late_ = error;
+    throw error;
+}
+
+// data NULL: this rank has nothing, because its arguments were wrong.
+void File::put_place(int varid, const Place& place, nc_type type, const void* data) {
+    const Variable& v = table_.variable(varid);
+    tw_decomposition made = nullptr;
+    tw_decomposition d = nullptr;
+    std::vector<std::string> names = table_.names(v);
+    if (table_.is_record(v)) names.erase(names.begin());
+    if (place.index.empty())
+        d = place.grid->named(names, false);
+    else
+        d = made = place.grid->at(names, table_.lengths(v), place.index, false);
+    int status = TW_OK;
+    if (data != nullptr || place.grid->map().size() == 0) {
+        const Map& map = place.grid->map();
+        std::string packed;
+        const void* values = data;
+        if (map.is_boxes() && !map.dense()) {
+            packed.resize(static_cast<std::size_t>(map.held()) * size_of(type));
+            map.pack(data, size_of(type), packed.data());
+            values = packed.data();
+        }
+        status = tw_put_record(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(type),
+                               values, place.grid->elements());
+    }
+    if (made != nullptr) tw_free_decomposition(&made);
+    check(status);
+}
+
+void File::put_serial(int varid, const Place& place, nc_type type, const void* data) {
+    const Variable& v = table_.variable(varid);
+    const Map& map = place.grid->map();
+    std::vector<Index> dofs;
+    std::string values;
+    int code = NC_NOERR;
+    if (data != nullptr) {
+        dofs = map.dofs();
+        values.resize(dofs.size() * size_of(v.type));
+        code = convert(type, data, v.type, values.data(), static_cast<Index>(dofs.size()));
+    }
+    std::vector<Index> start, count;
+    if (table_.is_record(v)) {
+        start.push_back(place.record);
+        count.push_back(1);
+    }
+    start.insert(start.end(), place.index.begin(), place.index.end());
+    count.insert(count.end(), place.index.size(), 1);
+    start.resize(v.dims.size(), 0);
+    count.insert(count.end(), map.shape().begin(), map.shape().end());
+    // An element that is written twice is an error here, too.
+    std::vector<std::string> names = table_.names(v);
+    if (table_.is_record(v)) names.erase(names.begin());
+    if (place.index.empty()) place.grid->named(names, false);
+    serial_->write(varid, start, count, dofs, values, Table::fill_of(v));
+    if (code != NC_NOERR)
+        throw Error{code, path_ + ": variable " + v.name + ": values do not fit its type"};
+}
+
+void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame) {
+    Variable& v = table_.variable(varid);
+    begin_reading();
+    if (size_of(v.type) == 0)
+        throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
+    if ((type == NC_CHAR) != (v.type == NC_CHAR))
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+    const std::vector<Place> all = places(v, grid, frame, true);
+    Error error;
+    if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
+        error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array of rank " +
+                                std::to_string(session_.rank()) + " has " +
+                                std::to_string(data == nullptr ? 0 : n) +
+                                " elements, the decomposition " + std::to_string(grid.map().size())};
+    agree(session_.comm(), error);
+    std::vector<std::string> names = table_.names(v);
+    if (table_.is_record(v)) names.erase(names.begin());
+    for (const Place& place : all) {
+        const Map& map = place.grid->map();
+        tw_decomposition made = nullptr;
+        tw_decomposition d = nullptr;
+        if (place.index.empty())
+            d = place.grid->named(names, true);
+        else
+            d = made = place.grid->at(names, table_.lengths(v), place.index, true);
+        const bool packed = map.is_boxes() && !map.dense();
+        std::string buffer(packed ? static_cast<std::size_t>(map.held()) * size_of(type) : 0, '\0');
+        const int status =
+            tw_get(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(type),
+                   packed ? buffer.data() : data, place.grid->elements());
+        if (packed && (status == TW_OK || status == TW_ERANGE))
+            map.unpack(buffer.data(), size_of(type), data);
+        if (made != nullptr) tw_free_decomposition(&made);
+        check(status);
+    }
+}
+
+// ---- sections -----------------------------------------------------------------------------------
+
+void File::check_section(const Variable& v, const Index* start, const Index* count,
+                         const Index* stride, bool reading) const {
+    for (std::size_t d = 0; d < v.dims.size(); d++) {
+        const Dimension& dimension = table_.dimensions[static_cast<std::size_t>(v.dims[d])];
+        const Index length = dimension.unlimited ? table_.records : dimension.length;
+        const bool grows = dimension.unlimited && !reading;
+        const auto fail = [&](int code, const std::string& what, Index value) {
+            throw Error{code, path_ + ": variable " + v.name + ", dimension " + dimension.name +
+                                  ": " + what + " " + std::to_string(value) + " of a length of " +
+                                  std::to_string(length)};
+        };
+        if (start[d] < 0 || (!grows && start[d] > length)) fail(NC_EINVALCOORDS, "start", start[d]);
+        if (!grows && start[d] == length && count[d] > 0) fail(NC_EINVALCOORDS, "start", start[d]);
+        if (count[d] < 0) fail(NC_EEDGE, "count", count[d]);
+        if (stride != nullptr && stride[d] < 1) fail(NC_ESTRIDE, "stride", stride[d]);
+        const Index step = stride == nullptr ? 1 : stride[d];
+        if (!grows && count[d] > 0 && (count[d] - 1) * step >= length - start[d])
+            fail(NC_EEDGE, "count", count[d]);
+    }
+}
+
+// Boxes of one element along the dimensions that have a stride.
+int File::put_boxes(const Variable& v, std::vector<Index> start, std::vector<Index> count,
+                    const Index* stride, nc_type type, const void* data) {
+    std::size_t strided = v.dims.size();  // the last dimension with a stride
+    for (std::size_t d = 0; d < v.dims.size(); d++)
+        if (stride != nullptr && stride[d] > 1 && count[d] > 1) strided = d;
+    if (strided == v.dims.size())
+        return tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type), start.data(),
+                          count.data(), data);
+    int result = TW_OK;
+    const Index inner = volume(count, strided + 1);
+    const Index boxes = volume(count) / std::max<Index>(inner, 1);
+    std::vector<Index> at(strided + 1, 0), one = count, place = start;
+    std::fill(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(strided) + 1, 1);
+    for (Index b = 0; b < boxes; b++) {
+        for (std::size_t d = 0; d <= strided; d++) place[d] = start[d] + at[d] * stride[d];
+        const int status = tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type),
+                                      place.data(), one.data(),
+                                      static_cast<const char*>(data) +
+                                          static_cast<std::size_t>(b * inner) * size_of(type));
+        if (status != TW_OK) result = status;
+        if (status != TW_OK && status != TW_ERANGE) return status;
+        for (std::size_t d = strided + 1; d-- > 0 && ++at[d] == count[d];) at[d] = 0;
+    }
+    return result;
+}
+
+void File::put_section(int varid, const Index* start, const Index* count, const Index* stride,
+                       nc_type type, const void* data) {
+    Variable& v = table_.variable(varid);
+    if (type == NC_NAT) type = v.type;
+    begin_writing();
+    if ((type == NC_CHAR) != (v.type == NC_CHAR))
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+    check_section(v, start, count, stride, false);
+    const std::vector<Index> first(start, start + v.dims.size()), n(count, count + v.dims.size());
+    if (volume(n) == 0) return;
+    if (table_.is_record(v))
+        table_.records =
+            std::max(table_.records, start[0] + (count[0] - 1) * (stride ? stride[0] : 1) + 1);
+    if (state_ == State::serial) {
+        std::vector<Index> steps(v.dims.size(), 1);
+        if (stride != nullptr) steps.assign(stride, stride + v.dims.size());
+        serial_->put(varid, first, n, steps, type, data);
+        return;
+    }
+    Error error;
+    if (session_.rank() == root_) {
+        const int status = put_boxes(v, first, n, stride, type, data);
+        if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
+    }
+    note(volume(n) * static_cast<Index>(size_of(type)));
+    // Only the root knows. Where every value fits, the others hear of an error when they meet.
+    if (!always_fits(type, v.type)) agree(session_.comm(), error);
+    if (error.code == 0) return;
+    late_ = error;
+    throw error;
+}
+
+void File::get_section(int varid, const Index* start, const Index* count, const Index* stride,
+                       nc_type type, void* data) {
+    Variable& v = table_.variable(varid);
+    if (type == NC_NAT) type = v.type;
+    begin_reading();
+    if (size_of(v.type) == 0)
+        throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
+    if ((type == NC_CHAR) != (v.type == NC_CHAR))
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+    check_section(v, start, count, stride, true);
+    check(tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
+}
+
+Storage File::inquire_storage(int varid) {
+    Variable& v = table_.variable(varid);
+    if (!is_netcdf4() || state_ == State::defining || state_ == State::writing) return v.storage;
+    begin_reading();
+    std::string packed;
+    on_rank(session_.comm(), root_, [&] {
+        int ncid = -1, id = -1;
+        int code = nc_open(path_.c_str(), NC_NOWRITE, &ncid);
+        if (code != NC_NOERR) throw Error{code, path_ + ": " + nc_strerror(code)};
+        Storage& s = v.storage;
+        std::vector<std::size_t> chunks(v.dims.size() + 1, 0);
+        code = nc_inq_varid(ncid, v.name.c_str(), &id);
+        if (code == NC_NOERR) code = nc_inq_var_chunking(ncid, id, &s.layout, chunks.data());
+        if (code == NC_NOERR)
+            code = nc_inq_var_deflate(ncid, id, &s.shuffle, &s.deflate, &s.level);
+        if (code == NC_NOERR) code = nc_inq_var_endian(ncid, id, &s.endian);
+        nc_close(ncid);
+        if (code != NC_NOERR) throw Error{code, path_ + ": " + nc_strerror(code)};
+        s.chunks.assign(chunks.begin(), chunks.end() - 1);
+    });
+    Storage& s = v.storage;
+    int numbers[] = {s.layout, s.shuffle, s.deflate, s.level, s.endian};
+    MPI_Bcast(numbers, 5, MPI_INT, root_, session_.comm());
+    s.layout = numbers[0], s.shuffle = numbers[1], s.deflate = numbers[2], s.level = numbers[3];
+    s.endian = numbers[4];
+    s.chunks.resize(v.dims.size());
+    MPI_Bcast(s.chunks.data(), static_cast<int>(v.dims.size() * sizeof(std::size_t)), MPI_BYTE,
+              root_, session_.comm());
+    return s;
+}
+
+}  // namespace thalweg::pio

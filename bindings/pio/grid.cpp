@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "grid.hpp"
+
+#include <netcdf.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace thalweg::pio {
+
+namespace {
+
+std::string escaped(const std::string& name) {
+    std::string result;
+    for (const char c : name) {
+        if (c == ' ' || c == '\\') result += '\\';
+        result += c;
+    }
+    return result;
+}
+
+std::uint64_t mix(std::uint64_t h) {
+    h ^= h >> 33U;
+    h *= 0xff51afd7ed558ccdULL;
+    h ^= h >> 33U;
+    h *= 0xc4ceb9fe1a85ec53ULL;
+    return h ^ (h >> 33U);
+}
+
+std::uint64_t hash(std::uint64_t seed, const Shape& shape, const std::vector<Index>& dofs) {
+    std::uint64_t h = seed;
+    for (const Index i : shape) h = mix(h ^ static_cast<std::uint64_t>(i)) + seed;
+    h = mix(h ^ dofs.size()) + seed;
+    for (const Index i : dofs) h = mix(h ^ static_cast<std::uint64_t>(i)) + seed;
+    return h;
+}
+
+Session::Key key_of(const Session& session, const Shape& shape, const std::vector<Index>& dofs) {
+    const auto rank = static_cast<std::uint64_t>(session.rank());
+    std::uint64_t sums[] = {hash(mix(2 * rank + 1), shape, dofs),
+                            hash(mix(2 * rank + 1) + 0x9e3779b97f4a7c15ULL, shape, dofs)};
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, session.comm());
+    return {sums[0], sums[1]};
+}
+
+constexpr std::size_t kept_grids = 256;  // that no program names any more
+
+// The same grids on every rank, as all made and freed the same.
+void drop_unused(Session& session) {
+    auto& grids = session.grids;
+    auto unused = static_cast<std::size_t>(
+        std::count_if(grids.begin(), grids.end(), [](auto& g) { return g.second.use_count() == 1; }));
+    for (auto it = grids.begin(); unused > kept_grids && it != grids.end();) {
+        if (it->second.use_count() == 1) {
+            it = grids.erase(it);
+            unused--;
+        } else {
+            it++;
+        }
+    }
+}
+
+std::shared_ptr<Grid> make_grid(Session& session, const Shape& shape, std::vector<Index> dofs) {
+    Map map(shape, std::move(dofs));
+    const MapForms forms = map.forms();
+    unsigned all[] = {forms.boxes ? 1U : 0U, forms.products};
+    MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_UNSIGNED, MPI_BAND, session.comm());
+    Index most = map.size();
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, session.comm());
+    int leading = 0;
+    for (int k = 1; k < static_cast<int>(std::min<std::size_t>(shape.size(), 32)); k++)
+        if ((all[1] >> static_cast<unsigned>(k) & 1U) != 0) leading = k;
+    map.choose(all[0] != 0, leading);
+    return std::make_shared<Grid>(session, std::move(map), most);
+}
+
+}  // namespace
+
+std::string joined(const std::vector<std::string>& names, std::size_t from) {
+    std::string result;
+    for (std::size_t i = from; i < names.size(); i++)
+        result += (i > from ? " " : "") + escaped(names[i]);
+    return result;
+}
+
+std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, std::vector<Index> dofs) {
+    const Session::Key key = key_of(session, shape, dofs);
+    for (const auto& known : session.grids)
+        if (known.first == key) return known.second;
+    std::shared_ptr<Grid> grid = make_grid(session, shape, std::move(dofs));
+    drop_unused(session);
+    session.grids.emplace_back(key, grid);
+    return grid;
+}
+
+Grid::Grid(Session& session, Map map, Index most_held)
+    : session_(session), map_(std::move(map)), most_held_(most_held) {}
+
+Grid::~Grid() {
+    for (auto& known : named_) tw_free_decomposition(&known.second);
+}
+
+tw_decomposition Grid::named(const std::vector<std::string>& names, bool reading) {
+    const auto known = named_.find({joined(names), reading});
+    if (known != named_.end()) return known->second;
+    const tw_decomposition made = make(names, shape(), {}, reading);
+    named_[{joined(names), reading}] = made;
+    return made;
+}
+
+tw_decomposition Grid::at(const std::vector<std::string>& names, const Shape& shape,
+                          const Shape& index, bool reading) {
+    return make(names, shape, index, reading);
+}
+
+tw_decomposition Grid::make(const std::vector<std::string>& names, const Shape& shape,
+                            const Shape& index, bool reading) {
+    tw_decomposition made = nullptr;
+    int status = TW_EOVERLAP;
+    if (map_.is_boxes()) status = declare_boxes(joined(names), shape, index, &made);
+    // Only lists may hold an element twice.
+    if (!map_.is_boxes() || (status == TW_EOVERLAP && reading))
+        status = declare_list(names, shape, index, reading, &made);
+    if (status == TW_EOVERLAP)
+        throw Error{NC_EINVAL, std::string("the decomposition is for reading only: ") +
+                                   tw_error_message(session_.handle())};
+    session_.check(status);
+    return made;
+}
+
+int Grid::declare_boxes(const std::string& names, const Shape& shape, const Shape& index,
+                        tw_decomposition* made) const {
+    Shape start, count;
+    for (const MapBox& box : map_.boxes()) {
+        start.insert(start.end(), index.begin(), index.end());
+        count.insert(count.end(), index.size(), 1);
+        start.insert(start.end(), box.start.begin(), box.start.end());
+        count.insert(count.end(), box.count.begin(), box.count.end());
+    }
+    return tw_decompose(session_.handle(), names.c_str(), static_cast<int>(map_.boxes().size()),
+                        shape.data(), start.data(), count.data(), made);
+}
+
+int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape, const Shape& index,
+                       bool reading, tw_decomposition* made) const {
+    const int flags = reading ? TW_LIST_SHARED : TW_LIST_UNIQUE;
+    const bool whole = map_.is_boxes() || !index.empty();
+    std::vector<Index> all;
+    if (whole) {
+        all = map_.dofs();
+        if (map_.is_boxes()) std::erase(all, Index{-1});  // values come packed
+        Index first = 0;
+        for (std::size_t d = 0; d < index.size(); d++) first = first * shape[d] + index[d];
+        first *= volume(map_.shape());
+        for (Index& i : all)
+            if (i >= 0) i += first;
+    }
+    const std::vector<Index>& list = whole ? all : map_.list();
+    const std::string listed = joined(names, whole ? 0 : static_cast<std::size_t>(map_.leading()));
+    return tw_decompose_list(session_.handle(), joined(names).c_str(), shape.data(), listed.c_str(),
+                             static_cast<Index>(list.size()), list.data(), flags, made);
+}
+
+const std::vector<std::shared_ptr<Grid>>& Grid::slices() {
+    if (sliced_) return slices_;
+    const std::vector<Index> dofs = map_.dofs();
+    const Shape inner(shape().begin() + 1, shape().end());
+    const Index size = volume(inner);
+    for (Index r = 0; r < shape().front(); r++) {
+        std::vector<Index> part(dofs.size(), -1);
+        for (std::size_t i = 0; i < dofs.size(); i++)
+            if (dofs[i] >= 0 && dofs[i] / size == r) part[i] = dofs[i] % size;
+        slices_.push_back(make_grid(session_, inner, std::move(part)));
+    }
+    sliced_ = true;
+    return slices_;
+}
+
+std::shared_ptr<Grid> Grid::reshaped(const Shape& shape) {
+    std::shared_ptr<Grid>& grid = reshaped_[shape];
+    if (!grid) grid = make_grid(session_, shape, map_.dofs());
+    return grid;
+}
+
+}  // namespace thalweg::pio

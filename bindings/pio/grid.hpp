@@ -1,0 +1,76 @@
+// What PIO calls a decomposition: lengths without names, and what each rank holds of them. The
+// library's decompositions have names; they are made when a variable first uses the grid.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "map.hpp"
+#include "session.hpp"
+
+namespace thalweg::pio {
+
+class Grid {
+public:
+    Grid(Session& session, Map map, Index most_held);
+    ~Grid();
+    Grid(const Grid&) = delete;
+    Grid& operator=(const Grid&) = delete;
+
+    const Shape& shape() const { return map_.shape(); }
+    const Map& map() const { return map_; }
+    Index most_held() const { return most_held_; }  // by any rank, holes included
+
+    // The library's decomposition over dimensions of these names. For reading, elements may occur
+    // more than once.
+    // @note Collective, when used with these names for the first time
+    tw_decomposition named(const std::vector<std::string>& names, bool reading);
+
+    // The same of a larger space, in which the grid is at the given indices of more dimensions in
+    // front. The caller frees it.
+    // @note Collective
+    tw_decomposition at(const std::vector<std::string>& names, const Shape& shape,
+                        const Shape& index, bool reading);
+
+    // The parts of the grid with each index of its first dimension: records.
+    // @note Collective, the first time
+    const std::vector<std::shared_ptr<Grid>>& slices();
+
+    // The grid over other lengths with as many elements.
+    // @note Collective, the first time for these lengths
+    std::shared_ptr<Grid> reshaped(const Shape& shape);
+
+    // Elements that the library wants of this rank: packed if the map is boxes.
+    Index elements() const { return map_.is_boxes() ? map_.held() : map_.size(); }
+
+private:
+    Session& session_;
+    Map map_;
+    Index most_held_;
+    std::map<std::pair<std::string, bool>, tw_decomposition> named_;
+    std::map<Shape, std::shared_ptr<Grid>> reshaped_;
+    std::vector<std::shared_ptr<Grid>> slices_;
+    bool sliced_ = false;
+
+    tw_decomposition make(const std::vector<std::string>& names, const Shape& shape,
+                          const Shape& index, bool reading);
+    int declare_boxes(const std::string& names, const Shape& shape, const Shape& index,
+                      tw_decomposition* made) const;
+    int declare_list(const std::vector<std::string>& names, const Shape& shape, const Shape& index,
+                     bool reading, tw_decomposition* made) const;
+};
+
+// The grid with this map: a new one, or the one described before. dofs count from 0, -1 is a hole.
+// @note Collective
+std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, std::vector<Index> dofs);
+
+// Names of dimensions as the library wants them.
+std::string joined(const std::vector<std::string>& names, std::size_t from = 0);
+
+}  // namespace thalweg::pio

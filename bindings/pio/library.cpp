@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace thalweg::pio {
+
+namespace {
+
+// PIO's first ids, which programs may know from their logs. None is used twice.
+struct Ids {
+    int next_iosystem = 2048;
+    int next_decomposition = 512;
+    int next_file = 128;
+    int handler = PIO_INTERNAL_ERROR;
+    std::map<int, Iosystem> iosystems;
+    std::map<int, Decomposition> decompositions;
+    std::map<int, OpenFile> files;
+    std::set<std::string> told;
+};
+
+Ids& ids() {
+    static Ids all;
+    return all;
+}
+
+template <class Kind>
+Kind& find(std::map<int, Kind>& all, int id, const char* what) {
+    const auto found = all.find(id);
+    if (found == all.end())
+        throw Error{NC_EBADID, std::string("there is no ") + what + " with the id " +
+                                   std::to_string(id)};
+    return found->second;
+}
+
+}  // namespace
+
+Iosystem& iosystem(int id) { return find(ids().iosystems, id, "iosystem"); }
+Decomposition& decomposition(int id) { return find(ids().decompositions, id, "decomposition"); }
+OpenFile& open_file(int id) { return find(ids().files, id, "open file"); }
+bool is_open(int id) { return ids().files.count(id) != 0; }
+
+Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base) {
+    Session& session = session_of(comm);
+    const int ranks = session.ranks();
+    if (number < 1 || stride < 1 || base < 0 || base >= ranks)
+        throw Error{NC_EINVAL, std::to_string(number) + " I/O tasks with stride " +
+                                   std::to_string(stride) + " and base " + std::to_string(base) +
+                                   " are not possible on " + std::to_string(ranks) + " ranks"};
+    // As many as there is room for.
+    number = std::min(number, (ranks - 1 - base) / stride + 1);
+    const int id = ids().next_iosystem++;
+    Iosystem& system = ids().iosystems[id];
+    system = {id, &session, {number, base, stride}, ids().handler};
+    return system;
+}
+
+void remove_iosystem(int id) {
+    std::erase_if(ids().decompositions, [&](auto& d) { return d.second.iosystem == id; });
+    std::erase_if(ids().files, [&](auto& f) { return f.second.iosystem == id; });
+    ids().iosystems.erase(id);
+}
+
+int add_decomposition(Decomposition made) {
+    made.id = ids().next_decomposition++;
+    const int id = made.id;
+    ids().decompositions[id] = std::move(made);
+    return id;
+}
+
+void remove_decomposition(int id) { ids().decompositions.erase(id); }
+
+int add_file(int system, std::unique_ptr<File> file) {
+    const int id = ids().next_file++;
+    ids().files[id] = {id, system, std::move(file)};
+    return id;
+}
+
+std::unique_ptr<File> remove_file(int id) {
+    std::unique_ptr<File> file = std::move(open_file(id).file);
+    ids().files.erase(id);
+    return file;
+}
+
+int set_handler(int system, int method) {
+    if (method != PIO_INTERNAL_ERROR && method != PIO_BCAST_ERROR && method != PIO_RETURN_ERROR)
+        throw Error{NC_EINVAL, "there is no error handling " + std::to_string(method)};
+    int& handler = system == PIO_DEFAULT ? ids().handler : iosystem(system).handler;
+    return std::exchange(handler, method);
+}
+
+int fail(const char* call, const Iosystem* system, const std::string& path, const Error& error) {
+    const int handler = system == nullptr ? ids().handler : system->handler;
+    if (handler != PIO_INTERNAL_ERROR) return error.code;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool named = path.empty() || error.text.find(path) != std::string::npos;
+    char name[NC_MAX_NAME + 1] = "";
+    PIOc_strerror(error.code, name);
+    std::fprintf(stderr, "thalweg: rank %d: %s failed: %s%s%s (%d: %s)\n", rank, call,
+                 named ? "" : path.c_str(), named ? "" : ": ", error.text.c_str(), error.code, name);
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    return error.code;
+}
+
+void tell_once(const char* what) {
+    const char* const level = std::getenv("THALWEG_LOG");
+    if (level == nullptr || (std::string(level) != "info" && std::string(level) != "debug")) return;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && ids().told.insert(what).second)
+        std::fprintf(stderr, "thalweg: info: PIO's interface: %s: no effect\n", what);
+}
+
+}  // namespace thalweg::pio
+
+int PIOc_strerror(int code, char* text) {
+    if (text == nullptr) return PIO_EINVAL;
+    std::string result;
+    if (code > 0)
+        result = std::strerror(code);
+    else if (code == PIO_EBADIOTYPE)
+        result = "Bad IO type";
+    else if (code == PIO_EVARDIMMISMATCH)
+        result = "Variable dim mismatch in multivar call";
+    else if (code == PIO_NOERR)
+        result = "No error";
+    else
+        result = nc_strerror(code);
+    std::snprintf(text, NC_MAX_NAME + 1, "%s", result.c_str());
+    return PIO_NOERR;
+}

@@ -1,0 +1,113 @@
+// The ids of a program: its iosystems, decompositions and files; and what errors do.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "file.hpp"
+#include "grid.hpp"
+#include "pio.h"
+#include "session.hpp"
+
+namespace thalweg::pio {
+
+struct Iosystem {
+    int id = 0;
+    Session* session = nullptr;
+    Writers writers;
+    int handler = PIO_INTERNAL_ERROR;
+};
+
+struct Decomposition {
+    int id = 0;
+    int iosystem = 0;
+    nc_type type = NC_DOUBLE;
+    std::shared_ptr<Grid> grid;
+};
+
+struct OpenFile {
+    int id = 0;
+    int iosystem = 0;
+    std::unique_ptr<File> file;
+};
+
+// Throw NC_EBADID.
+Iosystem& iosystem(int id);
+Decomposition& decomposition(int id);
+OpenFile& open_file(int id);
+bool is_open(int id);
+
+Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base);
+void remove_iosystem(int id);
+int add_decomposition(Decomposition made);
+void remove_decomposition(int id);
+int add_file(int iosystem, std::unique_ptr<File> file);
+std::unique_ptr<File> remove_file(int id);
+
+// Sets the handler of an iosystem, or with PIO_DEFAULT that of iosystems to come and of wrong ids;
+// returns the old one.
+int set_handler(int iosystem, int method);
+
+// Returns the error's code, or stops the program if the handler says so.
+int fail(const char* call, const Iosystem* system, const std::string& path, const Error& error);
+
+// Tells once, at level info, that something has no effect.
+void tell_once(const char* what);
+
+template <class Action>
+int attempt(const char* call, Iosystem* system, const std::string& path, Action action) {
+    try {
+        action();
+        return PIO_NOERR;
+    } catch (const Error& error) {
+        return fail(call, system, path, error);
+    } catch (const std::bad_alloc&) {
+        return fail(call, system, path, Error{NC_ENOMEM, "out of memory"});
+    }
+}
+
+// Something of an iosystem, which is passed.
+template <class Action>
+int on_system(const char* call, int iosysid, Action action) {
+    Iosystem* system = nullptr;
+    const int found = attempt(call, nullptr, "", [&] { system = &iosystem(iosysid); });
+    if (found != PIO_NOERR) return found;
+    return attempt(call, system, "", [&] { action(*system); });
+}
+
+// Something of an open file, which is passed.
+template <class Action>
+int on_file(const char* call, int ncid, Action action) {
+    OpenFile* file = nullptr;
+    Iosystem* system = nullptr;
+    const int found = attempt(call, nullptr, "", [&] {
+        file = &open_file(ncid);
+        system = &iosystem(file->iosystem);
+    });
+    if (found != PIO_NOERR) return found;
+    return attempt(call, system, file->file->path(), [&] { action(*file->file); });
+}
+
+// Throws NC_EINVAL.
+inline void need(const void* pointer, const char* what) {
+    if (pointer == nullptr) throw Error{NC_EINVAL, std::string(what) + " is NULL"};
+}
+
+inline void set(int* to, int value) {
+    if (to != nullptr) *to = value;
+}
+
+inline void set(PIO_Offset* to, Index value) {
+    if (to != nullptr) *to = static_cast<PIO_Offset>(value);
+}
+
+// With the terminating zero.
+inline void set(char* to, const std::string& text) {
+    if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
+}
+
+}  // namespace thalweg::pio

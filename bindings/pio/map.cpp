@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "map.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace thalweg::pio {
+
+namespace {
+
+// Whether b continues a along dimension d: the same lengths and places in all others.
+bool continues(const MapBox& a, const MapBox& b, std::size_t d) {
+    for (std::size_t i = 0; i < a.start.size(); i++) {
+        if (i == d) {
+            if (b.start[i] != a.start[i] + a.count[i]) return false;
+        } else if (a.start[i] != b.start[i] || a.count[i] != b.count[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+Index volume(const Shape& shape, std::size_t from) {
+    Index product = 1;
+    for (std::size_t i = from; i < shape.size(); i++) product *= shape[i];
+    return product;
+}
+
+Map::Map(Shape shape, std::vector<Index> dofs)
+    : shape_(std::move(shape)), size_(static_cast<Index>(dofs.size())), list_(std::move(dofs)) {
+    held_ = size_ - std::count(list_.begin(), list_.end(), Index{-1});
+    find_boxes();
+}
+
+// Runs along the fastest dimension, then rows of equal runs, then slabs of equal rows, ...
+void Map::find_boxes() {
+    const std::size_t nd = shape_.size();
+    const Index row = shape_.back();
+    const auto most = static_cast<std::size_t>(std::max<Index>(4, size_ / 2));  // then it is a list
+    for (Index i = 0; i < size_;) {
+        const Index first = list_[static_cast<std::size_t>(i)];
+        Index n = 1;
+        if (first >= 0) {
+            while (i + n < size_ && list_[static_cast<std::size_t>(i + n)] == first + n &&
+                   (first + n) % row != 0)
+                n++;
+            MapBox box{Shape(nd), Shape(nd, 1)};
+            Index rest = first;
+            for (std::size_t d = nd; d-- > 0; rest /= shape_[d]) box.start[d] = rest % shape_[d];
+            box.count.back() = n;
+            boxes_.push_back(std::move(box));
+            if (!segments_.empty() && segments_.back().position + segments_.back().length == i)
+                segments_.back().length += n;
+            else
+                segments_.push_back({i, n});
+            if (boxes_.size() > most) break;
+        }
+        i += n;
+    }
+    if (boxes_.size() > most) {
+        is_boxes_ = false;
+        return;
+    }
+    for (std::size_t d = nd - 1; d-- > 0;) {
+        std::vector<MapBox> merged;
+        for (MapBox& box : boxes_) {
+            if (!merged.empty() && continues(merged.back(), box, d))
+                merged.back().count[d] += box.count[d];
+            else
+                merged.push_back(std::move(box));
+        }
+        boxes_ = std::move(merged);
+    }
+    dense_ = held_ == size_;
+}
+
+MapForms Map::forms() const {
+    MapForms forms;
+    const auto n = static_cast<Index>(boxes_.size());
+    forms.boxes = is_boxes_ && (n <= 4 || (n * 32 <= held_ && n <= 4096));
+    for (std::size_t k = 1; k < std::min<std::size_t>(shape_.size(), 32); k++) {
+        const Index inner = volume(shape_, k), times = volume(shape_) / std::max<Index>(inner, 1);
+        bool same = times > 0 && size_ % times == 0;
+        const Index n_inner = same ? size_ / times : 0;
+        for (Index i = 0; same && i < size_; i++) {
+            const Index base = list_[static_cast<std::size_t>(i % n_inner)];
+            const Index here = list_[static_cast<std::size_t>(i)];
+            same = base < inner && here == (base < 0 ? base : base + i / n_inner * inner);
+        }
+        if (!same) forms.products &= ~(1U << k);
+    }
+    return forms;
+}
+
+void Map::choose(bool boxes, int leading) {
+    is_boxes_ = boxes;
+    if (boxes) {
+        list_ = {};
+        return;
+    }
+    boxes_ = {};
+    segments_ = {};
+    leading_ = leading;
+    Index times = 1;
+    for (int d = 0; d < leading; d++) times *= shape_[static_cast<std::size_t>(d)];
+    if (times > 1) {
+        list_.resize(static_cast<std::size_t>(size_ / times));
+        list_.shrink_to_fit();
+    }
+}
+
+void Map::pack(const void* values, std::size_t bytes, void* packed) const {
+    auto* to = static_cast<char*>(packed);
+    for (const Segment& s : segments_) {
+        const std::size_t n = static_cast<std::size_t>(s.length) * bytes;
+        std::memcpy(to, static_cast<const char*>(values) + static_cast<std::size_t>(s.position) * bytes,
+                    n);
+        to += n;
+    }
+}
+
+void Map::unpack(const void* packed, std::size_t bytes, void* values) const {
+    const auto* from = static_cast<const char*>(packed);
+    for (const Segment& s : segments_) {
+        const std::size_t n = static_cast<std::size_t>(s.length) * bytes;
+        std::memcpy(static_cast<char*>(values) + static_cast<std::size_t>(s.position) * bytes, from, n);
+        from += n;
+    }
+}
+
+std::vector<Index> Map::dofs() const {
+    std::vector<Index> result(static_cast<std::size_t>(size_), -1);
+    if (!is_boxes_) {
+        const auto n = static_cast<Index>(list_.size());
+        const Index inner = volume(shape_, static_cast<std::size_t>(leading_));
+        for (Index i = 0; i < size_; i++) {
+            const Index base = list_[static_cast<std::size_t>(i % n)];
+            if (base >= 0) result[static_cast<std::size_t>(i)] = base + i / n * inner;
+        }
+        return result;
+    }
+    std::vector<Index> order;  // of the held ones
+    order.reserve(static_cast<std::size_t>(held_));
+    for (const MapBox& box : boxes_) {
+        Shape at(box.start.size(), 0);
+        for (Index i = 0, n = volume(box.count); i < n; i++) {
+            Index index = 0;
+            for (std::size_t d = 0; d < at.size(); d++)
+                index = index * shape_[d] + box.start[d] + at[d];
+            order.push_back(index);
+            for (std::size_t d = at.size(); d-- > 0 && ++at[d] == box.count[d];) at[d] = 0;
+        }
+    }
+    std::size_t next = 0;
+    for (const Segment& s : segments_)
+        for (Index i = 0; i < s.length; i++)
+            result[static_cast<std::size_t>(s.position + i)] = order[next++];
+    return result;
+}
+
+}  // namespace thalweg::pio

@@ -1,0 +1,56 @@
+// Sessions of the library, one per group of ranks. They outlive PIOc_finalize, because programs
+// begin and end an iosystem for each file, and end with MPI_Finalize.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+#include <thalweg/thalweg.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "error.hpp"
+
+namespace thalweg::pio {
+
+class Grid;
+
+class Session {
+public:
+    // @note Collective
+    explicit Session(MPI_Comm comm);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    tw_session handle() const { return handle_; }
+    MPI_Comm comm() const { return comm_; }
+    int rank() const { return rank_; }
+    int ranks() const { return ranks_; }
+
+    // Throws what the library returned.
+    void check(int status, const std::string& where = "") const;
+
+    // The decompositions described so far: the same description twice is one.
+    using Key = std::pair<std::uint64_t, std::uint64_t>;
+    std::vector<std::pair<Key, std::shared_ptr<Grid>>> grids;
+
+private:
+    tw_session handle_ = nullptr;
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0, ranks_ = 1;
+};
+
+// The session of these ranks, in this order: a new one, or the one that there is.
+// @note Collective
+Session& session_of(MPI_Comm comm);
+
+// Bytes that a rank may put before they must be handed over.
+std::int64_t staging_limit();
+
+}  // namespace thalweg::pio

@@ -1,0 +1,362 @@
+// The functions of pio.h for iosystems, decompositions and distributed arrays.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+
+#include "async.hpp"
+#include "library.hpp"
+#include "types.hpp"
+
+using namespace thalweg::pio;
+
+// ---- errors and log -----------------------------------------------------------------------------
+
+int PIOc_set_log_level(int) {
+    tell_once("PIOc_set_log_level (use THALWEG_LOG)");
+    return PIO_NOERR;
+}
+
+int PIOc_set_global_log_level(int, int level) { return PIOc_set_log_level(level); }
+
+int PIOc_set_iosystem_error_handling(int iosysid, int method, int* old_method) {
+    Iosystem* system = nullptr;
+    if (iosysid != PIO_DEFAULT) {
+        const int code =
+            on_system("PIOc_set_iosystem_error_handling", iosysid, [&](Iosystem& s) { system = &s; });
+        if (code != PIO_NOERR) return code;
+    }
+    return attempt("PIOc_set_iosystem_error_handling", system, "",
+                   [&] { set(old_method, set_handler(iosysid, method)); });
+}
+
+int PIOc_Set_IOSystem_Error_Handling(int iosysid, int method) {
+    int old = PIO_INTERNAL_ERROR;
+    const int code = PIOc_set_iosystem_error_handling(iosysid, method, &old);
+    return code == PIO_NOERR ? old : code;
+}
+
+int PIOc_Set_File_Error_Handling(int ncid, int method) {
+    int system = 0;
+    const int code = on_file("PIOc_Set_File_Error_Handling", ncid,
+                             [&](File&) { system = open_file(ncid).iosystem; });
+    return code == PIO_NOERR ? PIOc_Set_IOSystem_Error_Handling(system, method) : code;
+}
+
+// ---- iosystem -----------------------------------------------------------------------------------
+
+int PIOc_Init_Intracomm(MPI_Comm comp_comm, int num_iotasks, int stride, int base, int rearr,
+                        int* iosysidp) {
+    return attempt("PIOc_Init_Intracomm", nullptr, "", [&] {
+        need(iosysidp, "iosysidp");
+        if (rearr < 0 || rearr > PIO_REARR_SUBSET)
+            throw Error{NC_EINVAL, "there is no rearranger " + std::to_string(rearr)};
+        *iosysidp = add_iosystem(comp_comm, num_iotasks, stride, base).id;
+        tell_once("rearrangers and flow control");
+    });
+}
+
+int PIOc_Init_Intracomm_from_F90(int f90_comp_comm, int num_iotasks, int stride, int base,
+                                 int rearr, rearr_opt_t*, int* iosysidp) {
+    return PIOc_Init_Intracomm(MPI_Comm_f2c(f90_comp_comm), num_iotasks, stride, base, rearr,
+                               iosysidp);
+}
+
+int PIOc_finalize(int iosysid) {
+    return on_system("PIOc_finalize", iosysid, [&](Iosystem& system) {
+        const Iosystem ended = system;
+        // Late errors come out here; the iosystem is gone in any case.
+        Error error;
+        try {
+            ended.session->check(tw_wait(ended.session->handle(), 0));
+        } catch (const Error& thrown) {
+            error = thrown;
+        }
+        if (error.code != 0 && ended.handler == PIO_INTERNAL_ERROR) throw error;
+        remove_iosystem(iosysid);
+        leave_async(iosysid);
+        if (error.code != 0) throw error;
+    });
+}
+
+int PIOc_get_numiotasks(int iosysid, int* numiotasks) {
+    return on_system("PIOc_get_numiotasks", iosysid,
+                     [&](Iosystem& s) { set(numiotasks, s.writers.number); });
+}
+
+namespace {
+
+// Rank among the I/O tasks, -1 for others.
+int io_rank(const Iosystem& s) {
+    const int from_first = s.session->rank() - s.writers.first;
+    if (from_first < 0 || from_first % s.writers.stride != 0) return -1;
+    return from_first / s.writers.stride < s.writers.number ? from_first / s.writers.stride : -1;
+}
+
+}  // namespace
+
+int PIOc_iam_iotask(int iosysid, bool* ioproc) {
+    return on_system("PIOc_iam_iotask", iosysid, [&](Iosystem& s) {
+        if (ioproc != nullptr) *ioproc = io_rank(s) >= 0;
+    });
+}
+
+int PIOc_iotask_rank(int iosysid, int* iorank) {
+    return on_system("PIOc_iotask_rank", iosysid, [&](Iosystem& s) { set(iorank, io_rank(s)); });
+}
+
+int PIOc_iosystem_is_active(int iosysid, bool* active) {
+    return on_system("PIOc_iosystem_is_active", iosysid, [&](Iosystem&) {
+        if (active != nullptr) *active = true;
+    });
+}
+
+int PIOc_iotype_available(int iotype) {
+    return iotype >= PIO_IOTYPE_PNETCDF && iotype <= PIO_IOTYPE_NETCDF4P ? 1 : 0;
+}
+
+int PIOc_set_rearr_opts(int iosysid, int, int, bool, bool, int, bool, bool, int) {
+    return on_system("PIOc_set_rearr_opts", iosysid,
+                     [](Iosystem&) { tell_once("rearrangers and flow control"); });
+}
+
+int PIOc_set_hint(int iosysid, const char* hint, const char* value) {
+    return on_system("PIOc_set_hint", iosysid, [&](Iosystem&) {
+        need(hint, "hint");
+        need(value, "hintval");
+        tell_once("MPI-IO hints");
+    });
+}
+
+int PIOc_set_blocksize(int) {
+    tell_once("PIOc_set_blocksize");
+    return PIO_NOERR;
+}
+
+PIO_Offset PIOc_set_buffer_size_limit(PIO_Offset limit) {
+    static PIO_Offset now = 10485760;  // PIO's
+    const PIO_Offset old = now;
+    if (limit > 0) {
+        now = limit;
+        File::set_buffer_limit(limit);
+    }
+    return old;
+}
+
+int PIOc_set_chunk_cache(int iosysid, int, PIO_Offset, PIO_Offset, float) {
+    return on_system("PIOc_set_chunk_cache", iosysid, [](Iosystem&) { tell_once("chunk caches"); });
+}
+
+int PIOc_get_chunk_cache(int iosysid, int, PIO_Offset* sizep, PIO_Offset* nelemsp, float* preempt) {
+    return on_system("PIOc_get_chunk_cache", iosysid, [&](Iosystem&) {
+        std::size_t size = 0, n = 0;
+        float preemption = 0;
+        nc_get_chunk_cache(&size, &n, &preemption);
+        set(sizep, static_cast<Index>(size));
+        set(nelemsp, static_cast<Index>(n));
+        if (preempt != nullptr) *preempt = preemption;
+    });
+}
+
+// ---- decompositions -----------------------------------------------------------------------------
+
+namespace {
+
+// The lengths, and the map counted from 0; first: what the map calls the first element.
+int describe(const char* call, int iosysid, int type, int ndims, const int* gdimlen, int maplen,
+             const PIO_Offset* map, Index first, int* ioidp) {
+    return on_system(call, iosysid, [&](Iosystem& system) {
+        Session& session = *system.session;
+        std::vector<Index> dofs;
+        Shape shape;
+        Error error;
+        try {
+            need(gdimlen, "gdimlen");
+            need(ioidp, "ioidp");
+            if (maplen > 0) need(map, "compmap");
+            if (size_of(type) == 0)
+                throw Error{NC_EBADTYPE, "there is no type " + std::to_string(type)};
+            if (ndims < 1) throw Error{NC_EINVAL, "a decomposition has one dimension or more"};
+            for (int d = 0; d < ndims; d++) {
+                if (gdimlen[d] < 1)
+                    throw Error{NC_EINVAL, "dimension " + std::to_string(d) + " has the length " +
+                                               std::to_string(gdimlen[d])};
+                shape.push_back(gdimlen[d]);
+            }
+            const Index all = volume(shape);
+            dofs.resize(static_cast<std::size_t>(std::max(maplen, 0)));
+            for (std::size_t i = 0; i < dofs.size(); i++) {
+                dofs[i] = map[i] - first;
+                if (dofs[i] < -1 || dofs[i] >= all)
+                    throw Error{NC_EINVAL, "rank " + std::to_string(session.rank()) + ": element " +
+                                               std::to_string(i) + " of the map is " +
+                                               std::to_string(map[i]) + ", but the array has " +
+                                               std::to_string(all) + " elements"};
+            }
+        } catch (const Error& thrown) {
+            error = thrown;
+        }
+        agree(session.comm(), error);
+        *ioidp = add_decomposition({0, system.id, type, grid_of(session, shape, std::move(dofs))});
+    });
+}
+
+}  // namespace
+
+int PIOc_InitDecomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
+                    const PIO_Offset* compmap, int* ioidp, const int*, const PIO_Offset*,
+                    const PIO_Offset*) {
+    return describe("PIOc_InitDecomp", iosysid, pio_type, ndims, gdimlen, maplen, compmap, 1, ioidp);
+}
+
+int PIOc_InitDecomp_ReadOnly(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
+                             const PIO_Offset* compmap, int* ioidp, const int*, const PIO_Offset*,
+                             const PIO_Offset*) {
+    return describe("PIOc_InitDecomp_ReadOnly", iosysid, pio_type, ndims, gdimlen, maplen, compmap,
+                    1, ioidp);
+}
+
+int PIOc_init_decomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
+                     const PIO_Offset* compmap, int* ioidp, int, const PIO_Offset*,
+                     const PIO_Offset*) {
+    return describe("PIOc_init_decomp", iosysid, pio_type, ndims, gdimlen, maplen, compmap, 0,
+                    ioidp);
+}
+
+int PIOc_init_decomp_ReadOnly(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
+                              const PIO_Offset* compmap, int* ioidp, int, const PIO_Offset*,
+                              const PIO_Offset*) {
+    return describe("PIOc_init_decomp_ReadOnly", iosysid, pio_type, ndims, gdimlen, maplen, compmap,
+                    0, ioidp);
+}
+
+int PIOc_InitDecomp_bc(int iosysid, int basetype, int ndims, const int* gdimlen,
+                       const long int* start, const long int* count, int* ioidp) {
+    std::vector<PIO_Offset> map;
+    bool inside = start != nullptr && count != nullptr && gdimlen != nullptr && ndims > 0;
+    for (int d = 0; inside && d < ndims; d++)
+        inside = start[d] >= 0 && count[d] >= 0 && start[d] + count[d] <= gdimlen[d];
+    if (inside) {
+        Shape at(static_cast<std::size_t>(ndims), 0);
+        const Index n = volume(Shape(count, count + ndims));
+        for (Index i = 0; i < n; i++) {
+            Index index = 0;
+            for (int d = 0; d < ndims; d++)
+                index = index * gdimlen[d] + start[d] + at[static_cast<std::size_t>(d)];
+            map.push_back(index);
+            for (int d = ndims - 1; d >= 0; d--) {
+                const auto k = static_cast<std::size_t>(d);
+                if (++at[k] < count[d]) break;
+                at[k] = 0;
+            }
+        }
+    } else {
+        map.push_back(-2);  // an error on all ranks
+    }
+    return describe("PIOc_InitDecomp_bc", iosysid, basetype, ndims, gdimlen,
+                    static_cast<int>(map.size()), map.data(), 0, ioidp);
+}
+
+int PIOc_freedecomp(int iosysid, int ioid) {
+    return on_system("PIOc_freedecomp", iosysid, [&](Iosystem&) {
+        decomposition(ioid);
+        remove_decomposition(ioid);
+    });
+}
+
+int PIOc_get_local_array_size(int ioid) {
+    int size = 0;
+    attempt("PIOc_get_local_array_size", nullptr, "",
+            [&] { size = static_cast<int>(decomposition(ioid).grid->map().size()); });
+    return size;
+}
+
+// ---- distributed arrays -------------------------------------------------------------------------
+
+int PIOc_setframe(int ncid, int varid, int frame) {
+    return on_file("PIOc_setframe", ncid,
+                   [&](File& file) { file.table().variable(varid).frame = frame; });
+}
+
+int PIOc_advanceframe(int ncid, int varid) {
+    return on_file("PIOc_advanceframe", ncid,
+                   [&](File& file) { file.table().variable(varid).frame++; });
+}
+
+int PIOc_write_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array, void*) {
+    return on_file("PIOc_write_darray", ncid, [&](File& file) {
+        const Decomposition& d = decomposition(ioid);
+        file.write_darray(varid, *d.grid, d.type, array, arraylen,
+                          file.table().variable(varid).frame);
+    });
+}
+
+int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PIO_Offset arraylen,
+                            void* array, const int* frame, void**, bool flushtodisk) {
+    return on_file("PIOc_write_darray_multi", ncid, [&](File& file) {
+        need(varids, "varids");
+        const Decomposition& d = decomposition(ioid);
+        for (int v = 0; v < nvars; v++) {
+            const std::size_t bytes = static_cast<std::size_t>(v * arraylen) * size_of(d.type);
+            file.write_darray(varids[v], *d.grid, d.type,
+                              array == nullptr ? nullptr : static_cast<char*>(array) + bytes,
+                              arraylen, frame != nullptr ? frame[v]
+                                                         : file.table().variable(varids[v]).frame);
+        }
+        if (flushtodisk) file.sync();
+    });
+}
+
+int PIOc_read_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array) {
+    return on_file("PIOc_read_darray", ncid, [&](File& file) {
+        const Decomposition& d = decomposition(ioid);
+        file.read_darray(varid, *d.grid, d.type, array, arraylen,
+                         file.table().variable(varid).frame);
+    });
+}
+
+namespace {
+
+// An array of the map's length, of another type than the decomposition's.
+int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset record, nc_type type,
+               const void* data) {
+    return on_file(call, ncid, [&](File& file) {
+        const Decomposition& d = decomposition(ioid);
+        file.write_darray(varid, *d.grid, type == NC_NAT ? file.table().variable(varid).type : type,
+                          data, d.grid->map().size(), static_cast<int>(record));
+    });
+}
+
+int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset record, nc_type type,
+               void* data) {
+    return on_file(call, ncid, [&](File& file) {
+        const Decomposition& d = decomposition(ioid);
+        file.read_darray(varid, *d.grid, type == NC_NAT ? file.table().variable(varid).type : type,
+                         data, d.grid->map().size(), static_cast<int>(record));
+    });
+}
+
+}  // namespace
+
+#define THALWEG_PIO_VARD(suffix, ctype, nctype)                                                    \
+    int PIOc_put_vard##suffix(int ncid, int varid, int decompid, const PIO_Offset recnum,          \
+                              const ctype* op) {                                                   \
+        return put_record("PIOc_put_vard" #suffix, ncid, varid, decompid, recnum, nctype, op);     \
+    }                                                                                              \
+    int PIOc_get_vard##suffix(int ncid, int varid, int decompid, const PIO_Offset recnum,          \
+                              ctype* buf) {                                                        \
+        return get_record("PIOc_get_vard" #suffix, ncid, varid, decompid, recnum, nctype, buf);    \
+    }
+THALWEG_PIO_VARD(, void, NC_NAT)
+THALWEG_PIO_VARD(_text, char, NC_CHAR)
+THALWEG_PIO_VARD(_schar, signed char, NC_BYTE)
+THALWEG_PIO_VARD(_short, short, NC_SHORT)
+THALWEG_PIO_VARD(_int, int, NC_INT)
+THALWEG_PIO_VARD(_long, long, NC_INT64)
+THALWEG_PIO_VARD(_float, float, NC_FLOAT)
+THALWEG_PIO_VARD(_double, double, NC_DOUBLE)
+THALWEG_PIO_VARD(_uchar, unsigned char, NC_UBYTE)
+THALWEG_PIO_VARD(_ushort, unsigned short, NC_USHORT)
+THALWEG_PIO_VARD(_uint, unsigned int, NC_UINT)
+THALWEG_PIO_VARD(_longlong, long long, NC_INT64)
+THALWEG_PIO_VARD(_ulonglong, unsigned long long, NC_UINT64)

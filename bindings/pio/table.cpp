@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "error.hpp"
+#include "types.hpp"
+
+namespace thalweg::pio {
+
+Dimension& Table::dimension(int dimid) {
+    if (dimid < 0 || static_cast<std::size_t>(dimid) >= dimensions.size())
+        throw Error{NC_EBADDIM, "there is no dimension with the id " + std::to_string(dimid)};
+    return dimensions[static_cast<std::size_t>(dimid)];
+}
+
+Variable& Table::variable(int varid) {
+    if (varid < 0 || static_cast<std::size_t>(varid) >= variables.size())
+        throw Error{NC_ENOTVAR, "there is no variable with the id " + std::to_string(varid)};
+    return variables[static_cast<std::size_t>(varid)];
+}
+
+std::vector<Attribute>& Table::attributes_of(int varid) {
+    return varid == NC_GLOBAL ? attributes : variable(varid).attributes;
+}
+
+Attribute& Table::attribute(int varid, const std::string& name) {
+    for (Attribute& attribute : attributes_of(varid))
+        if (attribute.name == name) return attribute;
+    throw Error{NC_ENOTATT, "there is no attribute " + name +
+                                (varid == NC_GLOBAL ? "" : " of " + variable(varid).name)};
+}
+
+int Table::find_dimension(const std::string& name) const {
+    for (std::size_t i = 0; i < dimensions.size(); i++)
+        if (dimensions[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+int Table::find_variable(const std::string& name) const {
+    for (std::size_t i = 0; i < variables.size(); i++)
+        if (variables[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+int Table::unlimited() const {
+    for (std::size_t i = 0; i < dimensions.size(); i++)
+        if (dimensions[i].unlimited) return static_cast<int>(i);
+    return -1;
+}
+
+Index Table::length(int dimid) const {
+    const Dimension& dimension = dimensions[static_cast<std::size_t>(dimid)];
+    return dimension.unlimited ? records : dimension.length;
+}
+
+bool Table::is_record(const Variable& variable) const {
+    return !variable.dims.empty() &&
+           dimensions[static_cast<std::size_t>(variable.dims.front())].unlimited;
+}
+
+std::vector<Index> Table::lengths(const Variable& variable) const {
+    std::vector<Index> result;
+    for (const int dimid : variable.dims) result.push_back(length(dimid));
+    return result;
+}
+
+std::vector<std::string> Table::names(const Variable& variable) const {
+    std::vector<std::string> result;
+    for (const int dimid : variable.dims)
+        result.push_back(dimensions[static_cast<std::size_t>(dimid)].name);
+    return result;
+}
+
+std::string Table::fill_of(const Variable& variable) {
+    for (const Attribute& attribute : variable.attributes)
+        if (attribute.name == fill_attribute && attribute.type == variable.type && attribute.n == 1)
+            return attribute.bytes;
+    return default_fill(variable.type);
+}
+
+void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
+    for (Attribute& old : attributes)
+        if (old.name == attribute.name) {
+            old = std::move(attribute);
+            return;
+        }
+    attributes.push_back(std::move(attribute));
+}
+
+void check_name(const std::string& name) {
+    if (name.empty() || name.find('/') != std::string::npos)
+        throw Error{NC_EBADNAME, "'" + name + "' is not a name"};
+    if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};
+}
+
+}  // namespace thalweg::pio

@@ -1,0 +1,85 @@
+// The definitions of a file, as every rank knows them: inquiries are answered from here.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <netcdf.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "map.hpp"
+
+namespace thalweg::pio {
+
+inline constexpr const char* fill_attribute = "_FillValue";
+
+struct Attribute {
+    std::string name;
+    nc_type type = NC_CHAR;
+    Index n = 0;
+    std::string bytes;  // n values, in memory
+};
+
+struct Dimension {
+    std::string name;
+    Index length = 0;  // of the record dimension: see Table::records
+    bool unlimited = false;
+};
+
+// How a variable is stored in a netCDF-4 file.
+struct Storage {
+    int layout = -1;  // NC_CONTIGUOUS, NC_CHUNKED or, if not chosen, -1
+    std::vector<std::size_t> chunks;
+    int shuffle = 0, deflate = 0, level = 0;
+    bool zstandard = false;
+    int zstandard_level = 0;
+    int quantize = 0, digits = 0;
+    int endian = NC_ENDIAN_NATIVE;
+    bool no_fill = false;
+
+    bool plain() const { return layout != NC_CHUNKED && deflate == 0 && shuffle == 0 && !zstandard; }
+};
+
+struct Variable {
+    std::string name;
+    nc_type type = NC_DOUBLE;
+    std::vector<int> dims;
+    std::vector<Attribute> attributes;
+    Storage storage;
+    int frame = -1;
+};
+
+struct Table {
+    std::vector<Dimension> dimensions;
+    std::vector<Variable> variables;
+    std::vector<Attribute> attributes;
+    Index records = 0;
+
+    // Throw NC_EBADDIM, NC_ENOTVAR, NC_ENOTATT; varid may be NC_GLOBAL for attributes.
+    Dimension& dimension(int dimid);
+    Variable& variable(int varid);
+    std::vector<Attribute>& attributes_of(int varid);
+    Attribute& attribute(int varid, const std::string& name);
+
+    int find_dimension(const std::string& name) const;  // -1: none
+    int find_variable(const std::string& name) const;
+    int unlimited() const;  // the record dimension, -1: none
+    Index length(int dimid) const;
+
+    bool is_record(const Variable& variable) const;
+    std::vector<Index> lengths(const Variable& variable) const;
+    std::vector<std::string> names(const Variable& variable) const;
+
+    // Of the variable's type: _FillValue, or netCDF's default.
+    static std::string fill_of(const Variable& variable);
+};
+
+// Replaces or adds.
+void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
+
+// Throws NC_EBADNAME, NC_EMAXNAME.
+void check_name(const std::string& name);
+
+}  // namespace thalweg::pio

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "types.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace thalweg::pio {
+
+namespace {
+
+// Calls with a value of the type's C type; false if it is no numeric type.
+template <class Action>
+bool with_type(nc_type type, Action action) {
+    switch (type) {
+        case NC_BYTE: action(static_cast<signed char>(NC_FILL_BYTE)); return true;
+        case NC_SHORT: action(static_cast<short>(NC_FILL_SHORT)); return true;
+        case NC_INT: action(static_cast<int>(NC_FILL_INT)); return true;
+        case NC_FLOAT: action(static_cast<float>(NC_FILL_FLOAT)); return true;
+        case NC_DOUBLE: action(static_cast<double>(NC_FILL_DOUBLE)); return true;
+        case NC_UBYTE: action(static_cast<unsigned char>(NC_FILL_UBYTE)); return true;
+        case NC_USHORT: action(static_cast<unsigned short>(NC_FILL_USHORT)); return true;
+        case NC_UINT: action(static_cast<unsigned int>(NC_FILL_UINT)); return true;
+        case NC_INT64: action(static_cast<long long>(NC_FILL_INT64)); return true;
+        case NC_UINT64: action(static_cast<unsigned long long>(NC_FILL_UINT64)); return true;
+        default: return false;
+    }
+}
+
+template <class To, class From>
+bool fits(From value) {
+    if constexpr (std::is_same_v<To, double>)
+        return true;
+    else if constexpr (std::is_same_v<To, float>) {
+        if constexpr (std::is_same_v<From, double>)
+            return !std::isfinite(value) ||
+                   std::fabs(value) <= static_cast<double>(std::numeric_limits<float>::max());
+        else
+            return true;
+    } else if constexpr (std::is_floating_point_v<From>) {
+        // The limits as powers of two, which floating point holds exactly.
+        const double whole = std::trunc(static_cast<double>(value));
+        const double above = std::ldexp(1.0, std::numeric_limits<To>::digits);
+        const double below = std::is_signed_v<To> ? -above : 0.0;
+        return whole >= below && whole < above;  // false for NaN
+    } else {
+        if constexpr (std::is_signed_v<From>) {
+            if (value < 0) {
+                if constexpr (!std::is_signed_v<To>)
+                    return false;
+                else
+                    return static_cast<long long>(value) >=
+                           static_cast<long long>(std::numeric_limits<To>::min());
+            }
+        }
+        return static_cast<unsigned long long>(value) <=
+               static_cast<unsigned long long>(std::numeric_limits<To>::max());
+    }
+}
+
+}  // namespace
+
+std::size_t size_of(nc_type type) {
+    if (type == NC_CHAR) return 1;
+    std::size_t size = 0;
+    with_type(type, [&](auto fill) { size = sizeof fill; });
+    return size;
+}
+
+std::string default_fill(nc_type type) {
+    std::string bytes(type == NC_CHAR ? 1 : 0, NC_FILL_CHAR);
+    with_type(type, [&](auto fill) {
+        bytes.resize(sizeof fill);
+        std::memcpy(bytes.data(), &fill, sizeof fill);
+    });
+    return bytes;
+}
+
+bool always_fits(nc_type from, nc_type to) {
+    if (from == to || to == NC_DOUBLE || (to == NC_FLOAT && from != NC_DOUBLE)) return true;
+    bool result = false;
+    with_type(from, [&](auto a) {
+        with_type(to, [&](auto b) {
+            using From = decltype(a);
+            using To = decltype(b);
+            if constexpr (std::is_integral_v<From>)
+                result = fits<To>(std::numeric_limits<From>::min()) &&
+                         fits<To>(std::numeric_limits<From>::max());
+        });
+    });
+    return result;
+}
+
+int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n) {
+    if (size_of(from) == 0 || size_of(to) == 0) return NC_EBADTYPE;
+    if (n == 0) return NC_NOERR;
+    if (from == to) {
+        std::memcpy(target, source, static_cast<std::size_t>(n) * size_of(from));
+        return NC_NOERR;
+    }
+    if (from == NC_CHAR || to == NC_CHAR) return NC_ECHAR;
+    int code = NC_NOERR;
+    with_type(from, [&](auto a) {
+        with_type(to, [&](auto fill) {
+            using From = decltype(a);
+            using To = decltype(fill);
+            const auto* const in = static_cast<const From*>(source);
+            auto* const out = static_cast<To*>(target);
+            for (std::int64_t i = 0; i < n; i++) {
+                const bool ok = fits<To>(in[i]);
+                out[i] = ok ? static_cast<To>(in[i]) : fill;
+                if (!ok) code = NC_ERANGE;
+            }
+        });
+    });
+    return code;
+}
+
+}  // namespace thalweg::pio
