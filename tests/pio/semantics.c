@@ -1,0 +1,511 @@
+/* What programs written for PIO rely on, one function each. The files are judged by netCDF-C.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "check.h"
+
+#include <math.h>
+#include <unistd.h>
+
+enum { NX = 12, NY = 5 };
+
+static int ios;
+static int pnetcdf = PIO_IOTYPE_PNETCDF, netcdf4 = PIO_IOTYPE_NETCDF4P;
+
+/* Rows dealt out to the ranks like cards, with a hole at the end. */
+static int dealt_rows(int type, int* length) {
+    PIO_Offset map[NX * NY + 1];
+    const int dims[] = {NY, NX};
+    int n = 0, ioid = 0;
+    for (int j = rank; j < NY; j += ranks)
+        for (int i = 0; i < NX; i++) map[n++] = j * NX + i + 1;
+    map[n++] = 0;
+    IS(PIOc_InitDecomp(ios, type, 2, dims, n, map, &ioid, NULL, NULL, NULL), 0);
+    *length = n;
+    return ioid;
+}
+
+static void fill_rows(double* data, double plus) {
+    int n = 0;
+    for (int j = rank; j < NY; j += ranks)
+        for (int i = 0; i < NX; i++) data[n++] = j * NX + i + plus;
+    data[n] = -1;
+}
+
+typedef struct {
+    int ncid, time, y, x, v;
+} file_t;
+
+static file_t new_file(const char* path, int iotype, int mode) {
+    file_t f = {0};
+    const char title[] = "a test";
+    OK(PIOc_createfile(ios, &f.ncid, &iotype, path, mode));
+    OK(PIOc_def_dim(f.ncid, "time", PIO_UNLIMITED, &f.time));
+    OK(PIOc_def_dim(f.ncid, "y", NY, &f.y));
+    OK(PIOc_def_dim(f.ncid, "x", NX, &f.x));
+    const int dims[] = {f.time, f.y, f.x};
+    OK(PIOc_def_var(f.ncid, "v", PIO_DOUBLE, 3, dims, &f.v));
+    OK(PIOc_put_att_text(f.ncid, f.v, "title", sizeof title - 1, title));
+    return f;
+}
+
+/* On one rank: is record r of v what fill_rows puts? */
+static void expect_record(const char* path, int r, double plus) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) return;
+    int ncid, varid;
+    double got[NY * NX];
+    const size_t start[] = {(size_t)r, 0, 0}, count[] = {1, NY, NX};
+    OK(nc_open(path, NC_NOWRITE, &ncid));
+    OK(nc_inq_varid(ncid, "v", &varid));
+    OK(nc_get_vara_double(ncid, varid, start, count, got));
+    for (int i = 0; i < NY * NX; i++)
+        if (got[i] != i + plus) {
+            CHECK(!"a value differs");
+            fprintf(stderr, "%s, record %d, element %d: %g\n", path, r, i, got[i]);
+            break;
+        }
+    OK(nc_close(ncid));
+}
+
+static void write_record(const file_t* f, int ioid, int length, int frame, double plus) {
+    double data[NX * NY + 1];
+    fill_rows(data, plus);
+    OK(PIOc_setframe(f->ncid, f->v, frame));
+    OK(PIOc_write_darray(f->ncid, f->v, ioid, length, data, NULL));
+    for (int i = 0; i < length; i++) data[i] = NAN; /* the array is the program's again */
+}
+
+static void frames_in_any_order(int iotype, const char* path) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length);
+    file_t f = new_file(path, iotype, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 2, 200);
+    write_record(&f, ioid, length, 0, 0);
+    write_record(&f, ioid, length, 1, 100);
+    PIO_Offset n = 0;
+    OK(PIOc_inq_dimlen(f.ncid, f.time, &n));
+    CHECK(n == 3);
+    OK(PIOc_freedecomp(ios, ioid));
+    OK(PIOc_closefile(f.ncid));
+    IS(PIOc_File_is_Open(f.ncid), 0);
+    CHECK(access(path, R_OK) == 0); /* on every rank, as models ask */
+    for (int r = 0; r < 3; r++) expect_record(path, r, 100 * r);
+}
+
+static void read_back_in_the_same_handle(int iotype) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length);
+    file_t f = new_file("same.nc", iotype, PIO_64BIT_OFFSET);
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 0, 7);
+    OK(PIOc_sync(f.ncid));
+    double got[NX * NY + 1], want[NX * NY + 1];
+    fill_rows(want, 7);
+    for (int i = 0; i < length; i++) got[i] = 0;
+    OK(PIOc_read_darray(f.ncid, f.v, ioid, length, got));
+    for (int i = 0; i < length - 1; i++) CHECK(got[i] == want[i]);
+    CHECK(got[length - 1] == 0); /* a hole is left alone */
+    write_record(&f, ioid, length, 1, 8);
+    const PIO_Offset index[] = {1, NY - 1, NX - 1};
+    double one = 0;
+    OK(PIOc_get_var1_double(f.ncid, f.v, index, &one));
+    CHECK(one == NX * NY - 1 + 8);
+    OK(PIOc_freedecomp(ios, ioid));
+    OK(PIOc_closefile(f.ncid));
+}
+
+static void decomposition_type_converts(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), id = 0, ncid, v, dims[2];
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "convert.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "y", NY, &dims[0]));
+    OK(PIOc_def_dim(ncid, "x", NX, &dims[1]));
+    OK(PIOc_def_var(ncid, "v", PIO_SHORT, 2, dims, &v));
+    OK(PIOc_enddef(ncid));
+    double data[NX * NY + 1];
+    fill_rows(data, 0.25);
+    OK(PIOc_write_darray(ncid, v, ioid, length, data, NULL));
+    OK(PIOc_closefile(ncid));
+    OK(PIOc_openfile(ios, &id, &netcdf4, "convert.nc", PIO_NOWRITE)); /* the iotype does not matter */
+    int ints[NX * NY];
+    OK(PIOc_get_var_int(id, 0, ints));
+    for (int i = 0; i < NX * NY; i++) CHECK(ints[i] == i);
+    OK(PIOc_closefile(id));
+    OK(PIOc_freedecomp(ios, ioid));
+}
+
+static void codes_are_those_of_netcdf(void) {
+    file_t f = new_file("codes.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    int id = 0, ncid = f.ncid, bad = 17, old = 0;
+    char text[PIO_MAX_NAME + 1];
+    IS(PIOc_inq_varid(ncid, "none", &id), NC_ENOTVAR);
+    IS(PIOc_inq_dimid(ncid, "none", &id), NC_EBADDIM);
+    IS(PIOc_inq_att(ncid, f.v, "none", NULL, NULL), NC_ENOTATT);
+    IS(PIOc_inq_varname(ncid, 12, text), NC_ENOTVAR);
+    IS(PIOc_def_dim(ncid, "x", 3, &id), NC_ENAMEINUSE);
+    IS(PIOc_def_dim(ncid, "second", PIO_UNLIMITED, &id), NC_EUNLIMIT);
+    IS(PIOc_def_var(ncid, "v", PIO_INT, 0, NULL, &id), NC_ENAMEINUSE);
+    IS(PIOc_def_var(ncid, "w", 77, 0, NULL, &id), NC_EBADTYPE);
+    IS(PIOc_def_var(ncid, "w", PIO_INT64, 0, NULL, &id), NC_EBADTYPE);
+    IS(PIOc_def_var(ncid, "", PIO_INT, 0, NULL, &id), NC_EBADNAME);
+    const int back[] = {f.x, f.time};
+    IS(PIOc_def_var(ncid, "w", PIO_INT, 2, back, &id), NC_EUNLIMPOS);
+    IS(PIOc_redef(ncid), NC_EINDEFINE);
+    IS(PIOc_sync(ncid), NC_EINDEFINE);
+    OK(PIOc_enddef(ncid));
+    IS(PIOc_enddef(ncid), NC_ENOTINDEFINE);
+    IS(PIOc_def_dim(ncid, "late", 3, &id), NC_ENOTINDEFINE);
+    IS(PIOc_put_att_text(ncid, f.v, "title", 30, "a title longer than it was....."), NC_ENOTINDEFINE);
+    OK(PIOc_put_att_text(ncid, f.v, "title", 5, "short"));
+    const PIO_Offset start[] = {0, 3, 0}, count[] = {1, 3, NX};
+    double data[NY * NX] = {0};
+    IS(PIOc_put_vara_double(ncid, f.v, start, count, data), NC_EEDGE);
+    IS(PIOc_get_vara_double(ncid, f.v, start, count, data), NC_EINVALCOORDS);
+    IS(PIOc_put_vara_text(ncid, f.v, start, count, "text"), NC_ECHAR);
+    IS(PIOc_set_fill(ncid, PIO_FILL, &old), 0);
+    IS(old, PIO_NOFILL);
+    IS(PIOc_set_fill(ncid, PIO_NOFILL, &old), 0);
+    IS(old, PIO_FILL);
+    OK(PIOc_closefile(ncid));
+    IS(PIOc_closefile(ncid), NC_EBADID);
+    IS(PIOc_createfile(ios, &id, &pnetcdf, "codes.nc", PIO_NOCLOBBER), NC_EEXIST);
+    IS(PIOc_createfile(ios, &id, &bad, "bad.nc", PIO_CLOBBER), PIO_EBADIOTYPE);
+    CHECK(PIOc_createfile(ios, &id, &pnetcdf, "/no/such/folder/x.nc", PIO_CLOBBER) != 0);
+    OK(PIOc_openfile(ios, &id, &pnetcdf, "codes.nc", PIO_NOWRITE));
+    IS(PIOc_redef(id), NC_EPERM);
+    IS(PIOc_put_att_text(id, f.v, "title", 5, "other"), NC_EPERM);
+    IS(PIOc_put_vara_double(id, f.v, start, count, data), NC_EPERM);
+    OK(PIOc_get_att_text(id, f.v, "title", text));
+    CHECK(strncmp(text, "short", 5) == 0);
+    OK(PIOc_closefile(id));
+    IS(PIOc_openfile(ios, &id, &pnetcdf, "missing.nc", PIO_NOWRITE), 2);
+    if (rank == 0) fclose(fopen("empty.nc", "w"));
+    MPI_Barrier(MPI_COMM_WORLD);
+    IS(PIOc_openfile(ios, &id, &pnetcdf, "empty.nc", PIO_NOWRITE), NC_ENOTNC);
+    OK(PIOc_strerror(NC_ENOTVAR, text));
+    CHECK(strcmp(text, nc_strerror(NC_ENOTVAR)) == 0);
+    OK(PIOc_deletefile(ios, "codes.nc"));
+    CHECK(PIOc_deletefile(ios, "codes.nc") != 0);
+}
+
+static void handlers_belong_to_the_iosystem(void) {
+    int old = 0, length;
+    OK(PIOc_set_iosystem_error_handling(ios, PIO_BCAST_ERROR, &old));
+    IS(old, PIO_RETURN_ERROR);
+    file_t f = new_file("handler.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    IS(PIOc_Set_File_Error_Handling(f.ncid, PIO_RETURN_ERROR), PIO_BCAST_ERROR);
+    IS(PIOc_Set_IOSystem_Error_Handling(ios, PIO_RETURN_ERROR), PIO_RETURN_ERROR);
+    OK(PIOc_closefile(f.ncid));
+    IS(PIOc_get_local_array_size(dealt_rows(PIO_INT, &length)), length);
+}
+
+static void wrong_maps(void) {
+    const int dims[] = {NY, NX};
+    PIO_Offset map[] = {rank == ranks - 1 ? NX * NY + 1 : rank + 1};
+    int ioid = 0;
+    IS(PIOc_InitDecomp(ios, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
+    map[0] = -1;
+    IS(PIOc_InitDecomp(ios, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
+    const int none[] = {NY, 0};
+    IS(PIOc_InitDecomp(ios, PIO_INT, 2, none, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
+    IS(PIOc_InitDecomp(ios, 99, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADTYPE);
+    IS(PIOc_freedecomp(ios, 12), NC_EBADID);
+    IS(PIOc_InitDecomp(12, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADID);
+}
+
+/* Reading may have elements twice, writing not. */
+static void duplicates(void) {
+    const int dims[] = {NY, NX};
+    PIO_Offset map[] = {1, 2, 1};
+    int ioid = 0, length, whole = dealt_rows(PIO_DOUBLE, &length);
+    OK(PIOc_InitDecomp_ReadOnly(ios, PIO_DOUBLE, 2, dims, 3, map, &ioid, NULL, NULL, NULL));
+    file_t f = new_file("twice.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    double data[3] = {1, 2, 3};
+    OK(PIOc_setframe(f.ncid, f.v, 0));
+    IS(PIOc_write_darray(f.ncid, f.v, ioid, 3, data, NULL), NC_EINVAL);
+    IS(PIOc_write_darray(f.ncid, f.v, whole, length - 1, data, NULL), NC_EINVAL);
+    CHECK(PIOc_sync(f.ncid) == NC_EINVAL); /* all hear of what some rank was told */
+    write_record(&f, whole, length, 0, 0);
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "twice.nc", PIO_NOWRITE));
+    OK(PIOc_read_darray(f.ncid, f.v, ioid, 3, data));
+    CHECK(data[0] == 0 && data[1] == 1 && data[2] == 0);
+    IS(PIOc_read_darray(f.ncid, f.v, ioid, 2, data), NC_EINVAL);
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_freedecomp(ios, ioid));
+}
+
+static void values_of_the_root_count(void) {
+    file_t f = new_file("root.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    char text[20];
+    int number = 40 + rank, s, n = 0;
+    snprintf(text, sizeof text, "rank %d%s", rank, rank == 0 ? "" : " and more");
+    OK(PIOc_put_att_text(f.ncid, NC_GLOBAL, "history", (PIO_Offset)strlen(text), text));
+    OK(PIOc_def_var(f.ncid, "s", PIO_INT, 0, NULL, &s));
+    char got[40] = "";
+    PIO_Offset len = 0;
+    OK(PIOc_inq_attlen(f.ncid, NC_GLOBAL, "history", &len));
+    OK(PIOc_get_att_text(f.ncid, NC_GLOBAL, "history", got));
+    CHECK(len == 6 && strncmp(got, "rank 0", 6) == 0);
+    OK(PIOc_enddef(f.ncid));
+    OK(PIOc_put_var_int(f.ncid, s, &number));
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "root.nc", PIO_NOWRITE));
+    OK(PIOc_get_var_int(f.ncid, s, &n));
+    IS(n, 40);
+    OK(PIOc_closefile(f.ncid));
+}
+
+static void existing_files(int iotype, const char* path) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), w = 0, n = 0;
+    file_t f = new_file(path, iotype, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 0, 0);
+    write_record(&f, ioid, length, 1, 10);
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, path, PIO_WRITE));
+    OK(PIOc_inq_varid(f.ncid, "v", &f.v));
+    PIO_Offset records = 0;
+    OK(PIOc_inq_dimlen(f.ncid, f.time, &records));
+    CHECK(records == 2);
+    write_record(&f, ioid, length, 2, 20);
+    OK(PIOc_redef(f.ncid));
+    const int dims[] = {f.y, f.x};
+    OK(PIOc_def_var(f.ncid, "w", PIO_INT, 2, dims, &w));
+    OK(PIOc_put_att_text(f.ncid, w, "units", 5, "bytes"));
+    OK(PIOc_enddef(f.ncid));
+    int ints[NX * NY];
+    for (int i = 0; i < NX * NY; i++) ints[i] = 5 * i;
+    OK(PIOc_put_var_int(f.ncid, w, ints));
+    write_record(&f, ioid, length, 1, 11);
+    OK(PIOc_redef(f.ncid));
+    OK(PIOc_put_att_text(f.ncid, NC_GLOBAL, "added", 5, "later"));
+    OK(PIOc_del_att(f.ncid, f.v, "title"));
+    OK(PIOc_rename_var(f.ncid, w, "renamed"));
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 3, 30);
+    OK(PIOc_closefile(f.ncid));
+    expect_record(path, 0, 0);
+    expect_record(path, 1, 11);
+    expect_record(path, 2, 20);
+    expect_record(path, 3, 30);
+    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, path, PIO_NOWRITE));
+    OK(PIOc_inq_varid(f.ncid, "renamed", &w));
+    OK(PIOc_get_var_int(f.ncid, w, ints));
+    for (int i = 0; i < NX * NY; i++) CHECK(ints[i] == 5 * i);
+    char got[6] = "";
+    OK(PIOc_get_att_text(f.ncid, w, "units", got));
+    CHECK(strcmp(got, "bytes") == 0);
+    OK(PIOc_get_att_text(f.ncid, NC_GLOBAL, "added", got));
+    CHECK(strcmp(got, "later") == 0);
+    OK(PIOc_inq_varnatts(f.ncid, f.v, &n));
+    IS(n, 0);
+    OK(PIOc_closefile(f.ncid));
+}
+
+static void redef_before_and_after_data(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), extra = 0;
+    file_t f = new_file("redef.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    OK(PIOc_redef(f.ncid));
+    OK(PIOc_def_var(f.ncid, "early", PIO_INT, 1, &f.x, &extra));
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 0, 1);
+    OK(PIOc_redef(f.ncid));
+    OK(PIOc_put_att_text(f.ncid, NC_GLOBAL, "cmeps", 3, "yes"));
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 1, 2);
+    OK(PIOc_redef(f.ncid));
+    OK(PIOc_def_var(f.ncid, "late", PIO_INT, 1, &f.time, &extra));
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 2, 3);
+    const int days[] = {1, 2, 3};
+    OK(PIOc_put_var_int(f.ncid, extra, days));
+    OK(PIOc_closefile(f.ncid));
+    for (int r = 0; r < 3; r++) expect_record("redef.nc", r, r + 1);
+    if (rank != 0) return;
+    int ncid, got[3];
+    OK(nc_open("redef.nc", NC_NOWRITE, &ncid));
+    OK(nc_get_var_int(ncid, extra, got));
+    CHECK(got[0] == 1 && got[2] == 3);
+    OK(nc_close(ncid));
+}
+
+static void fixed_time(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "time", 3, &dims[0]));
+    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
+    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
+    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
+    OK(PIOc_enddef(ncid));
+    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
+    write_record(&f, ioid, length, 2, 2);
+    write_record(&f, ioid, length, 0, 0);
+    write_record(&f, ioid, length, 1, 1);
+    double data[NX * NY + 1], want[NX * NY + 1];
+    OK(PIOc_setframe(ncid, v, 3));
+    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
+    OK(PIOc_closefile(ncid));
+    for (int r = 0; r < 3; r++) expect_record("fixed.nc", r, r);
+    OK(PIOc_openfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_NOWRITE));
+    OK(PIOc_setframe(ncid, v, 1));
+    OK(PIOc_advanceframe(ncid, v));
+    fill_rows(want, 2);
+    OK(PIOc_read_darray(ncid, v, ioid, length, data));
+    for (int i = 0; i < length - 1; i++) CHECK(data[i] == want[i]);
+    OK(PIOc_closefile(ncid));
+}
+
+static void wrong_shapes_that_fit(void) {
+    const int dims[] = {NX, NY};
+    PIO_Offset map[NX * NY];
+    int ioid = 0, n = 0;
+    for (int i = rank; i < NX * NY; i += ranks) map[n++] = i + 1;
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, n, map, &ioid, NULL, NULL, NULL));
+    file_t f = new_file("shapes.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    double data[NX * NY] = {0};
+    OK(PIOc_setframe(f.ncid, f.v, 0));
+    IS(PIOc_write_darray(f.ncid, f.v, ioid, n, data, NULL), NC_EINVAL);
+    OK(PIOc_setframe(f.ncid, f.v, -1));
+    int length, right = dealt_rows(PIO_DOUBLE, &length);
+    double rows[NX * NY + 1];
+    IS(PIOc_write_darray(f.ncid, f.v, right, length, rows, NULL), NC_EINVAL); /* no frame */
+    OK(PIOc_closefile(f.ncid));
+}
+
+static void deflate(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), shuffle, on, level, storage;
+    file_t f = new_file("deflate.nc", PIO_IOTYPE_NETCDF4P, PIO_CLOBBER);
+    const PIO_Offset chunks[] = {1, NY, NX};
+    OK(PIOc_def_var_deflate(f.ncid, f.v, 1, 1, 4));
+    OK(PIOc_def_var_chunking(f.ncid, f.v, NC_CHUNKED, chunks));
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 0, 0);
+    write_record(&f, ioid, length, 1, 1);
+    OK(PIOc_closefile(f.ncid));
+    expect_record("deflate.nc", 0, 0);
+    expect_record("deflate.nc", 1, 1);
+    OK(PIOc_openfile(ios, &f.ncid, &netcdf4, "deflate.nc", PIO_NOWRITE));
+    PIO_Offset got[3] = {0};
+    OK(PIOc_inq_var_deflate(f.ncid, f.v, &shuffle, &on, &level));
+    OK(PIOc_inq_var_chunking(f.ncid, f.v, &storage, got));
+    CHECK(shuffle == 1 && on == 1 && level == 4 && storage == NC_CHUNKED && got[1] == NY);
+    OK(PIOc_closefile(f.ncid));
+    f = new_file("classic.nc", PIO_IOTYPE_NETCDF, PIO_CLOBBER);
+    IS(PIOc_def_var_deflate(f.ncid, f.v, 1, 1, 4), NC_ENOTNC4);
+    OK(PIOc_closefile(f.ncid));
+}
+
+static void fills(void) {
+    file_t f = new_file("fill.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    const double fill = -9;
+    double got = 0;
+    int no_fill = 1, ioid = 0;
+    OK(PIOc_inq_var_fill(f.ncid, f.v, &no_fill, &got));
+    CHECK(got == NC_FILL_DOUBLE);
+    OK(PIOc_put_att_double(f.ncid, f.v, "_FillValue", PIO_DOUBLE, 1, &fill));
+    OK(PIOc_inq_var_fill(f.ncid, f.v, &no_fill, &got));
+    CHECK(got == -9 && no_fill == 0);
+    OK(PIOc_enddef(f.ncid));
+    const int dims[] = {NY, NX};
+    const PIO_Offset map[] = {rank + 1};
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, 1, map, &ioid, NULL, NULL, NULL));
+    double mine = rank;
+    OK(PIOc_setframe(f.ncid, f.v, 0));
+    OK(PIOc_write_darray(f.ncid, f.v, ioid, 1, &mine, (void*)&fill));
+    OK(PIOc_closefile(f.ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) return;
+    int ncid;
+    double all[NY * NX];
+    OK(nc_open("fill.nc", NC_NOWRITE, &ncid));
+    OK(nc_get_var_double(ncid, f.v, all));
+    for (int i = 0; i < NY * NX; i++) CHECK(all[i] == (i < ranks ? i : -9));
+    OK(nc_close(ncid));
+}
+
+static void sections(int iotype) {
+    file_t f = new_file("sections.nc", iotype, PIO_CLOBBER);
+    int text, date;
+    OK(PIOc_def_dim(f.ncid, "chars", 8, &text));
+    const int dims[] = {f.time, text};
+    OK(PIOc_def_var(f.ncid, "date", PIO_CHAR, 2, dims, &date));
+    OK(PIOc_enddef(f.ncid));
+    double data[2 * NY * NX], got[2 * NY * NX];
+    for (int i = 0; i < 2 * NY * NX; i++) data[i] = i;
+    const PIO_Offset start[] = {0, 0, 0}, count[] = {2, NY, NX};
+    OK(PIOc_put_vara_double(f.ncid, f.v, start, count, data));
+    const PIO_Offset row[] = {1, 0}, chars[] = {1, 8};
+    OK(PIOc_put_vara_text(f.ncid, date, row, chars, "01/02/03"));
+    const PIO_Offset point[] = {1, 2, 3};
+    const float special = 0.5F;
+    OK(PIOc_put_var1_float(f.ncid, f.v, point, &special));
+    data[NY * NX + 2 * NX + 3] = 0.5;
+    const PIO_Offset from[] = {0, 1, 1}, n[] = {2, 2, 4}, step[] = {1, 2, 3};
+    const double ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    OK(PIOc_put_vars_double(f.ncid, f.v, from, n, step, ones));
+    for (int t = 0; t < 2; t++)
+        for (int j = 1; j < 4; j += 2)
+            for (int i = 1; i < 11; i += 3) data[(t * NY + j) * NX + i] = 1;
+    OK(PIOc_get_var_double(f.ncid, f.v, got));
+    CHECK(memcmp(data, got, sizeof data) == 0);
+    double some[16];
+    OK(PIOc_get_vars_double(f.ncid, f.v, from, n, step, some));
+    CHECK(memcmp(some, ones, sizeof some) == 0);
+    char string[9] = "";
+    OK(PIOc_get_vara_text(f.ncid, date, row, chars, string));
+    CHECK(strcmp(string, "01/02/03") == 0);
+    OK(PIOc_closefile(f.ncid));
+}
+
+/* CICE begins and ends an iosystem for each file. */
+static void iosystems_come_and_go(void) {
+    for (int i = 0; i < 20; i++) {
+        int id = 0, n = 0, r = -2;
+        OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, ranks, 1, 0, PIO_REARR_BOX, &id));
+        OK(PIOc_get_numiotasks(id, &n));
+        OK(PIOc_iotask_rank(id, &r));
+        CHECK(n == ranks && r == rank);
+        OK(PIOc_finalize(id));
+        OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
+        IS(PIOc_finalize(id), NC_EBADID);
+    }
+    int id = 0;
+    IS(PIOc_Init_Intracomm(MPI_COMM_WORLD, 0, 1, 0, PIO_REARR_BOX, &id), NC_EINVAL);
+    IS(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, ranks, PIO_REARR_BOX, &id), NC_EINVAL);
+    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 4, ranks - 1, PIO_REARR_SUBSET, &id));
+    OK(PIOc_finalize(id));
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
+    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, (ranks + 1) / 2, 2, 0, PIO_REARR_BOX, &ios));
+    frames_in_any_order(PIO_IOTYPE_PNETCDF, "frames.nc");
+    frames_in_any_order(PIO_IOTYPE_NETCDF4P, "frames4.nc");
+    read_back_in_the_same_handle(PIO_IOTYPE_NETCDF);
+    read_back_in_the_same_handle(PIO_IOTYPE_NETCDF4C);
+    decomposition_type_converts();
+    codes_are_those_of_netcdf();
+    handlers_belong_to_the_iosystem();
+    wrong_maps();
+    duplicates();
+    values_of_the_root_count();
+    existing_files(PIO_IOTYPE_PNETCDF, "exists.nc");
+    existing_files(PIO_IOTYPE_NETCDF4P, "exists4.nc");
+    redef_before_and_after_data();
+    fixed_time();
+    wrong_shapes_that_fit();
+    deflate();
+    fills();
+    sections(PIO_IOTYPE_PNETCDF);
+    sections(PIO_IOTYPE_NETCDF4P);
+    iosystems_come_and_go();
+    OK(PIOc_finalize(ios));
+    MPI_Finalize();
+    return failures == 0 ? 0 : 1;
+}
