@@ -495,6 +495,7 @@ void File::make_edits() {
     on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
     dirty_ = false;
     pending_ = 0;
+    puts_.clear();
     open_for_reading();
     variables_in_file_ = table_.variables.size();
 }
@@ -558,6 +559,7 @@ void File::sync() {
     if (state_ != State::writing) return;
     const int status = tw_sync(file_, 0);
     pending_ = 0;
+    puts_.clear();
     dirty_ = false;
     if (status != TW_ERANGE) check(status);  // which the put has told
     meet();

@@ -11,6 +11,7 @@
 
 #include <thalweg/thalweg.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -108,6 +109,12 @@ private:
     std::vector<std::pair<int, std::string>> fresh_;  // attributes put since they were agreed on
     std::size_t variables_in_file_ = 0;
     Index pending_ = 0;  // bytes put by some rank since the last step
+    // What was put of a variable since then: sections, or records by a decomposition.
+    struct Put {
+        bool section = false;
+        std::map<Index, const Grid*> records;
+    };
+    std::map<int, Put> puts_;
     Error late_;         // of a put on this rank, for all to know at the next meeting
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
@@ -125,6 +132,10 @@ private:
     void begin_writing();
     void begin_reading();
     void note(Index bytes);  // put by some rank
+    void end_step();
+    // Of what two ranks put in one step either may stand: what another rank may put again comes
+    // with the next step. grid NULL: a section, which the root puts.
+    void order(int varid, Index record, const Grid* grid);
     void meet();             // throws late errors on all
 
     std::vector<Place> places(const Variable& variable, Grid& grid, int frame, bool reading);

@@ -82,6 +82,26 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     return {};
 }
 
+void File::end_step() {
+    const int status = tw_end_step(file_);
+    pending_ = 0;
+    puts_.clear();
+    if (status != TW_ERANGE) check(status);  // which the put has told
+}
+
+void File::order(int varid, Index record, const Grid* grid) {
+    const Put& put = puts_[varid];
+    const auto same = put.records.find(record);
+    const bool conflict = grid == nullptr ? !put.records.empty()
+                                          : put.section || (same != put.records.end() &&
+                                                            same->second != grid);
+    if (conflict) end_step();
+    if (grid == nullptr)
+        puts_[varid].section = true;
+    else
+        puts_[varid].records[record] = grid;
+}
+
 void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n, int frame) {
     Variable& v = table_.variable(varid);
     begin_writing();
@@ -97,6 +117,8 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     else if (data == nullptr && grid.map().size() > 0)
         error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array is NULL"};
     for (const Place& place : all) {
+        if (state_ == State::writing)
+            order(varid, place.index.empty() ? place.record : place.index.front(), place.grid);
         try {
             if (state_ == State::serial)
                 put_serial(varid, place, type, error.code == 0 ? data : nullptr);
@@ -111,11 +133,7 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
         note(grid.most_held() * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
         const Index most = buffer_limit >= 0 ? std::min(buffer_limit, staging_limit())
                                              : staging_limit();
-        if (pending_ > most) {
-            const int status = tw_end_step(file_);
-            pending_ = 0;
-            if (status != TW_ERANGE) check(status);
-        }
+        if (pending_ > most) end_step();
     }
     if (error.code == 0) return;
     if (error.code != NC_ERANGE && late_.code == 0) late_ = error;
@@ -174,7 +192,7 @@ void File::put_serial(int varid, const Place& place, nc_type type, const void* d
     std::vector<std::string> names = table_.names(v);
     if (table_.is_record(v)) names.erase(names.begin());
     if (place.index.empty()) place.grid->named(names, false);
-    serial_->write(varid, start, count, dofs, values, Table::fill_of(v));
+    serial_->write(varid, start, count, dofs, values, Table::fill_of(v), place.grid->whole());
     if (code != NC_NOERR)
         throw Error{code, path_ + ": variable " + v.name + ": values do not fit its type"};
 }
@@ -285,6 +303,7 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
         serial_->put(varid, first, n, steps, type, data);
         return;
     }
+    order(varid, 0, nullptr);
     Error error;
     if (session_.rank() == root_) {
         const int status = put_boxes(v, first, n, stride, type, data);

@@ -67,11 +67,14 @@ std::shared_ptr<Grid> make_grid(Session& session, const Shape& shape, std::vecto
     MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_UNSIGNED, MPI_BAND, session.comm());
     Index most = map.size();
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, session.comm());
+    Index held = map.held();
+    MPI_Allreduce(MPI_IN_PLACE, &held, 1, MPI_INT64_T, MPI_SUM, session.comm());
+    const bool whole = held == volume(shape);
     int leading = 0;
     for (int k = 1; k < static_cast<int>(std::min<std::size_t>(shape.size(), 32)); k++)
         if ((all[1] >> static_cast<unsigned>(k) & 1U) != 0) leading = k;
     map.choose(all[0] != 0, leading);
-    return std::make_shared<Grid>(session, std::move(map), most);
+    return std::make_shared<Grid>(session, std::move(map), most, whole);
 }
 
 }  // namespace
@@ -93,8 +96,8 @@ std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, std::vector<
     return grid;
 }
 
-Grid::Grid(Session& session, Map map, Index most_held)
-    : session_(session), map_(std::move(map)), most_held_(most_held) {}
+Grid::Grid(Session& session, Map map, Index most_held, bool whole)
+    : session_(session), map_(std::move(map)), most_held_(most_held), whole_(whole) {}
 
 Grid::~Grid() {
     for (auto& known : named_) tw_free_decomposition(&known.second);

@@ -18,7 +18,7 @@ namespace thalweg::pio {
 
 class Grid {
 public:
-    Grid(Session& session, Map map, Index most_held);
+    Grid(Session& session, Map map, Index most_held, bool whole);
     ~Grid();
     Grid(const Grid&) = delete;
     Grid& operator=(const Grid&) = delete;
@@ -26,6 +26,8 @@ public:
     const Shape& shape() const { return map_.shape(); }
     const Map& map() const { return map_; }
     Index most_held() const { return most_held_; }  // by any rank, holes included
+
+    bool whole() const { return whole_; }  // all elements are held
 
     // The library's decomposition over dimensions of these names. For reading, elements may occur
     // more than once.
@@ -53,6 +55,7 @@ private:
     Session& session_;
     Map map_;
     Index most_held_;
+    bool whole_;
     std::map<std::pair<std::string, bool>, tw_decomposition> named_;
     std::map<Shape, std::shared_ptr<Grid>> reshaped_;
     std::vector<std::shared_ptr<Grid>> slices_;

@@ -130,9 +130,21 @@ void Serial::close() {
     });
 }
 
+// Whether the record is in the file.
+bool Serial::exists(int varid, const std::vector<Index>& start) const {
+    int dims[NC_MAX_VAR_DIMS] = {0};
+    check(nc_inq_vardimid(ncid_, varid, dims));
+    for (std::size_t d = 0; d < start.size(); d++) {
+        std::size_t length = 0;
+        check(nc_inq_dimlen(ncid_, dims[d], &length));
+        if (static_cast<std::size_t>(start[d]) >= length) return false;
+    }
+    return true;
+}
+
 void Serial::write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                    const std::vector<Index>& dofs, const std::string& values,
-                   const std::string& fill) {
+                   const std::string& fill, bool whole) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &ranks);
@@ -151,6 +163,8 @@ void Serial::write(int varid, const std::vector<Index>& start, const std::vector
     on_rank(comm_, root_, [&] {
         std::string slab;
         for (Index i = 0, all = volume(count); i < all; i++) slab += fill;
+        if (!whole && exists(varid, start))
+            check(nc_get_vara(ncid_, varid, sizes(start).data(), sizes(count).data(), slab.data()));
         const auto place = [&](const Index* at, const char* from, Index part) {
             for (Index i = 0; i < part; i++)
                 if (at[i] >= 0)

@@ -50,9 +50,11 @@ public:
     void sync();
     void close();
     // The part of each rank: dofs of the space that begins at start, and the values, of the
-    // variable's type. What no rank has gets the fill value.
+    // variable's type. What no rank has keeps its value, or gets the fill value in a new record;
+    // whole: there is nothing of the kind.
     void write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
-               const std::vector<Index>& dofs, const std::string& values, const std::string& fill);
+               const std::vector<Index>& dofs, const std::string& values, const std::string& fill,
+               bool whole);
     // The root's values.
     void put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
              const std::vector<Index>& stride, nc_type type, const void* values);
@@ -64,6 +66,7 @@ private:
     std::string path_;
 
     void check(int code) const;
+    bool exists(int varid, const std::vector<Index>& start) const;
 };
 
 }  // namespace thalweg::pio

@@ -1,0 +1,371 @@
+// Random files through PIO's interface against plain arrays, read by netCDF-C: formats, types,
+// decompositions, holes, halos, frames, sections; then read back by other decompositions.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: property SEED CASES
+#include <netcdf.h>
+#include <pio.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+int rank = 0, ranks = 1, ios = 0;
+long failures = 0;
+std::mt19937 common;  // the same numbers on every rank
+
+int pick(int below) { return static_cast<int>(common() % static_cast<unsigned>(below)); }
+
+void check(bool good, const std::string& what, long number) {
+    if (good) return;
+    if (failures++ < 5)
+        std::fprintf(stderr, "[rank %d] case %ld: %s\n", rank, number, what.c_str());
+}
+
+// The elements of each rank, in the order of memory; -1 is a hole.
+struct Parts {
+    std::vector<std::vector<PIO_Offset>> of;
+    const std::vector<PIO_Offset>& mine() const { return of[static_cast<std::size_t>(rank)]; }
+};
+
+long product(const std::vector<int>& dims) {
+    return std::accumulate(dims.begin(), dims.end(), 1L, std::multiplies<>());
+}
+
+// Slabs of the slowest dimension, with halos of holes or not.
+Parts slabs(const std::vector<int>& dims) {
+    Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
+    const long inner = product(dims) / dims[0];
+    const bool halo = pick(2) == 0;
+    for (int r = 0; r < ranks; r++) {
+        auto& map = parts.of[static_cast<std::size_t>(r)];
+        const int from = dims[0] * r / ranks, to = dims[0] * (r + 1) / ranks;
+        if (halo) map.insert(map.end(), static_cast<std::size_t>(inner), -1);
+        for (long i = from * inner; i < to * inner; i++) {
+            if (halo && i % dims.back() == 0) map.push_back(-1);
+            map.push_back(i);
+        }
+        if (halo) map.insert(map.end(), 2, -1);
+    }
+    return parts;
+}
+
+// Columns of the dimensions after the first, all of its levels.
+Parts columns(const std::vector<int>& dims) {
+    Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
+    const long inner = product(dims) / dims[0];
+    std::vector<int> owner(static_cast<std::size_t>(inner));
+    std::vector<std::vector<PIO_Offset>> lists(static_cast<std::size_t>(ranks));
+    std::vector<long> order(static_cast<std::size_t>(inner));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), common);
+    for (const long c : order) lists[static_cast<std::size_t>(pick(ranks))].push_back(c);
+    for (auto& list : lists)
+        if (pick(2) == 0) list.push_back(-1);
+    for (int r = 0; r < ranks; r++)
+        for (int l = 0; l < dims[0]; l++)
+            for (const PIO_Offset c : lists[static_cast<std::size_t>(r)])
+                parts.of[static_cast<std::size_t>(r)].push_back(c < 0 ? -1 : c + l * inner);
+    return parts;
+}
+
+Parts dealt(const std::vector<int>& dims) {
+    Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
+    std::vector<long> order(static_cast<std::size_t>(product(dims)));
+    std::iota(order.begin(), order.end(), 0);
+    if (pick(2) == 0) std::shuffle(order.begin(), order.end(), common);
+    const int left_out = pick(3) == 0 ? 3 : 0;
+    for (const long i : order) {
+        if (left_out != 0 && pick(left_out) == 0) continue;
+        auto& map = parts.of[static_cast<std::size_t>(pick(ranks))];
+        map.push_back(i);
+        if (pick(8) == 0) map.push_back(-1);
+    }
+    return parts;
+}
+
+Parts random_parts(const std::vector<int>& dims) {
+    switch (pick(3)) {
+        case 0: return slabs(dims);
+        case 1: return columns(dims);
+        default: return dealt(dims);
+    }
+}
+
+int declare(const Parts& parts, int type, const std::vector<int>& dims) {
+    int ioid = 0;
+    const auto& mine = parts.mine();
+    check(PIOc_init_decomp(ios, type, static_cast<int>(dims.size()), dims.data(),
+                           static_cast<int>(mine.size()), mine.data(), &ioid, PIO_REARR_BOX,
+                           nullptr, nullptr) == 0,
+          "init_decomp", 0);
+    return ioid;
+}
+
+// Values of any of the types that are used, as doubles.
+struct Values {
+    int type;
+    std::vector<char> bytes;
+
+    Values(int t, std::size_t n) : type(t), bytes(n * 8 + 8) {}
+    void set(std::size_t i, double value) {
+        switch (type) {
+            case PIO_SHORT: reinterpret_cast<short*>(bytes.data())[i] = static_cast<short>(value); break;
+            case PIO_INT: reinterpret_cast<int*>(bytes.data())[i] = static_cast<int>(value); break;
+            case PIO_FLOAT: reinterpret_cast<float*>(bytes.data())[i] = static_cast<float>(value); break;
+            default: reinterpret_cast<double*>(bytes.data())[i] = value;
+        }
+    }
+    double get(std::size_t i) const {
+        switch (type) {
+            case PIO_SHORT: return reinterpret_cast<const short*>(bytes.data())[i];
+            case PIO_INT: return reinterpret_cast<const int*>(bytes.data())[i];
+            case PIO_FLOAT: return reinterpret_cast<const float*>(bytes.data())[i];
+            default: return reinterpret_cast<const double*>(bytes.data())[i];
+        }
+    }
+};
+
+constexpr int types[] = {PIO_SHORT, PIO_INT, PIO_FLOAT, PIO_DOUBLE};
+constexpr double fill = -99;
+
+struct Field {
+    int id = 0, type = 0;
+    bool record = false, framed = false;  // framed: a fixed dimension in front of the grid's
+    std::vector<int> dims;                // of the grid
+    int frames = 1;
+    std::map<int, std::vector<double>> want;  // by frame
+};
+
+struct Case {
+    long number;
+    int ncid = 0;
+    std::vector<Field> fields;
+    long puts = 0;
+
+    void define(int iotype, int mode, const std::string& path);
+    void put_random(Field& field);
+    void put_section(Field& field, int frame);
+    void compare(const std::string& path);
+    void read_back(const std::string& path);
+};
+
+void Case::define(int iotype, int mode, const std::string& path) {
+    check(PIOc_createfile(ios, &ncid, &iotype, path.c_str(), mode) == 0, "createfile", number);
+    int time = 0;
+    PIOc_def_dim(ncid, "time", PIO_UNLIMITED, &time);
+    const bool deflate = iotype >= PIO_IOTYPE_NETCDF4C && pick(3) == 0;
+    for (int f = 0; f < 3; f++) {
+        Field field;
+        const std::string name = "v" + std::to_string(f);
+        const int nd = 1 + pick(3);
+        std::vector<int> ids;
+        field.record = pick(2) == 0;
+        field.framed = !field.record && pick(2) == 0;
+        field.frames = field.record || field.framed ? 1 + pick(4) : 1;
+        if (field.record) ids.push_back(time);
+        int id = 0;
+        if (field.framed) {
+            PIOc_def_dim(ncid, (name + "t").c_str(), field.frames, &id);
+            ids.push_back(id);
+        }
+        for (int d = 0; d < nd; d++) {
+            field.dims.push_back(1 + pick(9));
+            PIOc_def_dim(ncid, (name + std::to_string(d)).c_str(), field.dims.back(), &id);
+            ids.push_back(id);
+        }
+        field.type = types[pick(4)];
+        check(PIOc_def_var(ncid, name.c_str(), field.type, static_cast<int>(ids.size()), ids.data(),
+                           &field.id) == 0,
+              "def_var", number);
+        Values one(field.type, 1);
+        one.set(0, fill);
+        check(PIOc_put_att(ncid, field.id, "_FillValue", field.type, 1, one.bytes.data()) == 0,
+              "fill value", number);
+        if (deflate && pick(2) == 0) PIOc_def_var_deflate(ncid, field.id, 1, 1, 1);
+        fields.push_back(field);
+    }
+    check(PIOc_enddef(ncid) == 0, "enddef", number);
+}
+
+void Case::put_random(Field& field) {
+    const Parts parts = random_parts(field.dims);
+    const int type = types[pick(4)], frame = pick(field.frames);
+    const int ioid = declare(parts, type, field.dims);
+    const double base = static_cast<double>(pick(50));
+    auto& want = field.want[frame];
+    want.resize(static_cast<std::size_t>(product(field.dims)), fill);
+    for (const auto& map : parts.of)
+        for (const PIO_Offset i : map)
+            if (i >= 0) want[static_cast<std::size_t>(i)] = base + static_cast<double>(i);
+    Values values(type, parts.mine().size());
+    for (std::size_t i = 0; i < parts.mine().size(); i++)
+        values.set(i, parts.mine()[i] < 0 ? 77 : base + static_cast<double>(parts.mine()[i]));
+    PIOc_setframe(ncid, field.id, field.record || field.framed ? frame : -1);
+    const int code = PIOc_write_darray(ncid, field.id, ioid,
+                                       static_cast<PIO_Offset>(parts.mine().size()),
+                                       values.bytes.data(), nullptr);
+    check(code == 0, "write_darray " + std::to_string(code), number);
+    if (pick(2) == 0) PIOc_freedecomp(ios, ioid);
+}
+
+void Case::put_section(Field& field, int frame) {
+    auto& want = field.want[frame];
+    want.resize(static_cast<std::size_t>(product(field.dims)), fill);
+    std::vector<PIO_Offset> start, count;
+    if (field.record || field.framed) {
+        start.push_back(frame);
+        count.push_back(1);
+    }
+    long n = 1;
+    std::vector<int> from, size;
+    for (const int length : field.dims) {
+        from.push_back(pick(length));
+        size.push_back(1 + pick(length - from.back()));
+        start.push_back(from.back());
+        count.push_back(size.back());
+        n *= size.back();
+    }
+    Values values(types[pick(4)], static_cast<std::size_t>(n));
+    const int base = pick(50);
+    for (long i = 0; i < n; i++) {
+        long rest = i, index = 0, times = 1;
+        for (std::size_t d = field.dims.size(); d-- > 0;) {
+            index += (from[d] + rest % size[d]) * times;
+            times *= field.dims[d];
+            rest /= size[d];
+        }
+        // Only the root's values count.
+        values.set(static_cast<std::size_t>(i), static_cast<double>(base + i % 40) + (rank == 0 ? 0 : 9));
+        want[static_cast<std::size_t>(index)] = static_cast<double>(base + i % 40);
+    }
+    int code = 0;
+    switch (values.type) {
+        case PIO_SHORT:
+            code = PIOc_put_vara_short(ncid, field.id, start.data(), count.data(),
+                                       reinterpret_cast<short*>(values.bytes.data()));
+            break;
+        case PIO_INT:
+            code = PIOc_put_vara_int(ncid, field.id, start.data(), count.data(),
+                                     reinterpret_cast<int*>(values.bytes.data()));
+            break;
+        case PIO_FLOAT:
+            code = PIOc_put_vara_float(ncid, field.id, start.data(), count.data(),
+                                       reinterpret_cast<float*>(values.bytes.data()));
+            break;
+        default:
+            code = PIOc_put_vara_double(ncid, field.id, start.data(), count.data(),
+                                        reinterpret_cast<double*>(values.bytes.data()));
+    }
+    check(code == 0, "put_vara " + std::to_string(code), number);
+}
+
+// By netCDF-C, on one rank.
+void Case::compare(const std::string& path) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) return;
+    int id = 0;
+    check(nc_open(path.c_str(), NC_NOWRITE, &id) == 0, "netCDF-C cannot open the file", number);
+    for (const Field& field : fields)
+        for (const auto& [frame, want] : field.want) {
+            std::vector<std::size_t> start, count;
+            if (field.record || field.framed) {
+                start.push_back(static_cast<std::size_t>(frame));
+                count.push_back(1);
+            }
+            for (const int n : field.dims) {
+                start.push_back(0);
+                count.push_back(static_cast<std::size_t>(n));
+            }
+            std::vector<double> got(want.size());
+            check(nc_get_vara_double(id, field.id, start.data(), count.data(), got.data()) == 0,
+                  "netCDF-C cannot read v" + std::to_string(field.id), number);
+            for (std::size_t i = 0; i < want.size(); i++)
+                check(got[i] == want[i],
+                      path + " v" + std::to_string(field.id) + " frame " + std::to_string(frame) +
+                          " element " + std::to_string(i) + " is " + std::to_string(got[i]) +
+                          ", not " + std::to_string(want[i]),
+                      number);
+        }
+    nc_close(id);
+}
+
+void Case::read_back(const std::string& path) {
+    int iotype = 1 + pick(4);
+    check(PIOc_openfile(ios, &ncid, &iotype, path.c_str(), PIO_NOWRITE) == 0, "openfile", number);
+    for (Field& field : fields)
+        for (const auto& [frame, want] : field.want) {
+            const Parts parts = random_parts(field.dims);
+            const auto& mine = parts.mine();
+            const int type = types[pick(4)];
+            const int ioid = declare(parts, type, field.dims);
+            Values got(type, mine.size());
+            for (std::size_t i = 0; i < mine.size(); i++) got.set(i, 55);
+            PIOc_setframe(ncid, field.id, frame);
+            check(PIOc_read_darray(ncid, field.id, ioid, static_cast<PIO_Offset>(mine.size()),
+                                   got.bytes.data()) == 0,
+                  "read_darray", number);
+            for (std::size_t i = 0; i < mine.size(); i++)
+                check(got.get(i) == (mine[i] < 0 ? 55 : want[static_cast<std::size_t>(mine[i])]),
+                      "v" + std::to_string(field.id) + " reads wrong at " + std::to_string(i), number);
+            PIOc_freedecomp(ios, ioid);
+        }
+    check(PIOc_closefile(ncid) == 0, "closefile", number);
+}
+
+void run(long number) {
+    Case c{number, 0, {}, 0};
+    constexpr int modes[] = {0, PIO_64BIT_OFFSET, PIO_64BIT_DATA};
+    const std::string path = "property.nc";
+    c.define(1 + pick(4), modes[pick(3)], path);
+    for (int i = 2 + pick(10); i > 0; i--) {
+        Field& field = c.fields[static_cast<std::size_t>(pick(3))];
+        const int action = pick(8);
+        if (action < 5)
+            c.put_random(field);
+        else if (action < 7)
+            c.put_section(field, pick(field.frames));
+        else
+            check(PIOc_sync(c.ncid) == 0, "sync", number);
+        if (pick(12) == 0) {  // and go on in the file as it is then
+            check(PIOc_closefile(c.ncid) == 0, "closefile", number);
+            int iotype = PIO_IOTYPE_PNETCDF;
+            check(PIOc_openfile(ios, &c.ncid, &iotype, path.c_str(), PIO_WRITE) == 0, "openfile",
+                  number);
+        }
+    }
+    const int code = PIOc_closefile(c.ncid);
+    check(code == 0, "closefile " + std::to_string(code), number);
+    c.compare(path);
+    c.read_back(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const long seed = argc > 1 ? std::atol(argv[1]) : 1, cases = argc > 2 ? std::atol(argv[2]) : 20;
+    PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, nullptr);
+    PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_SUBSET, &ios);
+    for (long i = seed; i < seed + cases; i++) {
+        common.seed(static_cast<unsigned>(i));
+        run(i);
+        int any = failures > 0 ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (any != 0) break;
+    }
+    PIOc_finalize(ios);
+    MPI_Finalize();
+    return failures == 0 ? 0 : 1;
+}
