@@ -4,10 +4,11 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h ${PROJECT_SOURCE_DIR}/bindings/pio/pio.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Builds all that is installed, and no tests.
-add_custom_target(thalweg_installed DEPENDS thalweg thalweg_cfio)
-install(TARGETS thalweg thalweg_cfio EXPORT thalwegTargets
+add_custom_target(thalweg_installed DEPENDS thalweg thalweg_cfio thalweg_pio)
+install(TARGETS thalweg thalweg_cfio thalweg_pio EXPORT thalwegTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
@@ -41,7 +42,7 @@ install(FILES ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
 # compiler wrappers (mpicc, mpifort) bring MPI's own flags.
 file(RELATIVE_PATH thalweg_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" thalweg_pc_prefix "${thalweg_pc_prefix}")
-set(thalweg_pc_files thalweg thalweg-cfio)
+set(thalweg_pc_files thalweg thalweg-cfio thalweg-pio)
 if(TARGET thalweg_fortran)
     list(APPEND thalweg_pc_files thalweg-fortran thalweg-cfio-fortran)
 endif()

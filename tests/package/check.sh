@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # check.sh WAY BUILD FOLDER: installs the library from BUILD into FOLDER/prefix, moves the installed
-# tree elsewhere, builds the hello programs and two for CFIO against it, and runs them.
+# tree elsewhere, builds the hello programs and those for CFIO and PIO against it, and runs them.
 # WAY: cmake (find_package) or pkgconfig. MPIEXEC: the launcher with its flags.
 set -euo pipefail
 
@@ -30,7 +30,7 @@ build_with_cmake() {
             -DHELLO="$hello" -DUSER_LANGUAGES="$languages"
         cmake --build "$folder/build"
     done
-    cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder/out/"
+    cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
 }
 
 build_with_pkgconfig() {
@@ -41,6 +41,7 @@ build_with_pkgconfig() {
         "mpicxx hello_cpp thalweg $hello/hello.cpp" \
         "mpifort hello_f90 thalweg-fortran $hello/hello.f90" \
         "mpicc cfio_c thalweg-cfio $here/project/cfio.c" \
+        "mpicc pio_c thalweg-pio $here/project/pio.c" \
         "mpifort cfio_f90 thalweg-cfio-fortran $here/project/cfio.f90"; do
         read -r compiler name package source <<<"$program"
         read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
@@ -74,6 +75,8 @@ run_program hello_cpp
 run_program hello_f90
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_c"
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_f90"
+"${mpiexec[@]}" -n 2 "$folder/out/pio_c"
+ncdump "$folder/out/pio.nc" | grep -q 'v = 1, 1, 1 ;'
 check_file
 if [[ -x "$prefix/bin/thalweg" ]]; then
     "$prefix/bin/thalweg" recover "$folder/out/hello_c.p1.nc" | grep -q '3 records, already complete'

@@ -1,0 +1,105 @@
+/* Several iosystems: on overlapping ranks, one a component, with ranks for I/O alone. And files of
+ * all of them at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "check.h"
+
+enum { N = 24 };
+
+/* A file of an iosystem, left open: v(time, x) = 100 t + x. */
+static int begin_file(int ios, const char* path, int me, int of) {
+    int ncid, dims[2], v, ioid, iotype = PIO_IOTYPE_PNETCDF, n = 0;
+    PIO_Offset map[N];
+    const int length[] = {N};
+    double data[N];
+    OK(PIOc_createfile(ios, &ncid, &iotype, path, PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "time", PIO_UNLIMITED, &dims[0]));
+    OK(PIOc_def_dim(ncid, "x", N, &dims[1]));
+    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 2, dims, &v));
+    OK(PIOc_enddef(ncid));
+    for (int i = N * me / of; i < N * (me + 1) / of; i++) map[n++] = i + 1;
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 1, length, n, map, &ioid, NULL, NULL, NULL));
+    for (int t = 0; t < 2; t++) {
+        for (int i = 0; i < n; i++) data[i] = 100 * t + (double)(map[i] - 1);
+        OK(PIOc_setframe(ncid, v, t));
+        OK(PIOc_write_darray(ncid, v, ioid, n, data, NULL));
+    }
+    return ncid;
+}
+
+static void expect_file(const char* path) {
+    int ncid;
+    double got[2 * N];
+    OK(nc_open(path, NC_NOWRITE, &ncid));
+    OK(nc_get_var_double(ncid, 0, got));
+    for (int i = 0; i < 2 * N; i++) CHECK(got[i] == 100 * (i / N) + i % N);
+    OK(nc_close(ncid));
+}
+
+/* All ranks, and those of each parity, with files open in both. */
+static void overlapping(void) {
+    MPI_Comm half;
+    int all, part, me, of, a, b, c;
+    const char* const path = rank % 2 == 0 ? "even.nc" : "odd.nc";
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_rank(half, &me);
+    MPI_Comm_size(half, &of);
+    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, ranks, 1, 0, PIO_REARR_BOX, &all));
+    OK(PIOc_Init_Intracomm(half, 1, 1, of - 1, PIO_REARR_SUBSET, &part));
+    a = begin_file(all, "all.nc", rank, ranks);
+    b = begin_file(part, path, me, of);
+    c = begin_file(all, "more.nc", rank, ranks);
+    CHECK(a != b && b != c && a != c && a >= 0);
+    OK(PIOc_set_iosystem_error_handling(part, PIO_BCAST_ERROR, NULL));
+    OK(PIOc_closefile(a));
+    OK(PIOc_closefile(b));
+    OK(PIOc_closefile(c));
+    OK(PIOc_finalize(part));
+    MPI_Comm_free(&half);
+    /* Made by one, read by another. */
+    int id, iotype = PIO_IOTYPE_NETCDF;
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(PIOc_openfile(all, &id, &iotype, "even.nc", PIO_NOWRITE));
+    double got[2 * N];
+    OK(PIOc_get_var_double(id, 0, got));
+    CHECK(got[N + 3] == 103);
+    OK(PIOc_closefile(id));
+    OK(PIOc_finalize(all));
+    if (rank != 0) return;
+    expect_file("all.nc");
+    expect_file("more.nc");
+    expect_file("even.nc");
+    if (ranks > 1) expect_file("odd.nc");
+}
+
+/* The first rank for I/O, the others for two components or one. */
+static void asynchronous(void) {
+    if (ranks < 3) return;
+    const int components = 2;
+    int sizes[] = {1, ranks - 2}, ids[2];
+    MPI_Comm io, comps[2];
+    OK(PIOc_init_async(MPI_COMM_WORLD, 1, NULL, components, sizes, NULL, &io, comps, PIO_REARR_BOX,
+                       ids));
+    if (rank > 0) { /* the I/O rank comes back when all have ended */
+        const int mine = rank == 1 ? 0 : 1;
+        const char* const path = mine == 0 ? "atm.nc" : "ocn.nc";
+        OK(PIOc_closefile(begin_file(ids[mine], path, mine == 0 ? 0 : rank - 2, sizes[mine])));
+        OK(PIOc_finalize(ids[mine]));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) return;
+    expect_file("atm.nc");
+    expect_file("ocn.nc");
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
+    overlapping();
+    asynchronous();
+    MPI_Finalize();
+    return failures == 0 ? 0 : 1;
+}
