@@ -474,11 +474,17 @@ void File::hand_over() {
         dirty_ = true;
         return;
     }
-    check(tw_close(&file_));
+    complete();
     serial_ = std::make_unique<Serial>(session_.comm(), root_);
     serial_->create(path_, table_, NC_NETCDF4 | (is_classic_model() ? NC_CLASSIC_MODEL : 0));
     variables_in_file_ = table_.variables.size();
     state_ = State::serial;
+}
+
+void File::complete() {
+    const int status = tw_close(&file_);
+    if (status != TW_ERANGE) check(status);  // which the put has told
+    check(tw_wait(session_.handle(), 0));
 }
 
 // The file is closed meanwhile, and one rank changes it.
@@ -487,11 +493,7 @@ void File::make_edits() {
     const std::vector<Edit> edits = std::exchange(edits_, {});
     if (serial_) serial_->close();
     serial_.reset();
-    if (file_ != nullptr) {
-        const int status = tw_close(&file_);
-        if (status != TW_ERANGE) check(status);
-        check(tw_wait(session_.handle(), 0));
-    }
+    if (file_ != nullptr) complete();
     on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
     dirty_ = false;
     pending_ = 0;
@@ -537,11 +539,6 @@ void File::begin_reading() {
     }
 }
 
-void File::note(Index bytes) {
-    dirty_ = true;
-    pending_ += bytes;
-}
-
 void File::meet() {
     Error error = std::exchange(late_, {});
     agree(session_.comm(), error);
@@ -550,7 +547,11 @@ void File::meet() {
 void File::sync() {
     if (define_ && format_ != Format::netcdf4)
         throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (!writable_) return;
+    if (!writable_) {  // another program may have added records
+        check(tw_sync(file_, 0));
+        check(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &table_.records));
+        return;
+    }
     need_data_mode();
     settle_attributes();
     make_edits();

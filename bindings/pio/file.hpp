@@ -127,11 +127,12 @@ private:
     void define_all();
     void check_sizes() const;
     void make_edits();
+    void complete();  // closes the file of the library, and waits until it is there
     void open_for_reading();
     void open_for_writing();
     void begin_writing();
     void begin_reading();
-    void note(Index bytes);  // put by some rank
+    void note(Index bytes);  // that some rank is about to put
     void end_step();
     // Of what two ranks put in one step either may stand: what another rank may put again comes
     // with the next step. grid NULL: a section, which the root puts.

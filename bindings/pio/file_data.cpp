@@ -82,6 +82,14 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     return {};
 }
 
+// Before a put: makes room for it.
+void File::note(Index bytes) {
+    const Index most = buffer_limit >= 0 ? std::min(buffer_limit, staging_limit()) : staging_limit();
+    if (pending_ > 0 && pending_ + bytes > most) end_step();
+    dirty_ = true;
+    pending_ += bytes;
+}
+
 void File::end_step() {
     const int status = tw_end_step(file_);
     pending_ = 0;
@@ -116,6 +124,8 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
                                 " elements, the decomposition " + std::to_string(grid.map().size())};
     else if (data == nullptr && grid.map().size() > 0)
         error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array is NULL"};
+    if (state_ == State::writing)
+        note(grid.most_held() * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
     for (const Place& place : all) {
         if (state_ == State::writing)
             order(varid, place.index.empty() ? place.record : place.index.front(), place.grid);
@@ -128,12 +138,6 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
             if (error.code == 0) error = thrown;
         }
         if (table_.is_record(v)) table_.records = std::max(table_.records, place.record + 1);
-    }
-    if (state_ == State::writing) {
-        note(grid.most_held() * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
-        const Index most = buffer_limit >= 0 ? std::min(buffer_limit, staging_limit())
-                                             : staging_limit();
-        if (pending_ > most) end_step();
     }
     if (error.code == 0) return;
     if (error.code != NC_ERANGE && late_.code == 0) late_ = error;
@@ -303,13 +307,13 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
         serial_->put(varid, first, n, steps, type, data);
         return;
     }
+    note(volume(n) * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
     order(varid, 0, nullptr);
     Error error;
     if (session_.rank() == root_) {
         const int status = put_boxes(v, first, n, stride, type, data);
         if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
     }
-    note(volume(n) * static_cast<Index>(size_of(type)));
     // Only the root knows. Where every value fits, the others hear of an error when they meet.
     if (!always_fits(type, v.type)) agree(session_.comm(), error);
     if (error.code == 0) return;

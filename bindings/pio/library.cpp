@@ -37,6 +37,18 @@ Kind& find(std::map<int, Kind>& all, int id, const char* what) {
     return found->second;
 }
 
+// Iosystems that the program has not finalized.
+void close_all() {
+    while (!ids().iosystems.empty()) {
+        const int id = ids().iosystems.begin()->first;
+        try {
+            remove_iosystem(id);
+        } catch (const Error& error) {
+            std::fprintf(stderr, "thalweg: at the end of the program: %s\n", error.text.c_str());
+        }
+    }
+}
+
 }  // namespace
 
 Iosystem& iosystem(int id) { return find(ids().iosystems, id, "iosystem"); }
@@ -46,6 +58,7 @@ bool is_open(int id) { return ids().files.count(id) != 0; }
 
 Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base) {
     Session& session = session_of(comm);
+    at_end(close_all);
     const int ranks = session.ranks();
     if (number < 1 || stride < 1 || base < 0 || base >= ranks)
         throw Error{NC_EINVAL, std::to_string(number) + " I/O tasks with stride " +
@@ -60,9 +73,23 @@ Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base) {
 }
 
 void remove_iosystem(int id) {
+    Error first;
+    for (auto it = ids().files.begin(); it != ids().files.end();) {
+        if (it->second.iosystem != id) {
+            it++;
+            continue;
+        }
+        const std::unique_ptr<File> file = std::move(it->second.file);
+        it = ids().files.erase(it);
+        try {
+            file->close();
+        } catch (const Error& error) {
+            if (first.code == 0) first = error;
+        }
+    }
     std::erase_if(ids().decompositions, [&](auto& d) { return d.second.iosystem == id; });
-    std::erase_if(ids().files, [&](auto& f) { return f.second.iosystem == id; });
     ids().iosystems.erase(id);
+    if (first.code != 0) throw first;
 }
 
 int add_decomposition(Decomposition made) {

@@ -17,8 +17,11 @@ std::vector<std::unique_ptr<Session>>& sessions() {
     return all;
 }
 
+void (*before_end)() = nullptr;
+
 // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, when MPI still works.
 int end_sessions(MPI_Comm, int, void*, void*) {
+    if (before_end != nullptr) before_end();
     while (!sessions().empty()) sessions().erase(sessions().begin());
     return MPI_SUCCESS;
 }
@@ -45,6 +48,8 @@ void refuse_servers() {
 constexpr std::int64_t mib = 1 << 20;
 
 }  // namespace
+
+void at_end(void (*action)()) { before_end = action; }
 
 // A few puts more than the limit at which they are handed over, which is checked after each.
 std::int64_t staging_limit() {

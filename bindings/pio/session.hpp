@@ -46,6 +46,9 @@ private:
     int rank_ = 0, ranks_ = 1;
 };
 
+// What is done before the sessions end with MPI: files that are still open.
+void at_end(void (*action)());
+
 // The session of these ranks, in this order: a new one, or the one that there is.
 // @note Collective
 Session& session_of(MPI_Comm comm);

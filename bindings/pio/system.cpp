@@ -63,20 +63,28 @@ int PIOc_Init_Intracomm_from_F90(int f90_comp_comm, int num_iotasks, int stride,
 }
 
 int PIOc_finalize(int iosysid) {
-    return on_system("PIOc_finalize", iosysid, [&](Iosystem& system) {
-        const Iosystem ended = system;
+    int code = PIO_NOERR;
+    const int found = on_system("PIOc_finalize", iosysid, [&](Iosystem& system) {
         // Late errors come out here; the iosystem is gone in any case.
+        const Session& session = *system.session;
+        const int handler = system.handler;
         Error error;
-        try {
-            ended.session->check(tw_wait(ended.session->handle(), 0));
-        } catch (const Error& thrown) {
-            error = thrown;
-        }
-        if (error.code != 0 && ended.handler == PIO_INTERNAL_ERROR) throw error;
-        remove_iosystem(iosysid);
+        const auto note = [&](auto action) {
+            try {
+                action();
+            } catch (const Error& thrown) {
+                if (error.code == 0) error = thrown;
+            }
+        };
+        note([&] { remove_iosystem(iosysid); });
+        note([&] { session.check(tw_wait(session.handle(), 0)); });
         leave_async(iosysid);
-        if (error.code != 0) throw error;
+        if (error.code == 0) return;
+        Iosystem ended;  // for what its handler says
+        ended.handler = handler;
+        code = fail("PIOc_finalize", &ended, "", error);
     });
+    return found != PIO_NOERR ? found : code;
 }
 
 int PIOc_get_numiotasks(int iosysid, int* numiotasks) {

@@ -375,6 +375,140 @@ static void wrong_shapes_that_fit(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
+/* Decompositions that have the record dimension, or dimensions of length 1. */
+static void other_shapes(void) {
+    int ioid, n = 0, one;
+    PIO_Offset map[2 * NX * NY], single[NX * NY];
+    double data[2 * NX * NY], got[2 * NX * NY];
+    const int two[] = {2, NY, NX}, flat[] = {1, NY, NX};
+    for (int i = rank; i < 2 * NX * NY; i += ranks) {
+        data[n] = i;
+        map[n++] = i + 1;
+    }
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 3, two, n, map, &ioid, NULL, NULL, NULL));
+    file_t f = new_file("others.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    OK(PIOc_write_darray(f.ncid, f.v, ioid, n, data, NULL));
+    OK(PIOc_setframe(f.ncid, f.v, 3));
+    int m = 0;
+    for (int i = rank; i < NX * NY; i += ranks) {
+        data[m] = 1000 + i;
+        single[m++] = i + 1;
+    }
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 3, flat, m, single, &one, NULL, NULL, NULL));
+    OK(PIOc_write_darray(f.ncid, f.v, one, m, data, NULL));
+    OK(PIOc_closefile(f.ncid));
+    expect_record("others.nc", 0, 0);
+    expect_record("others.nc", 1, NX * NY);
+    expect_record("others.nc", 3, 1000);
+    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "others.nc", PIO_NOWRITE));
+    OK(PIOc_read_darray(f.ncid, f.v, ioid, n, got));
+    for (int i = 0; i < n; i++) CHECK(got[i] == (double)(map[i] - 1));
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_freedecomp(ios, ioid));
+    OK(PIOc_freedecomp(ios, one));
+}
+
+/* Values that do not fit are told at once, and only once; the others are there. */
+static void values_that_do_not_fit(void) {
+    int ncid, x, v, w, ioid;
+    const int lengths[] = {NX};
+    PIO_Offset map[NX];
+    int data[NX], n = 0;
+    for (int i = rank; i < NX; i += ranks) {
+        data[n] = i == 5 ? 70000 : i;
+        map[n++] = i + 1;
+    }
+    OK(PIOc_InitDecomp(ios, PIO_INT, 1, lengths, n, map, &ioid, NULL, NULL, NULL));
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "range.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "x", NX, &x));
+    OK(PIOc_def_var(ncid, "v", PIO_SHORT, 1, &x, &v));
+    OK(PIOc_def_var(ncid, "w", PIO_BYTE, 1, &x, &w));
+    const int big = 300;
+    IS(PIOc_put_att_int(ncid, v, "byte", PIO_BYTE, 1, &big), NC_ERANGE);
+    IS(PIOc_put_att_int(ncid, v, "text", PIO_CHAR, 1, &big), NC_ECHAR);
+    OK(PIOc_enddef(ncid));
+    IS(PIOc_write_darray(ncid, v, ioid, n, data, NULL), rank == 5 % ranks ? NC_ERANGE : 0);
+    int all[NX] = {0};
+    all[1] = 200;
+    all[2] = 2;
+    IS(PIOc_put_var_int(ncid, w, all), NC_ERANGE); /* on all ranks */
+    CHECK(PIOc_closefile(ncid) != NC_EIO);
+    OK(PIOc_openfile(ios, &ncid, &pnetcdf, "range.nc", PIO_NOWRITE));
+    OK(PIOc_get_var_int(ncid, v, all));
+    for (int i = 0; i < NX; i++) CHECK(all[i] == (i == 5 ? NC_FILL_SHORT : i));
+    OK(PIOc_get_var_int(ncid, w, all));
+    CHECK(all[1] == NC_FILL_BYTE && all[2] == 2);
+    signed char bytes[NX];
+    IS(PIOc_get_var_schar(ncid, v, bytes), NC_ERANGE);
+    OK(PIOc_closefile(ncid));
+    OK(PIOc_freedecomp(ios, ioid));
+}
+
+static void attributes_of_all_types(int iotype) {
+    int ncid, type, n = 0;
+    char name[PIO_MAX_NAME + 1];
+    PIO_Offset len = 0;
+    OK(PIOc_createfile(ios, &ncid, &iotype, "atts.nc", PIO_64BIT_DATA));
+    const long long big = 1LL << 40;
+    const double pi[] = {3.25, -7};
+    const unsigned char small = 200;
+    OK(PIOc_put_att_longlong(ncid, NC_GLOBAL, "int64", PIO_INT64, 1, &big));
+    OK(PIOc_put_att_double(ncid, NC_GLOBAL, "floats", PIO_FLOAT, 2, pi));
+    OK(PIOc_put_att_uchar(ncid, NC_GLOBAL, "ubyte", PIO_UBYTE, 1, &small));
+    OK(PIOc_put_att_text(ncid, NC_GLOBAL, "empty", 0, ""));
+    OK(PIOc_put_att(ncid, NC_GLOBAL, "double", PIO_DOUBLE, 1, pi));
+    OK(PIOc_rename_att(ncid, NC_GLOBAL, "double", "renamed"));
+    IS(PIOc_rename_att(ncid, NC_GLOBAL, "renamed", "empty"), NC_ENAMEINUSE);
+    OK(PIOc_closefile(ncid));
+    OK(PIOc_openfile(ios, &ncid, &iotype, "atts.nc", PIO_NOWRITE));
+    OK(PIOc_inq_natts(ncid, &n));
+    IS(n, 5);
+    OK(PIOc_inq_attname(ncid, NC_GLOBAL, 1, name));
+    CHECK(strcmp(name, "floats") == 0);
+    OK(PIOc_inq_attid(ncid, NC_GLOBAL, "renamed", &n));
+    IS(n, 4);
+    OK(PIOc_inq_att(ncid, NC_GLOBAL, "floats", &type, &len));
+    CHECK(type == PIO_FLOAT && len == 2);
+    int ints[2];
+    long long got = 0;
+    double one = 0;
+    OK(PIOc_get_att_int(ncid, NC_GLOBAL, "floats", ints));
+    CHECK(ints[0] == 3 && ints[1] == -7);
+    IS(PIOc_get_att_int(ncid, NC_GLOBAL, "int64", ints), NC_ERANGE);
+    OK(PIOc_get_att_longlong(ncid, NC_GLOBAL, "int64", &got));
+    CHECK(got == big);
+    OK(PIOc_get_att_double(ncid, NC_GLOBAL, "ubyte", &one));
+    CHECK(one == 200);
+    OK(PIOc_closefile(ncid));
+}
+
+/* The limits of CDF-1, at the end of the definitions. */
+static void too_large(void) {
+    int ncid, x, v;
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "large.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "x", 1 << 29, &x));
+    OK(PIOc_def_var(ncid, "a", PIO_DOUBLE, 1, &x, &v));
+    OK(PIOc_def_var(ncid, "b", PIO_DOUBLE, 1, &x, &v));
+    IS(PIOc_enddef(ncid), NC_EVARSIZE);
+    IS(PIOc_closefile(ncid), NC_EVARSIZE);
+}
+
+/* An iosystem that ends closes its files. */
+static void forgotten_files(void) {
+    const int mine = ios;
+    int length;
+    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, ranks - 1, PIO_REARR_BOX, &ios));
+    int ioid = dealt_rows(PIO_DOUBLE, &length);
+    file_t f = new_file("forgotten.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    write_record(&f, ioid, length, 0, 3);
+    OK(PIOc_finalize(ios));
+    IS(PIOc_File_is_Open(f.ncid), 0);
+    ios = mine;
+    expect_record("forgotten.nc", 0, 3);
+}
+
 static void deflate(void) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length), shuffle, on, level, storage;
     file_t f = new_file("deflate.nc", PIO_IOTYPE_NETCDF4P, PIO_CLOBBER);
@@ -500,6 +634,12 @@ int main(int argc, char** argv) {
     redef_before_and_after_data();
     fixed_time();
     wrong_shapes_that_fit();
+    other_shapes();
+    values_that_do_not_fit();
+    attributes_of_all_types(PIO_IOTYPE_PNETCDF);
+    attributes_of_all_types(PIO_IOTYPE_NETCDF4C);
+    too_large();
+    forgotten_files();
     deflate();
     fills();
     sections(PIO_IOTYPE_PNETCDF);
