@@ -58,8 +58,7 @@ void join(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, i
         int rank = 0, size = 1;
         MPI_Comm_rank(comp_comms[c], &rank);
         MPI_Comm_size(comp_comms[c], &size);
-        const int number =
-            std::max(1, std::min(static_cast<int>(io_ranks.size()), size));
+        const int number = std::max(1, std::min(static_cast<int>(io_ranks.size()), size));
         iosysidp[c] = add_iosystem(comp_comms[c], number, std::max(1, size / number), 0).id;
         waiting()[iosysidp[c]] = {own, io_ranks, rank == 0};
     }
@@ -108,8 +107,8 @@ int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int com
         std::vector<int> color(static_cast<std::size_t>(ranks), -1);
         const auto give = [&](int rank, int to) {
             if (rank < 0 || rank >= ranks || color[static_cast<std::size_t>(rank)] >= 0)
-                throw Error{NC_EINVAL, "rank " + std::to_string(rank) +
-                                           " does not exist or has two roles"};
+                throw Error{NC_EINVAL,
+                            "rank " + std::to_string(rank) + " does not exist or has two roles"};
             color[static_cast<std::size_t>(rank)] = to;
         };
         int next = 0;
@@ -141,10 +140,10 @@ int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_
     MPI_Comm io = MPI_COMM_NULL;
     std::vector<MPI_Comm> comps(static_cast<std::size_t>(std::max(component_count, 0)),
                                 MPI_COMM_NULL);
-    const int code = PIOc_init_async(MPI_Comm_f2c(f90_world_comm), num_io_procs, io_proc_list,
-                                     component_count, num_procs_per_comp,
-                                     flat_proc_list != nullptr ? lists.data() : nullptr, &io,
-                                     comps.data(), rearranger, iosysidp);
+    const int code =
+        PIOc_init_async(MPI_Comm_f2c(f90_world_comm), num_io_procs, io_proc_list, component_count,
+                        num_procs_per_comp, flat_proc_list != nullptr ? lists.data() : nullptr, &io,
+                        comps.data(), rearranger, iosysidp);
     if (f90_io_comm != nullptr) *f90_io_comm = MPI_Comm_c2f(io);
     for (std::size_t c = 0; f90_comp_comm != nullptr && c < comps.size(); c++)
         f90_comp_comm[c] = MPI_Comm_c2f(comps[c]);

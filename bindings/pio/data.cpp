@@ -29,7 +29,8 @@ int put_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
                     std::string(static_cast<std::size_t>(len) * size_of(xtype), '\0')};
         const int code = convert(type == NC_NAT ? xtype : type, values, xtype, a.bytes.data(), len);
         if (code != NC_NOERR && code != NC_ERANGE)
-            throw Error{code, std::string("attribute ") + name + ": text and numbers do not convert"};
+            throw Error{code,
+                        std::string("attribute ") + name + ": text and numbers do not convert"};
         file.put_att(varid, std::move(a));
         if (code != NC_NOERR)
             throw Error{code, std::string("attribute ") + name + ": a value does not fit its type"};
@@ -43,7 +44,8 @@ int get_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
         need(values, "the array");
         file.agree_attributes();
         const Attribute& a = file.table().attribute(varid, name);
-        const int code = convert(a.type, a.bytes.data(), type == NC_NAT ? a.type : type, values, a.n);
+        const int code =
+            convert(a.type, a.bytes.data(), type == NC_NAT ? a.type : type, values, a.n);
         if (code != NC_NOERR)
             throw Error{code, std::string("attribute ") + name + ": its type does not convert"};
     });
@@ -143,8 +145,8 @@ int PIOc_inq_attname(int ncid, int varid, int attnum, char* name) {
         file.agree_attributes();
         const std::vector<Attribute>& all = file.table().attributes_of(varid);
         if (attnum < 0 || static_cast<std::size_t>(attnum) >= all.size())
-            throw Error{NC_ENOTATT, "there is no attribute with the number " +
-                                        std::to_string(attnum)};
+            throw Error{NC_ENOTATT,
+                        "there is no attribute with the number " + std::to_string(attnum)};
         set(name, all[static_cast<std::size_t>(attnum)].name);
     });
 }

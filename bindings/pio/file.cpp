@@ -82,8 +82,7 @@ std::unique_ptr<File> File::create(Session& session, const Writers& writers,
     file->format_ = format_of(iotype, mode);
     if ((mode & NC_NOCLOBBER) != 0)
         on_rank(session.comm(), writers.first, [&] {
-            if (access(path.c_str(), F_OK) == 0)
-                throw Error{NC_EEXIST, path + ": the file exists"};
+            if (access(path.c_str(), F_OK) == 0) throw Error{NC_EEXIST, path + ": the file exists"};
         });
     const std::string settings = file->settings_ + "; format=" + name_of(file->format_);
     file->check(tw_create(session.handle(), path.c_str(), settings.c_str(), &file->file_));
@@ -95,8 +94,7 @@ std::unique_ptr<File> File::open(Session& session, const Writers& writers, const
     const std::string path = broadcast(session.comm(), writers.first, name);
     // A file of this name may still be on its way from an earlier close.
     session.check(tw_wait(session.handle(), 0));
-    on_rank(session.comm(), writers.first,
-            [&] { check_readable(path, (mode & NC_WRITE) != 0); });
+    on_rank(session.comm(), writers.first, [&] { check_readable(path, (mode & NC_WRITE) != 0); });
     std::unique_ptr<File> file(new File(session, writers, path));
     file->writable_ = (mode & NC_WRITE) != 0;
     file->define_ = false;
@@ -194,8 +192,7 @@ void File::enddef() {
 void File::need_define_mode() {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     if (define_) return;
-    if (format_ != Format::netcdf4)
-        throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    if (format_ != Format::netcdf4) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
     define_ = true;
 }
 
@@ -230,8 +227,8 @@ int File::def_dim(const std::string& name, Index length) {
     if (table_.find_dimension(name) >= 0)
         throw Error{NC_ENAMEINUSE, path_ + ": dimension " + name + " exists"};
     if (length < 0)
-        throw Error{NC_EDIMSIZE, path_ + ": dimension " + name + " has the length " +
-                                     std::to_string(length)};
+        throw Error{NC_EDIMSIZE,
+                    path_ + ": dimension " + name + " has the length " + std::to_string(length)};
     if (length == NC_UNLIMITED && table_.unlimited() >= 0 && format_ != Format::netcdf4)
         throw Error{NC_EUNLIMIT, path_ + " has an unlimited dimension"};
     const int id = static_cast<int>(table_.dimensions.size());
@@ -424,9 +421,8 @@ void File::agree_attributes() {
 void File::settle_attributes() {
     agree_attributes();
     if (state_ != State::writing) return;
-    const bool only = std::all_of(edits_.begin(), edits_.end(), [](const Edit& e) {
-        return e.kind == Edit::Kind::attribute;
-    });
+    const bool only = std::all_of(edits_.begin(), edits_.end(),
+                                  [](const Edit& e) { return e.kind == Edit::Kind::attribute; });
     if (!only) return;
     for (const Edit& e : edits_) {
         const std::string var = e.id == NC_GLOBAL ? "" : table_.variable(e.id).name;

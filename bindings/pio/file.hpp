@@ -105,7 +105,7 @@ private:
     Table table_;
     tw_file file_ = nullptr;
     std::unique_ptr<Serial> serial_;
-    std::vector<Edit> edits_;  // that the file lacks; none while defining
+    std::vector<Edit> edits_;                         // that the file lacks; none while defining
     std::vector<std::pair<int, std::string>> fresh_;  // attributes put since they were agreed on
     std::size_t variables_in_file_ = 0;
     Index pending_ = 0;  // bytes put by some rank since the last step
@@ -115,7 +115,7 @@ private:
         std::map<Index, const Grid*> records;
     };
     std::map<int, Put> puts_;
-    Error late_;         // of a put on this rank, for all to know at the next meeting
+    Error late_;  // of a put on this rank, for all to know at the next meeting
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
     void check(int status, const std::string& where = "") const;
@@ -137,7 +137,7 @@ private:
     // Of what two ranks put in one step either may stand: what another rank may put again comes
     // with the next step. grid NULL: a section, which the root puts.
     void order(int varid, Index record, const Grid* grid);
-    void meet();             // throws late errors on all
+    void meet();  // throws late errors on all
 
     std::vector<Place> places(const Variable& variable, Grid& grid, int frame, bool reading);
     void put_place(int varid, const Place& place, nc_type type, const void* data);

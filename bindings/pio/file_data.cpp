@@ -71,7 +71,8 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
         std::all_of(front.begin() + 1, front.end(), [](Index n) { return n == 1; })) {
         need_frame();
         if (frame >= front.front())
-            fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) + " is beyond its dimension of " +
+            fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
+                                      " is beyond its dimension of " +
                                       std::to_string(front.front()));
         Shape index(more, 0);
         index.front() = frame;
@@ -84,7 +85,8 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
 
 // Before a put: makes room for it.
 void File::note(Index bytes) {
-    const Index most = buffer_limit >= 0 ? std::min(buffer_limit, staging_limit()) : staging_limit();
+    const Index most =
+        buffer_limit >= 0 ? std::min(buffer_limit, staging_limit()) : staging_limit();
     if (pending_ > 0 && pending_ + bytes > most) end_step();
     dirty_ = true;
     pending_ += bytes;
@@ -100,9 +102,9 @@ void File::end_step() {
 void File::order(int varid, Index record, const Grid* grid) {
     const Put& put = puts_[varid];
     const auto same = put.records.find(record);
-    const bool conflict = grid == nullptr ? !put.records.empty()
-                                          : put.section || (same != put.records.end() &&
-                                                            same->second != grid);
+    const bool conflict = grid == nullptr
+                              ? !put.records.empty()
+                              : put.section || (same != put.records.end() && same->second != grid);
     if (conflict) end_step();
     if (grid == nullptr)
         puts_[varid].section = true;
@@ -121,7 +123,8 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     if (n < grid.map().size())
         error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array of rank " +
                                 std::to_string(session_.rank()) + " has " + std::to_string(n) +
-                                " elements, the decomposition " + std::to_string(grid.map().size())};
+                                " elements, the decomposition " +
+                                std::to_string(grid.map().size())};
     else if (data == nullptr && grid.map().size() > 0)
         error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array is NULL"};
     if (state_ == State::writing)
@@ -214,7 +217,8 @@ void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
         error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array of rank " +
                                 std::to_string(session_.rank()) + " has " +
                                 std::to_string(data == nullptr ? 0 : n) +
-                                " elements, the decomposition " + std::to_string(grid.map().size())};
+                                " elements, the decomposition " +
+                                std::to_string(grid.map().size())};
     agree(session_.comm(), error);
     std::vector<std::string> names = table_.names(v);
     if (table_.is_record(v)) names.erase(names.begin());
@@ -277,10 +281,9 @@ int File::put_boxes(const Variable& v, std::vector<Index> start, std::vector<Ind
     std::fill(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(strided) + 1, 1);
     for (Index b = 0; b < boxes; b++) {
         for (std::size_t d = 0; d <= strided; d++) place[d] = start[d] + at[d] * stride[d];
-        const int status = tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type),
-                                      place.data(), one.data(),
-                                      static_cast<const char*>(data) +
-                                          static_cast<std::size_t>(b * inner) * size_of(type));
+        const int status = tw_put_box(
+            file_, v.name.c_str(), static_cast<tw_type>(type), place.data(), one.data(),
+            static_cast<const char*>(data) + static_cast<std::size_t>(b * inner) * size_of(type));
         if (status != TW_OK) result = status;
         if (status != TW_OK && status != TW_ERANGE) return status;
         for (std::size_t d = strided + 1; d-- > 0 && ++at[d] == count[d];) at[d] = 0;
@@ -331,7 +334,8 @@ void File::get_section(int varid, const Index* start, const Index* count, const 
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
         throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
     check_section(v, start, count, stride, true);
-    check(tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
+    check(
+        tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
 }
 
 Storage File::inquire_storage(int varid) {
@@ -347,8 +351,7 @@ Storage File::inquire_storage(int varid) {
         std::vector<std::size_t> chunks(v.dims.size() + 1, 0);
         code = nc_inq_varid(ncid, v.name.c_str(), &id);
         if (code == NC_NOERR) code = nc_inq_var_chunking(ncid, id, &s.layout, chunks.data());
-        if (code == NC_NOERR)
-            code = nc_inq_var_deflate(ncid, id, &s.shuffle, &s.deflate, &s.level);
+        if (code == NC_NOERR) code = nc_inq_var_deflate(ncid, id, &s.shuffle, &s.deflate, &s.level);
         if (code == NC_NOERR) code = nc_inq_var_endian(ncid, id, &s.endian);
         nc_close(ncid);
         if (code != NC_NOERR) throw Error{code, path_ + ": " + nc_strerror(code)};

@@ -178,8 +178,8 @@ int PIOc_def_var(int ncid, const char* name, nc_type xtype, int ndims, const int
     return on_file("PIOc_def_var", ncid, [&](File& file) {
         need(name, "name");
         if (ndims < 0 || ndims > NC_MAX_VAR_DIMS)
-            throw Error{NC_EINVAL, std::string(name) + ": has " + std::to_string(ndims) +
-                                       " dimensions"};
+            throw Error{NC_EINVAL,
+                        std::string(name) + ": has " + std::to_string(ndims) + " dimensions"};
         if (ndims > 0) need(dimidsp, "dimids");
         set(varidp, file.def_var(name, xtype, std::vector<int>(dimidsp, dimidsp + ndims)));
     });
@@ -269,8 +269,7 @@ namespace {
 template <class Action>
 int define_storage(const char* call, int ncid, int varid, Action action) {
     return on_file(call, ncid, [&](File& file) {
-        if (!file.is_netcdf4())
-            throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
+        if (!file.is_netcdf4()) throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
         action(file.storage(varid), file.table().variable(varid), file);
     });
 }
@@ -292,74 +291,80 @@ int not_built(const char* call, int ncid, const char* what) {
 }  // namespace
 
 int PIOc_def_var_deflate(int ncid, int varid, int shuffle, int deflate, int level) {
-    return define_storage("PIOc_def_var_deflate", ncid, varid,
-                          [&](Storage& s, const Variable& v, const File&) {
-        if (deflate != 0 && (level < 0 || level > 9))
-            throw Error{NC_EINVAL, v.name + ": there is no deflate level " + std::to_string(level)};
-        s.shuffle = shuffle != 0 ? 1 : 0;
-        s.deflate = deflate != 0 ? 1 : 0;
-        s.level = deflate != 0 ? level : 0;
-    });
+    return define_storage(
+        "PIOc_def_var_deflate", ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+            if (deflate != 0 && (level < 0 || level > 9))
+                throw Error{NC_EINVAL,
+                            v.name + ": there is no deflate level " + std::to_string(level)};
+            s.shuffle = shuffle != 0 ? 1 : 0;
+            s.deflate = deflate != 0 ? 1 : 0;
+            s.level = deflate != 0 ? level : 0;
+        });
 }
 
 int PIOc_inq_var_deflate(int ncid, int varid, int* shufflep, int* deflatep, int* levelp) {
     return inquire_storage("PIOc_inq_var_deflate", ncid, varid,
                            [&](const Storage& s, const Variable&, const File& file) {
-        if (!file.is_netcdf4()) throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
-        set(shufflep, s.shuffle);
-        set(deflatep, s.deflate);
-        set(levelp, s.level);
-    });
+                               if (!file.is_netcdf4())
+                                   throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
+                               set(shufflep, s.shuffle);
+                               set(deflatep, s.deflate);
+                               set(levelp, s.level);
+                           });
 }
 
 int PIOc_def_var_chunking(int ncid, int varid, int storage, const PIO_Offset* chunksizesp) {
-    return define_storage("PIOc_def_var_chunking", ncid, varid,
-                          [&](Storage& s, const Variable& v, File& file) {
-        if (storage != NC_CHUNKED && storage != NC_CONTIGUOUS)
-            throw Error{NC_EINVAL, v.name + ": there is no storage " + std::to_string(storage)};
-        s.layout = storage;
-        s.chunks.clear();
-        if (storage == NC_CONTIGUOUS) {
-            if (file.table().is_record(v))
-                throw Error{NC_EINVAL, v.name + ": a record variable is not contiguous"};
-            return;
-        }
-        for (std::size_t d = 0; chunksizesp != nullptr && d < v.dims.size(); d++) {
-            const Dimension& dim = file.table().dimension(v.dims[d]);
-            if (chunksizesp[d] < 1 || (!dim.unlimited && chunksizesp[d] > dim.length))
-                throw Error{NC_EBADCHUNK, v.name + ": a chunk of " +
-                                              std::to_string(chunksizesp[d]) + " along " + dim.name};
-            s.chunks.push_back(static_cast<std::size_t>(chunksizesp[d]));
-        }
-    });
+    return define_storage(
+        "PIOc_def_var_chunking", ncid, varid, [&](Storage& s, const Variable& v, File& file) {
+            if (storage != NC_CHUNKED && storage != NC_CONTIGUOUS)
+                throw Error{NC_EINVAL, v.name + ": there is no storage " + std::to_string(storage)};
+            s.layout = storage;
+            s.chunks.clear();
+            if (storage == NC_CONTIGUOUS) {
+                if (file.table().is_record(v))
+                    throw Error{NC_EINVAL, v.name + ": a record variable is not contiguous"};
+                return;
+            }
+            for (std::size_t d = 0; chunksizesp != nullptr && d < v.dims.size(); d++) {
+                const Dimension& dim = file.table().dimension(v.dims[d]);
+                if (chunksizesp[d] < 1 || (!dim.unlimited && chunksizesp[d] > dim.length))
+                    throw Error{NC_EBADCHUNK, v.name + ": a chunk of " +
+                                                  std::to_string(chunksizesp[d]) + " along " +
+                                                  dim.name};
+                s.chunks.push_back(static_cast<std::size_t>(chunksizesp[d]));
+            }
+        });
 }
 
 int PIOc_inq_var_chunking(int ncid, int varid, int* storagep, PIO_Offset* chunksizesp) {
-    return inquire_storage("PIOc_inq_var_chunking", ncid, varid,
-                           [&](const Storage& s, const Variable& v, File& file) {
-        const bool chunked = s.layout == NC_CHUNKED;
-        set(storagep, s.layout >= 0 ? s.layout : NC_CONTIGUOUS);
-        for (std::size_t d = 0; chunked && chunksizesp != nullptr && d < v.dims.size(); d++)
-            chunksizesp[d] = d < s.chunks.size() ? static_cast<PIO_Offset>(s.chunks[d])
-                                                 : std::max<Index>(file.table().length(v.dims[d]), 1);
-    });
+    return inquire_storage(
+        "PIOc_inq_var_chunking", ncid, varid, [&](const Storage& s, const Variable& v, File& file) {
+            const bool chunked = s.layout == NC_CHUNKED;
+            set(storagep, s.layout >= 0 ? s.layout : NC_CONTIGUOUS);
+            for (std::size_t d = 0; chunked && chunksizesp != nullptr && d < v.dims.size(); d++)
+                chunksizesp[d] = d < s.chunks.size()
+                                     ? static_cast<PIO_Offset>(s.chunks[d])
+                                     : std::max<Index>(file.table().length(v.dims[d]), 1);
+        });
 }
 
 int PIOc_def_var_endian(int ncid, int varid, int endian) {
-    return define_storage("PIOc_def_var_endian", ncid, varid,
-                          [&](Storage& s, const Variable& v, const File&) {
-        if (endian < NC_ENDIAN_NATIVE || endian > NC_ENDIAN_BIG)
-            throw Error{NC_EINVAL, v.name + ": there is no byte order " + std::to_string(endian)};
-        s.endian = endian;
-    });
+    return define_storage(
+        "PIOc_def_var_endian", ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+            if (endian < NC_ENDIAN_NATIVE || endian > NC_ENDIAN_BIG)
+                throw Error{NC_EINVAL,
+                            v.name + ": there is no byte order " + std::to_string(endian)};
+            s.endian = endian;
+        });
 }
 
 int PIOc_inq_var_endian(int ncid, int varid, int* endianp) {
     return inquire_storage("PIOc_inq_var_endian", ncid, varid,
                            [&](const Storage& s, const Variable&, const File& file) {
-        if (!file.is_netcdf4()) throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
-        set(endianp, s.endian);
-    });
+                               if (!file.is_netcdf4())
+                                   throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
+                               set(endianp, s.endian);
+                           });
 }
 
 int PIOc_set_var_chunk_cache(int ncid, int varid, PIO_Offset, PIO_Offset, float) {
@@ -385,40 +390,43 @@ int PIOc_get_var_chunk_cache(int ncid, int varid, PIO_Offset* sizep, PIO_Offset*
 }
 
 int PIOc_def_var_quantize(int ncid, int varid, int quantize_mode, int nsd) {
-    return define_storage("PIOc_def_var_quantize", ncid, varid,
-                          [&](Storage& s, const Variable& v, const File&) {
-        if (quantize_mode < 0 || quantize_mode > 3 || (v.type != NC_FLOAT && v.type != NC_DOUBLE))
-            throw Error{NC_EINVAL, v.name + ": cannot be quantized in this way"};
-        s.quantize = quantize_mode;
-        s.digits = nsd;
-    });
+    return define_storage(
+        "PIOc_def_var_quantize", ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+            if (quantize_mode < 0 || quantize_mode > 3 ||
+                (v.type != NC_FLOAT && v.type != NC_DOUBLE))
+                throw Error{NC_EINVAL, v.name + ": cannot be quantized in this way"};
+            s.quantize = quantize_mode;
+            s.digits = nsd;
+        });
 }
 
 int PIOc_inq_var_quantize(int ncid, int varid, int* quantize_mode, int* nsdp) {
     return inquire_storage("PIOc_inq_var_quantize", ncid, varid,
                            [&](const Storage& s, const Variable&, const File&) {
-        set(quantize_mode, s.quantize);
-        set(nsdp, s.digits);
-    });
+                               set(quantize_mode, s.quantize);
+                               set(nsdp, s.digits);
+                           });
 }
 
 int PIOc_def_var_zstandard(int ncid, int varid, int level) {
     return define_storage("PIOc_def_var_zstandard", ncid, varid,
                           [&](Storage& s, const Variable&, const File&) {
-        s.zstandard = true;
-        s.zstandard_level = level;
-    });
+                              s.zstandard = true;
+                              s.zstandard_level = level;
+                          });
 }
 
 int PIOc_inq_var_zstandard(int ncid, int varid, int* hasfilterp, int* levelp) {
     return inquire_storage("PIOc_inq_var_zstandard", ncid, varid,
                            [&](const Storage& s, const Variable&, const File&) {
-        set(hasfilterp, s.zstandard ? 1 : 0);
-        set(levelp, s.zstandard_level);
-    });
+                               set(hasfilterp, s.zstandard ? 1 : 0);
+                               set(levelp, s.zstandard_level);
+                           });
 }
 
-int PIOc_def_var_bzip2(int ncid, int, int) { return not_built("PIOc_def_var_bzip2", ncid, "bzip2"); }
+int PIOc_def_var_bzip2(int ncid, int, int) {
+    return not_built("PIOc_def_var_bzip2", ncid, "bzip2");
+}
 
 int PIOc_inq_var_bzip2(int ncid, int, int*, int*) {
     return not_built("PIOc_inq_var_bzip2", ncid, "bzip2");
@@ -435,24 +443,27 @@ int PIOc_inq_var_szip(int ncid, int, int*, int*) {
 int PIOc_inq_var_filter_ids(int ncid, int varid, size_t* nfiltersp, unsigned int* filterids) {
     return inquire_storage("PIOc_inq_var_filter_ids", ncid, varid,
                            [&](const Storage& s, const Variable&, const File&) {
-        std::vector<unsigned> ids;  // their numbers at the HDF group
-        if (s.shuffle != 0) ids.push_back(2);
-        if (s.deflate != 0) ids.push_back(1);
-        if (s.zstandard) ids.push_back(32015);
-        if (nfiltersp != nullptr) *nfiltersp = ids.size();
-        if (filterids != nullptr) std::copy(ids.begin(), ids.end(), filterids);
-    });
+                               std::vector<unsigned> ids;  // their numbers at the HDF group
+                               if (s.shuffle != 0) ids.push_back(2);
+                               if (s.deflate != 0) ids.push_back(1);
+                               if (s.zstandard) ids.push_back(32015);
+                               if (nfiltersp != nullptr) *nfiltersp = ids.size();
+                               if (filterids != nullptr)
+                                   std::copy(ids.begin(), ids.end(), filterids);
+                           });
 }
 
 int PIOc_inq_var_filter_info(int ncid, int varid, unsigned int id, size_t* nparamsp,
                              unsigned int* params) {
-    return inquire_storage("PIOc_inq_var_filter_info", ncid, varid,
-                           [&](const Storage& s, const Variable& v, const File&) {
-        const bool has = (id == 1 && s.deflate != 0) || (id == 32015 && s.zstandard);
-        if (!has) throw Error{NC_ENOFILTER, v.name + " has no filter " + std::to_string(id)};
-        if (nparamsp != nullptr) *nparamsp = 1;
-        if (params != nullptr) *params = static_cast<unsigned>(id == 1 ? s.level : s.zstandard_level);
-    });
+    return inquire_storage(
+        "PIOc_inq_var_filter_info", ncid, varid,
+        [&](const Storage& s, const Variable& v, const File&) {
+            const bool has = (id == 1 && s.deflate != 0) || (id == 32015 && s.zstandard);
+            if (!has) throw Error{NC_ENOFILTER, v.name + " has no filter " + std::to_string(id)};
+            if (nparamsp != nullptr) *nparamsp = 1;
+            if (params != nullptr)
+                *params = static_cast<unsigned>(id == 1 ? s.level : s.zstandard_level);
+        });
 }
 
 int PIOc_inq_filter_avail(int ncid, unsigned int id) {

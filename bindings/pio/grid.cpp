@@ -48,8 +48,8 @@ constexpr std::size_t kept_grids = 256;  // that no program names any more
 // The same grids on every rank, as all made and freed the same.
 void drop_unused(Session& session) {
     auto& grids = session.grids;
-    auto unused = static_cast<std::size_t>(
-        std::count_if(grids.begin(), grids.end(), [](auto& g) { return g.second.use_count() == 1; }));
+    auto unused = static_cast<std::size_t>(std::count_if(
+        grids.begin(), grids.end(), [](auto& g) { return g.second.use_count() == 1; }));
     for (auto it = grids.begin(); unused > kept_grids && it != grids.end();) {
         if (it->second.use_count() == 1) {
             it = grids.erase(it);
@@ -144,8 +144,8 @@ int Grid::declare_boxes(const std::string& names, const Shape& shape, const Shap
                         shape.data(), start.data(), count.data(), made);
 }
 
-int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape, const Shape& index,
-                       bool reading, tw_decomposition* made) const {
+int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape,
+                       const Shape& index, bool reading, tw_decomposition* made) const {
     const int flags = reading ? TW_LIST_SHARED : TW_LIST_UNIQUE;
     const bool whole = map_.is_boxes() || !index.empty();
     std::vector<Index> all;

@@ -32,8 +32,8 @@ template <class Kind>
 Kind& find(std::map<int, Kind>& all, int id, const char* what) {
     const auto found = all.find(id);
     if (found == all.end())
-        throw Error{NC_EBADID, std::string("there is no ") + what + " with the id " +
-                                   std::to_string(id)};
+        throw Error{NC_EBADID,
+                    std::string("there is no ") + what + " with the id " + std::to_string(id)};
     return found->second;
 }
 
@@ -129,7 +129,8 @@ int fail(const char* call, const Iosystem* system, const std::string& path, cons
     char name[NC_MAX_NAME + 1] = "";
     PIOc_strerror(error.code, name);
     std::fprintf(stderr, "thalweg: rank %d: %s failed: %s%s%s (%d: %s)\n", rank, call,
-                 named ? "" : path.c_str(), named ? "" : ": ", error.text.c_str(), error.code, name);
+                 named ? "" : path.c_str(), named ? "" : ": ", error.text.c_str(), error.code,
+                 name);
     std::fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 1);
     return error.code;

@@ -116,8 +116,8 @@ void Map::pack(const void* values, std::size_t bytes, void* packed) const {
     auto* to = static_cast<char*>(packed);
     for (const Segment& s : segments_) {
         const std::size_t n = static_cast<std::size_t>(s.length) * bytes;
-        std::memcpy(to, static_cast<const char*>(values) + static_cast<std::size_t>(s.position) * bytes,
-                    n);
+        std::memcpy(
+            to, static_cast<const char*>(values) + static_cast<std::size_t>(s.position) * bytes, n);
         to += n;
     }
 }
@@ -126,7 +126,8 @@ void Map::unpack(const void* packed, std::size_t bytes, void* values) const {
     const auto* from = static_cast<const char*>(packed);
     for (const Segment& s : segments_) {
         const std::size_t n = static_cast<std::size_t>(s.length) * bytes;
-        std::memcpy(static_cast<char*>(values) + static_cast<std::size_t>(s.position) * bytes, from, n);
+        std::memcpy(static_cast<char*>(values) + static_cast<std::size_t>(s.position) * bytes, from,
+                    n);
         from += n;
     }
 }

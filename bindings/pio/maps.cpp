@@ -118,8 +118,8 @@ int PIOc_readmap(const char* file, int* ndims, int** gdims, PIO_Offset* fmaplen,
         if (!in || found != version || ranks < 1 || n < 1 || n > NC_MAX_VAR_DIMS)
             throw Error{NC_EINVAL, std::string(file) + ": is not a decomposition"};
         if (ranks > maps.ranks)
-            throw Error{NC_EINVAL, std::string(file) + ": is for " + std::to_string(ranks) +
-                                       " ranks"};
+            throw Error{NC_EINVAL,
+                        std::string(file) + ": is for " + std::to_string(ranks) + " ranks"};
         std::vector<int> dims(static_cast<std::size_t>(n));
         for (int& d : dims) in >> d;
         std::vector<PIO_Offset> mine;

@@ -256,8 +256,8 @@ int PIOc_readmap(const char* file, int* ndims, int** gdims, PIO_Offset* fmaplen,
                  MPI_Comm comm);
 int PIOc_readmap_from_f90(const char* file, int* ndims, int** gdims, PIO_Offset* maplen,
                           PIO_Offset** map, int f90_comm);
-int PIOc_writemap(const char* file, int ndims, const int* gdims, PIO_Offset maplen,
-                  PIO_Offset* map, MPI_Comm comm);
+int PIOc_writemap(const char* file, int ndims, const int* gdims, PIO_Offset maplen, PIO_Offset* map,
+                  MPI_Comm comm);
 int PIOc_writemap_from_f90(const char* file, int ndims, const int* gdims, PIO_Offset maplen,
                            const PIO_Offset* map, int f90_comm);
 int PIOc_write_decomp(const char* file, int iosysid, int ioid, MPI_Comm comm);

@@ -62,8 +62,10 @@ int make(int ncid, const Edit& edit, const Table& table) {
         case Edit::Kind::delete_attribute: return nc_del_att(ncid, edit.id, edit.name.c_str());
         case Edit::Kind::rename_attribute:
             return nc_rename_att(ncid, edit.id, edit.name.c_str(), edit.new_name.c_str());
-        case Edit::Kind::rename_variable: return nc_rename_var(ncid, edit.id, edit.new_name.c_str());
-        case Edit::Kind::rename_dimension: return nc_rename_dim(ncid, edit.id, edit.new_name.c_str());
+        case Edit::Kind::rename_variable:
+            return nc_rename_var(ncid, edit.id, edit.new_name.c_str());
+        case Edit::Kind::rename_dimension:
+            return nc_rename_dim(ncid, edit.id, edit.new_name.c_str());
     }
     return NC_EINVAL;
 }
@@ -154,7 +156,8 @@ void Serial::write(int varid, const std::vector<Index>& start, const std::vector
     const auto send = [&](Index from, Index part) {
         MPI_Send(dofs.data() + from, static_cast<int>(part), MPI_INT64_T, root_, 0, comm_);
         MPI_Send(values.data() + static_cast<std::size_t>(from) * bytes,
-                 static_cast<int>(static_cast<std::size_t>(part) * bytes), MPI_BYTE, root_, 1, comm_);
+                 static_cast<int>(static_cast<std::size_t>(part) * bytes), MPI_BYTE, root_, 1,
+                 comm_);
     };
     if (rank != root_) {
         MPI_Send(&n, 1, MPI_INT64_T, root_, 2, comm_);

@@ -40,9 +40,10 @@ void end_with_mpi() {
 void refuse_servers() {
     const char* const servers = std::getenv("THALWEG_SERVERS");
     if (servers != nullptr && std::atoi(servers) > 0)
-        throw Error{NC_EINVAL,
-                    "THALWEG_SERVERS cannot be used with PIO's interface: the ranks that would serve "
-                    "are part of the model; use THALWEG_SERVICE=background"};
+        throw Error{
+            NC_EINVAL,
+            "THALWEG_SERVERS cannot be used with PIO's interface: the ranks that would serve "
+            "are part of the model; use THALWEG_SERVICE=background"};
 }
 
 constexpr std::int64_t mib = 1 << 20;
@@ -51,10 +52,11 @@ constexpr std::int64_t mib = 1 << 20;
 
 void at_end(void (*action)()) { before_end = action; }
 
-// A few puts more than the limit at which they are handed over, which is checked after each.
+// A quarter of the setting staging: while they are handed over, the library holds them several
+// times.
 std::int64_t staging_limit() {
     const char* const text = std::getenv("THALWEG_STAGING");
-    if (text == nullptr) return 256 * mib;
+    if (text == nullptr) return 64 * mib;
     char* end = nullptr;
     const double number = std::strtod(text, &end);
     const std::string unit = end;

@@ -22,8 +22,8 @@ int PIOc_set_global_log_level(int, int level) { return PIOc_set_log_level(level)
 int PIOc_set_iosystem_error_handling(int iosysid, int method, int* old_method) {
     Iosystem* system = nullptr;
     if (iosysid != PIO_DEFAULT) {
-        const int code =
-            on_system("PIOc_set_iosystem_error_handling", iosysid, [&](Iosystem& s) { system = &s; });
+        const int code = on_system("PIOc_set_iosystem_error_handling", iosysid,
+                                   [&](Iosystem& s) { system = &s; });
         if (code != PIO_NOERR) return code;
     }
     return attempt("PIOc_set_iosystem_error_handling", system, "",
@@ -214,7 +214,8 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
 int PIOc_InitDecomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                     const PIO_Offset* compmap, int* ioidp, const int*, const PIO_Offset*,
                     const PIO_Offset*) {
-    return describe("PIOc_InitDecomp", iosysid, pio_type, ndims, gdimlen, maplen, compmap, 1, ioidp);
+    return describe("PIOc_InitDecomp", iosysid, pio_type, ndims, gdimlen, maplen, compmap, 1,
+                    ioidp);
 }
 
 int PIOc_InitDecomp_ReadOnly(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
@@ -308,8 +309,8 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
             const std::size_t bytes = static_cast<std::size_t>(v * arraylen) * size_of(d.type);
             file.write_darray(varids[v], *d.grid, d.type,
                               array == nullptr ? nullptr : static_cast<char*>(array) + bytes,
-                              arraylen, frame != nullptr ? frame[v]
-                                                         : file.table().variable(varids[v]).frame);
+                              arraylen,
+                              frame != nullptr ? frame[v] : file.table().variable(varids[v]).frame);
         }
         if (flushtodisk) file.sync();
     });

@@ -39,7 +39,9 @@ struct Storage {
     int endian = NC_ENDIAN_NATIVE;
     bool no_fill = false;
 
-    bool plain() const { return layout != NC_CHUNKED && deflate == 0 && shuffle == 0 && !zstandard; }
+    bool plain() const {
+        return layout != NC_CHUNKED && deflate == 0 && shuffle == 0 && !zstandard;
+    }
 };
 
 struct Variable {

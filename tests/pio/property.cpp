@@ -118,9 +118,13 @@ struct Values {
     Values(int t, std::size_t n) : type(t), bytes(n * 8 + 8) {}
     void set(std::size_t i, double value) {
         switch (type) {
-            case PIO_SHORT: reinterpret_cast<short*>(bytes.data())[i] = static_cast<short>(value); break;
+            case PIO_SHORT:
+                reinterpret_cast<short*>(bytes.data())[i] = static_cast<short>(value);
+                break;
             case PIO_INT: reinterpret_cast<int*>(bytes.data())[i] = static_cast<int>(value); break;
-            case PIO_FLOAT: reinterpret_cast<float*>(bytes.data())[i] = static_cast<float>(value); break;
+            case PIO_FLOAT:
+                reinterpret_cast<float*>(bytes.data())[i] = static_cast<float>(value);
+                break;
             default: reinterpret_cast<double*>(bytes.data())[i] = value;
         }
     }
@@ -210,9 +214,9 @@ void Case::put_random(Field& field) {
     for (std::size_t i = 0; i < parts.mine().size(); i++)
         values.set(i, parts.mine()[i] < 0 ? 77 : base + static_cast<double>(parts.mine()[i]));
     PIOc_setframe(ncid, field.id, field.record || field.framed ? frame : -1);
-    const int code = PIOc_write_darray(ncid, field.id, ioid,
-                                       static_cast<PIO_Offset>(parts.mine().size()),
-                                       values.bytes.data(), nullptr);
+    const int code =
+        PIOc_write_darray(ncid, field.id, ioid, static_cast<PIO_Offset>(parts.mine().size()),
+                          values.bytes.data(), nullptr);
     check(code == 0, "write_darray " + std::to_string(code), number);
     if (pick(2) == 0) PIOc_freedecomp(ios, ioid);
 }
@@ -244,7 +248,8 @@ void Case::put_section(Field& field, int frame) {
             rest /= size[d];
         }
         // Only the root's values count.
-        values.set(static_cast<std::size_t>(i), static_cast<double>(base + i % 40) + (rank == 0 ? 0 : 9));
+        values.set(static_cast<std::size_t>(i),
+                   static_cast<double>(base + i % 40) + (rank == 0 ? 0 : 9));
         want[static_cast<std::size_t>(index)] = static_cast<double>(base + i % 40);
     }
     int code = 0;
@@ -315,7 +320,8 @@ void Case::read_back(const std::string& path) {
                   "read_darray", number);
             for (std::size_t i = 0; i < mine.size(); i++)
                 check(got.get(i) == (mine[i] < 0 ? 55 : want[static_cast<std::size_t>(mine[i])]),
-                      "v" + std::to_string(field.id) + " reads wrong at " + std::to_string(i), number);
+                      "v" + std::to_string(field.id) + " reads wrong at " + std::to_string(i),
+                      number);
             PIOc_freedecomp(ios, ioid);
         }
     check(PIOc_closefile(ncid) == 0, "closefile", number);

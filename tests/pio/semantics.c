@@ -125,7 +125,8 @@ static void decomposition_type_converts(void) {
     fill_rows(data, 0.25);
     OK(PIOc_write_darray(ncid, v, ioid, length, data, NULL));
     OK(PIOc_closefile(ncid));
-    OK(PIOc_openfile(ios, &id, &netcdf4, "convert.nc", PIO_NOWRITE)); /* the iotype does not matter */
+    OK(PIOc_openfile(ios, &id, &netcdf4, "convert.nc",
+                     PIO_NOWRITE)); /* the iotype does not matter */
     int ints[NX * NY];
     OK(PIOc_get_var_int(id, 0, ints));
     for (int i = 0; i < NX * NY; i++) CHECK(ints[i] == i);
@@ -154,7 +155,8 @@ static void codes_are_those_of_netcdf(void) {
     OK(PIOc_enddef(ncid));
     IS(PIOc_enddef(ncid), NC_ENOTINDEFINE);
     IS(PIOc_def_dim(ncid, "late", 3, &id), NC_ENOTINDEFINE);
-    IS(PIOc_put_att_text(ncid, f.v, "title", 30, "a title longer than it was....."), NC_ENOTINDEFINE);
+    IS(PIOc_put_att_text(ncid, f.v, "title", 30, "a title longer than it was....."),
+       NC_ENOTINDEFINE);
     OK(PIOc_put_att_text(ncid, f.v, "title", 5, "short"));
     const PIO_Offset start[] = {0, 3, 0}, count[] = {1, 3, NX};
     double data[NY * NX] = {0};
