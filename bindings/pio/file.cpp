@@ -112,7 +112,7 @@ void File::open_for_reading() {
 void File::adopt() {
     const char* text = nullptr;
     int ndims = 0, nvars = 0, natts = 0;
-    check(tw_inq(file_, &text, &ndims, &nvars, &natts, &table_.records));
+    check(tw_inq(file_, &text, &ndims, &nvars, &natts, nullptr));
     format_ = format_named(text);
     check(tw_inq_unlimited(file_, &text));
     const std::string unlimited = text;
@@ -545,7 +545,8 @@ void File::sync() {
         throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     if (!writable_) {  // another program may have added records
         check(tw_sync(file_, 0));
-        check(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &table_.records));
+        for (Dimension& d : table_.dimensions)
+            if (d.unlimited) check(tw_inq_dim(file_, d.name.c_str(), &d.length));
         return;
     }
     need_data_mode();

@@ -140,8 +140,11 @@ private:
     void meet();  // throws late errors on all
 
     std::vector<Place> places(const Variable& variable, Grid& grid, int frame, bool reading);
-    void put_place(int varid, const Place& place, nc_type type, const void* data);
-    void put_serial(int varid, const Place& place, nc_type type, const void* data);
+    std::string short_array(const Variable& v, const Grid& grid, Index n) const;
+    tw_decomposition decomposition_of(const Variable& v, const Place& place, bool reading,
+                                      tw_decomposition* made);
+    Error put_place(int varid, const Place& place, nc_type type, const void* data);
+    Error put_serial(int varid, const Place& place, nc_type type, const void* data);
     void check_section(const Variable& v, const Index* start, const Index* count,
                        const Index* stride, bool reading) const;
     int put_boxes(const Variable& v, std::vector<Index> start, std::vector<Index> count,

@@ -120,47 +120,42 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     const std::vector<Place> all = places(v, grid, frame, false);
     // From here on a rank may be wrong alone: it says so, and the others hear of it when they meet.
     Error error;
-    if (n < grid.map().size())
-        error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array of rank " +
-                                std::to_string(session_.rank()) + " has " + std::to_string(n) +
-                                " elements, the decomposition " +
-                                std::to_string(grid.map().size())};
-    else if (data == nullptr && grid.map().size() > 0)
-        error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array is NULL"};
+    if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
+        error = {NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
     if (state_ == State::writing)
         note(grid.most_held() * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
     for (const Place& place : all) {
+        if (table_.is_record(v)) {
+            Index& records = table_.dimension(v.dims.front()).length;
+            records = std::max(records, place.record + 1);
+        }
         if (state_ == State::writing)
             order(varid, place.index.empty() ? place.record : place.index.front(), place.grid);
-        try {
-            if (state_ == State::serial)
-                put_serial(varid, place, type, error.code == 0 ? data : nullptr);
-            else
-                put_place(varid, place, type, error.code == 0 ? data : nullptr);
-        } catch (const Error& thrown) {
-            if (error.code == 0) error = thrown;
-        }
-        if (table_.is_record(v)) table_.records = std::max(table_.records, place.record + 1);
+        const void* const mine = error.code == 0 ? data : nullptr;
+        Error own = state_ == State::serial ? put_serial(varid, place, type, mine)
+                                            : put_place(varid, place, type, mine);
+        if (error.code == 0) error = std::move(own);
     }
     if (error.code == 0) return;
     if (error.code != NC_ERANGE && late_.code == 0) late_ = error;
     throw error;
 }
 
-// data NULL: this rank has nothing, because its arguments were wrong.
-void File::put_place(int varid, const Place& place, nc_type type, const void* data) {
+std::string File::short_array(const Variable& v, const Grid& grid, Index n) const {
+    return path_ + ": variable " + v.name + ": the array of rank " +
+           std::to_string(session_.rank()) + " has " + std::to_string(n) +
+           " elements, the decomposition " + std::to_string(grid.map().size());
+}
+
+// What concerns all ranks is thrown, what concerns this one is returned. data NULL: this rank has
+// nothing, because its arguments were wrong.
+Error File::put_place(int varid, const Place& place, nc_type type, const void* data) {
     const Variable& v = table_.variable(varid);
+    const Map& map = place.grid->map();
     tw_decomposition made = nullptr;
-    tw_decomposition d = nullptr;
-    std::vector<std::string> names = table_.names(v);
-    if (table_.is_record(v)) names.erase(names.begin());
-    if (place.index.empty())
-        d = place.grid->named(names, false);
-    else
-        d = made = place.grid->at(names, table_.lengths(v), place.index, false);
-    int status = TW_OK;
-    if (data != nullptr || place.grid->map().size() == 0) {
-        const Map& map = place.grid->map();
+    const tw_decomposition d = decomposition_of(v, place, false, &made);
+    Error error;
+    if (data != nullptr || map.size() == 0) {
         std::string packed;
         const void* values = data;
         if (map.is_boxes() && !map.dense()) {
@@ -168,14 +163,25 @@ void File::put_place(int varid, const Place& place, nc_type type, const void* da
             map.pack(data, size_of(type), packed.data());
             values = packed.data();
         }
-        status = tw_put_record(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(type),
-                               values, place.grid->elements());
+        const int status =
+            tw_put_record(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(type),
+                          values, place.grid->elements());
+        if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
     }
     if (made != nullptr) tw_free_decomposition(&made);
-    check(status);
+    return error;
 }
 
-void File::put_serial(int varid, const Place& place, nc_type type, const void* data) {
+// made: to be freed.
+tw_decomposition File::decomposition_of(const Variable& v, const Place& place, bool reading,
+                                        tw_decomposition* made) {
+    std::vector<std::string> names = table_.names(v);
+    if (table_.is_record(v)) names.erase(names.begin());
+    if (place.index.empty()) return place.grid->named(names, reading);
+    return *made = place.grid->at(names, table_.lengths(v), place.index, reading);
+}
+
+Error File::put_serial(int varid, const Place& place, nc_type type, const void* data) {
     const Variable& v = table_.variable(varid);
     const Map& map = place.grid->map();
     std::vector<Index> dofs;
@@ -196,12 +202,12 @@ void File::put_serial(int varid, const Place& place, nc_type type, const void* d
     start.resize(v.dims.size(), 0);
     count.insert(count.end(), map.shape().begin(), map.shape().end());
     // An element that is written twice is an error here, too.
-    std::vector<std::string> names = table_.names(v);
-    if (table_.is_record(v)) names.erase(names.begin());
-    if (place.index.empty()) place.grid->named(names, false);
+    tw_decomposition made = nullptr;
+    decomposition_of(v, place, false, &made);
+    if (made != nullptr) tw_free_decomposition(&made);
     serial_->write(varid, start, count, dofs, values, Table::fill_of(v), place.grid->whole());
-    if (code != NC_NOERR)
-        throw Error{code, path_ + ": variable " + v.name + ": values do not fit its type"};
+    if (code == NC_NOERR) return {};
+    return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
 }
 
 void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame) {
@@ -214,22 +220,12 @@ void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
     const std::vector<Place> all = places(v, grid, frame, true);
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
-        error = {NC_EINVAL, path_ + ": variable " + v.name + ": the array of rank " +
-                                std::to_string(session_.rank()) + " has " +
-                                std::to_string(data == nullptr ? 0 : n) +
-                                " elements, the decomposition " +
-                                std::to_string(grid.map().size())};
+        error = {NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
     agree(session_.comm(), error);
-    std::vector<std::string> names = table_.names(v);
-    if (table_.is_record(v)) names.erase(names.begin());
     for (const Place& place : all) {
         const Map& map = place.grid->map();
         tw_decomposition made = nullptr;
-        tw_decomposition d = nullptr;
-        if (place.index.empty())
-            d = place.grid->named(names, true);
-        else
-            d = made = place.grid->at(names, table_.lengths(v), place.index, true);
+        const tw_decomposition d = decomposition_of(v, place, true, &made);
         const bool packed = map.is_boxes() && !map.dense();
         std::string buffer(packed ? static_cast<std::size_t>(map.held()) * size_of(type) : 0, '\0');
         const int status =
@@ -248,7 +244,7 @@ void File::check_section(const Variable& v, const Index* start, const Index* cou
                          const Index* stride, bool reading) const {
     for (std::size_t d = 0; d < v.dims.size(); d++) {
         const Dimension& dimension = table_.dimensions[static_cast<std::size_t>(v.dims[d])];
-        const Index length = dimension.unlimited ? table_.records : dimension.length;
+        const Index length = dimension.length;
         const bool grows = dimension.unlimited && !reading;
         const auto fail = [&](int code, const std::string& what, Index value) {
             throw Error{code, path_ + ": variable " + v.name + ", dimension " + dimension.name +
@@ -301,9 +297,7 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
     check_section(v, start, count, stride, false);
     const std::vector<Index> first(start, start + v.dims.size()), n(count, count + v.dims.size());
     if (volume(n) == 0) return;
-    if (table_.is_record(v))
-        table_.records =
-            std::max(table_.records, start[0] + (count[0] - 1) * (stride ? stride[0] : 1) + 1);
+    table_.grow(v, start, count, stride);
     if (state_ == State::serial) {
         std::vector<Index> steps(v.dims.size(), 1);
         if (stride != nullptr) steps.assign(stride, stride + v.dims.size());

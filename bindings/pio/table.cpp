@@ -50,9 +50,15 @@ int Table::unlimited() const {
     return -1;
 }
 
-Index Table::length(int dimid) const {
-    const Dimension& dimension = dimensions[static_cast<std::size_t>(dimid)];
-    return dimension.unlimited ? records : dimension.length;
+Index Table::length(int dimid) const { return dimensions[static_cast<std::size_t>(dimid)].length; }
+
+void Table::grow(const Variable& variable, const Index* start, const Index* count,
+                 const Index* stride) {
+    for (std::size_t d = 0; d < variable.dims.size(); d++) {
+        Dimension& dimension = dimensions[static_cast<std::size_t>(variable.dims[d])];
+        const Index end = start[d] + (count[d] - 1) * (stride == nullptr ? 1 : stride[d]) + 1;
+        if (dimension.unlimited) dimension.length = std::max(dimension.length, end);
+    }
 }
 
 bool Table::is_record(const Variable& variable) const {

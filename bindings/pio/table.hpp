@@ -24,7 +24,7 @@ struct Attribute {
 
 struct Dimension {
     std::string name;
-    Index length = 0;  // of the record dimension: see Table::records
+    Index length = 0;  // of an unlimited one: so far
     bool unlimited = false;
 };
 
@@ -57,7 +57,6 @@ struct Table {
     std::vector<Dimension> dimensions;
     std::vector<Variable> variables;
     std::vector<Attribute> attributes;
-    Index records = 0;
 
     // Throw NC_EBADDIM, NC_ENOTVAR, NC_ENOTATT; varid may be NC_GLOBAL for attributes.
     Dimension& dimension(int dimid);
@@ -69,6 +68,10 @@ struct Table {
     int find_variable(const std::string& name) const;
     int unlimited() const;  // the record dimension, -1: none
     Index length(int dimid) const;
+
+    // Makes unlimited dimensions as long as the section needs; stride may be NULL.
+    void grow(const Variable& variable, const Index* start, const Index* count,
+              const Index* stride);
 
     bool is_record(const Variable& variable) const;
     std::vector<Index> lengths(const Variable& variable) const;

@@ -225,6 +225,7 @@ static void duplicates(void) {
     double data[3] = {1, 2, 3};
     OK(PIOc_setframe(f.ncid, f.v, 0));
     IS(PIOc_write_darray(f.ncid, f.v, ioid, 3, data, NULL), NC_EINVAL);
+    OK(PIOc_sync(f.ncid)); /* which all ranks were told */
     IS(PIOc_write_darray(f.ncid, f.v, whole, length - 1, data, NULL), NC_EINVAL);
     CHECK(PIOc_sync(f.ncid) == NC_EINVAL); /* all hear of what some rank was told */
     write_record(&f, whole, length, 0, 0);
