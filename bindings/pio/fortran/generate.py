@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a Fortran source from a template: one procedure becomes one for each type, rank and handle.
+"""Writes a Fortran source from a template: one procedure becomes one for each type and rank.
 
 A template is Fortran with lines of three kinds more:
 
@@ -17,7 +17,8 @@ import re
 import sys
 from pathlib import Path
 
-# decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; zero: a value;
+# decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; cast: the
+# conversion; zero, missing: values;
 # whole, part: an argument that says whether the whole variable is meant, where that matters;
 # at: the routine that makes start and count of an index
 TYPES = {
@@ -28,12 +29,20 @@ TYPES = {
         "part": ".false., ",
         "at": "element",
     },
-    "int": {"decl": "integer(i4)", "c": "int", "xtype": "pio_int", "zero": "0_i4", "cast": "int"},
+    "int": {
+        "decl": "integer(i4)",
+        "c": "int",
+        "xtype": "pio_int",
+        "zero": "0_i4",
+        "cast": "int",
+        "missing": "int(pio_fill_int, i4)",
+    },
     "short": {
         "decl": "integer(i2)",
         "c": "short",
         "xtype": "pio_short",
         "zero": "0_i2",
+        "missing": "-32767_i2",
         "cast": "int",
     },
     "real": {
@@ -41,6 +50,7 @@ TYPES = {
         "c": "float",
         "xtype": "pio_real",
         "zero": "0.0_r4",
+        "missing": "pio_fill_float",
         "cast": "real",
     },
     "double": {
@@ -48,6 +58,7 @@ TYPES = {
         "c": "double",
         "xtype": "pio_double",
         "zero": "0.0_r8",
+        "missing": "pio_fill_double",
         "cast": "real",
     },
 }
