@@ -15,6 +15,14 @@ if(NOT MPI_FOUND)
                     "messages between ranks")
 endif()
 
+if(THALWEG_BUILD_FORTRAN)
+    # With the type of mpi_f08 where there is one for this compiler, besides integers.
+    set(THALWEG_MPI_F08 ${MPI_Fortran_HAVE_F08_MODULE})
+    if(NOT THALWEG_MPI_F08)
+        message(STATUS "without mpi_f08: the Fortran interface takes communicators as integers")
+    endif()
+endif()
+
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 thalweg_require(fmt libfmt-dev "messages")

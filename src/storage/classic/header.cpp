@@ -16,9 +16,9 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Writes the first bytes of a file; `flags` are open's.
-Status write_header(const std::string& path, int flags, const std::vector<char>& bytes) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+/// Writes the first bytes of a file; `mode` is of open's flags.
+Status write_header(const std::string& path, int mode, const std::vector<char>& bytes) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | mode, 0666);
     if (fd < 0) return system_failure(path, "cannot open for writing");
     Status status = write_fully(fd, path, bytes.data(), static_cast<std::int64_t>(bytes.size()), 0);
     if (!status.ok()) status.text += " (header)";

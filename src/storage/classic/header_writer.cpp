@@ -9,12 +9,11 @@
 #include <set>
 
 #include "storage/classic/names.hpp"
+#include "storage/classic/tags.hpp"
 
 namespace thalweg::detail {
 
 namespace {
-
-constexpr std::int64_t dimension_tag = 10, variable_tag = 11, attribute_tag = 12;
 
 constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
 

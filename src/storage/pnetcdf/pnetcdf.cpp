@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
 #include "comm/clock.hpp"
 #include "storage/classic/header.hpp"
+#include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -140,6 +140,7 @@ private:
         first_ = comm.rank() == 0;
         durable_ = options.durable;
         writers_ = comm.split(writer ? 0 : -1, comm.rank());
+        choose_mpi_io();
     }
 
     /// A file system takes stripes when a file is created, so MPI-IO creates it, with an empty
@@ -162,6 +163,7 @@ private:
             MPI_Info_free(&hints);
             status = pnetcdf_status(code, path_, "cannot open for writing");
             open_ = status.ok();
+            if (open_) status = check_mpi_io(ncid_, path_);
         }
         status = agree(comm, status);
         if (!status.ok() && open_) ncmpi_abort(ncid_);
@@ -348,16 +350,5 @@ private:
 }  // namespace
 
 std::unique_ptr<Storage> make_pnetcdf_storage() { return std::make_unique<PnetcdfStorage>(); }
-
-bool has_pnetcdf() { return true; }
-
-void prepare_mpi_io() {
-#ifdef OPEN_MPI
-    // Before 4.1.7 and 5.0.6, OMPIO's aggregators read, change and write back ranges that another
-    // one is writing, without a lock, and lose its bytes (open-mpi/ompi pull request 12756). The
-    // user's own value stands. docs/methods.md tells what this does not reach.
-    setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
-#endif
-}
 
 }  // namespace thalweg::detail
