@@ -16,6 +16,12 @@ if(NOT MPI_FOUND)
 endif()
 
 if(THALWEG_BUILD_FORTRAN)
+    # MPICH's are for the Fortran compiler alone; targets have sources in C, too.
+    get_target_property(thalweg_options MPI::MPI_Fortran INTERFACE_COMPILE_OPTIONS)
+    if(thalweg_options)
+        set_property(TARGET MPI::MPI_Fortran PROPERTY INTERFACE_COMPILE_OPTIONS
+                                                      "$<$<COMPILE_LANGUAGE:Fortran>:${thalweg_options}>")
+    endif()
     # With the type of mpi_f08 where there is one for this compiler, besides integers.
     set(THALWEG_MPI_F08 ${MPI_Fortran_HAVE_F08_MODULE})
     if(NOT THALWEG_MPI_F08)

@@ -50,3 +50,7 @@ foreach(name IN LISTS thalweg_pc_files)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+# Environment Modules: module use PREFIX/share/modulefiles.
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/modules/thalweg
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/thalweg RENAME ${PROJECT_VERSION})

@@ -64,11 +64,6 @@ Definitions random_definitions(Random& random, Format format) {
     return d;
 }
 
-std::string content_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 class HeaderWriter : public testing::TestWithParam<Format> {
 protected:
     void TearDown() override { unlink(path_.c_str()); }
@@ -76,6 +71,11 @@ protected:
 };
 
 #if THALWEG_TEST_PNETCDF
+std::string content_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
 void put(int id, int variable, const std::vector<Attribute>& attributes) {
     for (const Attribute& a : attributes) {
         const int code =
