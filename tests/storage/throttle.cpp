@@ -72,7 +72,8 @@ void write_throttled(std::unique_ptr<Storage> storage, double rate) {
     options.rate = rate;
     FileMap map;
     const auto comm = make_mpi_comm(MPI_COMM_SELF);
-    ASSERT_TRUE(storage->create(*comm, "throttled.nc", definitions, options, true, map).ok());
+    const Status made = storage->create(*comm, "throttled.nc", definitions, options, true, map);
+    ASSERT_TRUE(made.ok()) << made.text;
     const std::vector<char> data(static_cast<std::size_t>(bytes));
     Chunk c;
     c.elements = bytes;

@@ -6,11 +6,12 @@
 #include "storage/pnetcdf/mpi_io.hpp"
 
 #include <mpi.h>
-#include <pnetcdf.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "comm/launcher.hpp"
 #include "storage/storage.hpp"
@@ -28,39 +29,48 @@ bool is_faulty() {
     return major < 4 || (major == 5 && minor == 0 && release < 6);
 }
 
-/// A setting of Open MPI's that is on or off; false where there is none of that name.
-bool is_on(const char* name) {
-    int level = 0;
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS) return true;
-    int index = 0, count = 0, value = 0;
-    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
-    bool on = false;
-    if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
-        MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
-        on = count != 1 || MPI_T_cvar_read(handle, &value) != MPI_SUCCESS || value != 0;
+/// Open MPI's settings, as they were when it opened its first file.
+class MpiSettings {
+public:
+    MpiSettings() {
+        int level = 0;
+        good_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &level) == MPI_SUCCESS;
+    }
+    ~MpiSettings() {
+        if (good_) MPI_T_finalize();
+    }
+    MpiSettings(const MpiSettings&) = delete;
+    MpiSettings& operator=(const MpiSettings&) = delete;
+
+    /// The bytes of a setting; none where there is no such setting.
+    std::vector<char> read(const char* name) const {
+        int index = 0, count = 0;
+        MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+        if (!good_ || MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
+            MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS)
+            return {};
+        std::vector<char> bytes(static_cast<std::size_t>(count) * sizeof(std::int64_t) + 1, '\0');
+        if (MPI_T_cvar_read(handle, bytes.data()) != MPI_SUCCESS) bytes.clear();
         MPI_T_cvar_handle_free(&handle);
+        return bytes;
     }
-    MPI_T_finalize();
-    return on;
+
+private:
+    bool good_ = false;
+};
+
+/// The setting is a list of those to choose from, or with '^' of those to leave out; empty: all.
+bool chooses_ompio(const std::vector<char>& setting) {
+    if (setting.empty() || setting[0] == '\0') return true;
+    return (std::strstr(setting.data(), "ompio") != nullptr) != (setting[0] == '^');
 }
 
-/// ROMIO adds hints of its own to those of a file.
-bool uses_romio(int ncid) {
-    MPI_Info info = MPI_INFO_NULL;
-    if (ncmpi_inq_file_info(ncid, &info) != NC_NOERR || info == MPI_INFO_NULL) return false;
-    int keys = 0;
-    bool found = false;
-    MPI_Info_get_nkeys(info, &keys);
-    for (int i = 0; i < keys && !found; ++i) {
-        char key[MPI_MAX_INFO_KEY + 1] = "";
-        MPI_Info_get_nthkey(info, i, key);
-        found = std::strncmp(key, "romio_", 6) == 0;
-    }
-    MPI_Info_free(&info);
-    return found;
+bool is_on(const std::vector<char>& setting) {
+    int value = 0;
+    if (setting.size() < sizeof value) return false;
+    std::memcpy(&value, setting.data(), sizeof value);
+    return value != 0;
 }
-
-constexpr char sieving[] = "fbtl_posix_write_datasieving";
 
 }  // namespace
 
@@ -74,8 +84,12 @@ void choose_mpi_io() {
     if (is_faulty()) setenv("OMPI_MCA_io", "^ompio", 0);
 }
 
-Status check_mpi_io(int ncid, const std::string& path) {
-    if (!is_faulty() || uses_romio(ncid) || !is_on(sieving)) return {};
+Status check_mpi_io(const std::string& path) {
+    if (!is_faulty()) return {};
+    const MpiSettings settings;
+    if (!chooses_ompio(settings.read("io")) ||
+        !is_on(settings.read("fbtl_posix_write_datasieving")))
+        return {};
     return failure(
         TW_EUNSUPPORTED,
         "{}: storage=pnetcdf: the MPI-IO of {} (OMPIO) loses bytes: choose ROMIO by "

@@ -12,8 +12,8 @@ namespace thalweg::detail {
 /// user's own choice in the environment stands. Called before a file is opened by MPI-IO.
 void choose_mpi_io();
 
-/// Whether the MPI-IO by which PnetCDF has a file open writes what it is given. @return TW_OK;
-/// TW_EUNSUPPORTED, telling what to set. Local; the same on every rank that has the file open
-Status check_mpi_io(int ncid, const std::string& path);
+/// Whether the MPI-IO of this process, which has a file open, writes what it is given. @return
+/// TW_OK; TW_EUNSUPPORTED, telling what to set. Local
+Status check_mpi_io(const std::string& path);
 
 }  // namespace thalweg::detail

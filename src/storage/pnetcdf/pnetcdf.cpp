@@ -163,7 +163,7 @@ private:
             MPI_Info_free(&hints);
             status = pnetcdf_status(code, path_, "cannot open for writing");
             open_ = status.ok();
-            if (open_) status = check_mpi_io(ncid_, path_);
+            if (open_) status = check_mpi_io(path_);
         }
         status = agree(comm, status);
         if (!status.ok() && open_) ncmpi_abort(ncid_);
