@@ -429,7 +429,7 @@ void with_service(const std::string& of_session, const std::string& service) {
                 records_by_name(service + "; " + format);
             }
             if (service == "service=inline") {
-                write_and_read("service=inline; storage=pnetcdf", "cdf2");
+                write_and_read("service=inline; storage=" PNETCDF, "cdf2");
                 write_and_read("service=inline; method=serial; piece=4KiB", "cdf2");
                 refused("storage=memory", "memory");
                 refused("method=tiles; tile_files=yes; tiles=1x1; writers=1", "tile_files");
