@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds what the library needs. docs/dependencies.md tells what each is for.
+include(ThalwegOptional)
 
 set(thalweg_languages C CXX)
 if(THALWEG_BUILD_FORTRAN)
@@ -8,26 +9,78 @@ if(THALWEG_BUILD_FORTRAN)
 endif()
 
 set(MPI_CXX_SKIP_MPICXX ON) # the C++ bindings that MPI 3 removed
-find_package(MPI 3.1 REQUIRED COMPONENTS ${thalweg_languages})
-if(THALWEG_BUILD_FORTRAN AND NOT MPI_Fortran_HAVE_F08_MODULE)
-    message(FATAL_ERROR "The Fortran interface needs an MPI with the module mpi_f08 "
-                        "(or configure with -DTHALWEG_BUILD_FORTRAN=OFF)")
+find_package(MPI 3.1 QUIET COMPONENTS ${thalweg_languages})
+if(NOT MPI_FOUND)
+    thalweg_missing("MPI 3.1 (for ${thalweg_languages})" "libopenmpi-dev or libmpich-dev"
+                    "messages between ranks")
+endif()
+
+if(THALWEG_BUILD_FORTRAN)
+    # MPICH's are for the Fortran compiler alone; targets have sources in C, too.
+    get_target_property(thalweg_options MPI::MPI_Fortran INTERFACE_COMPILE_OPTIONS)
+    if(thalweg_options)
+        set_property(TARGET MPI::MPI_Fortran PROPERTY INTERFACE_COMPILE_OPTIONS
+                                                      "$<$<COMPILE_LANGUAGE:Fortran>:${thalweg_options}>")
+    endif()
+    # With the type of mpi_f08 where there is one for this compiler, besides integers.
+    set(THALWEG_MPI_F08 ${MPI_Fortran_HAVE_F08_MODULE})
+    if(NOT THALWEG_MPI_F08)
+        message(STATUS "without mpi_f08: the Fortran interface takes communicators as integers")
+    endif()
 endif()
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(pnetcdf REQUIRED IMPORTED_TARGET pnetcdf>=1.12)
-include(FindNetcdfMpi)
-pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-mpi hdf5)
-pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
-pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
-find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
-find_package(tomlplusplus REQUIRED)
-find_package(nlohmann_json REQUIRED)
+thalweg_require(fmt libfmt-dev "messages")
+thalweg_require(spdlog libspdlog-dev "the log")
+thalweg_require(tomlplusplus libtomlplusplus-dev "the configuration file")
+thalweg_require(nlohmann_json nlohmann-json3-dev "the summary of a run")
+
+include(ThalwegNetcdf)
+if(THALWEG_HAVE_NETCDF4)
+    pkg_check_modules(libdeflate QUIET IMPORTED_TARGET libdeflate)
+    pkg_check_modules(libzstd QUIET IMPORTED_TARGET libzstd)
+    if(NOT libdeflate_FOUND)
+        thalweg_missing(libdeflate libdeflate-dev "compressed netCDF-4 files (or THALWEG_NETCDF4=OFF)")
+    elseif(NOT libzstd_FOUND)
+        thalweg_missing(zstd libzstd-dev "compressed netCDF-4 files (or THALWEG_NETCDF4=OFF)")
+    endif()
+endif()
+
+thalweg_optional(THALWEG_PNETCDF PnetCDF)
+set(THALWEG_HAVE_PNETCDF OFF)
+if(NOT THALWEG_PNETCDF STREQUAL "OFF")
+    pkg_check_modules(pnetcdf QUIET IMPORTED_TARGET pnetcdf>=1.12)
+    if(pnetcdf_FOUND)
+        thalweg_foreign_mpi(thalweg_foreign ${pnetcdf_LINK_LIBRARIES})
+        if(thalweg_foreign)
+            message(STATUS "not taken: PnetCDF, built with another MPI (${thalweg_foreign})")
+        else()
+            set(THALWEG_HAVE_PNETCDF ON)
+        endif()
+    endif()
+endif()
+if(NOT THALWEG_HAVE_PNETCDF)
+    thalweg_without(THALWEG_PNETCDF PnetCDF libpnetcdf-dev "storage=pnetcdf (MPI-IO) is an error")
+endif()
+
+thalweg_optional(THALWEG_UTF8PROC utf8proc)
+set(THALWEG_HAVE_UTF8PROC OFF)
+if(NOT THALWEG_UTF8PROC STREQUAL "OFF")
+    pkg_check_modules(utf8proc QUIET IMPORTED_TARGET libutf8proc)
+    set(THALWEG_HAVE_UTF8PROC ${utf8proc_FOUND})
+endif()
+if(NOT THALWEG_HAVE_UTF8PROC)
+    thalweg_without(THALWEG_UTF8PROC utf8proc libutf8proc-dev
+                    "names with characters beyond Latin are an error in classic files")
+endif()
 
 if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
-    find_package(CLI11 REQUIRED)
+    find_package(CLI11 QUIET)
+    if(NOT CLI11_FOUND)
+        thalweg_missing(CLI11 libcli11-dev
+                        "the programs (or -DTHALWEG_BUILD_APP=OFF -DTHALWEG_BUILD_BENCH=OFF)")
+    endif()
 endif()
 
 # How a program is started on several ranks: "${MPIEXEC_EXECUTABLE} ${THALWEG_MPIEXEC_FLAGS} -n N".

@@ -4,12 +4,18 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h ${PROJECT_SOURCE_DIR}/bindings/pio/pio.h
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Builds all that is installed, and no tests.
-add_custom_target(thalweg_installed DEPENDS thalweg thalweg_cfio thalweg_pio)
-install(TARGETS thalweg thalweg_cfio thalweg_pio EXPORT thalwegTargets
+add_custom_target(thalweg_installed DEPENDS thalweg thalweg_cfio)
+install(TARGETS thalweg thalweg_cfio EXPORT thalwegTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+if(TARGET thalweg_pio)
+    add_dependencies(thalweg_installed thalweg_pio)
+    install(TARGETS thalweg_pio EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${PROJECT_SOURCE_DIR}/bindings/pio/pio.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 
 set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
 install(EXPORT thalwegTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
@@ -19,7 +25,12 @@ if(TARGET thalweg_fortran)
     install(TARGETS thalweg_fortran thalweg_cfio_fortran EXPORT thalwegFortranTargets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY ${PROJECT_BINARY_DIR}/modules/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-            FILES_MATCHING PATTERN "thalweg*.mod" PATTERN "cfio.mod")
+            FILES_MATCHING PATTERN "thalweg*.mod" PATTERN "cfio.mod" PATTERN "pio*.mod")
+    if(TARGET thalweg_piof)
+        add_dependencies(thalweg_installed thalweg_piof)
+        install(TARGETS thalweg_piof EXPORT thalwegFortranTargets
+                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endif()
     install(EXPORT thalwegFortranTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
 endif()
 if(TARGET thalweg-app)
@@ -42,11 +53,21 @@ install(FILES ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
 # compiler wrappers (mpicc, mpifort) bring MPI's own flags.
 file(RELATIVE_PATH thalweg_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" thalweg_pc_prefix "${thalweg_pc_prefix}")
-set(thalweg_pc_files thalweg thalweg-cfio thalweg-pio)
+set(thalweg_pc_files thalweg thalweg-cfio)
+if(TARGET thalweg_pio)
+    list(APPEND thalweg_pc_files thalweg-pio)
+endif()
 if(TARGET thalweg_fortran)
     list(APPEND thalweg_pc_files thalweg-fortran thalweg-cfio-fortran)
+endif()
+if(TARGET thalweg_piof)
+    list(APPEND thalweg_pc_files thalweg-pio-fortran)
 endif()
 foreach(name IN LISTS thalweg_pc_files)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+# Environment Modules: module use PREFIX/share/modulefiles.
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/modules/thalweg
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/thalweg RENAME ${PROJECT_VERSION})

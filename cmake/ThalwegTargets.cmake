@@ -17,7 +17,7 @@ endif()
 
 function(thalweg_options target)
     set(c_family "$<COMPILE_LANGUAGE:C,CXX>")
-    set(fortran "$<COMPILE_LANGUAGE:Fortran>")
+    set(fortran "$<COMPILE_LANG_AND_ID:Fortran,GNU>") # others have other names for their warnings
     target_compile_options(
         ${target} PRIVATE "$<${c_family}:-Wall;-Wextra;-Wpedantic;-Wshadow>"
                           "$<${fortran}:-Wall;-Wextra;-Wimplicit-interface>")
@@ -34,9 +34,12 @@ function(thalweg_options target)
         target_compile_options(
             ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-array-bounds>")
     endif()
+    # In libstdc++, std::stable_sort uses what is deprecated.
+    target_compile_options(
+        ${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>")
     # Not with sanitizers: in the code that they add GCC warns of what is not there.
     if(THALWEG_WERROR AND NOT THALWEG_SANITIZE)
-        target_compile_options(${target} PRIVATE -Werror)
+        target_compile_options(${target} PRIVATE "$<${c_family}:-Werror>" "$<${fortran}:-Werror>")
     endif()
     if(thalweg_sanitizer_flags)
         target_compile_options(${target} PRIVATE ${thalweg_sanitizer_flags})

@@ -12,9 +12,9 @@
 #include <memory>
 
 #include "comm/log.hpp"
+#include "defined_file.hpp"
 #include "exchange/copy.hpp"
 #include "storage/claim/claim.hpp"
-#include "storage/classic/definitions_reader.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"

@@ -16,9 +16,34 @@
 #define CFIO_H
 
 #include <mpi.h>
-#include <pnetcdf.h> /* NC_GLOBAL and the modes of cfio_create */
 #include <stddef.h>
 #include <stdlib.h> /* programs rely on it */
+
+/* NC_GLOBAL and the modes of cfio_create: of CFIO's own header's pnetcdf.h, where it is there. */
+#if defined(__has_include)
+#if __has_include(<pnetcdf.h>)
+#include <pnetcdf.h>
+#elif __has_include(<netcdf.h>)
+#include <netcdf.h>
+#endif
+#endif
+#ifndef NC_GLOBAL
+typedef int nc_type;
+#define NC_NAT 0
+#define NC_BYTE 1
+#define NC_CHAR 2
+#define NC_SHORT 3
+#define NC_INT 4
+#define NC_FLOAT 5
+#define NC_DOUBLE 6
+#define NC_UNLIMITED 0L
+#define NC_GLOBAL (-1)
+#define NC_CLOBBER 0
+#define NC_NOCLOBBER 0x0004
+#define NC_64BIT_DATA 0x0020
+#define NC_64BIT_OFFSET 0x0200
+#define NC_NETCDF4 0x1000
+#endif
 
 #ifdef __cplusplus
 extern "C" {

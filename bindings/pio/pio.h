@@ -275,6 +275,11 @@ int PIOc_write_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* 
 int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PIO_Offset arraylen,
                             void* array, const int* frame, void** fillvalue, bool flushtodisk);
 int PIOc_read_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array);
+/* Not PIO's, but Fortran's: the array has this type, whatever the decomposition's is. */
+int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
+                           const void* array, const void* fillvalue);
+int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
+                          void* array);
 
 /* ---- files --------------------------------------------------------------------------------- */
 

@@ -293,9 +293,14 @@ int PIOc_advanceframe(int ncid, int varid) {
 }
 
 int PIOc_write_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array, void*) {
+    return PIOc_write_darray_type(ncid, varid, ioid, NC_NAT, arraylen, array, nullptr);
+}
+
+int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
+                           const void* array, const void*) {
     return on_file("PIOc_write_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.write_darray(varid, *d.grid, d.type, array, arraylen,
+        file.write_darray(varid, *d.grid, type == NC_NAT ? d.type : type, array, arraylen,
                           file.table().variable(varid).frame);
     });
 }
@@ -317,9 +322,14 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
 }
 
 int PIOc_read_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array) {
+    return PIOc_read_darray_type(ncid, varid, ioid, NC_NAT, arraylen, array);
+}
+
+int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
+                          void* array) {
     return on_file("PIOc_read_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.read_darray(varid, *d.grid, d.type, array, arraylen,
+        file.read_darray(varid, *d.grid, type == NC_NAT ? d.type : type, array, arraylen,
                          file.table().variable(varid).frame);
     });
 }

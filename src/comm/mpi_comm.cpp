@@ -8,6 +8,7 @@
 
 #include "comm/communicator.hpp"
 #include "comm/free_memory.hpp"
+#include "comm/launcher.hpp"
 #include "comm/segment.hpp"
 #include "comm/waiting.hpp"
 
@@ -312,10 +313,15 @@ bool is_given_up(const Comm& comm) {
 Status check_communicator(MPI_Comm comm) {
     int began = 0, ended = 0, between = 0;
     MPI_Initialized(&began);
-    if (!began) return failure(TW_EMPI, "MPI is not initialized: call MPI_Init before tw_init");
+    if (!began)
+        return failure(TW_EMPI,
+                       "MPI is not initialized: call MPI_Init before tw_init (the MPI of the "
+                       "library is {})",
+                       mpi_name());
     MPI_Finalized(&ended);
     if (ended) return failure(TW_EMPI, "MPI is finalized: call tw_init before MPI_Finalize");
     if (comm == MPI_COMM_NULL) return failure(TW_EMPI, "the communicator is MPI_COMM_NULL");
+    if (Status status = check_launcher(); !status.ok()) return status;
     const ErrorsReturn answers;
     // Open MPI finds a handle that was freed in the table for Fortran alone, where it is gone.
     if (MPI_Comm_test_inter(comm, &between) != MPI_SUCCESS ||

@@ -153,11 +153,15 @@ protected:
 };
 
 std::unique_ptr<Storage> make_posix_storage();
+/// Where the library was built without PnetCDF, or without netCDF-C and HDF5: a driver whose
+/// create() and open() say so.
 std::unique_ptr<Storage> make_pnetcdf_storage();
-/// Settings of MPI-IO, which reads them when the process opens its first file by MPI; headers of
-/// other drivers are such files, too. Called when a session begins.
-void prepare_mpi_io();
 std::unique_ptr<Storage> make_netcdf4_storage();
+/// Whether this build has PnetCDF.
+bool has_pnetcdf();
+/// Settings of MPI-IO, which reads them when the process opens its first file by MPI. Called when a
+/// session begins.
+void prepare_mpi_io();
 /// Keeps nothing: measures everything but the disk.
 std::unique_ptr<Storage> make_memory_storage();
 /// By the name that name() gives.

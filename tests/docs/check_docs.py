@@ -55,7 +55,7 @@ def check_links(root: Path) -> list[str]:
 def check_options(root: Path) -> list[str]:
     files = [root / "CMakeLists.txt", root / "tests/CMakeLists.txt", *root.glob("cmake/*.cmake")]
     cmake = "".join(file.read_text() for file in files)
-    there = set(re.findall(r"option\((THALWEG_\w+)", cmake))
+    there = set(re.findall(r"option(?:al)?\((THALWEG_\w+)", cmake))
     there |= set(re.findall(r"set\((THALWEG_\w+)[^()]*CACHE", cmake))
     named = set(re.findall(r"^\| `(THALWEG_\w+)`", (root / "docs/building.md").read_text(), re.M))
     return [f"docs/building.md: {name} is not in both it and the build" for name in named ^ there]

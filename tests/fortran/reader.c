@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the Fortran tests need from outside Fortran: the codes and types of thalweg.h, where an
- * array lies that was handed to C, and single values of a file read with PnetCDF, which shares no
+ * array lies that was handed to C, and single values of a file read with netCDF-C, which shares no
  * code with the library's own reader.
  */
 #include <ISO_Fortran_binding.h>
-#include <mpi.h>
-#include <pnetcdf.h>
+#include <netcdf.h>
 #include <stdio.h>
 #include <string.h>
 #include <thalweg/thalweg.h>
@@ -54,30 +53,30 @@ void* address_of(const CFI_cdesc_t* array) { return array->base_addr; }
 
 int reader_open(const char* path) {
     int id = -1;
-    if (ncmpi_open(MPI_COMM_SELF, path, NC_NOWRITE, MPI_INFO_NULL, &id) != NC_NOERR) {
+    if (nc_open(path, NC_NOWRITE, &id) != NC_NOERR) {
         return -1;
     }
     return id;
 }
 
-void reader_close(int id) { ncmpi_close(id); }
+void reader_close(int id) { nc_close(id); }
 
 /* The element at a position counted from 1, fastest dimension first; 1e30 where there is none. */
 double reader_value(int id, const char* name, int rank, const int* position) {
-    MPI_Offset start[8] = {0};
-    MPI_Offset count[8];
+    size_t start[8] = {0};
+    size_t count[8];
     int variable = -1;
     int dims = -1;
     double value = 1e30;
-    if (ncmpi_inq_varid(id, name, &variable) != NC_NOERR ||
-        ncmpi_inq_varndims(id, variable, &dims) != NC_NOERR || dims != rank) {
+    if (nc_inq_varid(id, name, &variable) != NC_NOERR ||
+        nc_inq_varndims(id, variable, &dims) != NC_NOERR || dims != rank) {
         return value;
     }
     for (int d = 0; d < rank; ++d) {
-        start[rank - 1 - d] = position[d] - 1;
+        start[rank - 1 - d] = (size_t)(position[d] - 1);
         count[d] = 1;
     }
-    if (ncmpi_get_vara_double_all(id, variable, start, count, &value) != NC_NOERR) {
+    if (nc_get_vara_double(id, variable, start, count, &value) != NC_NOERR) {
         return 1e30;
     }
     return value;
@@ -88,18 +87,18 @@ int reader_text(int id, const char* name, int row, int size, char* text) {
     int variable = -1;
     int dims = -1;
     int ids[8];
-    MPI_Offset start[2] = {row - 1, 0};
-    MPI_Offset count[2] = {1, 0};
-    MPI_Offset length = 0;
-    if (ncmpi_inq_varid(id, name, &variable) != NC_NOERR ||
-        ncmpi_inq_varndims(id, variable, &dims) != NC_NOERR || dims < 1 || dims > 2 ||
-        ncmpi_inq_vardimid(id, variable, ids) != NC_NOERR ||
-        ncmpi_inq_dimlen(id, ids[dims - 1], &length) != NC_NOERR || length > size) {
+    size_t start[2] = {(size_t)(row - 1), 0};
+    size_t count[2] = {1, 0};
+    size_t length = 0;
+    if (nc_inq_varid(id, name, &variable) != NC_NOERR ||
+        nc_inq_varndims(id, variable, &dims) != NC_NOERR || dims < 1 || dims > 2 ||
+        nc_inq_vardimid(id, variable, ids) != NC_NOERR ||
+        nc_inq_dimlen(id, ids[dims - 1], &length) != NC_NOERR || length > (size_t)size) {
         return -1;
     }
     count[1] = length;
     const int skip = 2 - dims;
-    if (ncmpi_get_vara_text_all(id, variable, start + skip, count + skip, text) != NC_NOERR) {
+    if (nc_get_vara_text(id, variable, start + skip, count + skip, text) != NC_NOERR) {
         return -1;
     }
     return (int)length;
@@ -110,16 +109,16 @@ int reader_attribute(int id, const char* var, const char* name, int* length, dou
                      int size) {
     int variable = NC_GLOBAL;
     nc_type type = 0;
-    MPI_Offset n = 0;
-    if (*var != '\0' && ncmpi_inq_varid(id, var, &variable) != NC_NOERR) {
+    size_t n = 0;
+    if (*var != '\0' && nc_inq_varid(id, var, &variable) != NC_NOERR) {
         return 0;
     }
-    if (ncmpi_inq_att(id, variable, name, &type, &n) != NC_NOERR) {
+    if (nc_inq_att(id, variable, name, &type, &n) != NC_NOERR) {
         return 0;
     }
     *length = (int)n;
-    if (type != NC_CHAR && n <= size &&
-        ncmpi_get_att_double(id, variable, name, values) != NC_NOERR) {
+    if (type != NC_CHAR && n <= (size_t)size &&
+        nc_get_att_double(id, variable, name, values) != NC_NOERR) {
         return 0;
     }
     return type;

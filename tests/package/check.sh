@@ -42,6 +42,7 @@ build_with_pkgconfig() {
         "mpifort hello_f90 thalweg-fortran $hello/hello.f90" \
         "mpicc cfio_c thalweg-cfio $here/project/cfio.c" \
         "mpicc pio_c thalweg-pio $here/project/pio.c" \
+        "mpifort pio_f90 thalweg-pio-fortran $here/project/pio.f90" \
         "mpifort cfio_f90 thalweg-cfio-fortran $here/project/cfio.f90"; do
         read -r compiler name package source <<<"$program"
         read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
@@ -75,6 +76,8 @@ run_program hello_cpp
 run_program hello_f90
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_c"
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_f90"
+"${mpiexec[@]}" -n 2 "$folder/out/pio_f90"
+ncdump "$folder/out/pio.nc" | grep -q 'v = 1, 2, 3, 4 ;'
 "${mpiexec[@]}" -n 2 "$folder/out/pio_c"
 ncdump "$folder/out/pio.nc" | grep -q 'v = 1, 1, 1 ;'
 check_file

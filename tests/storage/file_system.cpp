@@ -19,6 +19,7 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         int nodes;
         const char *asked_storage, *asked_writers;
         const char *storage, *writers, *warning;  // "": none
+        bool pnetcdf = true;
     };
     const Row rows[] = {
         {ext4, 1, "auto", "auto", "posix", "1/node", ""},
@@ -27,6 +28,8 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         {lustre, 5, "pnetcdf", "2/node", "pnetcdf", "2/node", ""},
         {nfs, 1, "auto", "auto", "posix", "1/node", ""},
         {nfs, 2, "auto", "auto", "pnetcdf", "1/node", "using storage=pnetcdf"},
+        {nfs, 2, "auto", "auto", "posix", "1", "using writers=1", false},
+        {nfs, 2, "auto", "3", "posix", "3", "storage=posix may lose bytes; use writers=1", false},
         {nfs, 2, "posix", "3", "posix", "3", "may lose bytes"},
         {nfs, 2, "pnetcdf", "3", "pnetcdf", "3", ""},
         {fuse, 1, "auto", "auto", "posix", "1/node", ""},
@@ -36,8 +39,9 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         {other, 3, "auto", "auto", "posix", "1", "of type 0x12345"},
     };
     for (const Row& row : rows) {
-        const WayOfWriting way = choose_way(file_system_of(row.magic, 4096), row.nodes,
-                                            {row.asked_storage, row.asked_writers, -1, -1, ""});
+        const WayOfWriting way =
+            choose_way(file_system_of(row.magic, 4096), row.nodes,
+                       {row.asked_storage, row.asked_writers, -1, -1, ""}, row.pnetcdf);
         SCOPED_TRACE(testing::Message() << std::hex << row.magic << " on " << row.nodes << ", "
                                         << row.asked_storage << ", " << row.asked_writers);
         EXPECT_EQ(way.storage, row.storage);
@@ -50,7 +54,8 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
 TEST(FileSystem, AlignsToStripesAndBlocks) {
     auto alignment = [](std::int64_t magic, std::int64_t block, std::int64_t asked,
                         std::int64_t stripe) {
-        return choose_way(file_system_of(magic, block), 4, {"auto", "auto", asked, stripe, ""})
+        return choose_way(file_system_of(magic, block), 4, {"auto", "auto", asked, stripe, ""},
+                          true)
             .alignment;
     };
     EXPECT_EQ(alignment(ext4, 4096, -1, -1), 4096);

@@ -72,7 +72,8 @@ void write_throttled(std::unique_ptr<Storage> storage, double rate) {
     options.rate = rate;
     FileMap map;
     const auto comm = make_mpi_comm(MPI_COMM_SELF);
-    ASSERT_TRUE(storage->create(*comm, "throttled.nc", definitions, options, true, map).ok());
+    const Status made = storage->create(*comm, "throttled.nc", definitions, options, true, map);
+    ASSERT_TRUE(made.ok()) << made.text;
     const std::vector<char> data(static_cast<std::size_t>(bytes));
     Chunk c;
     c.elements = bytes;
@@ -90,7 +91,7 @@ void write_throttled(std::unique_ptr<Storage> storage, double rate) {
 TEST(Throttle, EveryDriverIsHeldAndCountsItsSleepAsWriting) {
     for (const double rate : {0., 2e6}) {
         write_throttled(make_posix_storage(), rate);
-        write_throttled(make_pnetcdf_storage(), rate);
+        if (THALWEG_TEST_PNETCDF) write_throttled(make_pnetcdf_storage(), rate);
         write_throttled(make_memory_storage(), rate);
     }
 }

@@ -365,7 +365,7 @@ std::string choose_settings(Random& random, bool servers) {
     using Names = std::vector<std::string>;
     std::string text = "method=" + random.pick(Names{"auto", "serial", "direct", "slabs", "rows",
                                                      "columns", "tiles", "record"});
-    text += "; storage=" + random.pick(Names{"auto", "posix", "posix", "pnetcdf"});
+    text += "; storage=" + random.pick(Names{"auto", "posix", "posix", PNETCDF});
     text += "; service=" + random.pick(servers ? Names{"inline", "servers", "servers"}
                                                : Names{"inline", "inline", "background"});
     text += "; writers=" + random.pick(Names{"auto", "1", "2", "3", "2/node"});

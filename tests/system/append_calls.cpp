@@ -520,8 +520,8 @@ void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& it
     whereabouts();
     others();
     for (const char* settings :
-         {"method=record; writers=2", "method=direct", "storage=pnetcdf",
-          "storage=pnetcdf; pnetcdf_mode=blocking", "service=background", "durable=yes"})
+         {"method=record; writers=2", "method=direct", "storage=" PNETCDF,
+          "storage=" PNETCDF "; pnetcdf_mode=blocking", "service=background", "durable=yes"})
         meanwhile(settings);
     recovered();
     for (const char* settings : {"method=record; alignment=1; writers=3", "method=direct",

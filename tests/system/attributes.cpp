@@ -227,7 +227,7 @@ void run(const std::string& session_settings, const std::vector<std::string>& se
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     folder = check::make_folder("attributes");
-    run("", {"service=inline", "service=inline; format=netcdf4", "service=inline; storage=pnetcdf",
+    run("", {"service=inline", "service=inline; format=netcdf4", "service=inline; storage=" PNETCDF,
              "service=background", "service=background; format=netcdf4"});
     if (check::state.size > 1)
         run("servers=1", {"service=servers", "service=servers; format=netcdf4"});

@@ -45,14 +45,14 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     const std::string root = check::make_folder("bad_input");
     const std::string only = check::option(argc, argv, "--only", "");
-    std::vector<std::string> sets{
-        "",
-        "method=record; node_size=2; writers=1/node",
-        "method=slabs; writers=3; node_size=3",
-        "method=serial",
-        "method=direct",
-        "storage=pnetcdf; pnetcdf_mode=blocking",
-        "storage=pnetcdf; pnetcdf_mode=nonblocking; method=direct; node_size=1"};
+    std::vector<std::string> sets{"",
+                                  "method=record; node_size=2; writers=1/node",
+                                  "method=slabs; writers=3; node_size=3",
+                                  "method=serial",
+                                  "method=direct",
+                                  "storage=" PNETCDF "; pnetcdf_mode=blocking",
+                                  "storage=" PNETCDF
+                                  "; pnetcdf_mode=nonblocking; method=direct; node_size=1"};
     if (check::has_flag(argc, argv, "--settings"))
         sets = {check::option(argc, argv, "--settings", "")};
     for (const std::string& set : sets) {

@@ -45,7 +45,7 @@ struct Choices {
 
 Choices inline_choices(int ranks) {
     return {{"auto", "serial", "direct", "slabs", "rows", "columns", "tiles"},
-            {"posix", "pnetcdf; pnetcdf_mode=blocking", "pnetcdf; pnetcdf_mode=nonblocking"},
+            {"posix", PNETCDF "; pnetcdf_mode=blocking", PNETCDF "; pnetcdf_mode=nonblocking"},
             {"auto", "1", "3", "2/node", std::to_string(ranks)},
             4};  // shares no factor with the number of writers, so that all pairs come up
 }

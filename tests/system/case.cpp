@@ -188,7 +188,7 @@ std::string make_settings(Random& random, const Limits& limits, bool small_stagi
     const std::string storage = is_netcdf4(format) ? random.pick(Names{"auto", "netcdf4"})
                                 : !limits.storage.empty()
                                     ? limits.storage
-                                    : random.pick(Names{"auto", "posix", "posix", "pnetcdf"});
+                                    : random.pick(Names{"auto", "posix", "posix", PNETCDF});
     add("storage", storage);
     if (random.percent(50)) add("pnetcdf_mode", random.pick(Names{"blocking", "nonblocking"}));
     if (random.percent(60))

@@ -5,8 +5,6 @@
 #define THALWEG_TESTS_SYSTEM_COMPARE_HPP
 
 #include <fcntl.h>
-#include <mpi.h>
-#include <pnetcdf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "header.hpp"
 
 namespace compare_detail {
 
@@ -54,105 +53,46 @@ private:
 
 /// Names the place of a byte of a classic netCDF file: variable, record and index of the element.
 inline std::string locate(const std::string& path, std::int64_t offset) {
-    int id = 0;
-    if (ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &id) != NC_NOERR)
-        return "(header unreadable)";
-    std::string place = "header or padding";
-    int nvars = 0;
-    int unlimited = -1;
-    int record_vars = 0;
-    MPI_Offset record_size = 0;
-    MPI_Offset header = 0;
-    ncmpi_inq_nvars(id, &nvars);
-    ncmpi_inq_unlimdim(id, &unlimited);
-    ncmpi_inq_num_rec_vars(id, &record_vars);
-    ncmpi_inq_recsize(id, &record_size);
-    ncmpi_inq_header_size(id, &header);
-    if (offset < header) place = "header";
-    for (int v = 0; v < nvars; ++v) {
-        char name[NC_MAX_NAME + 1] = "";
-        nc_type type = NC_NAT;
-        int ndims = 0;
-        ncmpi_inq_varndims(id, v, &ndims);
-        std::vector<int> dims(static_cast<std::size_t>(ndims) + 1, -1);
-        ncmpi_inq_var(id, v, name, &type, &ndims, dims.data(), nullptr);
-        MPI_Offset begin = 0;
-        ncmpi_inq_varoffset(id, v, &begin);
-        static const std::int64_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
-        std::int64_t bytes = sizes[type];
-        std::vector<std::int64_t> shape;
-        const bool is_record = unlimited >= 0 && dims[0] == unlimited;
-        for (int d = is_record ? 1 : 0; d < ndims; ++d) {
-            MPI_Offset length = 0;
-            ncmpi_inq_dimlen(id, dims[static_cast<std::size_t>(d)], &length);
-            shape.push_back(length);
-            bytes *= length;
-        }
-        std::int64_t at = offset - begin;
+    const Header header(path);
+    if (!header.good) return "(header unreadable)";
+    for (const Header::Var& v : header.variables) {
+        std::int64_t at = offset - v.begin;
         if (at < 0) continue;
-        std::int64_t record = 0;
-        if (is_record && record_size > 0) {
-            record = at / record_size;
-            at -= record * record_size;
+        std::string place = "variable " + v.name;
+        if (v.record) {
+            place += " record " + std::to_string(at / header.record_bytes());
+            at %= header.record_bytes();
         }
-        const std::int64_t padded = is_record && record_vars == 1 ? bytes : (bytes + 3) / 4 * 4;
-        if (at >= padded) continue;
-        place = std::string("variable ") + name;
-        if (is_record) place += " record " + std::to_string(record);
-        if (at >= bytes) {
-            place += " (padding behind it)";
-            break;
-        }
-        std::int64_t element = at / sizes[type];
+        const bool dense = v.record && header.record_variables() == 1;
+        if (at >= (dense ? v.bytes : (v.bytes + 3) / 4 * 4)) continue;
+        if (at >= v.bytes) return place + " (padding behind it)";
+        std::int64_t element = at / v.element;
         std::string index;
-        for (std::size_t d = shape.size(); d-- > 0;) {
-            index = std::to_string(element % shape[d]) + (index.empty() ? "" : ",") + index;
-            element /= shape[d];
+        for (std::size_t d = v.shape.size(); d-- > 0;) {
+            index = std::to_string(element % v.shape[d]) + (index.empty() ? "" : ",") + index;
+            element /= v.shape[d];
         }
-        place += " [" + index + "]";
-        break;
+        return place + " [" + index + "]";
     }
-    ncmpi_close(id);
-    return place;
+    return offset < header.bytes ? "header" : "header or padding";
 }
 
 /// Zeroes what lies between the header, the fixed-size and the record variables. netCDF-C leaves
 /// there what its buffer happened to hold; PnetCDF and the library leave zeroes.
 inline void zero_gaps(const std::string& path) {
-    int id = 0;
-    if (ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &id) != NC_NOERR) return;
-    MPI_Offset end = 0;  // of what is defined so far: the header, then each fixed-size variable
-    int nvars = 0;
-    int unlimited = -1;
-    ncmpi_inq_header_size(id, &end);
-    ncmpi_inq_nvars(id, &nvars);
-    ncmpi_inq_unlimdim(id, &unlimited);
-    std::vector<std::pair<MPI_Offset, MPI_Offset>> gaps;
-    MPI_Offset records = -1;
-    for (int v = 0; v < nvars; ++v) {
-        nc_type type = NC_NAT;
-        int ndims = 0;
-        MPI_Offset begin = 0;
-        ncmpi_inq_varndims(id, v, &ndims);
-        std::vector<int> dims(static_cast<std::size_t>(ndims) + 1, -1);
-        ncmpi_inq_var(id, v, nullptr, &type, nullptr, dims.data(), nullptr);
-        ncmpi_inq_varoffset(id, v, &begin);
-        if (unlimited >= 0 && dims[0] == unlimited) {
-            if (records < 0 || begin < records) records = begin;
+    const Header header(path);
+    if (!header.good) return;
+    std::int64_t end = header.bytes, records = -1;
+    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
+    for (const Header::Var& v : header.variables) {
+        if (v.record) {
+            if (records < 0 || v.begin < records) records = v.begin;
             continue;
         }
-        static const MPI_Offset sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
-        MPI_Offset bytes = sizes[type];
-        for (int d = 0; d < ndims; ++d) {
-            MPI_Offset length = 0;
-            ncmpi_inq_dimlen(id, dims[static_cast<std::size_t>(d)], &length);
-            bytes *= length;
-        }
-        if (begin > end) gaps.emplace_back(end, begin);
-        end = begin + (bytes + 3) / 4 * 4;
+        if (v.begin > end) gaps.emplace_back(end, v.begin);
+        end = v.begin + (v.bytes + 3) / 4 * 4;
     }
     if (records > end) gaps.emplace_back(end, records);
-    ncmpi_close(id);
     const int fd = ::open(path.c_str(), O_WRONLY);
     if (fd < 0) return;
     for (const auto& [from, till] : gaps) {

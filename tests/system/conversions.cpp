@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
                 const std::string name = format + ": " + type_name(memory) + " in memory to " +
                                          type_name(file) + " in the file";
                 for (const bool deferred : {false, true}) {
-                    const std::string storage = file == TW_SHORT ? "pnetcdf" : "posix";
+                    const std::string storage = file == TW_SHORT ? PNETCDF : "posix";
                     if (good.n > 0)
                         compare(name + ", fitting", format, storage, deferred, file, good, true);
                     if (bad.n > 0)

@@ -232,7 +232,7 @@ int main(int argc, char** argv) {
         if (std::freopen("/dev/null", "w", stdout) == nullptr) CHECK(false);
         run("", "service=inline", every);
         run("node_size=2", "service=inline", every);
-        run("node_size=1", "service=inline; storage=pnetcdf", 3 * every);
+        run("node_size=1", "service=inline; storage=" PNETCDF, 3 * every);
         run("", "service=background", 2 * every);
         run("node_size=2", "service=background; format=netcdf4", 2 * every);
         run("servers=1", "service=servers", 2 * every);

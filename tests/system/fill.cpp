@@ -300,8 +300,8 @@ int main(int argc, char** argv) {
             for (const char* method : {"record", "slabs", "direct", "serial", "tiles"})
                 steps(folder, std::string("format=cdf5; method=") + method, true);
             steps(folder, "format=cdf1", false);
-            steps(folder, "format=cdf5; storage=pnetcdf", true);
-            steps(folder, "format=cdf2; method=direct; storage=pnetcdf; pnetcdf_mode=blocking",
+            steps(folder, "format=cdf5; storage=" PNETCDF, true);
+            steps(folder, "format=cdf2; method=direct; storage=" PNETCDF "; pnetcdf_mode=blocking",
                   false);
             steps(folder, "format=cdf5; service=background", true);
             for (const char* more :

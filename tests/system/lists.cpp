@@ -148,7 +148,7 @@ Case make_case(Random& random, const std::string& method) {
     const std::string format = pick<std::string>(random, {"cdf2", "cdf5", "cdf5", "netcdf4"});
     add("format=" + format);
     if (format != "netcdf4")
-        add("storage=" + pick<std::string>(random, {"posix", "posix", "posix", "pnetcdf"}));
+        add("storage=" + pick<std::string>(random, {"posix", "posix", "posix", PNETCDF}));
     else if (random.percent(50))
         add("deflate=1");
     if (random.percent(50))

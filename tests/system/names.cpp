@@ -146,7 +146,7 @@ struct Kind {
 std::vector<Kind> kinds() {
     std::vector<Kind> all{{"", "storage=posix"},
                           {"node_size=2", "storage=posix; service=background; writers=2"},
-                          {"", "storage=pnetcdf"},
+                          {"", "storage=" PNETCDF},
                           {"", "format=netcdf4; method=direct"},
                           {"", "format=netcdf4; deflate=1; service=background"}};
     if (check::state.size > 1) {
@@ -537,7 +537,7 @@ void too_many_files() {
     const tw_session session = model.session;
     int met = 0;
     for (const std::string settings :
-         {"storage=posix", "storage=pnetcdf", "format=netcdf4", "service=background"})
+         {"storage=posix", "storage=" PNETCDF, "format=netcdf4", "service=background"})
         for (int more = 0; more < 12; ++more) {
             check::step("too many files: %s, %d more", settings.c_str(), more);
             const std::string path = root + "/many.nc";

@@ -277,6 +277,32 @@ void append(const std::string& settings) {
     OK(tw_close(&w.file));
 }
 
+/// Variables of fixed size, one after another, while the file has no record.
+void before_records(const std::string& settings, bool by_boxes) {
+    Written w(settings);
+    std::vector<float> all;
+    for (std::int64_t y = 0; y < ny; ++y)
+        for (std::int64_t x = 0; x < nx; ++x) all.push_back(value(7, y, x));
+    const std::int64_t start[] = {0, 0}, count[] = {ny, nx}, five[] = {5};
+    for (int n = 0; n < 2; ++n) {
+        if (by_boxes && rank() == 0) {
+            OK(tw_put_box(w.file, "h", TW_FLOAT, start, count, nullptr, all.data()));
+            OK(tw_put_box(w.file, "name", TW_CHAR, start, five, nullptr, "water"));
+        } else if (!by_boxes) {
+            w.put("h", 7);
+            OK(tw_put(w.file, "name", TW_CHAR, "water", 5));
+        }
+        OK(tw_sync(w.file, 0));
+        std::vector<float> got;
+        OK(w.get_columns("h", 0, got));
+        CHECK(w.are_columns(got, 7));
+        char letters[6] = "";
+        OK(tw_get_box(w.file, "name", TW_CHAR, start, five, nullptr, letters));
+        CHECK(std::string(letters) == "water");
+    }
+    OK(tw_close(&w.file));
+}
+
 /// @param name  of "h", whose values are those of record 7
 void put_rows(Written& w, const char* name, std::int64_t record, std::int64_t y,
               std::int64_t rows) {
@@ -398,10 +424,12 @@ void with_service(const std::string& of_session, const std::string& service) {
             for (const std::string format :
                  {"format=cdf2", "format=netcdf4", "method=slabs; writers=3", "alignment=4"}) {
                 boxes(service + "; " + format);
+                before_records(service + "; " + format, true);
+                before_records(service + "; " + format, false);
                 records_by_name(service + "; " + format);
             }
             if (service == "service=inline") {
-                write_and_read("service=inline; storage=pnetcdf", "cdf2");
+                write_and_read("service=inline; storage=" PNETCDF, "cdf2");
                 write_and_read("service=inline; method=serial; piece=4KiB", "cdf2");
                 refused("storage=memory", "memory");
                 refused("method=tiles; tile_files=yes; tiles=1x1; writers=1", "tile_files");

@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
     Rank rank;
     std::vector<tw_file> files;
     for (const std::string format : {"cdf1", "cdf2", "cdf5"})
-        for (const std::string storage : {"posix", "pnetcdf"})
+        for (const std::string storage : {"posix", PNETCDF})
             for (const Kind& kind : kinds) {
                 const std::string name = format + "-" + storage + "-" + kind.name + ".nc";
                 check::step("%s", name.c_str());

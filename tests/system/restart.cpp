@@ -504,7 +504,7 @@ std::string choose_settings(Random& random, int servers) {
     const std::string method = random.pick(methods);
     if (method != "direct" || !background) settings += "; method=" + method;
     if (background) settings += "; service=background";
-    if (!background && random.percent(15)) settings += "; storage=pnetcdf";
+    if (!background && random.percent(15)) settings += "; storage=" PNETCDF;
     if (random.percent(30)) settings += "; piece=300; buffer=64KiB";
     // None of these is for restarts.
     if (random.percent(10)) settings += "; publish=live";

@@ -156,13 +156,13 @@ void choices() {
     chosen("service=auto", "", "background");
     chosen("", "service=servers", "inline");
     chosen("", "service=auto; method=direct", "inline");
-    chosen("", "service=background; storage=pnetcdf", "inline");
+    if (THALWEG_TEST_PNETCDF) chosen("", "service=background; storage=pnetcdf", "inline");
     if (check::state.size < 2) return;
     chosen("servers=1", "", "inline");
     chosen("servers=1", "service=auto", "servers");
     chosen("servers=1", "service=background", "background");
     chosen("servers=1", "service=auto; method=direct", "inline");
-    chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
+    if (THALWEG_TEST_PNETCDF) chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
 }
 
 void too_many_servers() {

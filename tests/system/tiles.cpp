@@ -351,13 +351,13 @@ int main(int argc, char** argv) {
                 if (x * y <= writers) tiles.push_back(std::to_string(x) + "x" + std::to_string(y));
             std::vector<std::string> ways{"format=cdf2; piece=700"};
             if (servers.empty()) {
-                ways.emplace_back("storage=pnetcdf; format=cdf5");
+                ways.emplace_back("storage=" PNETCDF "; format=cdf5");
                 ways.emplace_back("service=background; format=cdf1; header_pad=0");
                 ways.emplace_back("durable=yes; publish=live; writers=3");
                 ways.emplace_back("writers=2; writer_first=1; writer_stride=3; service=background");
                 ways.emplace_back(
                     "writers=1/node; writer_first=1; stripe_count=2; "
-                    "stripe_size=64KiB; storage=pnetcdf");
+                    "stripe_size=64KiB; storage=" PNETCDF);
             }
             for (const std::string& way : ways)
                 for (const std::string& t : tiles) {

@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     folder = check::make_folder("twice");
     std::vector<std::string> settings{"format=netcdf4; deflate=1", "format=netcdf4; chunks=n=4",
-                                      "storage=pnetcdf", "service=background"};
+                                      "storage=" PNETCDF, "service=background"};
     for (const char* method : {"record", "slabs", "rows", "columns", "tiles", "direct", "serial"})
         settings.push_back(std::string("writers=2; method=") + method);
     if (check::state.size == 1)

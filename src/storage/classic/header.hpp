@@ -1,27 +1,12 @@
-// The header of the classic formats, laid out by PnetCDF.
+// The header of a classic file on disk.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-
-#include <mpi.h>
 
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
 
-/// A status for a PnetCDF code.
-Status pnetcdf_status(int code, const std::string& path, const std::string& what);
-
-/// NC_CLOBBER or NC_NOCLOBBER is added by the caller.
-int pnetcdf_mode(Format format);
-
-/**
- * Defines everything in a new file and ends define mode, with `header_pad` free bytes behind the
- * header: nc__enddef(ncid, header_pad, 4, 0, 4) in netCDF's terms.
- */
-Status define_classic(int ncid, const std::string& path, const Definitions& definitions,
-                      const StorageOptions& options, FileMap& map);
-
-/// Creates a file with its header on this rank alone.
+/// Creates a file with its header on this rank alone (compose_header).
 Status create_classic_header(const std::string& path, const Definitions& definitions,
                              const StorageOptions& options, FileMap& map);
 

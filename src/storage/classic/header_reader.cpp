@@ -11,13 +11,12 @@
 #include <array>
 #include <cerrno>
 
+#include "storage/classic/tags.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
 namespace {
-
-constexpr std::int64_t dimension_tag = 10, variable_tag = 11, attribute_tag = 12;
 
 constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
 

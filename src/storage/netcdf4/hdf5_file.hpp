@@ -21,7 +21,7 @@ struct Room {
     std::int64_t begin = 0, end = 0;
 };
 
-class Hdf5File : private Hdf5Driver::Calls {
+class Hdf5File final : private Hdf5Driver::Calls {
 public:
     /// @param next_room  gives room for metadata when there is no more, each time another one
     static std::unique_ptr<Hdf5File> open(const std::string& path, std::function<Room()> next_room,

@@ -20,7 +20,7 @@ struct StoredChunk {
     std::uint32_t skipped = 0;  ///< HDF5's mask of filters
 };
 
-class Hdf5View : private Hdf5Driver::Calls {
+class Hdf5View final : private Hdf5Driver::Calls {
 public:
     static std::unique_ptr<Hdf5View> open(const std::string& path, Status& status);
     ~Hdf5View();

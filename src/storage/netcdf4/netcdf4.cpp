@@ -190,9 +190,14 @@ private:
                 return {at, at + index_room};
             },
             status);
-        for (std::size_t i = 0; i < grids_.size() && status.ok(); ++i)
-            if (!grids_[i].chunked) status = index_->place(static_cast<int>(i), map_.offset[i]);
-        return status;
+        bool placed = false;
+        for (std::size_t i = 0; i < grids_.size() && status.ok(); ++i) {
+            if (grids_[i].chunked) continue;
+            status = index_->place(static_cast<int>(i), map_.offset[i]);
+            placed = true;
+        }
+        // Whoever reads the file before it has a record has to find the variables of fixed size.
+        return status.ok() && placed ? index_->commit(false) : status;
     }
 
     /// Room at the end of the file.

@@ -8,17 +8,23 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
 #include "comm/clock.hpp"
 #include "storage/classic/header.hpp"
+#include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
 namespace {
+
+Status pnetcdf_status(int code, const std::string& path, const std::string& what) {
+    if (code == NC_NOERR) return {};
+    return with_cause(failure(TW_ENETCDF, "{}: {}: {} ({})", path, what, ncmpi_strerror(code),
+                              ncmpi_strerrno(code)));
+}
 
 class PnetcdfStorage final : public Storage {
 public:
@@ -32,29 +38,16 @@ public:
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         begin(comm, path, definitions, options, writer);
-        // The lowest writer's map serves all.
-        std::int64_t root = writer ? comm.rank() : comm.size();
-        comm.all_reduce({&root, 1}, Reduce::min);
-        Status status;
         NoSizeSignal guard;
-        if (writer) {
-            MPI_Info hints = hints_of(options);
-            const int code = ncmpi_create(writers_->handle(), path.c_str(),
-                                          NC_CLOBBER | pnetcdf_mode(options.format), hints, &ncid_);
-            MPI_Info_free(&hints);
-            status = pnetcdf_status(code, path, "cannot create");
-            open_ = status.ok();
-            if (open_) status = define_classic(ncid_, path, definitions, options, map);
-        }
-        status = agree(comm, status);
-        if (!status.ok()) {
-            if (open_) ncmpi_abort(ncid_);
-            open_ = false;
-            return status;
-        }
-        broadcast(comm, map, static_cast<int>(root));
+        Status status = create_with_hints(options, writer);
+        if (status = agree(comm, status); !status.ok()) return status;
+        status = alone([&] {
+            return first_ ? create_classic_header(path, definitions, options, map) : Status{};
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
+        broadcast(comm, map, 0);
         map_ = map;
-        return {};
+        return open_for_writing(comm, options, writer);
     }
 
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
@@ -65,17 +58,7 @@ public:
         Status status;
         if (first_) status = keep_records(path, format_, map, existing_.kept, options.durable);
         if (status = agree(comm, status); !status.ok()) return status;
-        if (writer) {
-            MPI_Info hints = hints_of(options);
-            const int code = ncmpi_open(writers_->handle(), path.c_str(), NC_WRITE, hints, &ncid_);
-            MPI_Info_free(&hints);
-            status = pnetcdf_status(code, path, "cannot open for writing");
-            open_ = status.ok();
-        }
-        status = agree(comm, status);
-        if (!status.ok() && open_) ncmpi_abort(ncid_);
-        open_ &= status.ok();
-        return status;
+        return open_for_writing(comm, options, writer);
     }
 
     /// Open MPI's MPI-IO reports success when the disk is full; so the space is asked for
@@ -157,6 +140,35 @@ private:
         first_ = comm.rank() == 0;
         durable_ = options.durable;
         writers_ = comm.split(writer ? 0 : -1, comm.rank());
+        choose_mpi_io();
+    }
+
+    /// A file system takes stripes when a file is created, so MPI-IO creates it, with an empty
+    /// header. @note Collective over the writers
+    Status create_with_hints(const StorageOptions& options, bool writer) {
+        if (!writer || (options.stripe_count <= 0 && options.stripe_size <= 0)) return {};
+        MPI_Info hints = hints_of(options);
+        int code = ncmpi_create(writers_->handle(), path_.c_str(), NC_CLOBBER, hints, &ncid_);
+        MPI_Info_free(&hints);
+        if (code == NC_NOERR) code = ncmpi_close(ncid_);
+        return pnetcdf_status(code, path_, "cannot create");
+    }
+
+    /// @note Collective over comm
+    Status open_for_writing(Comm& comm, const StorageOptions& options, bool writer) {
+        Status status;
+        if (writer) {
+            MPI_Info hints = hints_of(options);
+            const int code = ncmpi_open(writers_->handle(), path_.c_str(), NC_WRITE, hints, &ncid_);
+            MPI_Info_free(&hints);
+            status = pnetcdf_status(code, path_, "cannot open for writing");
+            open_ = status.ok();
+            if (open_) status = check_mpi_io(path_);
+        }
+        status = agree(comm, status);
+        if (!status.ok() && open_) ncmpi_abort(ncid_);
+        open_ &= status.ok();
+        return status;
     }
 
     /// Reserved hints of MPI (MPI 3.1, section 13.2.8); whoever does not know them ignores them.
@@ -338,14 +350,5 @@ private:
 }  // namespace
 
 std::unique_ptr<Storage> make_pnetcdf_storage() { return std::make_unique<PnetcdfStorage>(); }
-
-void prepare_mpi_io() {
-#ifdef OPEN_MPI
-    // Before 4.1.7 and 5.0.6, OMPIO's aggregators read, change and write back ranges that another
-    // one is writing, without a lock, and lose its bytes (open-mpi/ompi pull request 12756). The
-    // user's own value stands. docs/methods.md tells what this does not reach.
-    setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
-#endif
-}
 
 }  // namespace thalweg::detail

@@ -14,6 +14,7 @@
 
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/storage.hpp"
 
 namespace thalweg::detail {
 
@@ -80,17 +81,17 @@ FileSystem file_system_at(const std::string& path) {
     return file_system_of(static_cast<std::uint32_t>(info.f_type), info.f_bsize);
 }
 
-WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way) {
+WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, bool pnetcdf) {
     const bool shared = nodes > 1;
     const bool parallel = system.sharing == Sharing::parallel;
     if (shared && system.sharing == Sharing::nfs) {
-        if (way.storage == "auto") {
+        if (way.storage == "auto" && pnetcdf) {
             way.storage = "pnetcdf";
             way.warning = fmt::format(
                 "file system {}: {} nodes do not see each other's writes at once: using "
                 "storage=pnetcdf",
                 system.name, nodes);
-        } else if (way.storage == "netcdf4" && way.writers == "auto") {
+        } else if ((way.storage == "netcdf4" || way.storage == "auto") && way.writers == "auto") {
             way.writers = "1";
             way.warning = fmt::format(
                 "file system {}: {} nodes do not see each other's writes at once: using writers=1",
@@ -98,8 +99,9 @@ WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way) {
         } else if (way.storage != "pnetcdf" && way.storage != "memory" && way.writers != "1") {
             way.warning = fmt::format(
                 "file system {}: {} nodes do not see each other's writes at once, so storage={} "
-                "may lose bytes; use storage=pnetcdf or writers=1",
-                system.name, nodes, way.storage);
+                "may lose bytes; use {}writers=1",
+                system.name, nodes, way.storage == "auto" ? "posix" : way.storage,
+                pnetcdf ? "storage=pnetcdf or " : "");
         }
     } else if (shared && system.sharing == Sharing::unknown) {
         if (way.writers == "auto") {
@@ -121,6 +123,10 @@ WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way) {
     }
     if (way.writers == "auto") way.writers = parallel ? "4/node" : "1/node";
     return way;
+}
+
+WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked) {
+    return choose_way(system, nodes, std::move(asked), has_pnetcdf());
 }
 
 Status create_striped(const std::string& path, bool fresh, std::int64_t count, std::int64_t size,

@@ -38,6 +38,9 @@ struct WayOfWriting {
     std::int64_t stripe_size = -1;
     std::string warning;  ///< what was chosen for safety, or what is not safe; may be empty
 };
+/// @param pnetcdf  whether storage=pnetcdf can be chosen
+WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked, bool pnetcdf);
+/// With what this build of the library has.
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);
 
 /// Creates a file, or empties it. On Lustre a new one gets stripes, where the library of Lustre is

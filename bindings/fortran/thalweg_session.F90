@@ -3,15 +3,16 @@
 !> Sessions: beginning, end, errors and summary: part of module thalweg.
 module thalweg_session
   use, intrinsic :: iso_c_binding
+#ifdef THALWEG_MPI_F08
   use mpi_f08, only: MPI_Comm
+#endif
   use thalweg_base, only: tw_session, TW_OK
   use thalweg_c, only: check, c_text, c_settings, f_text
   implicit none
   private
 
   public :: tw_init, tw_finalize, tw_abandon, tw_wait, tw_inq_role, tw_is_server, tw_model_comm, &
-    tw_strerror, &
-    tw_error_message, tw_print_config, tw_summary, tw_print_summary
+    tw_model_comm_integer, tw_strerror, tw_error_message, tw_print_config, tw_summary, tw_print_summary
 
   ! What a rank does in its session.
   integer(c_int), parameter, public :: TW_MODEL = 0
@@ -20,14 +21,17 @@ module thalweg_session
   !> io = tw_init(comm [, settings] [, ierr])
   !>
   !> Starts a session on a duplicate of comm.
-  !>   comm      the participating ranks: type(MPI_Comm) of mpi_f08, or the integer of mpi
+  !>   comm      the participating ranks: type(MPI_Comm) of mpi_f08 (where the library was built with it),
+  !>             or the integer of the module mpi and of mpif.h
   !>   settings  'name=value; ...', e.g. 'method=record; format=cdf5'. The environment
   !>             (THALWEG_METHOD, ...) overrides them; they override the configuration file.
   !> After an error the session can still be used for tw_error_message, and must be freed with
   !> tw_finalize.
   !> Errors: TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI. Collective over comm.
   interface tw_init
+#ifdef THALWEG_MPI_F08
     module procedure init_mpi_f08
+#endif
     module procedure init_mpi
   end interface tw_init
 
@@ -96,6 +100,7 @@ module thalweg_session
 
 contains
 
+#ifdef THALWEG_MPI_F08
   function init_mpi_f08(comm, settings, ierr) result(io)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in), optional :: settings
@@ -103,6 +108,7 @@ contains
     type(tw_session) :: io
     io = init_mpi(comm%MPI_VAL, settings, ierr)
   end function init_mpi_f08
+#endif
 
   function init_mpi(comm, settings, ierr) result(io)
     integer, intent(in) :: comm
@@ -175,17 +181,39 @@ contains
 
   !> The communicator of the ranks that are not servers, in the order of the session's communicator;
   !> the model uses it in place of the one it passed to tw_init. It belongs to the session and is
-  !> valid until tw_finalize; MPI_COMM_NULL on a server. Its component MPI_VAL is the integer of the
-  !> module mpi. Errors: TW_EHANDLE. Local.
+  !> valid until tw_finalize; MPI_COMM_NULL on a server. A type(MPI_Comm) of mpi_f08, or where the
+  !> library was built without mpi_f08 an integer. Errors: TW_EHANDLE. Local.
   function tw_model_comm(io, ierr) result(comm)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
+#ifdef THALWEG_MPI_F08
     type(MPI_Comm) :: comm
+    comm%MPI_VAL = model_comm(io, 'tw_model_comm', ierr)
+#else
+    integer :: comm
+    comm = model_comm(io, 'tw_model_comm', ierr)
+#endif
+  end function tw_model_comm
+
+  !> The same as the integer of the module mpi and of mpif.h, in every build. Errors: TW_EHANDLE.
+  !> Local.
+  function tw_model_comm_integer(io, ierr) result(comm)
+    type(tw_session), intent(in) :: io
+    integer(c_int), intent(out), optional :: ierr
+    integer :: comm
+    comm = model_comm(io, 'tw_model_comm_integer', ierr)
+  end function tw_model_comm_integer
+
+  function model_comm(io, procedure, ierr) result(comm)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: procedure
+    integer(c_int), intent(out), optional :: ierr
+    integer :: comm
     integer(c_int) :: status, number
     status = c_model_comm(io%handle, number)
-    comm%MPI_VAL = number
-    call check(status, io%handle, 'tw_model_comm', ierr)
-  end function tw_model_comm
+    comm = number
+    call check(status, io%handle, procedure, ierr)
+  end function model_comm
 
   !> Name and text of a status code: 'TW_EBOUNDS: index out of bounds'. Local.
   function tw_strerror(status) result(text)

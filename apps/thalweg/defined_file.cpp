@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "defined_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "storage/posix/system.hpp"
+
+namespace thalweg::app {
+
+using namespace detail;
+
+namespace {
+
+Status read_header(int fd, const std::string& path, ClassicHeader& header, Definitions& d) {
+    if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
+    std::vector<char> bytes(static_cast<std::size_t>(header.bytes));
+    if (Status status = read_fully(fd, path, bytes.data(), header.bytes, 0); !status.ok())
+        return status;
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
+    return parse_classic_header(bytes, info.st_size, path, header, &d);
+}
+
+}  // namespace
+
+Status read_definitions(const std::string& path, DefinedFile& file) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open");
+    ClassicHeader header;
+    Status status = read_header(fd, path, header, file.definitions);
+    close_file(fd);
+    if (!status.ok()) return status;
+    file.map = header.map;
+    file.format = header.format;
+    file.records = header.records;
+    const auto& offsets = header.map.offset;
+    const auto first = std::min_element(offsets.begin(), offsets.end());
+    file.free = first == offsets.end() ? 0 : *first - header.bytes;
+    return {};
+}
+
+}  // namespace thalweg::app

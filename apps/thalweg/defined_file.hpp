@@ -1,0 +1,20 @@
+// Everything that the header of a classic file says.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "storage/classic/header_reader.hpp"
+
+namespace thalweg::app {
+
+struct DefinedFile {
+    detail::Definitions definitions;
+    detail::FileMap map;
+    detail::Format format = detail::Format::cdf2;
+    std::int64_t records = 0;
+    std::int64_t free = 0;  ///< bytes after the header, before the data
+};
+
+/// Reads the header of a file on this rank alone. @return TW_OK, TW_EFORMAT, TW_EIO
+detail::Status read_definitions(const std::string& path, DefinedFile& file);
+
+}  // namespace thalweg::app

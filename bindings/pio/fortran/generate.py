@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Writes a Fortran source from a template: one procedure becomes one for each type and rank.
+
+A template is Fortran with lines of three kinds more:
+
+    @for T in int real     repeats the lines up to its @end; ${T} is the word, ${T.decl} a property
+    @for D in 0..7         the same with numbers
+    @end
+
+The properties are in the tables below.
+
+    generate.py TEMPLATE SOURCE
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+import re
+import sys
+from pathlib import Path
+
+# decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; cast: the
+# conversion; zero, missing: values;
+# whole, part: an argument that says whether the whole variable is meant, where that matters;
+# at: the routine that makes start and count of an index
+TYPES = {
+    "text": {
+        "decl": "character(len=*)",
+        "c": "text",
+        "whole": ".true., ",
+        "part": ".false., ",
+        "at": "element",
+    },
+    "int": {
+        "decl": "integer(i4)",
+        "c": "int",
+        "xtype": "pio_int",
+        "zero": "0_i4",
+        "cast": "int",
+        "missing": "int(pio_fill_int, i4)",
+    },
+    "short": {
+        "decl": "integer(i2)",
+        "c": "short",
+        "xtype": "pio_short",
+        "zero": "0_i2",
+        "missing": "-32767_i2",
+        "cast": "int",
+    },
+    "real": {
+        "decl": "real(r4)",
+        "c": "float",
+        "xtype": "pio_real",
+        "zero": "0.0_r4",
+        "missing": "pio_fill_float",
+        "cast": "real",
+    },
+    "double": {
+        "decl": "real(r8)",
+        "c": "double",
+        "xtype": "pio_double",
+        "zero": "0.0_r8",
+        "missing": "pio_fill_double",
+        "cast": "real",
+    },
+}
+
+# How a call names the file and the variable. args, decl: dummy arguments and their declarations;
+# ncid, varid: the numbers; value: PIO's keyword of attributes; system: what an error needs besides.
+# of, ofdecl: the file alone; var, new, set: a variable that the call finds or defines.
+FILE = "type(file_desc_t), intent(in) :: file"
+NCID = "integer, intent(in) :: ncid"
+NEW_VARID = "integer, intent(inout) :: varid"
+HANDLES = {
+    "desc": {
+        "args": "file, vardesc",
+        "decl": f"{FILE}\n    type(var_desc_t), intent(in) :: vardesc",
+        "ncid": "file%fh",
+        "varid": "vardesc%varid",
+        "value": "values",
+        "system": ", file%iosystem",
+        "of": "file",
+        "ofdecl": FILE,
+        "var": "vardesc",
+        "new": "type(var_desc_t), intent(inout) :: vardesc",
+        "set": "vardesc%ncid = file%fh",
+    },
+    "vid": {
+        "args": "file, varid",
+        "decl": f"{FILE}\n    integer, intent(in) :: varid",
+        "ncid": "file%fh",
+        "varid": "varid",
+        "value": "value",
+        "system": ", file%iosystem",
+        "of": "file",
+        "ofdecl": FILE,
+        "var": "varid",
+        "new": NEW_VARID,
+        "set": "",
+    },
+    "id": {
+        "args": "ncid, varid",
+        "decl": f"{NCID}\n    integer, intent(in) :: varid",
+        "ncid": "ncid",
+        "varid": "varid",
+        "value": "values",
+        "system": "",
+        "of": "ncid",
+        "ofdecl": NCID,
+        "var": "varid",
+        "new": NEW_VARID,
+        "set": "",
+    },
+    "file": {"args": "file", "decl": FILE, "ncid": "file%fh", "system": ", file%iosystem"},
+    "ncid": {"args": "ncid", "decl": NCID, "ncid": "ncid", "system": ""},
+}
+
+
+# Kinds of a decomposition's list. map: the list in the kind that the library takes
+KINDS = {
+    "i4": {"decl": "integer(i4)", "map": "int(compdof, pio_offset_kind)"},
+    "i8": {"decl": "integer(pio_offset_kind)", "map": "compdof"},
+}
+
+# answer: PIO's keyword of an inquiry
+INQUIRIES = {
+    "vartype": {"answer": "type"},
+    "varndims": {"answer": "ndims"},
+    "varnatts": {"answer": "natts"},
+}
+
+
+def rank_properties(rank: int) -> dict[str, str]:
+    """shape: of a declaration; flat, length: to pass ival as an array of any length."""
+    if rank == 0:
+        return {"shape": "", "flat": "[ival]", "length": "1_pio_offset_kind"}
+    shape = "(" + ", ".join([":"] * rank) + ")"
+    return {"shape": shape, "flat": "ival", "length": "size(ival, kind=pio_offset_kind)"}
+
+
+def properties(word: str) -> dict[str, str]:
+    if word.isdigit():
+        return rank_properties(int(word))
+    if word in TYPES:
+        return {"whole": "", "part": "", "at": "one"} | TYPES[word]
+    return HANDLES.get(word) or KINDS.get(word) or INQUIRIES.get(word, {})
+
+
+def words_of(text: str) -> list[str]:
+    numbers = re.fullmatch(r"(\d+)\.\.(\d+)", text)
+    if numbers:
+        return [str(n) for n in range(int(numbers[1]), int(numbers[2]) + 1)]
+    return text.split()
+
+
+def substitute(line: str, values: dict[str, str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        name, _, key = match[1].partition(".")
+        return properties(values[name])[key] if key else values[name]
+
+    return re.sub(r"\$\{(\w+(?:\.\w+)?)\}", value, line)
+
+
+def block_end(lines: list[str], start: int) -> int:
+    """The @end that belongs to the @for of the line before start."""
+    depth = 1
+    for i in range(start, len(lines)):
+        if lines[i].startswith("@for "):
+            depth += 1
+        elif lines[i].strip() == "@end":
+            depth -= 1
+            if depth == 0:
+                return i
+    raise ValueError(f"line {start}: @for without @end")
+
+
+def expand(lines: list[str], values: dict[str, str]) -> list[str]:
+    result: list[str] = []
+    i = 0
+    while i < len(lines):
+        loop = re.fullmatch(r"@for (\w+) in (.+)", lines[i])
+        if loop:
+            end = block_end(lines, i + 1)
+            for word in words_of(loop[2]):
+                result += expand(lines[i + 1 : end], values | {loop[1]: word})
+            i = end
+        else:
+            line = substitute(lines[i], values)
+            if line.strip() or not lines[i].strip():
+                result.append(line)
+        i += 1
+    return result
+
+
+def main() -> None:
+    template, source = (Path(argument) for argument in sys.argv[1:3])
+    lines = expand(template.read_text(encoding="utf-8").splitlines(), {})
+    note = f"! Generated from {template.name} by generate.py: change that file instead."
+    source.write_text("\n".join([note, *lines]) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+! What the modules of PIO's interface share: text to and from C, sections of variables, errors that
+! only Fortran can find. Programs do not use this module.
+! SPDX-License-Identifier: Apache-2.0
+module pio_helpers
+  use iso_c_binding, only: c_char, c_null_char
+  use iso_fortran_env, only: error_unit
+  use mpi_f08, only: mpi_abort, mpi_comm_world
+  use pio_c
+  use pio_kinds, only: pio_offset_kind
+  use pio_types, only: file_desc_t, iosystem_desc_t, pio_internal_error, pio_noerr, pio_return_error
+  implicit none
+  private
+
+  public :: to_c, from_c, raise, settle, writes, section, whole, one, element
+
+  integer, parameter, public :: nc_einval = -36 ! an argument does not fit
+  integer, parameter, public :: nc_ests = -41   ! the character variable is too short
+  integer, parameter, public :: longest_name = 1024
+
+contains
+
+  ! Blanks at the end of names do not count.
+  pure function to_c(text) result(c_text)
+    character(len=*), intent(in) :: text
+    character(kind=c_char, len=len_trim(text) + 1) :: c_text
+
+    c_text = trim(text)//c_null_char
+  end function to_c
+
+  ! The text up to its NUL, with blanks after it. fits: whether nothing was cut off but blanks.
+  subroutine from_c(c_text, text, fits)
+    character(kind=c_char), intent(in) :: c_text(:)
+    character(len=*), intent(inout) :: text
+    logical, intent(inout), optional :: fits
+    integer :: i
+
+    text = ' '
+    do i = 1, size(c_text)
+      if (c_text(i) == c_null_char) exit
+      if (i <= len(text)) then
+        text(i:i) = c_text(i)
+      else if (c_text(i) /= ' ' .and. present(fits)) then
+        fits = .false.
+      end if
+    end do
+  end subroutine from_c
+
+  ! The error code of what Fortran itself found wrong: with PIO_INTERNAL_ERROR the program ends, as
+  ! with errors that the library finds. Without an iosystem the code is returned.
+  integer function raise(code, message, iosystem) result(ierr)
+    integer, intent(in) :: code
+    character(len=*), intent(in) :: message
+    type(iosystem_desc_t), pointer, intent(in), optional :: iosystem
+    integer :: method, ignored
+
+    ierr = code
+    if (.not. present(iosystem)) return
+    if (.not. associated(iosystem)) return
+    method = PIOc_Set_IOSystem_Error_Handling(iosystem%iosysid, pio_return_error)
+    ignored = PIOc_Set_IOSystem_Error_Handling(iosystem%iosysid, method)
+    if (method /= pio_internal_error) return
+    write (error_unit, '(4a)') 'PIO: ', message, ': ', description(code)
+    call mpi_abort(mpi_comm_world, 1, ignored)
+  end function raise
+
+  ! The end of a subroutine with an optional ierr. Without it, and where errors do not end the
+  ! program, nobody would learn of the error: the text is printed.
+  subroutine settle(code, name, iosysid, ierr)
+    integer, intent(in) :: code
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: iosysid
+    integer, intent(out), optional :: ierr
+    integer :: rank, ignored
+
+    if (present(ierr)) then
+      ierr = code
+    else if (code /= pio_noerr) then
+      rank = 0
+      ignored = PIOc_iotask_rank(iosysid, rank)
+      if (rank == 0) write (error_unit, '(4a)') 'PIO: ', name, ': ', description(code)
+    end if
+  end subroutine settle
+
+  function description(code) result(text)
+    integer, intent(in) :: code
+    character(len=:), allocatable :: text
+    character(kind=c_char) :: buffer(longest_name)
+    character(len=longest_name) :: line
+    integer :: ignored
+
+    buffer = c_null_char
+    ignored = PIOc_strerror(code, buffer)
+    call from_c(buffer, line)
+    text = trim(line)
+  end function description
+
+  ! Whether this is the rank whose values PIO_put_var writes.
+  logical function writes(file)
+    type(file_desc_t), intent(in) :: file
+    integer :: rank, ignored
+
+    writes = .true.
+    if (.not. associated(file%iosystem)) return
+    rank = 0
+    ignored = PIOc_iotask_rank(file%iosystem%iosysid, rank)
+    writes = rank == 0
+  end function writes
+
+  ! start and count as C wants them. The program's may have more numbers than the variable has
+  ! dimensions, with a count of 1 or less. Numbers that are missing become -1, which the library
+  ! refuses on all ranks alike: nothing returns here, on perhaps one rank only.
+  subroutine section(ncid, varid, start, count, c_start, c_count)
+    integer, intent(in) :: ncid, varid, start(:), count(:)
+    integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)
+    integer :: ndims, i
+
+    ndims = size(start)
+    if (PIOc_inq_varndims(ncid, varid - 1, ndims) /= pio_noerr) ndims = size(start)
+    allocate (c_start(ndims), c_count(ndims), source=-1_pio_offset_kind)
+    do i = 1, min(ndims, size(start))
+      c_start(ndims - i + 1) = start(i) - 1
+    end do
+    do i = 1, min(ndims, size(count))
+      c_count(ndims - i + 1) = count(i)
+    end do
+    if (ndims == 0) return
+    if (any(count(ndims + 1:) > 1)) c_count = -1
+  end subroutine section
+
+  ! The whole variable, as far as it has records.
+  subroutine whole(ncid, varid, c_start, c_count)
+    integer, intent(in) :: ncid, varid
+    integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)
+    integer, allocatable :: dimids(:)
+    integer :: ndims, i, ignored
+
+    ndims = 0
+    ignored = PIOc_inq_varndims(ncid, varid - 1, ndims)
+    allocate (c_start(ndims), source=0_pio_offset_kind)
+    allocate (c_count(ndims), source=-1_pio_offset_kind)
+    allocate (dimids(ndims), source=-1)
+    if (ndims == 0) return
+    ignored = PIOc_inq_vardimid(ncid, varid - 1, dimids)
+    do i = 1, ndims
+      ignored = PIOc_inq_dimlen(ncid, dimids(i), c_count(i))
+    end do
+  end subroutine whole
+
+  subroutine one(ncid, varid, index, c_start, c_count)
+    integer, intent(in) :: ncid, varid, index(:)
+    integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)
+
+    call section(ncid, varid, index, spread(1, 1, size(index)), c_start, c_count)
+  end subroutine one
+
+  ! The text at an index that may leave out the characters' own dimension: from there to its end.
+  subroutine element(ncid, varid, index, c_start, c_count)
+    integer, intent(in) :: ncid, varid, index(:)
+    integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)
+    integer(pio_offset_kind), allocatable :: lengths(:), origin(:)
+    integer :: ndims
+
+    call whole(ncid, varid, origin, lengths)
+    ndims = size(lengths)
+    if (size(index) == ndims - 1) then
+      call section(ncid, varid, [1, index], spread(1, 1, ndims), c_start, c_count)
+    else
+      call one(ncid, varid, index, c_start, c_count)
+    end if
+    if (ndims > 0) c_count(ndims) = lengths(ndims) - c_start(ndims)
+  end subroutine element
+
+end module pio_helpers

@@ -1,0 +1,113 @@
+! Helpers of PIO that programs may use.
+! SPDX-License-Identifier: Apache-2.0
+module pio_support
+  use iso_c_binding, only: c_f_pointer, c_null_char, c_null_ptr, c_ptr
+  use iso_fortran_env, only: error_unit
+  use mpi_f08, only: mpi_abort, mpi_comm_world, mpi_error_string, mpi_max_error_string, mpi_success
+  use pio_c
+  use pio_helpers, only: to_c
+  use pio_kinds, only: pio_offset_kind
+  use pio_types, only: pio_noerr
+  implicit none
+  private
+
+  public :: piodie, checkmpireturn, replace_c_null, pio_readdof, pio_writedof
+
+  logical, public :: debug = .false.
+  logical, public :: debugio = .false.
+  logical, public :: debugasync = .false.
+
+contains
+
+  ! Prints where and why, and ends the program on all ranks.
+  subroutine piodie(file, line, msg, ival1, msg2, ival2, msg3, ival3, mpirank)
+    character(len=*), intent(in) :: file
+    integer, intent(in) :: line
+    character(len=*), intent(in), optional :: msg, msg2, msg3
+    integer, intent(in), optional :: ival1, ival2, ival3, mpirank
+    integer :: ierr
+
+    if (present(mpirank)) write (error_unit, '(a, i0, a)', advance='no') 'rank ', mpirank, ': '
+    write (error_unit, '(2a, i0, a)', advance='no') file, ':', line, ':'
+    call add(msg, ival1)
+    call add(msg2, ival2)
+    call add(msg3, ival3)
+    write (error_unit, '(a)') ''
+    call mpi_abort(mpi_comm_world, 1, ierr)
+  contains
+    subroutine add(text, number)
+      character(len=*), intent(in), optional :: text
+      integer, intent(in), optional :: number
+
+      if (present(text)) write (error_unit, '(2a)', advance='no') ' ', text
+      if (present(number)) write (error_unit, '(a, i0)', advance='no') ' ', number
+    end subroutine add
+  end subroutine piodie
+
+  ! Ends the program if an MPI function failed.
+  subroutine checkmpireturn(locmesg, errcode, file, line)
+    character(len=*), intent(in) :: locmesg
+    integer, intent(in) :: errcode
+    character(len=*), intent(in), optional :: file
+    integer, intent(in), optional :: line
+    character(len=mpi_max_error_string) :: text
+    integer :: length, ierr
+
+    if (errcode == mpi_success) return
+    call mpi_error_string(errcode, text, length, ierr)
+    write (error_unit, '(3a)') locmesg, ' ', text(:length)
+    if (present(file) .and. present(line)) call piodie(file, line)
+  end subroutine checkmpireturn
+
+  ! Blanks from the first NUL on.
+  subroutine replace_c_null(istr, ilen)
+    character(len=*), intent(inout) :: istr
+    integer(pio_offset_kind), intent(in), optional :: ilen
+    integer :: first, last
+
+    last = len(istr)
+    if (present(ilen)) last = int(ilen)
+    first = index(istr(:last), c_null_char)
+    if (first > 0) istr(first:last) = ' '
+  end subroutine replace_c_null
+
+  subroutine pio_writedof(file, gdims, dof, comm)
+    character(len=*), intent(in) :: file
+    integer, intent(in) :: gdims(:)
+    integer(pio_offset_kind), intent(in) :: dof(:)
+    integer, intent(in) :: comm
+
+    call report(file, PIOc_writemap_from_f90(to_c(file), size(gdims), gdims, &
+      size(dof, kind=pio_offset_kind), dof, comm))
+  end subroutine pio_writedof
+
+  subroutine pio_readdof(file, ndims, gdims, dof, comm)
+    character(len=*), intent(in) :: file
+    integer, intent(out) :: ndims
+    integer, pointer :: gdims(:)
+    integer(pio_offset_kind), pointer :: dof(:)
+    integer, intent(in) :: comm
+    integer(pio_offset_kind) :: length
+    type(c_ptr) :: c_dims, c_map
+    integer :: ierr
+
+    ndims = 0
+    length = 0
+    c_dims = c_null_ptr
+    c_map = c_null_ptr
+    nullify (gdims, dof)
+    ierr = PIOc_readmap_from_f90(to_c(file), ndims, c_dims, length, c_map, comm)
+    call report(file, ierr)
+    if (ierr /= pio_noerr) return
+    call c_f_pointer(c_dims, gdims, [ndims])
+    call c_f_pointer(c_map, dof, [length])
+  end subroutine pio_readdof
+
+  ! PIO's subroutines return no code.
+  subroutine report(file, ierr)
+    character(len=*), intent(in) :: file
+    integer, intent(in) :: ierr
+
+    if (ierr /= pio_noerr) write (error_unit, '(3a, i0)') 'PIO: ', trim(file), ': error ', ierr
+  end subroutine report
+end module pio_support

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/launcher.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace thalweg::detail {
+
+namespace {
+
+/// A number of processes in the environment; 0 where there is none.
+int number(const char* variable) {
+    const char* const text = std::getenv(variable);
+    return text == nullptr ? 0 : std::atoi(text);
+}
+
+}  // namespace
+
+std::string mpi_name() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    std::string name(text, static_cast<std::size_t>(length));
+    for (char& c : name)
+        if (c == '\t') c = ' ';
+    // MPICH's says "MPICH Version:  4.0.2", and lines of how it was built.
+    name.resize(std::min(name.size(), name.find_first_of(",\n")));
+    if (const auto at = name.find(" Version:"); at != std::string::npos) name.erase(at, 9);
+    while (name.find("  ") != std::string::npos) name.erase(name.find("  "), 1);
+    while (!name.empty() && (name.back() == '\0' || name.back() == ' ')) name.pop_back();
+    return name;
+}
+
+Status check_launcher() {
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 1) return {};
+    // Launchers tell their processes how many they are: Open MPI's in the one variable; MPICH's,
+    // its descendants' and srun in the other.
+    const int by_open_mpi = number("OMPI_COMM_WORLD_SIZE"), by_pmi = number("PMI_SIZE");
+    const std::string own = mpi_name();
+    const bool open_mpi = own.rfind("Open MPI", 0) == 0;
+    const int started = open_mpi ? by_pmi : by_open_mpi;
+    if (started <= 1 || (open_mpi ? by_open_mpi : by_pmi) > 0) return {};
+    return failure(
+        TW_EMPI,
+        "{} processes were started by the launcher of {}, but the program is linked with "
+        "{}, for which each of them is alone: use the mpirun of that MPI",
+        started, open_mpi ? "another MPI (MPICH's mpirun, or srun)" : "Open MPI", own);
+}
+
+}  // namespace thalweg::detail

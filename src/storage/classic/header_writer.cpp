@@ -1,0 +1,209 @@
+// After the grammar of "NetCDF Classic Format Specification" (NetCDF User's Guide, appendix B; for
+// CDF-5 PnetCDF's "CDF-5 File Format Specification"), whose names are quoted below.
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/classic/header_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "storage/classic/names.hpp"
+#include "storage/classic/tags.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
+
+std::int64_t bytes_of(const Variable& v) {
+    return v.elements() * static_cast<std::int64_t>(v.element());
+}
+
+/// One header. The offsets of variables are as long as any other numbers, so that the header is
+/// written twice: to know its length, and with the offsets that follow from it.
+class Writer {
+public:
+    Writer(const std::string& path, const Definitions& definitions, Format format)
+        : path_(path), definitions_(definitions), format_(format) {}
+
+    /// netcdf_file = magic numrecs dim_list gatt_list var_list
+    Status write(const FileMap& map, std::vector<char>& bytes) {
+        bytes_.clear();
+        bytes_.insert(bytes_.end(), {'C', 'D', 'F', static_cast<char>(format_)});
+        number(0, width());
+        list(dimension_tag, definitions_.dims.size());
+        for (const Dimension& dim : definitions_.dims) {
+            name("dimension", dim.name);
+            number(dim.length, width());
+        }
+        attributes(definitions_.attributes, "");
+        list(variable_tag, definitions_.variables.size());
+        for (std::size_t i = 0; i < definitions_.variables.size(); ++i)
+            variable(definitions_.variables[i], map.offset[i]);
+        bytes = std::move(bytes_);
+        return std::move(status_);
+    }
+
+private:
+    /// Of NON_NEG: 32 bits, or in CDF-5 64.
+    int width() const { return format_ == Format::cdf5 ? 8 : 4; }
+
+    void number(std::int64_t value, int bytes) {
+        for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
+            bytes_.push_back(static_cast<char>(value >> shift));
+    }
+
+    void pad() { bytes_.resize(static_cast<std::size_t>(padded(std::ssize(bytes_)))); }
+
+    /// An empty list is ABSENT: no tag and no entries.
+    void list(std::int64_t tag, std::size_t entries) {
+        number(entries == 0 ? 0 : tag, 4);
+        number(static_cast<std::int64_t>(entries), width());
+    }
+
+    void name(const char* what, const std::string& given) {
+        std::string text = given;
+        if (Status status = normalize(what, text); !status.ok()) refuse(std::move(status));
+        number(std::ssize(text), width());
+        bytes_.insert(bytes_.end(), text.begin(), text.end());
+        pad();
+    }
+
+    /// att_list; attr = name nc_type nelems [values ...]
+    void attributes(const std::vector<Attribute>& attributes, const std::string& owner) {
+        list(attribute_tag, attributes.size());
+        for (const Attribute& a : attributes) {
+            if (width() == 4 && a.n > std::numeric_limits<std::int32_t>::max())
+                refuse(failure(TW_EFORMAT, "{} '{}' has {} elements, more than format {} can hold",
+                               owner.empty() ? "global attribute" : "attribute of '" + owner + "'",
+                               a.name, a.n, name_of(format_)));
+            name("attribute", a.name);
+            number(a.type, 4);
+            number(a.n, width());
+            const std::size_t begin = bytes_.size(), size = size_of(a.type);
+            bytes_.insert(bytes_.end(), a.values.begin(), a.values.end());
+            for (std::size_t at = begin; at < bytes_.size(); at += size)
+                to_big_endian(a.type, bytes_.data() + at);
+            pad();
+        }
+    }
+
+    /// var = name nelems [dimid ...] vatt_list nc_type vsize begin
+    void variable(const Variable& v, std::int64_t offset) {
+        name("variable", v.name);
+        number(std::ssize(v.dims), width());
+        for (const int dim : v.dims) number(dim, width());
+        attributes(v.attributes, v.name);
+        number(v.type, 4);
+        // "For variables that are too large for this, 2^32 - 1 is used."
+        constexpr std::int64_t largest = std::numeric_limits<std::uint32_t>::max();
+        const std::int64_t size = padded(bytes_of(v));
+        number(width() == 8 ? size : std::min(size, largest), width());
+        if (format_ == Format::cdf1 && offset > std::numeric_limits<std::int32_t>::max())
+            refuse(failure(TW_EFORMAT,
+                           "variable '{}' begins beyond the 2 GiB that format cdf1 can address; "
+                           "use cdf2 or cdf5",
+                           v.name));
+        number(offset, format_ == Format::cdf1 ? 4 : 8);
+    }
+
+    void refuse(Status status) {
+        if (!status_.ok()) return;
+        status_ = std::move(status);
+        status_.text = path_ + ": " + status_.text;
+    }
+
+    const std::string& path_;
+    const Definitions& definitions_;
+    Format format_;
+    std::vector<char> bytes_;
+    Status status_;
+};
+
+/// Names that differ as they were given may be the same in the file.
+Status check_different(const std::string& path, const char* what,
+                       const std::vector<std::string>& given) {
+    std::set<std::string> names;
+    for (std::string name : given) {
+        if (Status status = normalize(what, name); !status.ok())
+            return failure(status.code, "{}: {}", path, status.text);
+        if (!names.insert(name).second)
+            return failure(TW_EEXISTS,
+                           "{}: there are two {}s '{}': two names that Unicode takes for the same",
+                           path, what, name);
+    }
+    return {};
+}
+
+Status check_names(const std::string& path, const Definitions& d) {
+    std::vector<std::string> dims, variables;
+    for (const Dimension& dim : d.dims) dims.push_back(dim.name);
+    for (const Variable& v : d.variables) variables.push_back(v.name);
+    Status status = check_different(path, "dimension", dims);
+    if (status.ok()) status = check_different(path, "variable", variables);
+    const auto check_attributes = [&](const std::vector<Attribute>& attributes) {
+        std::vector<std::string> names;
+        for (const Attribute& a : attributes) names.push_back(a.name);
+        if (status.ok()) status = check_different(path, "attribute", names);
+    };
+    check_attributes(d.attributes);
+    for (const Variable& v : d.variables) check_attributes(v.attributes);
+    return status;
+}
+
+/// Where the data lie after a header and its free bytes; false: beyond any offset.
+bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
+    map = {};
+    begin = padded(begin);
+    const auto records = std::count_if(d.variables.begin(), d.variables.end(),
+                                       [](const Variable& v) { return v.record; });
+    map.offset.resize(d.variables.size());
+    for (const bool record : {false, true}) {
+        if (record && records > 0) map.record_begin = begin;
+        for (std::size_t i = 0; i < d.variables.size(); ++i) {
+            const Variable& v = d.variables[i];
+            if (v.record != record) continue;
+            map.offset[i] = begin;
+            if (__builtin_add_overflow(begin, padded(bytes_of(v)), &begin)) return false;
+            if (!record) map.fixed_end = begin;
+        }
+    }
+    for (const Variable& v : d.variables) {
+        // A single record variable is not padded: its records follow each other without gaps.
+        const bool dense = v.record && records == 1;
+        map.padded.push_back(dense ? bytes_of(v) : padded(bytes_of(v)));
+        map.grain.push_back(static_cast<std::int64_t>(v.element()));
+        if (v.record) map.record_bytes += map.padded.back();
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<char> record_count(Format format, std::int64_t records) {
+    auto n = static_cast<std::uint64_t>(records);
+    to_big_endian(TW_UINT64, &n);
+    const auto* bytes = reinterpret_cast<const char*>(&n);
+    return {bytes + (format == Format::cdf5 ? 0 : 4), bytes + 8};
+}
+
+Status compose_header(const std::string& path, const Definitions& definitions, Format format,
+                      std::int64_t header_pad, FileMap& map, std::vector<char>& bytes) {
+    FileMap nowhere;
+    nowhere.offset.resize(definitions.variables.size());
+    Status status = compose_header_for(path, definitions, format, nowhere, bytes);
+    if (!status.ok()) return status;
+    if (!place(definitions, std::ssize(bytes) + header_pad, map))
+        return failure(TW_EFORMAT, "{}: the variables are too large for any format", path);
+    return compose_header_for(path, definitions, format, map, bytes);
+}
+
+Status compose_header_for(const std::string& path, const Definitions& definitions, Format format,
+                          const FileMap& map, std::vector<char>& bytes) {
+    if (Status status = check_names(path, definitions); !status.ok()) return status;
+    return Writer(path, definitions, format).write(map, bytes);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,73 @@
+// What stands in for the drivers of libraries that this build is without.
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/source.hpp"
+#include "storage/netcdf4/whole.hpp"
+#include "storage/storage.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+#if !defined(THALWEG_HAVE_PNETCDF) || !defined(THALWEG_HAVE_NETCDF4)
+class UnavailableStorage final : public Storage {
+public:
+    UnavailableStorage(const char* name, const char* missing) : name_(name), missing_(missing) {}
+
+    const char* name() const override { return name_; }
+    Order order() const override { return Order::native; }
+    bool collective() const override { return false; }
+    Status create(Comm&, const std::string& path, const Definitions&, const StorageOptions&, bool,
+                  FileMap&) override {
+        return refuse(path);
+    }
+    Status open(Comm&, const std::string& path, const Definitions&, const StorageOptions&, bool,
+                const FileMap&) override {
+        return refuse(path);
+    }
+    Status write(std::span<const Chunk>) override { return refuse("a write"); }
+    Status set_records(std::int64_t, bool) override { return refuse("a number of records"); }
+    Status sync() override { return {}; }
+    Status close(std::int64_t, const std::vector<std::pair<int, Attribute>>&) override {
+        return {};
+    }
+
+private:
+    Status refuse(const std::string& what) const {
+        return failure(TW_EUNSUPPORTED, "{}: storage={} needs a build of the library with {}", what,
+                       name_, missing_);
+    }
+    const char *name_, *missing_;
+};
+#endif
+
+}  // namespace
+
+#ifndef THALWEG_HAVE_PNETCDF
+std::unique_ptr<Storage> make_pnetcdf_storage() {
+    return std::make_unique<UnavailableStorage>("pnetcdf", "PnetCDF");
+}
+bool has_pnetcdf() { return false; }
+void prepare_mpi_io() {}
+#endif
+
+#ifndef THALWEG_HAVE_NETCDF4
+namespace {
+Status no_netcdf4(const std::string& path) {
+    return failure(TW_EUNSUPPORTED,
+                   "{}: a netCDF-4 file needs a build of the library with netCDF-C and HDF5", path);
+}
+}  // namespace
+
+std::unique_ptr<Storage> make_netcdf4_storage() {
+    return std::make_unique<UnavailableStorage>("netcdf4", "netCDF-C and HDF5");
+}
+std::unique_ptr<Source> open_netcdf4_source(Comm&, const std::string& path, Status& status) {
+    status = no_netcdf4(path);
+    return nullptr;
+}
+Status check_netcdf4_whole(const std::string& path, std::int64_t, bool&, std::int64_t&) {
+    return no_netcdf4(path);
+}
+#endif
+
+}  // namespace thalweg::detail

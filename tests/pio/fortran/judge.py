@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Runs a program for PIO, then looks at its files with netCDF4: judge.py NAME COMMAND..."""
+# SPDX-License-Identifier: Apache-2.0
+
+import subprocess
+import sys
+
+import netCDF4
+import numpy as np
+
+
+def same(what: str, got, expected) -> None:
+    got = np.ma.filled(got) if np.ma.isMaskedArray(got) else got
+    if not np.array_equal(np.asarray(got), np.asarray(expected)):
+        got, expected = (np.asarray(values).ravel()[:8] for values in (got, expected))
+        sys.exit(f"{what}: {got}..., expected {expected}...")
+
+
+def opened(name: str) -> netCDF4.Dataset:
+    file = netCDF4.Dataset(name)
+    file.set_auto_mask(False)
+    return file
+
+
+def cells(ny: int, nx: int, k: int, record: int) -> np.ndarray:
+    j, i = np.mgrid[1 : ny + 1, 1 : nx + 1]
+    return i + 100 * j + 10000 * k + 100000 * record
+
+
+def cice() -> None:
+    nx, ny, ncat = 20, 11, 3
+    for iotype, model in ((1, "NETCDF3_64BIT_OFFSET"), (3, "NETCDF4"), (4, "NETCDF4")):
+        file = opened(f"cice_history.{iotype}.nc")
+        if not file.data_model.startswith(model):
+            sys.exit(f"{file.data_model}, expected {model}")
+        same("time", file["time"][:], [0.5, 1.0])
+        same("time_bounds", file["time_bounds"][:], [[0, 1], [1, 2]])
+        for record in (1, 2):
+            same("aice", file["aice"][record - 1], cells(ny, nx, 0, record))
+            same("Tsfc", file["Tsfc"][record - 1], cells(ny, nx, 0, record).astype("f4"))
+            for k in range(ncat):
+                same("aicen", file["aicen"][record - 1, k], cells(ny, nx, k + 1, record))
+        for k in range(ncat):
+            same("latt_bounds", file["latt_bounds"][:, :, k], cells(ny, nx, k + 1, 0))
+        same("_FillValue", file["aice"]._FillValue, 1e30)
+        same("Tsfc's _FillValue", file["Tsfc"]._FillValue, np.float32(1e30))
+        if file.title != "sea ice" or not file.history.startswith("from rank "):
+            sys.exit(f"attributes: {file.title!r}, {file.history!r}")
+        if file["time"].units != "days since 0001-01-01":
+            sys.exit(f"units: {file['time'].units!r}")
+        if iotype == 4 and (
+            file["aice"].chunking() != [1, 4, nx] or not file["aice"].filters()["zlib"]
+        ):
+            sys.exit(f"chunks {file['aice'].chunking()}, filters {file['aice'].filters()}")
+
+
+def every() -> None:
+    lengths = [3, 4, 2, 3, 2, 2, 2]
+    file = opened("every.nc")
+    fills = {"int": -2147483647, "short": -32767, "real": 9.96921e36, "double": 9.96921e36}
+    for name, fill in fills.items():
+        same(f"{name}_0", file[f"{name}_0"][...], 12)
+        same(f"{name}_time", file[f"{name}_time"][:], [4, 5])
+        same(f"{name}_several", file[f"{name}_several"][:].ravel(), range(1, 13))
+        same(f"{name}_other", file[f"{name}_other"][:].ravel(), range(-1, -13, -1))
+        same("one", file[f"{name}_1"].one, 3)
+        same("three", file[f"{name}_1"].three, [3, 4, 5])
+        same(name, file.getncattr(name), 6)
+        for rank in range(1, 8):
+            numbers = np.arange(1, np.prod(lengths[:rank]) + 1)
+            shape = lengths[:rank][::-1]
+            if (name, rank) != ("int", 2):
+                same(f"{name}_{rank}", file[f"{name}_{rank}"][:], numbers.reshape(shape))
+            for frame in (1, 2):
+                got = file[f"{name}_d{rank}"][frame - 1].ravel()
+                same(f"{name}_d{rank}", got[::2], numbers[::2] * frame)
+                if not np.allclose(got[1::2].astype("f8"), fill, rtol=1e-6):
+                    sys.exit(f"{name}_d{rank}: {got[1::2]}, expected the fill value")
+    same("int_2", file["int_2"][:], np.full((4, 3), 3))
+    same("letters", b"".join(file["letters"][:]), b"sea ice\0\0\0")
+    rows = [b"".join(row).rstrip(b"\0") for row in file["strings"][:]]
+    same("strings", rows, [b"ab", b"index", b"defg"])
+    rows = [b"".join(row).rstrip(b"\0") for row in file["table"][:].reshape(6, 10)]
+    same("table", rows, [b"a11", b"a21", b"a31", b"a12", b"a22", b"a32"])
+    rows = [b"".join(row).rstrip(b"\0") for row in file["dates"][:]]
+    same("dates", rows, [b"2001-02-02", b"20010203"])
+    same("units", [file.units, file["letters"].units], ["kg m-2", "kg m-2"])
+    same("empty", file.getncattr("empty"), "")
+
+
+def cam() -> None:
+    file = opened("cam_h0.nc")
+    same("time", file["time"][:], [0.25, 0.5, 0.75])
+    same("mdt", file["mdt"][...], 1800)
+    columns, levels = np.arange(1, 24), 100 * np.arange(1, 4)
+    for record in (1, 2, 3):
+        expected = levels[:, None] + columns + 10000 * record
+        same("T", file["T"][record - 1], expected)
+        same("PS", file["PS"][record - 1], expected[0])
+        text = b"".join(file["date_written"][record - 1]).rstrip(b"\0")
+        same("date_written", text, f"step {record}".encode())
+    rows = [b"".join(row).rstrip(b"\0 ") for row in file["fincl"][:].reshape(4, 16)]
+    same("fincl", rows, [b"T:A", b"PS", b"U", b""])
+    same("_FillValue", file["T"]._FillValue, np.float32(1e36))
+
+
+def clm() -> None:
+    file = opened("clm.nc")
+    if file.data_model != "NETCDF3_64BIT_DATA":
+        sys.exit(file.data_model)
+    cell = np.arange(1, 46).reshape(5, 9)
+    land = cell % 3 == 0
+    same("pft", file["pft"][:], np.where(land, 2 * cell, -9999))
+    same("year", file["year"][:], [2000, 2001, 2002])
+    for frame in (1, 2, 3):
+        same("pct", file["pct"][frame - 1], np.where(land, cell * frame, -32767))
+    fill = netCDF4.default_fillvals["f8"]
+    for k in range(4):
+        same("h2osoi", file["h2osoi"][k], np.where(land, cell + 0.5 * (k + 1), fill))
+
+
+def pop() -> None:
+    file = opened("pop.nc")
+    for k in (1, 2):
+        same("UVEL", file["UVEL"][k - 1], cells(14, 12, k, 0))
+    j, i = np.mgrid[1:15, 1:13]
+    same("KMT", file["KMT"][:], (i + j + 3) % 7)
+    same("attributes", [file.nsteps_total, file.tday], [17, 3.25])
+    same("runid", file.runid, "b40")
+
+
+def mpas() -> None:
+    file = opened("mpas.nc")
+    same("edgesOnCell", file["edgesOnCell"][:], 3 * np.arange(1, 51))
+    same("steps", file["steps"][:], [10, 20])
+    cell, level = np.arange(1, 38), 100 * np.arange(1, 4)
+    for record in (1, 2):
+        same("theta", file["theta"][record - 1], cell[:, None] + level + 1000 * record)
+        text = b"".join(file["xtime"][record - 1]).rstrip(b"\0 ")
+        same("xtime", text, f"0000-01-0{record}_00:00:00".encode())
+    same("parent_id", [file.parent_id, file.file_id], ["old, and new as well", "abcde"])
+
+
+def roms() -> None:
+    for grid, (nx, ny) in enumerate(((15, 9), (8, 12)), 1):
+        file = opened(f"roms_his_{grid}.nc")
+        same("ocean_time", file["ocean_time"][:], [3600, 7200, 10800, 14400])
+        for record in range(1, 5):
+            same("zeta", file["zeta"][record - 1], cells(ny, nx, 1, record))
+            for k in range(3):
+                same("temp", file["temp"][record - 1, k], cells(ny, nx, k + 1, record))
+        same("valid_range", file["temp"].valid_range, [0, 40])
+
+
+def main() -> None:
+    run = subprocess.run(sys.argv[2:], check=False)
+    if run.returncode != 0:
+        sys.exit(run.returncode)
+    globals()[sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+// The header that the library writes against the one that PnetCDF writes for the same definitions,
+// byte for byte, and netCDF-C's reading of it.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <netcdf.h>
+#if THALWEG_TEST_PNETCDF
+#include <pnetcdf.h>
+#endif
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "storage/classic/header_writer.hpp"
+#include "storage/classic/names.hpp"
+#include "system/random.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+Attribute random_attribute(Random& random, std::size_t i, bool new_types) {
+    Attribute a;
+    a.name = std::string(static_cast<std::size_t>(random.between(1, 9)), 'a') + std::to_string(i);
+    a.type = static_cast<tw_type>(random.between(TW_BYTE, new_types ? TW_UINT64 : TW_DOUBLE));
+    a.n = random.between(0, 7);
+    a.values.resize(static_cast<std::size_t>(a.n) * size_of(a.type));
+    for (char& byte : a.values) byte = static_cast<char>(random.between('0', 'z'));
+    return a;
+}
+
+void add_attributes(Random& random, bool new_types, std::vector<Attribute>& attributes) {
+    for (std::int64_t n = random.between(0, 3); n > 0; --n)
+        attributes.push_back(random_attribute(random, attributes.size(), new_types));
+}
+
+Definitions random_definitions(Random& random, Format format) {
+    const bool new_types = format == Format::cdf5;
+    Definitions d;
+    const std::int64_t dims = random.between(0, 5), record = random.below(dims + 1);
+    for (std::int64_t i = 0; i < dims; ++i)
+        d.dims.push_back(
+            {random.pick(std::vector<std::string>{"x", "lon_", "caf\xc3\xa9", "t-1+2"}) +
+                 std::to_string(i),
+             i == record ? 0 : random.between(1, 300)});
+    add_attributes(random, new_types, d.attributes);
+    for (std::int64_t n = random.between(0, 6); n > 0; --n) {
+        Variable v;
+        v.name = "v" + std::string(static_cast<std::size_t>(random.below(5)), '_') +
+                 std::to_string(d.variables.size());
+        v.type = static_cast<tw_type>(random.between(TW_BYTE, new_types ? TW_UINT64 : TW_DOUBLE));
+        v.record = record < dims && random.percent(50);
+        if (v.record) v.dims.push_back(static_cast<int>(record));
+        for (std::int64_t k = random.between(0, 3); k > 0 && dims > 0; --k) {
+            const std::int64_t dim = random.below(dims);
+            if (dim == record) continue;
+            v.dims.push_back(static_cast<int>(dim));
+            v.shape.push_back(d.dims[static_cast<std::size_t>(dim)].length);
+        }
+        add_attributes(random, new_types, v.attributes);
+        d.variables.push_back(std::move(v));
+    }
+    return d;
+}
+
+class HeaderWriter : public testing::TestWithParam<Format> {
+protected:
+    void TearDown() override { unlink(path_.c_str()); }
+    const std::string path_ = "written_" + std::to_string(getpid()) + ".nc";
+};
+
+#if THALWEG_TEST_PNETCDF
+std::string content_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void put(int id, int variable, const std::vector<Attribute>& attributes) {
+    for (const Attribute& a : attributes) {
+        const int code =
+            a.type == TW_CHAR
+                ? ncmpi_put_att_text(id, variable, a.name.c_str(), a.n, a.values.data())
+                : ncmpi_put_att(id, variable, a.name.c_str(), a.type, a.n, a.values.data());
+        ASSERT_EQ(code, NC_NOERR) << a.name;
+    }
+}
+
+/// The file of PnetCDF, and where it has the data.
+void make_with_pnetcdf(const std::string& path, const Definitions& d, Format format,
+                       std::int64_t pad, FileMap& map) {
+    const int mode = format == Format::cdf1   ? 0
+                     : format == Format::cdf2 ? NC_64BIT_OFFSET
+                                              : NC_64BIT_DATA;
+    int id = 0;
+    ASSERT_EQ(ncmpi_create(MPI_COMM_SELF, path.c_str(), NC_CLOBBER | mode, MPI_INFO_NULL, &id),
+              NC_NOERR);
+    for (const Dimension& dim : d.dims) {
+        int at = 0;
+        ASSERT_EQ(ncmpi_def_dim(id, dim.name.c_str(), dim.length, &at), NC_NOERR);
+    }
+    put(id, NC_GLOBAL, d.attributes);
+    for (const Variable& v : d.variables) {
+        int at = 0;
+        ASSERT_EQ(ncmpi_def_var(id, v.name.c_str(), v.type, static_cast<int>(v.dims.size()),
+                                v.dims.data(), &at),
+                  NC_NOERR);
+        put(id, at, v.attributes);
+    }
+    ASSERT_EQ(ncmpi__enddef(id, pad, 4, 0, 4), NC_NOERR);
+    MPI_Offset value = 0;
+    ASSERT_EQ(ncmpi_inq_recsize(id, &value), NC_NOERR);
+    map.record_bytes = value;
+    for (int i = 0; i < static_cast<int>(d.variables.size()); ++i) {
+        ASSERT_EQ(ncmpi_inq_varoffset(id, i, &value), NC_NOERR);
+        map.offset.push_back(value);
+    }
+    ASSERT_EQ(ncmpi_close(id), NC_NOERR);
+}
+
+void expect_as_pnetcdf(const std::string& path, const Definitions& d, Format format,
+                       std::int64_t pad) {
+    FileMap theirs, ours;
+    ASSERT_NO_FATAL_FAILURE(make_with_pnetcdf(path, d, format, pad, theirs));
+    std::vector<char> bytes;
+    const Status status = compose_header(path, d, format, pad, ours, bytes);
+    ASSERT_TRUE(status.ok()) << status.text;
+    const std::string file = content_of(path);
+    ASSERT_LE(bytes.size(), file.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) ASSERT_EQ(bytes[i], file[i]) << "byte " << i;
+    EXPECT_EQ(ours.offset, theirs.offset);
+    EXPECT_EQ(ours.record_bytes, theirs.record_bytes);
+}
+
+TEST_P(HeaderWriter, WritesWhatPnetcdfWrites) {
+    Random random(11);
+    for (int i = 0; i < 200 && !HasFailure(); ++i) {
+        SCOPED_TRACE(i);
+        expect_as_pnetcdf(path_, random_definitions(random, GetParam()), GetParam(),
+                          random.pick(std::vector<std::int64_t>{0, 1, 100, 4096}));
+    }
+}
+
+/// Sizes that 32 bits do not hold.
+TEST_P(HeaderWriter, WritesLargeVariablesAsPnetcdf) {
+    const std::int64_t side = GetParam() == Format::cdf1 ? 40000 : 70000;
+    Definitions d;
+    d.dims = {{"t", 0}, {"x", side}, {"y", side}};
+    Variable small, large;
+    small.name = "small";
+    small.type = large.type = TW_BYTE;
+    small.dims = {1};
+    small.shape = {side};
+    large.name = "large";
+    large.dims = {0, 1, 2};
+    large.shape = {side, side};
+    large.record = true;
+    d.variables = {small, large};
+    expect_as_pnetcdf(path_, d, GetParam(), 4096);
+    d.variables[1].record = false;  // the last fixed-size one
+    d.variables[1].dims = {1, 2};
+    expect_as_pnetcdf(path_, d, GetParam(), 4096);
+}
+#endif
+
+/// By the reference, which knows nothing of this code.
+TEST_P(HeaderWriter, IsReadByNetcdf) {
+    Random random(12);
+    for (int i = 0; i < 50 && !HasFailure(); ++i) {
+        const Definitions d = random_definitions(random, GetParam());
+        FileMap map;
+        std::vector<char> bytes;
+        ASSERT_TRUE(compose_header(path_, d, GetParam(), 10, map, bytes).ok());
+        std::ofstream(path_, std::ios::binary).write(bytes.data(), std::ssize(bytes));
+        int id = 0, dims = 0, variables = 0, attributes = 0, unlimited = 0;
+        ASSERT_EQ(nc_open(path_.c_str(), NC_NOWRITE, &id), NC_NOERR);
+        EXPECT_EQ(nc_inq(id, &dims, &variables, &attributes, &unlimited), NC_NOERR);
+        EXPECT_EQ(static_cast<std::size_t>(dims), d.dims.size());
+        EXPECT_EQ(static_cast<std::size_t>(variables), d.variables.size());
+        EXPECT_EQ(static_cast<std::size_t>(attributes), d.attributes.size());
+        EXPECT_EQ(unlimited, d.record_dim());
+        for (const Dimension& dim : d.dims) {
+            int at = -1;
+            EXPECT_EQ(nc_inq_dimid(id, dim.name.c_str(), &at), NC_NOERR) << dim.name;
+        }
+        EXPECT_EQ(nc_close(id), NC_NOERR);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, HeaderWriter,
+                         testing::Values(Format::cdf1, Format::cdf2, Format::cdf5),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+TEST(HeaderWriterNames, AreUtf8InNormalFormC) {
+    const auto normal = [](std::string name) {
+        const Status status = normalize("dimension", name);
+        return status.ok() ? name : std::to_string(status.code);
+    };
+    EXPECT_EQ(normal("T2m"), "T2m");
+    EXPECT_EQ(normal("caf\xc3\xa9"), "caf\xc3\xa9");
+    for (const char* wrong : {"\xff", "a\xc3", "\xc3(", "\xc0\x80", "\xed\xa0\x80",
+                              "\xf5\x80\x80\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"})
+        EXPECT_EQ(normal(wrong), std::to_string(TW_EARG)) << wrong;
+#ifdef THALWEG_HAVE_UTF8PROC
+    EXPECT_EQ(normal("cafe\xcc\x81"), "caf\xc3\xa9");
+    EXPECT_EQ(normal("\xe6\xb0\xb4"), "\xe6\xb0\xb4");
+#else
+    EXPECT_EQ(normal("cafe\xcc\x81"), std::to_string(TW_EUNSUPPORTED));
+#endif
+}
+
+TEST(HeaderWriterNames, ThatAreTheSameInTheFileAreRefused) {
+    Definitions d;
+    d.dims = {{"caf\xc3\xa9", 3}, {"cafe\xcc\x81", 4}};
+    FileMap map;
+    std::vector<char> bytes;
+    const Status status = compose_header("f.nc", d, Format::cdf2, 0, map, bytes);
+#ifdef THALWEG_HAVE_UTF8PROC
+    EXPECT_EQ(status.code, TW_EEXISTS) << status.text;
+#else
+    EXPECT_EQ(status.code, TW_EUNSUPPORTED) << status.text;
+#endif
+}
+
+}  // namespace
