@@ -78,10 +78,34 @@ Section section(File& file, int varid, Kind kind, Offsets start, Offsets count, 
     return result;
 }
 
+// The section that the root gives: the other ranks may pass another, or none. @note Collective
+Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets count,
+                        Offsets stride) {
+    if (kind == Kind::whole) return section(file, varid, kind, start, count, stride);
+    Section result;
+    on_rank(file.comm(), file.root(),
+            [&] { result = section(file, varid, kind, start, count, stride); });
+    const std::size_t n = file.table().variable(varid).dims.size();
+    const bool strided = !result.stride.empty();
+    std::vector<Index> all;
+    for (auto* numbers : {&result.start, &result.count, &result.stride}) {
+        numbers->resize(n, 1);
+        all.insert(all.end(), numbers->begin(), numbers->end());
+    }
+    all.push_back(strided ? 1 : 0);
+    MPI_Bcast(all.data(), static_cast<int>(all.size()), MPI_INT64_T, file.root(), file.comm());
+    const auto at = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i * n); };
+    result.start.assign(at(0), at(1));
+    result.count.assign(at(1), at(2));
+    result.stride.assign(at(2), at(3));
+    if (all.back() == 0) result.stride.clear();
+    return result;
+}
+
 int put(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets count,
         Offsets stride, nc_type type, const void* data) {
     return on_file(call, ncid, [&](File& file) {
-        const Section s = section(file, varid, kind, start, count, stride);
+        const Section s = section_of_root(file, varid, kind, start, count, stride);
         file.put_section(varid, s.start.data(), s.count.data(), s.steps(), type, data);
     });
 }

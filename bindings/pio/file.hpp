@@ -46,6 +46,8 @@ public:
     int format() const;  // NC_FORMAT_...
     bool is_netcdf4() const { return format_ == Format::netcdf4 || is_classic_model(); }
     Table& table() { return table_; }
+    MPI_Comm comm() const { return session_.comm(); }
+    int root() const { return root_; }  // whose values count
 
     // @note Collective, all of these
     void redef();

@@ -259,6 +259,30 @@ static void values_of_the_root_count(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
+// Also where the root's section is, and whether it is wrong; in a file that one rank writes, too.
+static void section_of_the_root(int iotype, const char* path, int level) {
+    file_t f;
+    int d, v, values[4] = {1 + rank, 2, 3, 4}, got[4] = {0, 0, 0, 0};
+    OK(PIOc_createfile(ios, &f.ncid, &iotype, path, PIO_CLOBBER));
+    OK(PIOc_def_dim(f.ncid, "d", 4, &d));
+    OK(PIOc_def_var(f.ncid, "v", PIO_INT, 1, &d, &v));
+    if (level > 0) OK(PIOc_def_var_deflate(f.ncid, v, 0, 1, level));
+    OK(PIOc_enddef(f.ncid));
+    PIO_Offset start = rank == 0 ? 1 : 77, count = rank == 0 ? 3 : -5;
+    OK(PIOc_put_vara_int(f.ncid, v, &start, &count, values));
+    IS(PIOc_put_vara_int(f.ncid, v, rank == 0 ? NULL : &start, &count, values), PIO_EINVAL);
+    start = rank == 0 ? 9 : 0;
+    count = 1;
+    IS(PIOc_put_vara_int(f.ncid, v, &start, &count, values), NC_EINVALCOORDS);
+    start = 0;
+    OK(PIOc_put_vara_int(f.ncid, v, &start, &count, values));
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_openfile(ios, &f.ncid, &iotype, path, PIO_NOWRITE));
+    OK(PIOc_get_var_int(f.ncid, v, got));
+    CHECK(got[0] == 1 && got[1] == 1 && got[2] == 2 && got[3] == 3);
+    OK(PIOc_closefile(f.ncid));
+}
+
 static void existing_files(int iotype, const char* path) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length), w = 0, n = 0;
     file_t f = new_file(path, iotype, PIO_CLOBBER);
@@ -631,6 +655,9 @@ int main(int argc, char** argv) {
     handlers_belong_to_the_iosystem();
     wrong_maps();
     duplicates();
+    section_of_the_root(pnetcdf, "section.nc", 0);
+    section_of_the_root(netcdf4, "section4.nc", 0);
+    section_of_the_root(netcdf4, "packed.nc", 1);
     values_of_the_root_count();
     existing_files(PIO_IOTYPE_PNETCDF, "exists.nc");
     existing_files(PIO_IOTYPE_NETCDF4P, "exists4.nc");
