@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/comm.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace thalweg::detail {
 
@@ -25,6 +29,15 @@ bool Comm::all_have(bool mine) {
     std::int64_t have = mine ? 1 : 0;
     all_reduce({&have, 1}, Reduce::min);
     return have == 1;
+}
+
+Status no_shared_memory(std::string text) {
+    const int fd = ::open("/", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        ::close(fd);
+    else
+        text += fmt::format(" ({})", std::strerror(errno));
+    return {TW_ENOMEM, std::move(text)};
 }
 
 Status agree(Comm& comm, const Status& mine) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/status.hpp"
@@ -37,6 +38,10 @@ protected:
 /// Memory of this rank alone, zero, in huge pages where the system has them: touching ordinary
 /// pages for the first time costs several times the copy into them. Null if there is none.
 std::unique_ptr<Memory> make_private_memory(std::size_t bytes);
+
+/// The error of memory that the ranks of a node cannot share; where this process may open no more
+/// files, which shared memory takes, it says so.
+Status no_shared_memory(std::string text = "cannot allocate memory shared by the ranks of a node");
 
 class Comm {
 public:

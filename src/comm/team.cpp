@@ -57,7 +57,7 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
             log::warn("the ranks of a node cannot share memory: treating each rank as a node");
         team->node_ = team->node_->split(team->node_->rank(), 0);
         if (!share_control()) {
-            status = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+            status = no_shared_memory();
             return nullptr;
         }
     }

@@ -36,11 +36,10 @@ Memory* tw_session_impl::arena(Status& status) {
         memory = team->node().share(static_cast<std::size_t>(bytes));
     const auto check = [&]() -> Status {
         if (!memory)
-            return failure(
-                TW_ENOMEM,
+            return no_shared_memory(fmt::format(
                 "not enough memory for exchange buffers: the {} ranks of a node need at least {} "
                 "bytes of shared memory (setting 'buffer' asks for {})",
-                members, least, wanted);
+                members, least, wanted));
         const auto got = static_cast<std::int64_t>(memory->size());
         if (got < wanted && team->topology().node_rank == 0)
             log::warn(

@@ -17,8 +17,7 @@ std::unique_ptr<Background> Background::make(Team& team, Status& status) {
     auto background = std::make_unique<Background>();
     background->memory_ = team.node().share(4096);
     Status mine;
-    if (!background->memory_)
-        mine = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+    if (!background->memory_) mine = no_shared_memory();
     status = team.agree(mine);
     if (!status.ok()) return nullptr;
     int running = 0, level = MPI_THREAD_FUNNELED;

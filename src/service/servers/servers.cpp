@@ -21,8 +21,7 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
     Comm& ranks = s->all_->world();
     s->memory_ = s->all_->node().share(4096);
     Status mine;
-    if (!s->memory_)
-        mine = failure(TW_ENOMEM, "cannot allocate memory shared by the ranks of a node");
+    if (!s->memory_) mine = no_shared_memory();
     if (status = s->all_->agree(mine); !status.ok()) return nullptr;
     s->crew_ = choose_crew(s->all_->topology(), ranks.size(), number, last);
     const auto& servers = s->crew_.servers;
