@@ -27,8 +27,9 @@ std::uint64_t mix(std::uint64_t h) {
     return h ^ (h >> 33U);
 }
 
+// Both lengths are part of it: the numbers alone may be another shape with another list.
 std::uint64_t hash(std::uint64_t seed, const Shape& shape, const std::vector<Index>& dofs) {
-    std::uint64_t h = seed;
+    std::uint64_t h = mix(seed ^ shape.size()) + seed;
     for (const Index i : shape) h = mix(h ^ static_cast<std::uint64_t>(i)) + seed;
     h = mix(h ^ dofs.size()) + seed;
     for (const Index i : dofs) h = mix(h ^ static_cast<std::uint64_t>(i)) + seed;
