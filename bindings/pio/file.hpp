@@ -114,7 +114,7 @@ private:
     // What was put of a variable since then: sections, or records by a decomposition.
     struct Put {
         bool section = false;
-        std::map<Index, const Grid*> records;
+        std::map<Index, Index> records;  // and the grid's serial number
     };
     std::map<int, Put> puts_;
     Error late_;  // of a put on this rank, for all to know at the next meeting

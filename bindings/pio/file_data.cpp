@@ -102,14 +102,14 @@ void File::end_step() {
 void File::order(int varid, Index record, const Grid* grid) {
     const Put& put = puts_[varid];
     const auto same = put.records.find(record);
-    const bool conflict = grid == nullptr
-                              ? !put.records.empty()
-                              : put.section || (same != put.records.end() && same->second != grid);
+    const bool conflict = grid == nullptr ? !put.records.empty()
+                                          : put.section || (same != put.records.end() &&
+                                                            same->second != grid->serial());
     if (conflict) end_step();
     if (grid == nullptr)
         puts_[varid].section = true;
     else
-        puts_[varid].records[record] = grid;
+        puts_[varid].records[record] = grid->serial();
 }
 
 void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n, int frame) {

@@ -98,7 +98,11 @@ std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, std::vector<
 }
 
 Grid::Grid(Session& session, Map map, Index most_held, bool whole)
-    : session_(session), map_(std::move(map)), most_held_(most_held), whole_(whole) {}
+    : session_(session),
+      serial_(session.grids_made++),
+      map_(std::move(map)),
+      most_held_(most_held),
+      whole_(whole) {}
 
 Grid::~Grid() {
     for (auto& known : named_) tw_free_decomposition(&known.second);

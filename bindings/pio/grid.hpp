@@ -23,6 +23,7 @@ public:
     Grid(const Grid&) = delete;
     Grid& operator=(const Grid&) = delete;
 
+    Index serial() const { return serial_; }  // of the session's grids, those that are gone, too
     const Shape& shape() const { return map_.shape(); }
     const Map& map() const { return map_; }
     Index most_held() const { return most_held_; }  // by any rank, holes included
@@ -53,6 +54,7 @@ public:
 
 private:
     Session& session_;
+    Index serial_;
     Map map_;
     Index most_held_;
     bool whole_;

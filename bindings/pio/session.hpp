@@ -39,6 +39,7 @@ public:
     // The decompositions described so far: the same description twice is one.
     using Key = std::pair<std::uint64_t, std::uint64_t>;
     std::vector<std::pair<Key, std::shared_ptr<Grid>>> grids;
+    std::int64_t grids_made = 0;  // ever, the same on every rank
 
 private:
     tw_session handle_ = nullptr;
