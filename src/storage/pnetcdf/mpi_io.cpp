@@ -85,11 +85,14 @@ void choose_mpi_io() {
 }
 
 Status check_mpi_io(const std::string& path) {
-    if (!is_faulty()) return {};
-    const MpiSettings settings;
-    if (!chooses_ompio(settings.read("io")) ||
-        !is_on(settings.read("fbtl_posix_write_datasieving")))
-        return {};
+    // Asked once: the answer stays, and MPI loads its components anew each time (0.1 s).
+    static const bool loses_bytes = [] {
+        if (!is_faulty()) return false;
+        const MpiSettings settings;
+        return chooses_ompio(settings.read("io")) &&
+               is_on(settings.read("fbtl_posix_write_datasieving"));
+    }();
+    if (!loses_bytes) return {};
     return failure(
         TW_EUNSUPPORTED,
         "{}: storage=pnetcdf: the MPI-IO of {} (OMPIO) loses bytes: choose ROMIO by "
