@@ -170,11 +170,9 @@ Status Set::copy_piece(const Variable& v, std::size_t variable, std::int64_t rec
         Status status = read_part(tile, v, variable, record, whole, box, part);
         if (!status.ok()) return status;
     }
-    char fill[8] = {};
-    v.fill_value(fill);
-    to_big_endian(v.type, fill);
+    const FillValue fill = v.fill_value(Order::big_endian);
     for (std::int64_t b = 0; b < padding; ++b)
-        piece_[static_cast<std::size_t>(bytes + b)] = fill[b % size];
+        piece_[static_cast<std::size_t>(bytes + b)] = fill[static_cast<std::size_t>(b % size)];
     const std::int64_t offset = whole_.map.offset[variable] +
                                 (v.record ? record * whole_.map.record_bytes : 0) + first * size;
     return write_fully(out_, path_, piece_.data(), bytes + padding, offset);

@@ -10,17 +10,19 @@
 
 namespace thalweg::detail {
 
-void Variable::fill_value(void* value) const {
-    for (const Attribute& a : attributes) {
-        if (a.name == "_FillValue" && a.type == type && a.n == 1) {
-            std::memcpy(value, a.values.data(), element());
-            return;
-        }
-    }
-    if (fill)
-        std::memcpy(value, fill->data(), element());
+FillValue Variable::fill_value(Order bytes) const {
+    FillValue value{};
+    const auto own = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) {
+        return a.name == "_FillValue" && a.type == type && a.n == 1;
+    });
+    if (own != attributes.end())
+        std::memcpy(value.data(), own->values.data(), element());
+    else if (fill)
+        value = *fill;
     else
-        default_fill(type, value);
+        default_fill(type, value.data());
+    if (bytes == Order::big_endian) to_big_endian(type, value.data());
+    return value;
 }
 
 int Definitions::find_dim(const std::string& name) const {

@@ -52,8 +52,8 @@ struct Variable {
 
     std::size_t element() const { return size_of(type); }
     std::int64_t elements() const { return volume(shape); }
-    /// _FillValue, or the setting `fill`, or the type's default; in the machine's byte order.
-    void fill_value(void* value) const;
+    /// _FillValue, or the setting `fill`, or the type's default; in that byte order.
+    FillValue fill_value(Order bytes = Order::native) const;
 };
 
 struct Definitions {

@@ -90,11 +90,9 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
         from.base += (box.low[d] - held.box.low[d]) * from.stride[d];
         stride[d] *= p.element;
     }
-    char fill[8];
-    v.fill_value(fill);
-    if (order_ == Order::big_endian) to_big_endian(v.type, fill);
+    const FillValue fill = v.fill_value(order_);
     misfits[variable] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
-                                           pack_kernel(array.type, v.type, order_), fill);
+                                           pack_kernel(array.type, v.type, order_), fill.data());
     Chunk chunk;
     chunk.variable = p.variable;
     chunk.record = round.record;
@@ -157,10 +155,10 @@ Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t
         const Place& p = space.places[i];
         if (actions[i] != Action::data || p.padded == p.bytes) continue;
         const Variable& v = definitions_.variables[static_cast<std::size_t>(p.variable)];
-        char fill[8], padding[8];
-        v.fill_value(fill);
-        to_big_endian(v.type, fill);
-        for (std::int64_t b = 0; b < p.padded - p.bytes; ++b) padding[b] = fill[b % p.element];
+        const FillValue fill = v.fill_value(Order::big_endian);
+        char padding[8];
+        for (std::int64_t b = 0; b < p.padded - p.bytes; ++b)
+            padding[b] = fill[static_cast<std::size_t>(b % p.element)];
         Chunk chunk;
         chunk.variable = p.variable;
         chunk.record = record;

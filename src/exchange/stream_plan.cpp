@@ -67,10 +67,7 @@ void Stream::describe_variables(const Definitions& definitions) {
                               held_by(*v.decomposition, v.order, v.shape),
                               {}});
         view_of_.push_back(static_cast<int>(i));
-        std::array<char, 8> fill{};
-        v.fill_value(fill.data());
-        if (order_ == Order::big_endian) to_big_endian(v.type, fill.data());
-        fill_.push_back(fill);
+        fill_.push_back(v.fill_value(order_));
     }
 }
 

@@ -124,16 +124,15 @@ Checksum sum_written(const Variable& v, const ArrayView& array, int rank, int ra
     const Checksum sum = sum_held(v, array);
     if (v.decomposition->whole) return sum;
     // All elements as if they had the fill value, in equal parts; but for those that are held.
-    char fill[8];
-    v.fill_value(fill);
+    const FillValue fill = v.fill_value();
     ArrayView fills;
-    fills.data = fill;
+    fills.data = fill.data();
     fills.type = v.type;
     fills.dense = false;
     const std::int64_t n = v.elements();
     const auto begin = static_cast<std::int64_t>(Product(n) * unsigned(rank) / unsigned(ranks));
     const auto end = static_cast<std::int64_t>(Product(n) * unsigned(rank + 1) / unsigned(ranks));
-    return sum - sum_held(v, fills) + row_sum(v.element())(fill, 0, begin, 1, end - begin);
+    return sum - sum_held(v, fills) + row_sum(v.element())(fill.data(), 0, begin, 1, end - begin);
 }
 
 std::string checksum_text(Checksum sum) { return fmt::format("{:016X}", sum); }

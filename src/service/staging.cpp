@@ -41,8 +41,7 @@ std::int64_t Staging::copy_blocks(const Variable& v, const ArrayView& view, char
     const Decomposition& d = *v.decomposition;
     const auto size = static_cast<std::int64_t>(v.element());
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
-    char fill[8];
-    v.fill_value(fill);
+    const FillValue fill = v.fill_value();
     std::vector<int> same(static_cast<std::size_t>(d.nd()));
     std::iota(same.begin(), same.end(), 0);
     std::int64_t misfits = 0;
@@ -55,7 +54,7 @@ std::int64_t Staging::copy_blocks(const Variable& v, const ArrayView& view, char
         Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
         for (int i = 0; i < box.nd; ++i) stride[i] *= size;
         misfits += file_.packers.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
-                                          kernel, fill);
+                                          kernel, fill.data());
         to += box.volume() * size;
     }
     return misfits;
@@ -66,8 +65,7 @@ std::int64_t Staging::copy_list(const Variable& v, const ArrayView& view, char* 
     const Decomposition& d = *v.decomposition;
     const auto size = static_cast<std::int64_t>(v.element());
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
-    char fill[8];
-    v.fill_value(fill);
+    const FillValue fill = v.fill_value();
     const std::vector<std::int64_t> extent = d.listed_extent();
     Index dense = strides_of(extent);
     for (std::int64_t& s : dense) s *= size;
@@ -78,7 +76,7 @@ std::int64_t Staging::copy_list(const Variable& v, const ArrayView& view, char* 
         if (view.dense)
             for (int i = 0; i < nd; ++i)
                 stride[i] = dense[i] / size * static_cast<std::int64_t>(size_of(view.type));
-        return file_.packers.copy_box(nd, count, to, dense, view.data, stride, kernel, fill);
+        return file_.packers.copy_box(nd, count, to, dense, view.data, stride, kernel, fill.data());
     }
     ArrayView copy;
     copy.data = to;
@@ -88,9 +86,10 @@ std::int64_t Staging::copy_list(const Variable& v, const ArrayView& view, char* 
         const Strided from = locate(d, v.order, held, view), into = locate(d, v.order, held, copy);
         const int along = held.list->dims.back();
         held.list->for_runs(held.box, [&](const Box& part, std::int64_t position, const Run&) {
-            misfits += copy_box(
-                part.nd, part.count, const_cast<char*>(into.base) + position * into.stride[along],
-                into.stride, from.base + position * from.stride[along], from.stride, kernel, fill);
+            misfits += copy_box(part.nd, part.count,
+                                const_cast<char*>(into.base) + position * into.stride[along],
+                                into.stride, from.base + position * from.stride[along], from.stride,
+                                kernel, fill.data());
         });
     }
     return misfits;

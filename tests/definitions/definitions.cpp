@@ -5,6 +5,8 @@
 #include <netcdf.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "system/random.hpp"
 
 using namespace thalweg::detail;
@@ -34,15 +36,16 @@ TEST(Attributes, AreReplacedInPlace) {
 TEST(FillValue, AttributeOfTheSameTypeOrDefault) {
     Variable v;
     v.type = TW_SHORT;
-    short value = 0;
-    v.fill_value(&value);
-    EXPECT_EQ(value, NC_FILL_SHORT);
+    const auto value = [&] {
+        short made = 0;
+        std::memcpy(&made, v.fill_value().data(), sizeof made);
+        return made;
+    };
+    EXPECT_EQ(value(), NC_FILL_SHORT);
     v.attributes.push_back({"_FillValue", TW_SHORT, 1, {'\x05', '\x00'}});
-    v.fill_value(&value);
-    EXPECT_EQ(value, 5);
+    EXPECT_EQ(value(), 5);
     v.attributes[0] = {"_FillValue", TW_BYTE, 1, {'\x05'}};
-    v.fill_value(&value);
-    EXPECT_EQ(value, NC_FILL_SHORT);
+    EXPECT_EQ(value(), NC_FILL_SHORT);
 }
 
 struct Sizes {

@@ -353,8 +353,7 @@ void compare(const Case& c, const Expected& expected, const std::vector<char>& b
     for (std::size_t i = 0; i < expected.values.size(); ++i) {
         const Variable& v = c.plan.definitions.variables[i];
         const auto size = static_cast<std::int64_t>(v.element());
-        char fill[8];
-        v.fill_value(fill);
+        const FillValue fill = v.fill_value();
         for (std::int64_t r = 0; r < (v.record ? expected.records : 1); ++r)
             for (std::int64_t e = 0; e < v.elements(); ++e) {
                 char element[8];
@@ -362,7 +361,7 @@ void compare(const Case& c, const Expected& expected, const std::vector<char>& b
                                 e * size,
                             size, element);
                 double wanted = expected.values[i][static_cast<std::size_t>(r * v.elements() + e)];
-                if (wanted < 0) wanted = stored(v, fill);
+                if (wanted < 0) wanted = stored(v, fill.data());
                 if (stored(v, element) != wanted && ++wrong <= 3)
                     ADD_FAILURE() << v.name << " of record " << r << ", element " << e << " is "
                                   << stored(v, element) << ", not " << wanted << " (" << c.ranks

@@ -22,12 +22,7 @@ Composer::Composer(const Definitions& definitions, const Spaces& spaces, const L
       filled_(definitions.variables.size(), existing.is),
       parted_(definitions.variables.size(), 0),
       records_(existing.first) {
-    for (const Variable& v : definitions.variables) {
-        FillValue fill{};
-        v.fill_value(fill.data());
-        if (storage.order() == Order::big_endian) to_big_endian(v.type, fill.data());
-        fill_.push_back(fill);
-    }
+    for (const Variable& v : definitions.variables) fill_.push_back(v.fill_value(storage.order()));
 }
 
 /// Sorts the parcels' boxes by variable and position, and remembers who put what.

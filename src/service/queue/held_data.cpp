@@ -11,10 +11,7 @@ HeldData::HeldData(const Definitions& definitions, Packers& packers, Order order
     : definitions_(definitions), packers_(packers), order_(order), told_(definitions) {
     for (const Variable& v : definitions.variables) {
         held_.push_back(held_by(*v.decomposition, v.order, v.shape));
-        FillValue fill{};
-        v.fill_value(fill.data());
-        if (order == Order::big_endian) to_big_endian(v.type, fill.data());
-        fill_.push_back(fill);
+        fill_.push_back(v.fill_value(order));
     }
 }
 

@@ -48,8 +48,7 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
                          const Take& take) {
     const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
-    FillValue fill;
-    v.fill_value(fill.data());
+    const FillValue fill = v.fill_value();
     if (v.packing.quantize != Packing::Quantize::none)
         quantize(v.packing, v.type, fill.data(), data,
                  std::min(g.band, g.elements() - band * g.band), band * g.band);

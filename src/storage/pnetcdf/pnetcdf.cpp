@@ -321,10 +321,10 @@ private:
             const std::int64_t bytes = v.elements() * size, pad = map_.padded[i] - bytes;
             if (pad <= 0 || (existing_.is && !v.record)) continue;
             if (fd < 0) fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-            char fill[8] = {}, padding[8];
-            v.fill_value(fill);
-            to_big_endian(v.type, fill);
-            for (std::int64_t b = 0; b < pad; ++b) padding[b] = fill[b % size];
+            const FillValue fill = v.fill_value(Order::big_endian);
+            char padding[8];
+            for (std::int64_t b = 0; b < pad; ++b)
+                padding[b] = fill[static_cast<std::size_t>(b % size)];
             const std::int64_t n = v.record ? records : 1;
             for (std::int64_t r = existing_.first; r < n && status.ok(); ++r)
                 if (fd < 0 || pwrite(fd, padding, static_cast<std::size_t>(pad),
