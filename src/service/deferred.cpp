@@ -11,20 +11,23 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Elements that are looked at: few enough to cost nothing beside a write.
+/// Elements that are looked at: each costs a cache miss, so few beside the bytes that are packed.
+constexpr std::int64_t least = 4;
 constexpr std::int64_t most = 32;
+constexpr std::int64_t bytes_each = 32 * 1024;
 
 constexpr const char* advice =
     "a deferred array must stay unchanged and at its address until the call that uses it returns. "
     "A copy that the compiler made, of an expression or of a section passed to a contiguous dummy "
     "argument, does not: use tw_put or tw_get instead";
 
-bool is_mapped(const char* place, std::size_t bytes) {
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto at = reinterpret_cast<std::uintptr_t>(place);
-    const std::uintptr_t begin = at / page * page;
+/// Whether there is memory at every byte from `first` to `end`.
+bool is_mapped(const char* first, const char* end) {
+    static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(first) / page * page;
     // Does nothing but to look whether there is memory.
-    return msync(reinterpret_cast<void*>(begin), at - begin + bytes, MS_ASYNC) == 0 ||
+    return msync(reinterpret_cast<void*>(begin), reinterpret_cast<std::uintptr_t>(end) - begin,
+                 MS_ASYNC) == 0 ||
            errno != ENOMEM;
 }
 
@@ -54,7 +57,8 @@ Glimpse::Glimpse(const Decomposition& d, std::span<const int> order, std::span<c
     : size_(size_of(array.type)) {
     std::int64_t total = 0;
     for (const HeldBox& h : held) total += choices(h);
-    const std::int64_t n = std::min(total, most);
+    const std::int64_t bytes = total * static_cast<std::int64_t>(size_);
+    const std::int64_t n = std::min(total, std::clamp(bytes / bytes_each, least, most));
     std::int64_t before = 0;
     std::size_t box = 0;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -66,8 +70,12 @@ Glimpse::Glimpse(const Decomposition& d, std::span<const int> order, std::span<c
 }
 
 bool Glimpse::is_there() const {
-    return std::all_of(places_.begin(), places_.end(),
-                       [this](const char* place) { return is_mapped(place, size_); });
+    if (places_.empty()) return true;
+    const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
+    // One system call where all lie in one array; there may be holes between several.
+    return is_mapped(*low, *high + size_) ||
+           std::all_of(places_.begin(), places_.end(),
+                       [this](const char* place) { return is_mapped(place, place + size_); });
 }
 
 std::uint64_t Glimpse::hash() const {
