@@ -312,6 +312,29 @@ TEST(Desk, BoxesOfAllRanksAreWrittenOnce) {
     EXPECT_EQ(pressed.done(0), 1);
 }
 
+// A rank of another node is in a meeting without the unit that this node's ranks have published.
+TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
+    Office o(2, true);
+    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
+    Region& first = o.ranks[0]->region();
+    first.waiting = 1;
+    o.desk->learn({1, 1});
+    o.work();
+    EXPECT_FALSE(o.ranks[0]->stuck());  // it has no unit that the other one lacks
+    o.desk->learn({0, 1});
+    o.work();
+    EXPECT_TRUE(o.ranks[0]->stuck());
+    EXPECT_FALSE(o.ranks[1]->stuck());  // it has room
+    // They came to that meeting; of the next one nothing is known.
+    for (auto& rank : o.ranks) rank->meet();
+    o.work();
+    EXPECT_FALSE(o.ranks[0]->stuck());
+    o.desk->learn({0, 2});
+    o.work();
+    EXPECT_TRUE(o.ranks[0]->stuck());
+    EXPECT_EQ(o.desk->standstill().meeting, 2U);
+}
+
 // Of ranks that publish the same units and meet, the first waits for room and the last is slow.
 TEST(Desk, ARankThatWaitsForRoomIsNotStuck) {
     Office o(3, false, 512);

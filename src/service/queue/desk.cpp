@@ -222,10 +222,8 @@ bool Desk::work_units() {
             all = false;
             near &= !s.region;
         }
-        if (!near) {
-            tell_stuck();
-            return false;
-        }
+        if (!all) tell_stuck();
+        if (!near) return false;
     }
     // Units have come since, and boxes may be among them.
     if (boxes_next()) return true;
@@ -255,22 +253,39 @@ bool Desk::work_units() {
     return true;
 }
 
-/// A rank that has no unit and waits for all ranks in a call, and one that has published its unit,
-/// waits for room and has not come to that call, would wait for each other for ever.
+/// Under small_.
+Standstill Desk::find_standstill() const {
+    Standstill last = elsewhere_;
+    for (const Source& s : sources_) {
+        if (!s.region) continue;
+        // First how far it had come: a unit that it published before would be seen behind this.
+        const std::uint32_t meetings =
+            Region::of(*s.region).meetings.load(std::memory_order_acquire);
+        if (!s.has()) last.take({s.next, meetings});
+    }
+    return last;
+}
+
+Standstill Desk::standstill() const {
+    const std::lock_guard lock(small_);
+    return find_standstill();
+}
+
+void Desk::learn(const Standstill& standstill) {
+    const std::lock_guard lock(small_);
+    elsewhere_.take(standstill);
+}
+
+/// Ranks of this node that wait for room for ever are told. Under small_.
 void Desk::tell_stuck() const {
     constexpr auto order = std::memory_order_acquire;
-    for (const Source& lacking : sources_) {
-        if (!lacking.region) continue;
-        // First how far it had come: a unit that it published before would be seen behind this.
-        const std::uint32_t there = Region::of(*lacking.region).meetings.load(order);
-        if (lacking.has()) continue;
-        for (const Source& s : sources_) {
-            if (!s.region || !s.has()) continue;
-            Region& region = Region::of(*s.region);
-            const std::uint32_t here = region.meetings.load(order);
-            if (static_cast<std::int32_t>(there - here) > 0 && region.waiting.load(order) != 0)
-                region.stuck.store(here + 1, std::memory_order_release);
-        }
+    const Standstill standstill = find_standstill();
+    for (const Source& s : sources_) {
+        if (!s.region || !s.has()) continue;
+        Region& region = Region::of(*s.region);
+        const std::uint32_t here = region.meetings.load(order);
+        if (standstill.stops(s.next + 1, here) && region.waiting.load(order) != 0)
+            region.stuck.store(here + 1, std::memory_order_release);
     }
 }
 

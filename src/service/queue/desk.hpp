@@ -14,6 +14,7 @@
 #include "service/queue/composer.hpp"
 #include "service/queue/parcel.hpp"
 #include "service/queue/region.hpp"
+#include "service/queue/standstill.hpp"
 
 namespace thalweg::detail {
 
@@ -70,7 +71,13 @@ public:
     /// No more work, whoever asks.
     void retire();
 
+    /// The last meeting that a rank of this node, or one that learn() told of, has entered without
+    /// the unit that is worked on.
+    Standstill standstill() const;
+
     // Any thread.
+    /// A rank that shares no memory with this writer has entered a meeting.
+    void learn(const Standstill& standstill);
     void deliver(int feeder_rank, std::vector<char> message);
     void fail(const Status& status);
     Status failure() const;
@@ -119,6 +126,7 @@ private:
     void look(const Source& source, Visit&& visit) const;
     bool has_next(const Source& source) const;
     bool at_mark(const Source& source) const;
+    Standstill find_standstill() const;
     void tell_stuck() const;
     void end_boxes(std::span<const Parcel> parcels, bool all_marks);
     Status check(std::span<const Parcel> parcels) const;
@@ -138,9 +146,10 @@ private:
     DeskHost& host_;
     Composer composer_;
     std::mutex working_;        ///< held by who works
-    mutable std::mutex small_;  ///< guards the messages, the failure and the counts
+    mutable std::mutex small_;  ///< guards the messages, failure, counts, elsewhere_
     std::vector<Source> sources_;
     Status failed_;  ///< of this writer, or that it was told or found
+    Standstill elsewhere_;
     WriteCounts counts_;
     std::atomic<std::int64_t> rounds_{0}, records_{0}, marks_{0}, waiting_{0};
     std::atomic<std::int64_t> others_{INT64_MAX};

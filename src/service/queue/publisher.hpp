@@ -40,6 +40,10 @@ public:
     Outbox& outbox() { return *outbox_; }
     /// Publishes the open unit. See Outbox::publish. @note Collective where collective() is true
     virtual bool publish(Parcel& parcel, std::int64_t keep = -1) = 0;
+    /// Of the file, as far as this rank can know now.
+    virtual Status known_failure() { return outbox_->failure(); }
+    /// This rank enters a call in which all ranks meet: see Outbox::meet.
+    virtual void meet() { outbox_->meet(); }
     /// Whether ranks exchange messages when they publish; then they agree beforehand.
     virtual bool collective() const { return false; }
     /// Waits until all that all ranks published is on disk and its records are counted; with

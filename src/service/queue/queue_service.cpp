@@ -59,7 +59,7 @@ QueueService::QueueService(FileContext& file, Batch& batch, std::unique_ptr<Held
     // The writers are told that this rank goes where all ranks meet: until they all have come, it
     // publishes nothing.
     if (!publisher_->in_calls())
-        file.session.meeting().prepare(file.serial, [this] { publisher_->outbox().meet(); });
+        file.session.meeting().prepare(file.serial, [this] { publisher_->meet(); });
 }
 
 QueueService::~QueueService() {

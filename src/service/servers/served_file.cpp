@@ -27,6 +27,9 @@ void Port::poll() {
                 if (box.region != nullptr) box.region->fail(get_status(in));
                 break;
             }
+            case MessageKind::meets:
+                box.standstill.take(WireReader(message.body).get<Standstill>());
+                break;
             case MessageKind::reply: box.replies.push_back(std::move(message)); break;
             default: break;
         }
@@ -130,6 +133,33 @@ public:
         return true;
     }
 
+    Status known_failure() override {
+        // What the servers tell a rank whose memory they do not share comes as a message.
+        const auto look = [&]() -> Status {
+            port_.poll();
+            return {};
+        };
+        if (Status status = alone_ ? alone(look) : Status{}; !status.ok()) return status;
+        return outbox_->failure();
+    }
+
+    void meet() override {
+        outbox_->meet();
+        if (!alone_) return;
+        // No server sees this rank's memory.
+        const auto tell = [&]() -> Status {
+            const auto& servers = port_.crew().servers;
+            WireWriter out;
+            out.put(Standstill{outbox_->published(),
+                               outbox_->region().meetings.load(std::memory_order_relaxed)});
+            port_.transport().send(servers[static_cast<std::size_t>(team_.rank()) % servers.size()],
+                                   MessageKind::meets, plan_.serial, std::move(out.bytes));
+            return {};
+        };
+        // Without memory for it, only the watchdog would tell of ranks in different calls.
+        (void)alone(tell);
+    }
+
     Status finish(bool durable) override {
         outbox_->drain();
         Status status = team_.agree(outbox_->failure());
@@ -171,7 +201,12 @@ private:
     /// Units whose messages all servers have used.
     std::int64_t sent() override {
         port_.poll();
-        const auto& n = port_.inbox(plan_.serial).accepted;
+        const Port::Inbox& box = port_.inbox(plan_.serial);
+        Region& region = outbox_->region();
+        const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
+        if (box.standstill.stops(outbox_->published(), meetings))
+            region.stuck.store(meetings + 1, std::memory_order_release);
+        const auto& n = box.accepted;
         return *std::min_element(n.begin(), n.end());
     }
 

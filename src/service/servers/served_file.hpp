@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "service/queue/publisher.hpp"
+#include "service/queue/standstill.hpp"
 #include "service/servers/crew.hpp"
 #include "service/servers/transport.hpp"
 
@@ -21,6 +22,7 @@ public:
     struct Inbox {
         std::vector<std::int64_t> accepted;  ///< units that each server has used
         Region* region = nullptr;            ///< for failures
+        Standstill standstill;               ///< as the servers tell
         std::deque<Message> replies;
     };
 

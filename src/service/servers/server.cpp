@@ -35,6 +35,7 @@ bool Server::turn() {
         any |= served.desk->work();
         working_ = -1;
         finish(serial, served);
+        tell_standstill(serial, served);
     }
     for (Message& message : std::exchange(postponed_, {})) handle(message);
     return any;
@@ -108,6 +109,13 @@ void Server::handle(Message& message) {
             break;
         }
         case MessageKind::failed: served.desk->fail(get_status(in)); break;
+        case MessageKind::meets: {
+            const auto standstill = in.get<Standstill>();
+            served.desk->learn(standstill);
+            // The first server knows, and has told the others.
+            if (message.from == crew_.servers.front()) served.meeting_told = standstill.meeting;
+            break;
+        }
         case MessageKind::accepted: --served.under_way; break;
         default: break;
     }
@@ -233,11 +241,37 @@ void Server::report(Served& served) {
 void Server::tell_failed(std::int64_t serial, const Status& status) {
     WireWriter out;
     put_status(out, status);
+    send_beyond(MessageKind::failed, serial, out.bytes);
+}
+
+/// From the first server to all whose memory it does not share, or may not.
+void Server::send_beyond(MessageKind kind, std::int64_t serial, const std::vector<char>& body) {
     for (std::size_t w = 1; w < crew_.servers.size(); ++w)
-        transport_.send(crew_.servers[w], MessageKind::failed, serial, out.bytes);
+        transport_.send(crew_.servers[w], kind, serial, body);
     for (int model : crew_.models)
         if (crew_.servers_of(crew_.node_of[static_cast<std::size_t>(model)]).empty())
-            transport_.send(model, MessageKind::failed, serial, out.bytes);
+            transport_.send(model, kind, serial, body);
+}
+
+/// Other nodes' servers do not see that ranks have come where all meet. They are told when nothing
+/// has changed for a while: as a rule the others are only a little behind.
+void Server::tell_standstill(std::int64_t serial, Served& served) {
+    constexpr double patience = 0.25;  // s
+    if (!served.desk || crew_.nodes() == 1) return;
+    const Standstill seen = served.desk->standstill();
+    if (!seen.later_than(served.meeting_told)) return;
+    if (seen.meeting != served.seen.meeting || seen.unit != served.seen.unit) {
+        served.seen = seen;
+        served.seen_at = now();
+    }
+    if (now() - served.seen_at < patience) return;
+    served.meeting_told = seen.meeting;
+    WireWriter out;
+    out.put(seen);
+    if (writer_ == 0)
+        send_beyond(MessageKind::meets, serial, out.bytes);
+    else
+        transport_.send(crew_.servers.front(), MessageKind::meets, serial, std::move(out.bytes));
 }
 
 /// Answers a finish_file once all that was published before it is written, or has failed.

@@ -50,6 +50,9 @@ private:
         bool durable = false;
         std::int64_t under_way = 0;        ///< messages to other servers, not yet used
         std::vector<std::int64_t> rounds;  ///< on the first server: of each
+        Standstill seen;                   ///< of the ranks that this server hears of,
+        double seen_at = 0;
+        std::uint32_t meeting_told = 0;  ///< and the last one that others have been told of
     };
 
     /// Bounds what waits on slower servers: a unit that is written there, and the next.
@@ -69,6 +72,8 @@ private:
     void forward(Served& served, std::span<const Parcel> parcels);
     void report(Served& served);
     void tell_failed(std::int64_t serial, const Status& status);
+    void tell_standstill(std::int64_t serial, Served& served);
+    void send_beyond(MessageKind kind, std::int64_t serial, const std::vector<char>& body);
 
     const Crew& crew_;
     int writer_;

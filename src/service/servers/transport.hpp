@@ -25,6 +25,7 @@ enum class MessageKind : std::int64_t {
     // Between servers, and to ranks that no server shares memory with
     report,  ///< to the first server: units written, failures
     failed,  ///< from the first server: a file has failed
+    meets,   ///< a Standstill: to a server; by way of the first one to all that may have to know
 };
 
 struct Message {
