@@ -14,14 +14,14 @@ namespace {
 constexpr std::int64_t largest_gap = std::int64_t(16) << 10;
 
 /// The ranges in which a box is read: the first `outer` dimensions are gone through one by one.
-struct Ranges {
+struct SideRanges {
     int outer = 0;
     std::int64_t count = 1, length = 1;  ///< elements of each
 };
 
-Ranges ranges_of(const Place& place, const Box& box, const Index& step) {
+SideRanges ranges_of(const Place& place, const Box& box, const Index& step) {
     const Index stride = strides_of(place.shape);
-    Ranges ranges{box.nd};
+    SideRanges ranges{box.nd};
     for (; ranges.outer > 0; --ranges.outer) {
         const int d = ranges.outer - 1;
         const std::int64_t last = (box.count[d] - 1) / step[d];
@@ -34,7 +34,7 @@ Ranges ranges_of(const Place& place, const Box& box, const Index& step) {
 
 /// Calls visit(first element) for each range of a box, in order, until one returns false.
 template <class Visit>
-void for_ranges(const Place& place, const Box& box, const Index& step, const Ranges& ranges,
+void for_ranges(const Place& place, const Box& box, const Index& step, const SideRanges& ranges,
                 Visit&& visit) {
     Index at = box.low;
     for (std::int64_t r = 0; r < ranges.count; ++r) {
@@ -68,7 +68,7 @@ bool section_within(const Section& section, const Box& part, WantedBox& wanted) 
 
 double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
                     std::int64_t shortest) {
-    const Ranges ranges = ranges_of(place, wanted.box, step);
+    const SideRanges ranges = ranges_of(place, wanted.box, step);
     const auto least = static_cast<double>(shortest);
     const std::int64_t bytes = ranges.length * place.element;
     if (place.grain <= 0)
@@ -95,7 +95,7 @@ Status read_section(const Place& place, const PlaceSource& from, Delivery& deliv
     default_fill(delivery.array.type, fill);
     Status status;
     for (const WantedBox& wanted : delivery.boxes) {
-        const Ranges ranges = ranges_of(place, wanted.box, delivery.step);
+        const SideRanges ranges = ranges_of(place, wanted.box, delivery.step);
         for_ranges(place, wanted.box, delivery.step, ranges, [&](std::int64_t first) {
             const std::int64_t end = first + ranges.length;
             for (std::int64_t now = first; now < end && status.ok();) {

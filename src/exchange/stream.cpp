@@ -26,7 +26,7 @@ namespace {
 constexpr int piece_tag = 2;
 
 /// Precedes what one rank has in a message.
-struct Section {
+struct NodePart {
     std::int64_t place;  ///< of the rank in its node
     std::int64_t bytes;
 };
@@ -165,11 +165,11 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
         Stopwatch watch(counts_.pack);
         const std::int64_t bytes = bytes_in(pass, lane.share, piece);
         if (bytes > 0) {
-            const auto length = static_cast<std::int64_t>(sizeof(Section)) + rounded(bytes);
+            const auto length = static_cast<std::int64_t>(sizeof(NodePart)) + rounded(bytes);
             Word& used = lane.control->slots[k % slots_].used;
             char* at = slot(lane, k) + used.fetch_add(static_cast<std::uint32_t>(length),
                                                       std::memory_order_acq_rel);
-            const Section section{team_.topology().node_rank, bytes};
+            const NodePart section{team_.topology().node_rank, bytes};
             std::memcpy(at, &section, sizeof section);
             std::int64_t packed = 0;
             for_places(lane.share.space(), piece, [&](std::size_t place, ElementRange range) {
@@ -210,8 +210,8 @@ void Stream::begin_lane(Pass& pass, Lane& lane) {
 void Stream::unpack(Pass& pass, const Share& share, int node, std::span<const char> message,
                     Extent piece, char* to) {
     const Topology& topology = team_.topology();
-    for (std::size_t at = 0; at + sizeof(Section) <= message.size();) {
-        Section section;
+    for (std::size_t at = 0; at + sizeof(NodePart) <= message.size();) {
+        NodePart section;
         std::memcpy(&section, message.data() + at, sizeof section);
         at += sizeof section;
         const char* from = message.data() + at;
