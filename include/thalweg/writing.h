@@ -90,11 +90,10 @@ int tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const v
  * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG, TW_ESHAPE, TW_EBOUNDS (record < 0), TW_EOVERLAP
  *         (TW_LIST_SHARED), TW_ERANGE (some values did not fit the variable's type), TW_EFORMAT
  *         (more records than the format can count), TW_ESTATE (tw_put was used for this record of
- *         the variable in this step; storage pnetcdf; netCDF-4 with filters or requested chunks),
- *         TW_ENOMEM (what a rank puts in a step is kept until the step ends: with service inline at
- *         most "staging" bytes, with background on several nodes at most "queue"), TW_EHANDLE (the
- *         decomposition belongs to another session, or was freed), TW_ECLOSED, or an earlier error
- *         of the file
+ *         the variable in this step; storage pnetcdf), TW_ENOMEM (what a rank puts in a step is
+ *         kept until the step ends: with service inline at most "staging" bytes, with background on
+ *         several nodes at most "queue"), TW_EHANDLE (the decomposition belongs to another session,
+ *         or was freed), TW_ECLOSED, or an earlier error of the file
  * @note Local, except the first call in define mode (see tw_enddef)
  */
 int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,

@@ -108,8 +108,7 @@ Status InlineService::put_now(Status checked, int variable, const ArrayView& vie
 
 Status InlineService::allow_boxes(int variable) const {
     if (turned_) return boxes_->allow_boxes(variable);
-    if (Status s = check_boxes(file_, variable); !s.ok()) return s;
-    if (!target_.storage->collective()) return {};
+    if (target_.storage->takes_boxes()) return {};
     return failure(TW_ESTATE,
                    "{}: variable '{}': tw_put_box and tw_put_record do not work with storage={}; "
                    "use posix (rank {})",
@@ -153,6 +152,7 @@ Status InlineService::turn_to_boxes() {
     };
     Status status = file_.team.agree(alone(turn));
     if (!status.ok()) return file_.keep(std::move(status));
+    target_.storage->begin_boxes();
     turned_ = batch_.boxed = true;
     staging_.release();
     return {};

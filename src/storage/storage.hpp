@@ -118,6 +118,13 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
+    /// Whether begin_boxes() may be called.
+    virtual bool takes_boxes() const { return !collective(); }
+    /// From now on write() is local and takes any parts of variables, in any order and again. Then
+    /// set_records() is collective over all ranks where write() was. Called on every writer, any
+    /// number of times.
+    virtual void begin_boxes() {}
+
     /// With drivers that are collective: all of a step was given to write. Called on every rank
     /// after the writes. @note Collective
     virtual Status complete() { return {}; }

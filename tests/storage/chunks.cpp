@@ -4,10 +4,13 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <map>
 #include <numeric>
+#include <random>
 #include <set>
 
 #include "storage/netcdf4/packer.hpp"
+#include "storage/netcdf4/unpacked_bands.hpp"
 
 using namespace thalweg::detail;
 
@@ -69,6 +72,59 @@ void expect_covered(const Variable& v, std::int64_t target) {
     }
     EXPECT_EQ(static_cast<std::int64_t>(numbers.size()), g.chunks());
     EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
+}
+
+/// Random ranges written and read in any order, with packing in between, against a plain array.
+void expect_any_ranges(const Variable& v, std::int64_t target, std::mt19937_64& random) {
+    const ChunkGrid g = choose_grid(v, target);
+    Definitions d;
+    d.variables.push_back(v);
+    Packer packer(d, {&g, 1});
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<char>> chunks;
+    const auto load = [&](const Band& band, char* to) -> Status {
+        if (!chunks.contains({band.record, band.number * g.chunks_a_band()})) {
+            packer.fill_band(0, band.number, to);
+            return {};
+        }
+        const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {
+            elements = chunks.at({band.record, number});
+            return {};
+        };
+        return packer.unpack_band(0, band.number, to, give);
+    };
+    const auto keep = [&](int, std::int64_t record, std::int64_t number, const FilteredChunk& c) {
+        chunks[{record, number}].assign(c.data, c.data + c.bytes);
+        return Status{};
+    };
+    UnpackedBands bands(::testing::TempDir() + "bands", d, {&g, 1}, load);
+    constexpr std::int64_t records = 3;
+    const auto n = static_cast<std::size_t>(g.elements());
+    std::vector<std::vector<int>> wanted(records, std::vector<int>(n, -2147483647));
+    for (int i = 0; i < 60; ++i) {
+        Chunk c;
+        c.record = static_cast<std::int64_t>(random() % records);
+        c.first = static_cast<std::int64_t>(random() % n);
+        c.elements =
+            1 + static_cast<std::int64_t>(random() % (n - static_cast<std::size_t>(c.first)));
+        const auto length = static_cast<std::size_t>(c.elements);
+        const auto from = wanted[static_cast<std::size_t>(c.record)].begin() + c.first;
+        std::vector<int> values(length);
+        if (random() % 3 == 0) {
+            ASSERT_TRUE(bands.read(c, reinterpret_cast<char*>(values.data())).ok());
+            ASSERT_TRUE(std::equal(values.begin(), values.end(), from));
+            continue;
+        }
+        std::iota(values.begin(), values.end(), 1000 * i);
+        c.data = reinterpret_cast<const char*>(values.data());
+        ASSERT_TRUE(bands.write(c).ok());
+        std::copy(values.begin(), values.end(), from);
+        if (random() % 4 != 0) continue;
+        const auto pack = [&](const Band& band, char* elements) {
+            EXPECT_LT(band.record, c.record + 1);
+            return packer.pack_band(0, band.record, band.number, elements, keep);
+        };
+        ASSERT_TRUE(bands.take(c.record + 1, static_cast<int>(1 + random() % 9), pack).ok());
+    }
 }
 
 }  // namespace
@@ -137,5 +193,15 @@ TEST(Filters, WhatDoesNotGetShorterIsStoredAsItIs) {
         c = compressor.apply(packing, noise.data(), 1024, 4);
         EXPECT_EQ(c.skipped, 2u);
         EXPECT_EQ(c.bytes, 4096);
+    }
+}
+
+TEST(Chunks, AreWrittenInAnyRanges) {
+    std::mt19937_64 random(1);
+    for (const std::int64_t target : {4, 40, 1000, 1 << 20}) {
+        expect_any_ranges(variable({7}), target, random);
+        expect_any_ranges(variable({5, 6}), target, random);
+        expect_any_ranges(variable({5, 7, 6}, {2, 3, 4}), target, random);
+        expect_any_ranges(variable({4, 1, 13}, {0, 1, 5}), target, random);
     }
 }

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "storage/netcdf4/chunk_grid.hpp"
+
 namespace thalweg::detail {
 
 BoxMessages::BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map,
@@ -129,7 +131,10 @@ Status BoxMessages::compose(const std::vector<Packet>& received) {
 }
 
 Status BoxMessages::count(bool durable) {
-    if (records_ == counted_ && !durable) return {};
+    // Chunks that are written whole are written when they are counted, those of earlier records
+    // too.
+    const bool whole = is_netcdf4(plan_.options.format) && needs_whole_chunks(*plan_.definitions);
+    if (records_ == counted_ && !durable && !whole) return {};
     Status status = storage_.set_records(records_, durable);
     if (status.ok()) status = storage_.catch_up();
     if (status.ok()) counted_ = records_;

@@ -96,6 +96,7 @@ private:
 /// What steps have written so far stays.
 void Composer::begin_boxes() {
     boxed_ = true;
+    storage_.begin_boxes();
     for (const Space* space : {&spaces_.fixed, &spaces_.record}) {
         for (const Place& p : space->places) {
             const auto v = static_cast<std::size_t>(p.variable);

@@ -22,8 +22,14 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     Queued& queued = queued_[static_cast<std::size_t>(variable)];
     if (queued.at != nullptr) return queued.at;
     Outbox& outbox = publisher_.outbox();
-    queued = {outbox.take(bytes), bytes, outbox.mark()};
+    // Without boxes the queue has been planned so that the descriptor fits.
+    queued = {outbox.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes, outbox.mark()};
     return queued.at;
+}
+
+std::int64_t OpenUnit::descriptor_bytes() const {
+    const auto n = static_cast<std::int64_t>(queued_.size());
+    return 8 * (17 + n / 16 + 4 + 2 * n) + description_;
 }
 
 bool OpenUnit::empty() const {
@@ -31,9 +37,10 @@ bool OpenUnit::empty() const {
                                           [](const Queued& q) { return q.at != nullptr; });
 }
 
-void OpenUnit::add_box(Parcel::Entry entry, std::int64_t bytes) {
+void OpenUnit::add_box(Parcel::Entry entry, std::int64_t bytes, std::int64_t description) {
     if (boxes_.empty()) boxes_mark_ = publisher_.outbox().mark();
-    box_bytes_ += bytes;
+    box_bytes_ += bytes + description;
+    description_ += description;
     boxes_.push_back(std::move(entry));
 }
 
@@ -92,7 +99,7 @@ bool OpenUnit::publish(UnitKind kind) {
         boxes_ = std::move(unit.entries);
         return false;
     }
-    box_bytes_ = 0;
+    box_bytes_ = description_ = 0;
     for (std::size_t i = 0; i < queued_.size(); ++i)
         if (step || !batch_.is_record(i)) queued_[i] = {};
     batch_.forget(step);
@@ -110,7 +117,7 @@ void OpenUnit::publish_early() {
         queued_[i] = {};
     }
     unit.entries = std::exchange(boxes_, {});
-    box_bytes_ = 0;
+    box_bytes_ = description_ = 0;
     publisher_.publish(unit);
 }
 

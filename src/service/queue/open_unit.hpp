@@ -19,12 +19,14 @@ public:
     /// published. Null as Outbox::take().
     char* room_for(int variable, std::int64_t bytes);
 
-    void add_box(Parcel::Entry entry, std::int64_t bytes);
+    void add_box(Parcel::Entry entry, std::int64_t bytes, std::int64_t description);
     bool has_boxes() const { return !boxes_.empty(); }
     /// Whether nothing is queued.
     bool empty() const;
     /// Bytes of the boxes, with what describes them.
     std::int64_t box_bytes() const { return box_bytes_; }
+    /// What the descriptor of the unit takes at most, so far.
+    std::int64_t descriptor_bytes() const;
 
     /// Publishes a step, or what tw_sync and tw_close end: boxes and fixed-size variables.
     /// @return false as Outbox::publish()
@@ -59,8 +61,9 @@ private:
     std::vector<Queued> queued_;  ///< of each variable, by tw_put
     std::vector<Parcel::Entry> boxes_;
     std::int64_t box_bytes_ = 0;
-    std::int64_t boxes_mark_ = 0;  ///< where the first of them lies in the queue
-    std::int64_t steps_ = 0;       ///< ended since the ranks met
+    std::int64_t description_ = 0;  ///< bytes of it that describe boxes
+    std::int64_t boxes_mark_ = 0;   ///< where the first of them lies in the queue
+    std::int64_t steps_ = 0;        ///< ended since the ranks met
 };
 
 }  // namespace thalweg::detail

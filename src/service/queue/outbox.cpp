@@ -110,9 +110,15 @@ void Outbox::limit(std::int64_t bytes) {
     if (bytes < INT64_MAX) (void)touch(std::min(bytes, capacity()));
 }
 
-char* Outbox::take(std::int64_t bytes) {
+char* Outbox::take(std::int64_t bytes, std::int64_t after) {
     bytes = std::max(rounded(bytes), grain);
+    after = rounded(after);
     const std::int64_t size = capacity();
+    // What lies in one piece: in this lap, or at the start of the next one.
+    const auto in_lap = [&](std::int64_t begin, std::int64_t length) {
+        const std::int64_t at = begin % size;
+        return at + length > size ? begin - at + size : begin;
+    };
     if (bytes > size) return nullptr;
     bool waited = false;
     Stopwatch watch(wait_seconds);
@@ -128,7 +134,7 @@ char* Outbox::take(std::int64_t bytes) {
         if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
             begin = next_lap;
         const bool within = units_.empty() || begin + bytes - tail_ <= limit_;
-        if (within && begin + bytes - tail_ <= size) {
+        if (within && in_lap(begin + bytes, after) + after - tail_ <= size) {
             if (touch(begin % size + bytes)) {
                 head_ = begin + bytes;
                 mark_ = begin;

@@ -46,7 +46,8 @@ public:
     /// Space in the open unit; waits for writers while there is none. Null if there can be none:
     /// the open unit alone fills the memory; the system has no more memory, which no_memory()
     /// tells; or the ranks are in different calls, which stuck() tells.
-    char* take(std::int64_t bytes);
+    /// @param after  bytes for which another take() must find space before the unit is published
+    char* take(std::int64_t bytes, std::int64_t after = 0);
     bool stuck() const;
     bool no_memory() const { return no_memory_; }
     /// Tells the writers that this rank enters a call in which all ranks meet: until they all have,

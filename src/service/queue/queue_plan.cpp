@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "service/queue/outbox.hpp"
-#include "storage/netcdf4/chunk_grid.hpp"
 
 namespace thalweg::detail {
 
@@ -67,16 +66,7 @@ bool goes_as_boxes(const FileContext& file, const Variable& v) {
     const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
     return can && v.decomposition->replicated &&
            v.elements() * static_cast<std::int64_t>(v.element()) >
-               std::min(queue, options.staging) / 8 &&
-           !(is_netcdf4(file.format) && needs_whole_chunks(file.definitions));
-}
-
-Status check_boxes(const FileContext& file, int variable) {
-    if (!is_netcdf4(file.format) || !needs_whole_chunks(file.definitions)) return {};
-    return failure(TW_ESTATE,
-                   "{}: variable '{}': tw_put_box and tw_put_record cannot write to a file with "
-                   "filters or requested chunks (rank {})",
-                   file.path, file.variable(variable).name, file.team.rank());
+               std::min(queue, options.staging) / 8;
 }
 
 }  // namespace thalweg::detail

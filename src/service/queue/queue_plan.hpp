@@ -27,7 +27,4 @@ QueuePlan plan_inline_queue(const FileContext& file);
 /// can go as boxes; the same on every rank.
 bool goes_as_boxes(const FileContext& file, const Variable& variable);
 
-/// Whether boxes can be written in the file's format.
-Status check_boxes(const FileContext& file, int variable);
-
 }  // namespace thalweg::detail

@@ -268,21 +268,22 @@ Status QueueService::queue_box(const BoxPart& part, const Box& box) {
         return queue_box(part, second);
     }
     // The unit's descriptor needs its place, too.
-    const std::int64_t needed = Outbox::rounded(bytes) + description(packed);
+    const std::int64_t described = description(packed);
     char* to = nullptr;
-    if (Status s = room_for_box(part.variable, bytes, needed, to); !s.ok()) return s;
+    if (Status s = room_for_box(part.variable, bytes, described, to); !s.ok()) return s;
     batch_.misfits[at] += data_->pack(part.variable, *part.held, box, part.from, part.type, to);
     Parcel::Entry entry;
     entry.variable = part.variable;
     entry.record = part.record;
     entry.held = std::move(packed);
     entry.at = publisher_->outbox().position(to);
-    unit_.add_box(std::move(entry), needed);
+    unit_.add_box(std::move(entry), Outbox::rounded(bytes), described);
     return {};
 }
 
-Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t needed,
+Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t description,
                                   char*& to) {
+    const std::int64_t needed = Outbox::rounded(bytes) + description;
     const Variable& v = file_.variable(variable);
     Outbox& outbox = publisher_->outbox();
     if (publisher_->publishes_alone() && unit_.box_bytes() + needed > outbox.capacity() / 2)
@@ -291,10 +292,11 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
     if (publisher_->collective() && (open > outbox.capacity() / 8 * 7 ||
                                      publisher_->waiting_bytes() + open > file_.options.staging))
         return no_room_for_boxes(v);
-    to = outbox.take(bytes);
+    const auto take = [&] { return outbox.take(bytes, unit_.descriptor_bytes() + description); };
+    to = take();
     if (to == nullptr && publisher_->publishes_alone() && !outbox.stuck()) {
         if (Status s = publish_early(); !s.ok()) return s;
-        to = outbox.take(bytes);
+        to = take();
     }
     if (to != nullptr) return {};
     if (outbox.stuck()) return mismatch(Call::put, variable);

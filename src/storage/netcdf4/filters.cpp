@@ -91,6 +91,15 @@ std::uint32_t fletcher32(const char* data, std::int64_t bytes) {
     return static_cast<std::uint32_t>(second << 16 | first);
 }
 
+std::vector<StoredFilter> filters_of(const Packing& packing, std::int64_t element) {
+    std::vector<StoredFilter> filters;
+    if (packing.shuffle)
+        filters.push_back({H5Z_FILTER_SHUFFLE, static_cast<std::int32_t>(element)});
+    if (packing.codec == Packing::Codec::deflate) filters.push_back({H5Z_FILTER_DEFLATE, 1});
+    if (packing.codec == Packing::Codec::zstd) filters.push_back({zstd_filter, 1});
+    return filters;
+}
+
 bool can_undo(const std::vector<StoredFilter>& filters) {
     int codecs = 0;
     for (const StoredFilter& f : filters) {

@@ -27,6 +27,9 @@ struct StoredFilter {
     std::int32_t element = 1;  ///< of shuffle: bytes
 };
 
+/// Those of Compressor.
+std::vector<StoredFilter> filters_of(const Packing& packing, std::int64_t element);
+
 /// Whether Decompressor can undo them.
 bool can_undo(const std::vector<StoredFilter>& filters);
 

@@ -3,7 +3,8 @@
 // Unfiltered data lie where Netcdf4Map says, and are written as those of a classic file. Filtered
 // chunks go to the end of the file: one writer takes the room it needs; several pack a number of
 // pieces into memory each and then ask together. In both cases the keeper enters the chunks in
-// HDF5's index when their records are counted.
+// HDF5's index when their records are counted. With boxes, what is not counted yet is kept
+// unpacked, as any part of it may come later, and packed when it is counted.
 //
 // HDF5 is never called by a thread of the library's: the model may use HDF5, too, and it bears no
 // two threads.
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -18,10 +20,12 @@
 
 #include "comm/clock.hpp"
 #include "storage/classic/header.hpp"
+#include "storage/netcdf4/chunk_places.hpp"
 #include "storage/netcdf4/header.hpp"
 #include "storage/netcdf4/index.hpp"
 #include "storage/netcdf4/map.hpp"
 #include "storage/netcdf4/packer.hpp"
+#include "storage/netcdf4/unpacked_bands.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -47,7 +51,8 @@ class Netcdf4Storage final : public PlainFile {
 public:
     const char* name() const override { return "netcdf4"; }
     Order order() const override { return Order::native; }
-    bool collective() const override { return together_; }
+    bool collective() const override { return together_ && !boxes_; }
+    bool takes_boxes() const override { return true; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
@@ -70,6 +75,7 @@ public:
         }
         places_ = Netcdf4Map(definitions, grids_, packed_);
         packer_.emplace(definitions, grids_);
+        written_.emplace(grids_);
         if (together_) writers_ = comm.split(writer ? 0 : -1, first_ ? -1 : comm.rank());
 
         Status status;
@@ -87,35 +93,34 @@ public:
         return agree(comm, status);
     }
 
+    /// Allocates nothing: what is collective depends on it.
+    void begin_boxes() override {
+        boxes_ = std::find(packed_.begin(), packed_.end(), 1) != packed_.end();
+    }
+
     Status write(std::span<const Chunk> chunks) override {
-        if (!together_) return write_all(chunks);
+        if (!collective()) return write_all(chunks);
         if (failed_.ok()) failed_ = write_all(chunks);
         if (++pieces_ % pieces_a_round == 0) write_round();
         return failed_;
     }
 
+    Status read(const Chunk& chunk, char* to) override {
+        const bool packed = packed_[static_cast<std::size_t>(chunk.variable)] != 0;
+        return packed && boxes_ ? bands().read(chunk, to) : PlainFile::read(chunk, to);
+    }
+
     Status complete() override {
         if (!writers_) return {};
         write_round();
-        const auto* bytes = reinterpret_cast<const char*>(placed_.data());
-        const auto all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
-        placed_.clear();
-        for (const auto& row : all) {
-            const std::size_t had = placed_.size();
-            placed_.resize(had + row.size() / sizeof(PlacedChunk));
-            if (!row.empty()) std::memcpy(placed_.data() + had, row.data(), row.size());
-        }
+        gather_placed();
         return failed_;
     }
 
     Status set_records(std::int64_t records, bool durable) override {
+        if (Status status = place_bands(records); !status.ok()) return status;
         if (!first_) return {};
-        {
-            const std::lock_guard lock(small_);
-            wanted_ = records;
-            durable_ = durable;
-            behind_ = true;
-        }
+        ask_for(records, durable);
         return later_ ? Status{} : catch_up();
     }
 
@@ -143,10 +148,12 @@ public:
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
-        Status status;
+        Status status = place_bands(records);
         if (index_) {
-            status = set_records(records, false);
-            if (status.ok()) status = catch_up();
+            if (status.ok()) {
+                ask_for(records, false);
+                status = catch_up();
+            }
             Status closed = index_->close();
             if (status.ok()) status = std::move(closed);
             index_.reset();
@@ -162,6 +169,14 @@ public:
 private:
     bool record(std::int64_t variable) const {
         return definitions_->variables[static_cast<std::size_t>(variable)].record;
+    }
+
+    /// Of catch_up().
+    void ask_for(std::int64_t records, bool durable) {
+        const std::lock_guard lock(small_);
+        wanted_ = records;
+        durable_ = durable;
+        behind_ = true;
     }
 
     std::int64_t in_file(std::int64_t offset) const override {
@@ -217,10 +232,7 @@ private:
                 status = PlainFile::write({&c, 1});
             } else {
                 Stopwatch watch(counts_.seconds);
-                status = packer_->add(c, [this](int variable, std::int64_t record,
-                                                std::int64_t number, const FilteredChunk& chunk) {
-                    return put(variable, record, number, chunk);
-                });
+                status = boxes_ ? bands().write(c) : packer_->add(c, take_);
             }
             if (!status.ok()) return status;
         }
@@ -244,9 +256,88 @@ private:
             if (v.record) status.text += fmt::format(", record {}", wording_.index(record));
             return status;
         }
+        written_->add(placed);
         const std::lock_guard lock(small_);
         placed_.push_back(placed);
         return {};
+    }
+
+    UnpackedBands& bands() {
+        if (!bands_)
+            bands_ = std::make_unique<UnpackedBands>(
+                path_, *definitions_, grids_,
+                [this](const Band& band, char* to) { return load(band, to); });
+        return *bands_;
+    }
+
+    /// Packs the bands of what is counted from now on; with several writers together.
+    Status place_bands(std::int64_t records) {
+        if (!boxes_) return {};
+        Stopwatch watch(counts_.seconds);
+        const auto pack = [&](const Band& band, char* elements) {
+            if (Status s = quantize_changes(band, elements); !s.ok()) return s;
+            return packer_->pack_band(band.variable, band.record, band.number, elements, take_);
+        };
+        if (!together_) return bands().take(records, INT_MAX, pack);
+        if (!writers_) return {};
+        for (;;) {
+            if (failed_.ok())
+                failed_ = alone([&] { return bands().take(records, pieces_a_round, pack); });
+            std::int64_t more = !waiting_.empty();
+            writers_->all_reduce({&more, 1}, Reduce::max);
+            if (more == 0) break;
+            write_round();
+        }
+        gather_placed();
+        return agree(*writers_, failed_);
+    }
+
+    /// Elements that are as they were placed are not quantized again: that could change them.
+    Status quantize_changes(const Band& band, char* elements) {
+        const auto v = static_cast<std::size_t>(band.variable);
+        if (definitions_->variables[v].packing.quantize == Packing::Quantize::none) return {};
+        const ChunkGrid& g = grids_[v];
+        const auto size = static_cast<std::size_t>(g.element);
+        const std::int64_t n = std::min(g.band, g.elements() - band.number * g.band);
+        before_.resize(static_cast<std::size_t>(n) * size);
+        if (Status s = load(band, before_.data()); !s.ok()) return s;
+        std::vector<char> same(static_cast<std::size_t>(n));
+        for (std::size_t i = 0; i < same.size(); ++i)
+            same[i] = std::memcmp(elements + i * size, before_.data() + i * size, size) == 0;
+        packer_->quantize_band(band.variable, band.number, elements);
+        for (std::size_t i = 0; i < same.size(); ++i)
+            if (same[i]) std::memcpy(elements + i * size, before_.data() + i * size, size);
+        return {};
+    }
+
+    /// The elements of a band: as this writer has placed its chunks, or fill values.
+    Status load(const Band& band, char* to) {
+        const auto v = static_cast<std::size_t>(band.variable);
+        const ChunkGrid& g = grids_[v];
+        const Variable& variable = definitions_->variables[v];
+        PlacedChunk c{band.variable, band.record, band.number * g.chunks_a_band()};
+        if (!written_->find(c)) {
+            packer_->fill_band(band.variable, band.number, to);
+            return {};
+        }
+        if (!unpacker_) unpacker_.emplace();
+        const auto filters = filters_of(variable.packing, g.element);
+        return packer_->unpack_band(
+            band.variable, band.number, to,
+            [&](std::int64_t number, std::vector<char>& elements) -> Status {
+                c.number = number;
+                if (!written_->find(c))
+                    return failure(TW_EINTERNAL, "{}: variable '{}': chunk {} is missing", path_,
+                                   variable.name, number);
+                raw_.resize(static_cast<std::size_t>(c.bytes));
+                Status status = read_fully(fd_, path_, raw_.data(), c.bytes, c.address);
+                if (!status.ok()) return status;
+                const char* wrong = unpacker_->undo(filters, static_cast<std::uint32_t>(c.skipped),
+                                                    raw_, g.chunk_bytes(), elements);
+                if (wrong == nullptr) return {};
+                return failure(TW_EIO, "{}: variable '{}', record {}: a chunk written before: {}",
+                               path_, variable.name, wording_.index(band.record), wrong);
+            });
     }
 
     Status write_bytes(const char* data, std::int64_t bytes, std::int64_t address) {
@@ -267,7 +358,10 @@ private:
         writers_->all_reduce(words, Reduce::sum);
         const std::int64_t at = words[1] + before;
         if (first_) end_ = words[1] + words[0];
-        for (PlacedChunk& c : unplaced_) c.address += at;
+        for (PlacedChunk& c : unplaced_) {
+            c.address += at;
+            written_->add(c);
+        }
         placed_.insert(placed_.end(), unplaced_.begin(), unplaced_.end());
         unplaced_.clear();
         if (!waiting_.empty()) {
@@ -277,6 +371,18 @@ private:
             if (failed_.ok()) failed_ = std::move(status);
         }
         waiting_.clear();
+    }
+
+    /// What all writers have placed, to the keeper.
+    void gather_placed() {
+        const auto* bytes = reinterpret_cast<const char*>(placed_.data());
+        const auto all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
+        placed_.clear();
+        for (const auto& row : all) {
+            const std::size_t had = placed_.size();
+            placed_.resize(had + row.size() / sizeof(PlacedChunk));
+            if (!row.empty()) std::memcpy(placed_.data() + had, row.data(), row.size());
+        }
     }
 
     /// Chunks come in the order of the index, which then has to grow at its end alone.
@@ -313,6 +419,16 @@ private:
     Netcdf4Map places_;
     std::int64_t definitions_bytes_ = 0;
     std::optional<Packer> packer_;
+    /// What Packer calls for each chunk.
+    Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
+                                const FilteredChunk& chunk) {
+        return put(variable, record, number, chunk);
+    };
+    std::optional<ChunkPlaces> written_;    ///< by this writer
+    bool boxes_ = false;                    ///< chunks come in any parts
+    std::unique_ptr<UnpackedBands> bands_;  ///< those
+    std::optional<Decompressor> unpacker_;  ///< of chunks that are changed
+    std::vector<char> raw_, before_;
     std::unique_ptr<Comm> writers_;      ///< null unless this rank is one and they write together
     std::int64_t pieces_ = 0;            ///< given to write
     std::vector<char> waiting_;          ///< chunks without a place

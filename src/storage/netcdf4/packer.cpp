@@ -33,6 +33,7 @@ Status Packer::add(const Chunk& piece, const Take& take) {
                     static_cast<std::size_t>(n * g.element));
         part.have += n;
         if (part.have == whole) {
+            quantize_band(piece.variable, band, part.bytes.data());
             Status status = pack_band(piece.variable, piece.record, band, part.bytes.data(), take);
             part.have = 0;
             if (!status.ok()) return status;
@@ -44,26 +45,26 @@ Status Packer::add(const Chunk& piece, const Take& take) {
     return {};
 }
 
-Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, char* data,
+void Packer::quantize_band(int variable, std::int64_t band, char* data) const {
+    const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    if (v.packing.quantize == Packing::Quantize::none) return;
+    quantize(v.packing, v.type, v.fill_value().data(), data,
+             std::min(g.band, g.elements() - band * g.band), band * g.band);
+}
+
+Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                          const Take& take) {
     const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     const FillValue fill = v.fill_value();
-    if (v.packing.quantize != Packing::Quantize::none)
-        quantize(v.packing, v.type, fill.data(), data,
-                 std::min(g.band, g.elements() - band * g.band), band * g.band);
     const std::int64_t chunks = g.chunks_a_band(), elements = g.chunk_elements();
     const Index from_stride = strides_of(g.shape), to_stride = strides_of(g.chunk);
     for (std::int64_t i = 0; i < chunks; ++i) {
         const std::int64_t number = band * chunks + i;
-        const Index corner = g.corner(number);
-        Index extent{};
-        std::int64_t inside = 1;
-        for (std::size_t d = 0; d < g.shape.size(); ++d) {
-            extent[d] = std::min(g.chunk[d], g.shape[d] - corner[d]);
-            inside *= extent[d];
-        }
-        const std::int64_t offset = (linear(g.shape, corner) - band * g.band) * g.element;
+        Index extent;
+        std::int64_t offset;
+        const std::int64_t inside = locate(g, band, number, offset, extent);
         const char* from = data + offset;
         if (inside != elements || !g.in_order) {
             chunk_.resize(std::max(chunk_.size(), static_cast<std::size_t>(elements * g.element)));
@@ -77,6 +78,40 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         if (!status.ok()) return status;
     }
     return {};
+}
+
+std::int64_t Packer::locate(const ChunkGrid& g, std::int64_t band, std::int64_t number,
+                            std::int64_t& offset, Index& extent) const {
+    const Index corner = g.corner(number);
+    std::int64_t inside = 1;
+    for (std::size_t d = 0; d < g.shape.size(); ++d) {
+        extent[d] = std::min(g.chunk[d], g.shape[d] - corner[d]);
+        inside *= extent[d];
+    }
+    offset = (linear(g.shape, corner) - band * g.band) * g.element;
+    return inside;
+}
+
+Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give& give) {
+    const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
+    const std::int64_t chunks = g.chunks_a_band();
+    const Index to_stride = strides_of(g.shape), from_stride = strides_of(g.chunk);
+    for (std::int64_t i = 0; i < chunks; ++i) {
+        const std::int64_t number = band * chunks + i;
+        if (Status status = give(number, chunk_); !status.ok()) return status;
+        Index extent;
+        std::int64_t offset;
+        locate(g, band, number, offset, extent);
+        copy_rows(static_cast<int>(g.shape.size()), extent, g.element, chunk_.data(), from_stride,
+                  to + offset, to_stride);
+    }
+    return {};
+}
+
+void Packer::fill_band(int variable, std::int64_t band, char* to) const {
+    const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
+    const FillValue fill = definitions_.variables[static_cast<std::size_t>(variable)].fill_value();
+    fill_with(fill.data(), g.element, to, std::min(g.band, g.elements() - band * g.band));
 }
 
 }  // namespace thalweg::detail

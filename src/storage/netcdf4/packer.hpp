@@ -23,14 +23,28 @@ public:
 
     /// Pieces of a band come in order, the bands of a variable in any.
     Status add(const Chunk& piece, const Take& take);
+    /// Quantizes the elements of a whole band, if the variable's are to be.
+    void quantize_band(int variable, std::int64_t band, char* data) const;
+    /// Filters the chunks of a band.
+    Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
+                     const Take& take);
+
+    /// Brings the elements of a chunk, those past the variable's edges included.
+    using Give = std::function<Status(std::int64_t number, std::vector<char>& elements)>;
+    /// The reverse: the elements of a band, of its chunks.
+    Status unpack_band(int variable, std::int64_t band, char* to, const Give& give);
+    /// A band that was never written.
+    void fill_band(int variable, std::int64_t band, char* to) const;
 
 private:
     struct Part {
         std::vector<char> bytes;  ///< of the band under way
         std::int64_t have = 0;    ///< elements of it
     };
-    Status pack_band(int variable, std::int64_t record, std::int64_t band, char* data,
-                     const Take& take);
+    /// Where a chunk begins in its band, in bytes, and its elements within the variable; their
+    /// number.
+    std::int64_t locate(const ChunkGrid& grid, std::int64_t band, std::int64_t number,
+                        std::int64_t& offset, Index& extent) const;
 
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;

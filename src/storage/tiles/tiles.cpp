@@ -60,6 +60,11 @@ public:
         return status;
     }
 
+    bool takes_boxes() const override { return inner_->takes_boxes(); }
+    void begin_boxes() override {
+        if (tile_ >= 0) inner_->begin_boxes();
+    }
+
     Status read(const Chunk& chunk, char* to) override { return inner_->read(placed(chunk), to); }
 
     Status set_records(std::int64_t records, bool durable) override {

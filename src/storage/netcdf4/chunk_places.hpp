@@ -1,0 +1,48 @@
+// Where a writer has put its chunks, so that they can be read again without HDF5.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "storage/netcdf4/index.hpp"
+
+namespace thalweg::detail {
+
+/// 16 bytes a chunk.
+class ChunkPlaces {
+public:
+    explicit ChunkPlaces(std::span<const ChunkGrid> grids) : grids_(grids) {}
+
+    void add(const PlacedChunk& c) {
+        auto& chunks = chunks_[{c.variable, c.record}];
+        if (chunks.empty())
+            chunks.resize(
+                static_cast<std::size_t>(grids_[static_cast<std::size_t>(c.variable)].chunks()));
+        chunks[static_cast<std::size_t>(c.number)] = {
+            c.address, static_cast<std::uint32_t>(c.bytes), static_cast<std::uint32_t>(c.skipped)};
+    }
+
+    /// Whether a chunk was placed, and then where.
+    bool find(PlacedChunk& c) const {
+        const auto chunks = chunks_.find({c.variable, c.record});
+        if (chunks == chunks_.end()) return false;
+        const Place& p = chunks->second[static_cast<std::size_t>(c.number)];
+        c.address = p.address;
+        c.bytes = p.bytes;
+        c.skipped = p.skipped;
+        return p.bytes > 0;
+    }
+
+private:
+    struct Place {
+        std::int64_t address = 0;
+        std::uint32_t bytes = 0, skipped = 0;  ///< HDF5 allows chunks below 4 GiB
+    };
+    std::span<const ChunkGrid> grids_;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Place>> chunks_;
+};
+
+}  // namespace thalweg::detail
