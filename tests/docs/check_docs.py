@@ -2,7 +2,8 @@
 """Checks what the documents claim: check_docs.py ROOT.
 
 - Programs in C, Fortran and Python are lines of those in examples/; README.md shows hello in each.
-- Links to files lead somewhere.
+- Links to files, and to headings in them, lead somewhere.
+- Every page is in README.md's list and in the navigation of the site (mkdocs.yml).
 - Options that docs/building.md names are those of the build.
 - Packages that ./run installs are those of docs/dependencies.md.
 """
@@ -43,12 +44,43 @@ def check_programs(root: Path) -> list[str]:
     return problems
 
 
+def without_code(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def headings(page: Path) -> set[str]:
+    """The names by which links reach a page's headings."""
+    names = set()
+    for heading in re.findall(r"^#+ +(.*)$", without_code(page), re.MULTILINE):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        names.add(re.sub(r"[^\w\- ]", "", text).strip().lower().replace(" ", "-"))
+    return names
+
+
 def check_links(root: Path) -> list[str]:
     problems = []
     for page in pages(root):
-        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
-            if "://" not in link and not (page.parent / link).exists():
-                problems.append(f"{page.relative_to(root)}: no {link}")
+        for link in re.findall(r"\]\(([^)\s]+)", without_code(page)):
+            file, _, heading = link.partition("#")
+            target = page.parent / file if file else page
+            if "://" in link or link.startswith("mailto:"):
+                continue
+            if not target.exists():
+                problems.append(f"{page.relative_to(root)}: no {file}")
+            elif heading and (target.suffix != ".md" or heading not in headings(target)):
+                problems.append(f"{page.relative_to(root)}: no heading for {link}")
+    return problems
+
+
+def check_navigation(root: Path) -> list[str]:
+    problems = []
+    listed = (root / "README.md").read_text()
+    navigation = (root / "mkdocs.yml").read_text().split("\nnav:")[1]
+    for page in sorted((root / "docs").glob("*.md")):
+        if f"](docs/{page.name})" not in listed:
+            problems.append(f"docs/{page.name} is not in README.md's list of documents")
+        if not re.search(rf"[ :]{re.escape(page.name)}$", navigation, re.MULTILINE):
+            problems.append(f"docs/{page.name} is not in the navigation of mkdocs.yml")
     return problems
 
 
@@ -68,14 +100,25 @@ def check_packages(root: Path) -> list[str]:
     named = set()
     for row in re.findall(r"^\|.*\|$", page, re.M):
         named |= set(re.findall(r"`([^`]+)`", row.split("|")[3]))
-    named -= {"tests/requirements.txt", "build/venv"}
+    named -= {
+        "tests/requirements.txt",
+        "build/venv",
+        "docs/site/requirements.txt",
+        "build/site-venv",
+    }
     return [f"docs/dependencies.md: {p} is not in both it and run" for p in named ^ installed]
 
 
 def main() -> int:
     root = Path(sys.argv[1])
     problems = []
-    for check in (check_programs, check_links, check_options, check_packages):
+    for check in (
+        check_programs,
+        check_links,
+        check_navigation,
+        check_options,
+        check_packages,
+    ):
         problems += check(root)
     print("\n".join(problems) or "documents: ok")
     return 1 if problems else 0
