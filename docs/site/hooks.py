@@ -24,6 +24,7 @@ LANGUAGES = {
     ".cpp": "cpp",
     ".py": "python",
     ".ipynb": "json",
+    ".txt": "cmake",  # CMakeLists.txt
 }
 PYTHON = """# Python reference
 

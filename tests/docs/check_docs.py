@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the documents claim: check_docs.py ROOT.
 
-- Programs in C, Fortran and Python are lines of those in examples/; README.md shows hello in each.
+- Programs in C, Fortran, Python and CMake are lines of those in examples/; README.md shows hello in
+  each.
 - Links to files, and to headings in them, lead somewhere.
 - Every page is in README.md's list and in the navigation of the site (mkdocs.yml).
 - Options that docs/building.md names are those of the build.
@@ -13,7 +14,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-SUFFIXES = {"fortran": ".f90", "c": ".c", "python": ".py"}
+SUFFIXES = {"fortran": ".f90", "c": ".c", "python": ".py", "cmake": ".txt"}
 
 
 def pages(root: Path) -> list[Path]:
@@ -26,7 +27,7 @@ def check_programs(root: Path) -> list[str]:
         language: {f: f.read_text() for f in sorted((root / "examples").glob(f"*/*{suffix}"))}
         for language, suffix in SUFFIXES.items()
     }
-    hello = {language: False for language in SUFFIXES}
+    hello = {language: False for language in SUFFIXES if language != "cmake"}
     for page in pages(root):
         for language, text in re.findall(r"```(\w+)\n(.*?)```", page.read_text(), re.DOTALL):
             if language not in SUFFIXES:
@@ -39,7 +40,10 @@ def check_programs(root: Path) -> list[str]:
             if not found:
                 first = text.strip().split("\n")[0]
                 problems.append(f"{page.relative_to(root)}: in no example: {first} ...")
-            hello[language] |= page.name == "README.md" and any(f.stem == "hello" for f in found)
+            if language in hello:
+                hello[language] |= page.name == "README.md" and any(
+                    f.stem == "hello" for f in found
+                )
     problems += [f"README.md shows no hello in {k}" for k, shown in hello.items() if not shown]
     return problems
 
