@@ -33,6 +33,21 @@ build_with_cmake() {
     cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
 }
 
+# A library of another compiler or MPI is refused, with the reason.
+refuse_with_cmake() {
+    local config what="$1" pattern="$2" reason="$3" text
+    rm -rf "$folder/other" "$folder/build"
+    cp -r "$prefix" "$folder/other"
+    config="$(find "$folder/other" -name thalwegConfig.cmake)"
+    sed -i "s/$what/$pattern/" "$config"
+    if text="$(cmake -S "$here/project" -B "$folder/build" -G Ninja -DHELLO="$hello" \
+        -DCMAKE_PREFIX_PATH="$folder/other" -DUSER_LANGUAGES="C;CXX;Fortran" 2>&1)"; then
+        echo "package: not refused: $reason"
+        return 1
+    fi
+    grep -q "$reason" <<<"$(tr -s '\n ' ' ' <<<"$text")"
+}
+
 build_with_pkgconfig() {
     export PKG_CONFIG_PATH="$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
     local program compiler source name package flags
@@ -47,7 +62,7 @@ build_with_pkgconfig() {
         read -r compiler name package source <<<"$program"
         read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
         [[ "$compiler" != mpicxx ]] || flags+=(-std=c++20)
-        "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}" -Wl,-rpath,"$libdir"
+        "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}"
     done
 }
 
@@ -71,6 +86,12 @@ check_file() {
 
 install_library
 "build_with_$way"
+if [[ "$way" == cmake ]]; then
+    refuse_with_cmake 'check_fortran(_thalweg_problem "[^"]*"' 'check_fortran(_thalweg_problem "Other"' \
+        'its Fortran modules were written by Other'
+    refuse_with_cmake 'check_mpi(_thalweg_problem "[^"]*"' 'check_mpi(_thalweg_problem "libmpi.so.1"' \
+        'the library was built with the MPI libmpi.so.1, this project uses'
+fi
 run_program hello_c
 run_program hello_cpp
 run_program hello_f90
