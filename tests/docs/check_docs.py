@@ -3,6 +3,7 @@
 
 - Programs in C, Fortran, Python and CMake are lines of those in examples/; README.md shows hello in
   each.
+- Lists are written as MkDocs wants them: after a blank line, what is in them indented by four.
 - Links to files, and to headings in them, lead somewhere.
 - Every page is in README.md's list and in the navigation of the site (mkdocs.yml).
 - Options that docs/building.md names are those of the build.
@@ -50,6 +51,18 @@ def check_programs(root: Path) -> list[str]:
 
 def without_code(page: Path) -> str:
     return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def check_lists(root: Path) -> list[str]:
+    problems = []
+    for page in pages(root):
+        name = page.relative_to(root)
+        text = re.sub(r"^(```+).*?^\1", "\n", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+        for line in re.findall(r"^ {1,3}(?:[-*] |\d+\. |```).*", text, re.MULTILINE):
+            problems.append(f"{name}: indent by four what is in a list: {line.strip()}")
+        for line in re.findall(r"^(?![-*|#\s]|\d+\. ).+\n((?:[-*]|1\.) .*)", text, re.MULTILINE):
+            problems.append(f"{name}: a blank line is missing before the list: {line}")
+    return problems
 
 
 def headings(page: Path) -> set[str]:
@@ -118,6 +131,7 @@ def main() -> int:
     problems = []
     for check in (
         check_programs,
+        check_lists,
         check_links,
         check_navigation,
         check_options,
