@@ -136,3 +136,11 @@ def c_page(include: Path) -> str:
             else:
                 lines += shown(entry, anchors)
     return "\n".join(lines) + "\n"
+
+
+def undocumented_c(include: Path, page: str) -> list[str]:
+    """Functions that the headers declare and the page does not show."""
+    headers = "".join(header.read_text() for header in include.glob("*.h"))
+    declared = set(re.findall(r"^(?:int|const char\*) (tw_\w+)\(", headers, re.MULTILINE))
+    code = "".join(re.findall(r"```c\n.*?```", page, re.DOTALL))
+    return sorted(declared - set(re.findall(r"\b(tw_\w+)\(", code)))

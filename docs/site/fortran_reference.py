@@ -140,7 +140,7 @@ def fortran_page(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def undocumented(folder: Path, page: str) -> list[str]:
+def undocumented_fortran(folder: Path, page: str) -> list[str]:
     """Public procedures that the page does not have."""
     public: set[str] = set()
     for part in PARTS:

@@ -6,6 +6,7 @@
 - Lists are written as MkDocs wants them: after a blank line, what is in them indented by four.
 - Links to files, and to headings in them, lead somewhere.
 - Every page is in README.md's list and in the navigation of the site (mkdocs.yml).
+- Every public function of C and Fortran has a comment, from which its reference is made.
 - Options that docs/building.md names are those of the build.
 - Packages that ./run installs are those of docs/dependencies.md.
 """
@@ -101,6 +102,18 @@ def check_navigation(root: Path) -> list[str]:
     return problems
 
 
+def check_comments(root: Path) -> list[str]:
+    sys.path.insert(0, str(root / "docs/site"))
+    sys.dont_write_bytecode = True
+    from c_reference import c_page, undocumented_c
+    from fortran_reference import fortran_page, undocumented_fortran
+
+    include, modules = root / "include/thalweg", root / "bindings/fortran"
+    names = undocumented_c(include, c_page(include))
+    names += undocumented_fortran(modules, fortran_page(modules))
+    return [f"{name} is public and has no comment" for name in names]
+
+
 def check_options(root: Path) -> list[str]:
     files = [root / "CMakeLists.txt", root / "tests/CMakeLists.txt", *root.glob("cmake/*.cmake")]
     cmake = "".join(file.read_text() for file in files)
@@ -134,6 +147,7 @@ def main() -> int:
         check_lists,
         check_links,
         check_navigation,
+        check_comments,
         check_options,
         check_packages,
     ):
