@@ -68,7 +68,7 @@ def c_entries(header: Path) -> list[Entry | str]:
 def conventions(header: Path) -> str:
     """The comment at the beginning of thalweg.h, without its first lines."""
     text = without_marks(header.read_text().split("*/")[0])
-    return text[text.index("The C interface.") :]
+    return text[text.index("The C interface.") :].replace("@note ", "")
 
 
 def status_table(header: Path) -> str:

@@ -30,6 +30,10 @@ build_with_cmake() {
             -DHELLO="$hello" -DUSER_LANGUAGES="$languages"
         cmake --build "$folder/build"
     done
+    # The project of docs/first-steps.md.
+    cmake -S "$hello" -B "$folder/first" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+    cmake --build "$folder/first"
+    cp "$folder/first/hello" "$folder/out/first"
     cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
 }
 
@@ -64,6 +68,9 @@ build_with_pkgconfig() {
         [[ "$compiler" != mpicxx ]] || flags+=(-std=c++20)
         "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}"
     done
+    # The plain line of docs/first-steps.md.
+    mpifort "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
+        -Wl,-rpath,"$libdir" -lthalweg_fortran -lthalweg
 }
 
 # run_program NAME: on 1 and 2 ranks. All runs of all programs write the same file.
@@ -95,6 +102,7 @@ fi
 run_program hello_c
 run_program hello_cpp
 run_program hello_f90
+run_program first
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_c"
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_f90"
 "${mpiexec[@]}" -n 2 "$folder/out/pio_f90"
