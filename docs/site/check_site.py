@@ -6,13 +6,18 @@
 - With --browser, in headless Chromium: some pages load without errors, and the search finds a call.
 """
 
+import subprocess
 import sys
+import tempfile
 import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
 
-# The first page, wide tables, much code.
-LOOKED_AT = ("index.html", "settings.html", "reference/c.html")
+# Prose, wide tables, much code.
+LOOKED_AT = (
+    *("index.html", "first-steps.html", "coming-from.html", "settings.html"),
+    *("reference/c.html", "reference/cpp.html", "reference/fortran.html", "reference/python.html"),
+)
 REPORTED = 50
 
 
@@ -64,6 +69,18 @@ def check_links(site: Path) -> list[str]:
     return problems if pages else [f"no pages in {site}"]
 
 
+def check_search(site: Path, program: str) -> list[str]:
+    """Whether the search works in a page that is opened from disk."""
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000"]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options += [f"--user-data-dir={profile}", "--dump-dom"]
+        address = f"{(site / 'index.html').as_uri()}?q=tw_put_box"
+        shown = subprocess.run(
+            [program, *options, address], capture_output=True, text=True, timeout=120, check=False
+        ).stdout
+    return [] if "<mark>tw_put_box" in shown else ["the search does not find tw_put_box"]
+
+
 def check_browser(site: Path) -> list[str]:
     sys.path.insert(0, str(Path(__file__).parents[2] / "apps"))
     from papers.browser import check_page, find_browser
@@ -76,7 +93,7 @@ def check_browser(site: Path) -> list[str]:
     for name in LOOKED_AT:
         found = check_page(site / name, program, folder=site)
         problems += [f"{name}: {problem}" for problem in found]
-    return problems
+    return problems or check_search(site, program)
 
 
 def main() -> int:
