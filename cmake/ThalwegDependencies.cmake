@@ -1,19 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds what the library needs. docs/dependencies.md tells what each is for.
+include(CheckLanguage)
 include(ThalwegOptional)
 
 set(thalweg_languages C CXX)
 if(THALWEG_BUILD_FORTRAN)
-    enable_language(Fortran)
-    list(APPEND thalweg_languages Fortran)
+    check_language(Fortran)
+    if(CMAKE_Fortran_COMPILER)
+        enable_language(Fortran)
+        list(APPEND thalweg_languages Fortran)
+    else()
+        thalweg_missing("a Fortran compiler" gfortran
+                        "the module thalweg; not needed with -DTHALWEG_BUILD_FORTRAN=OFF")
+    endif()
+endif()
+
+find_package(Threads REQUIRED)
+thalweg_require(fmt libfmt-dev "messages")
+thalweg_require(spdlog libspdlog-dev "the log")
+thalweg_require(tomlplusplus libtomlplusplus-dev "the configuration file")
+thalweg_require(nlohmann_json nlohmann-json3-dev "the summary of a run")
+thalweg_require(PkgConfig pkg-config "finding netCDF, HDF5, PnetCDF and others")
+if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
+    thalweg_require(CLI11 libcli11-dev "the programs; not needed with -DTHALWEG_BUILD_APP=OFF \
+-DTHALWEG_BUILD_BENCH=OFF")
 endif()
 
 set(MPI_CXX_SKIP_MPICXX ON) # the C++ bindings that MPI 3 removed
 find_package(MPI 3.1 QUIET COMPONENTS ${thalweg_languages})
 if(NOT MPI_FOUND)
-    thalweg_missing("MPI 3.1 (for ${thalweg_languages})" "libopenmpi-dev or libmpich-dev"
-                    "messages between ranks")
+    list(JOIN thalweg_languages ", " thalweg_for)
+    thalweg_missing("MPI 3.1 for ${thalweg_for}" "libopenmpi-dev or libmpich-dev"
+                    "messages between ranks; its compiler wrappers are taken from PATH or from \
+MPI_CXX_COMPILER and the like")
 endif()
+thalweg_stop_if_missing()
 
 if(THALWEG_BUILD_FORTRAN)
     # MPICH's are for the Fortran compiler alone; targets have sources in C, too.
@@ -29,21 +50,17 @@ if(THALWEG_BUILD_FORTRAN)
     endif()
 endif()
 
-find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
-thalweg_require(fmt libfmt-dev "messages")
-thalweg_require(spdlog libspdlog-dev "the log")
-thalweg_require(tomlplusplus libtomlplusplus-dev "the configuration file")
-thalweg_require(nlohmann_json nlohmann-json3-dev "the summary of a run")
-
 include(ThalwegNetcdf)
 if(THALWEG_HAVE_NETCDF4)
     pkg_check_modules(libdeflate QUIET IMPORTED_TARGET libdeflate)
     pkg_check_modules(libzstd QUIET IMPORTED_TARGET libzstd)
     if(NOT libdeflate_FOUND)
-        thalweg_missing(libdeflate libdeflate-dev "compressed netCDF-4 files (or THALWEG_NETCDF4=OFF)")
-    elseif(NOT libzstd_FOUND)
-        thalweg_missing(zstd libzstd-dev "compressed netCDF-4 files (or THALWEG_NETCDF4=OFF)")
+        thalweg_missing(libdeflate libdeflate-dev
+                        "compressed netCDF-4 files; not needed with -DTHALWEG_NETCDF4=OFF")
+    endif()
+    if(NOT libzstd_FOUND)
+        thalweg_missing(zstd libzstd-dev
+                        "compressed netCDF-4 files; not needed with -DTHALWEG_NETCDF4=OFF")
     endif()
 endif()
 
@@ -75,13 +92,7 @@ if(NOT THALWEG_HAVE_UTF8PROC)
                     "names with characters beyond Latin are an error in classic files")
 endif()
 
-if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
-    find_package(CLI11 QUIET)
-    if(NOT CLI11_FOUND)
-        thalweg_missing(CLI11 libcli11-dev
-                        "the programs (or -DTHALWEG_BUILD_APP=OFF -DTHALWEG_BUILD_BENCH=OFF)")
-    endif()
-endif()
+thalweg_stop_if_missing()
 
 # How a program is started on several ranks: "${MPIEXEC_EXECUTABLE} ${THALWEG_MPIEXEC_FLAGS} -n N".
 # Open MPI has to be told that more ranks than cores, and root, are meant.

@@ -41,18 +41,32 @@ if(TARGET thalweg-bench) # where it was built
     install(TARGETS thalweg-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
 endif()
 
+set(thalweg_mpi_names "") # of the MPI with which programs have to be linked, too
+foreach(library IN LISTS MPI_C_LIBRARIES)
+    get_filename_component(library "${library}" REALPATH)
+    get_filename_component(library "${library}" NAME)
+    if(library MATCHES "^(libmpi[A-Za-z_]*\\.so\\.[0-9]+)")
+        list(APPEND thalweg_mpi_names "${CMAKE_MATCH_1}")
+    endif()
+endforeach()
 configure_package_config_file(
     ${PROJECT_SOURCE_DIR}/cmake/thalwegConfig.cmake.in ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
     INSTALL_DESTINATION ${thalweg_package_dir})
 write_basic_package_version_file(
     ${PROJECT_BINARY_DIR}/thalwegConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/thalwegCompatible.cmake
+              ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
               ${PROJECT_BINARY_DIR}/thalwegConfigVersion.cmake DESTINATION ${thalweg_package_dir})
 
 # pkg-config. Paths are relative to the file, so that the installed tree can be moved. The MPI
-# compiler wrappers (mpicc, mpifort) bring MPI's own flags.
+# compiler wrappers (mpicc, mpifort) bring MPI's own flags. Programs find the libraries where they were
+# when the program was linked (-rpath).
 file(RELATIVE_PATH thalweg_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" thalweg_pc_prefix "${thalweg_pc_prefix}")
+set(thalweg_pc_netcdf_includes "") # of thalweg-pio: pio.h includes netcdf.h
+foreach(folder IN LISTS thalweg_netcdf_includes)
+    string(APPEND thalweg_pc_netcdf_includes " -I${folder}")
+endforeach()
 set(thalweg_pc_files thalweg thalweg-cfio)
 if(TARGET thalweg_pio)
     list(APPEND thalweg_pc_files thalweg-pio)

@@ -26,6 +26,16 @@ function(thalweg_try_netcdf result prefix netcdf_modules hdf5_modules)
     if(NOT ${prefix}_library OR NOT hdf5_library)
         return()
     endif()
+    # Two builds of HDF5 in one process do not work.
+    thalweg_needed("${${prefix}_library}" needed)
+    list(FILTER needed INCLUDE REGEX "^libhdf5(_[a-gi-z][a-z]*)?[.]so") # not libhdf5_hl
+    list(GET hdf5_library 0 hdf5_real)
+    get_filename_component(hdf5_real "${hdf5_real}" REALPATH)
+    if(needed AND NOT hdf5_real MATCHES "/(${needed})")
+        message(STATUS "not taken: ${${prefix}_library}, because the HDF5 found is not its own "
+                       "${needed}, but ${hdf5_real}")
+        return()
+    endif()
     thalweg_foreign_mpi(foreign "${${prefix}_library}" ${hdf5_library})
     if(foreign)
         message(STATUS "not taken: ${${prefix}_library}, built with another MPI (${foreign})")

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dependencies, each with what it is for and the Debian package that brings it.
 
-# thalweg_missing(name package what): ends the configuration with one line.
-macro(thalweg_missing name package what)
-    message(FATAL_ERROR "${name} not found, which the library needs for ${what} "
-                        "(Debian: ${package}; docs/dependencies.md)")
-endmacro()
+# thalweg_missing(name package what): notes a dependency without which there is no build.
+function(thalweg_missing name package what)
+    set_property(GLOBAL APPEND_STRING PROPERTY thalweg_missing
+                                               "   ${name}: ${what} (Debian: ${package})\n")
+endfunction()
+
+# thalweg_stop_if_missing(): ends the configuration if something was noted, with a line for each.
+function(thalweg_stop_if_missing)
+    get_property(lines GLOBAL PROPERTY thalweg_missing)
+    if(lines)
+        message(FATAL_ERROR " not found, but needed (docs/dependencies.md):\n${lines}")
+    endif()
+endfunction()
 
 # thalweg_require(name package what): find_package of what there is no build without.
 macro(thalweg_require name package what)
@@ -28,8 +36,7 @@ function(thalweg_without option name package lost)
     elseif(${option} STREQUAL "AUTO")
         message(STATUS "without ${name}: ${lost} (Debian: ${package})")
     else()
-        message(FATAL_ERROR "${option}=${${option}}, but ${name} is not found: without it ${lost} "
-                            "(Debian: ${package})")
+        thalweg_missing("${name}, because ${option}=${${option}}" "${package}" "without it ${lost}")
     endif()
 endfunction()
 

@@ -14,8 +14,9 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (400, 1280)
 
-# Of every picture whether it has loaded, and how far the page is wider than the window.
-LOOK = """({
+# Of every picture whether it has loaded, and how far the page is wider than the window when nothing
+# moves any more.
+LOOK = """(document.getAnimations().forEach(a => a.finish()), {
   pictures: [...document.images].map(i => i.complete && i.naturalWidth > 0),
   overflow: document.documentElement.scrollWidth - window.innerWidth,
   text: document.body.innerText.length,
@@ -110,14 +111,15 @@ class Chromium:
             self.events.append(self.receive(deadline))
 
 
-def problems_of(events: list[dict], page: str) -> list[str]:
-    """Requests other than for the page itself and data within it; what went wrong in it."""
+def problems_of(events: list[dict], *expected: str) -> list[str]:
+    """Requests other than for data within the page and for what begins as expected; what went
+    wrong in it."""
     problems = []
     for event in events:
         name, parameters = event.get("method"), event.get("params", {})
         if name == "Network.requestWillBeSent":
             url = parameters["request"]["url"]
-            if url != page and not url.startswith("data:"):
+            if not url.startswith(("data:", "about:", *expected)):
                 problems.append(f"a request for {url}")
         elif name == "Network.loadingFailed":
             problems.append(f"loading failed: {parameters['errorText']}")
@@ -131,11 +133,17 @@ def problems_of(events: list[dict], page: str) -> list[str]:
 
 
 def check_page(
-    page: Path, program: str, pictures: int, screenshot: Path | None = None
+    page: Path,
+    program: str,
+    pictures: int | None = None,
+    screenshot: Path | None = None,
+    folder: Path | None = None,
 ) -> list[str]:
-    """What is wrong with a page that has so many pictures: errors, requests, pictures that did not
-    load, a page wider than its window. With `screenshot`, what it looks like goes there."""
+    """What is wrong with a page that has so many pictures: errors, pictures that did not load, a
+    page wider than its window, requests other than for files of `folder`. With `screenshot`, what
+    it looks like goes there."""
     address = page.resolve().as_uri()
+    expected = [address] if folder is None else [folder.resolve().as_uri() + "/"]
     problems = []
     with tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile:
         browser = Chromium(program, profile)
@@ -158,7 +166,7 @@ def check_page(
                 look = answer["result"]["value"]
                 if look["overflow"] > 0:
                     problems.append(f"{look['overflow']} pixels wider than a window of {width}")
-                if len(look["pictures"]) != pictures:
+                if pictures not in (None, len(look["pictures"])):
                     problems.append(f"{len(look['pictures'])} pictures instead of {pictures}")
                 if not all(look["pictures"]):
                     problems.append(f"{look['pictures'].count(False)} pictures did not load")
@@ -169,7 +177,7 @@ def check_page(
                     *("Page.captureScreenshot", session), captureBeyondViewport=True
                 )
                 screenshot.write_bytes(base64.b64decode(picture["data"]))
-            problems += problems_of(browser.events, address)
+            problems += problems_of(browser.events, *expected)
         finally:
             browser.close()
     return problems

@@ -53,6 +53,8 @@ static void stop(int status, tw_session session, const char* procedure) {
         fprintf(stderr, "thalweg: rank %d: %s: %s%s%s\n", rank, procedure, tw_strerror(status),
                 *text == '\0' ? "" : "\n  ", text);
         fflush(NULL);
+        // Launchers may drop what they have not forwarded when a rank aborts.
+        usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     fprintf(stderr, "thalweg: %s: %s%s%s\n", procedure, tw_strerror(status),

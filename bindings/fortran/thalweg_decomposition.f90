@@ -72,7 +72,7 @@ module thalweg_decomposition
     module procedure list_int64
   end interface tw_decompose_list
 
-  !> call tw_pad(d, extent, boxes [, ierr])
+  !> call tw_pad(decomposition, extent, boxes [, ierr])
   !>
   !> Declares that the boxes of a decomposition are parts of larger arrays, all of the same extent,
   !> as in models with blocks: of an array (nx_block, ny_block, max_blocks) some blocks are smaller
@@ -278,7 +278,7 @@ contains
 
   ! ---- both ------------------------------------------------------------------------------------
 
-  !> call tw_fill_halo(d, edges [, ierr])
+  !> call tw_fill_halo(decomposition, edges [, ierr])
   !>
   !> Sets what reads called from now on do with the halos of this decomposition's arrays, corners
   !> included. Halos are never written.
@@ -317,9 +317,9 @@ contains
     call check(c_pad(decomposition%handle, lengths, boxes), decomposition%session, 'tw_pad', ierr)
   end subroutine pad_int64
 
-  !> call tw_free_decomposition(d [, ierr]): frees a decomposition. Variables, restarts and reads
-  !> that use it keep what they need of it. Calls with `d` or a copy of it return TW_EHANDLE after
-  !> this. What is not freed is freed by tw_finalize.
+  !> call tw_free_decomposition(decomposition [, ierr]): frees a decomposition. Variables, restarts
+  !> and reads that use it keep what they need of it. Calls with the handle or a copy of it return
+  !> TW_EHANDLE after this. What is not freed is freed by tw_finalize.
   !> Errors: TW_EHANDLE. Local.
   subroutine tw_free_decomposition(decomposition, ierr)
     type(tw_decomposition), intent(inout) :: decomposition

@@ -25,6 +25,8 @@ class Thalweg(CMakePackage):
     depends_on("cmake@3.22:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    # Generates the sources of PIO's Fortran interface.
+    depends_on("python@3.9:", type="build", when="+fortran +netcdf")
 
     depends_on("mpi@3.1:")
     depends_on("fmt@9:")

@@ -303,7 +303,7 @@ const char* tw_error_message(tw_session session) {
 }
 
 int tw_print_config(tw_session session) {
-    if (!is_model(session)) return no_handle();
+    if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         if (session->team->rank() == 0) {
             std::fputs(session->settings.table().c_str(), stdout);
@@ -314,7 +314,7 @@ int tw_print_config(tw_session session) {
 }
 
 int tw_summary(tw_session session, const char** json) {
-    if (!is_model(session)) return no_handle();
+    if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::summary); !status.ok()) return status;
         const std::string& text = session->summarize();
@@ -325,7 +325,7 @@ int tw_summary(tw_session session, const char** json) {
 }
 
 int tw_print_summary(tw_session session) {
-    if (!is_model(session)) return no_handle();
+    if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::print_summary); !status.ok()) return status;
         const std::string table = summary_table(session->summarize());
@@ -338,7 +338,7 @@ int tw_print_summary(tw_session session) {
 }
 
 int tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
-    if (!is_model(session)) return no_handle();
+    if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {
         Settings own;
         std::string absolute;
@@ -478,7 +478,7 @@ int tw_close(tw_file* file) {
 }
 
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
-    if (!is_model(session)) return no_handle();
+    if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {
         Settings own;
         std::string absolute;

@@ -31,6 +31,16 @@ int no_handle(const char* call) {
     }));
 }
 
+int no_model(tw_session session, const char* call) {
+    if (session == nullptr || session->role != TW_SERVER) return no_handle(call);
+    return keep_loose(alone([&] {
+        return failure(TW_EHANDLE,
+                       "{}: this rank is a server (setting servers), and is to call only "
+                       "tw_finalize: see tw_is_server, in C tw_inq_role",
+                       call);
+    }));
+}
+
 int refuse_thread(tw_session session, const char* call) {
     if (session->meetings) session->meetings->refuse_thread(call);
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));

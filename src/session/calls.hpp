@@ -53,6 +53,9 @@ int refuse_thread(tw_session session, const char* call);
 /// The answer to a call that was given no handle, whose text has no session to be kept in.
 int no_handle(const char* call = __builtin_FUNCTION());
 
+/// The answer to a call of the model with a session that is not a model's: none, or a server's.
+int no_model(tw_session session, const char* call = __builtin_FUNCTION());
+
 /// Keeps a text for this thread when its session ends.
 void keep_text(const std::string& text);
 

@@ -121,7 +121,7 @@ Status tell_late(tw_session session) {
 
 extern "C" int tw_wait(tw_session session, int64_t most) {
     using namespace thalweg::detail;
-    if (!is_model(session)) return no_handle();
+    if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::wait, "", {}, most); !status.ok()) return status;
         if (most < 0) return failure(TW_EARG, "tw_wait: most is {}; it must not be negative", most);

@@ -58,3 +58,19 @@ for ranks in 1 3 7; do
         rm columns.nc
     done
 done
+
+# A history with coordinates, without servers and with them.
+history="${fortran/hello_f90/history_f90}"
+"${launch[@]}" 1 "$history"
+mv history.nc reference.nc
+for ranks in 2 3; do
+    for service in inline background servers; do
+        THALWEG_SERVICE=$service THALWEG_SERVERS=$([[ $service == servers ]] && echo 1 || echo 0) \
+            "${launch[@]}" $ranks "$history"
+        cmp reference.nc history.nc
+        rm history.nc
+    done
+done
+# A file that cannot be created: the program says so, and goes on.
+mkdir history.nc
+"${launch[@]}" 2 "$history" | grep -q 'without a history: .*Is a directory'

@@ -30,7 +30,26 @@ build_with_cmake() {
             -DHELLO="$hello" -DUSER_LANGUAGES="$languages"
         cmake --build "$folder/build"
     done
+    # The project of docs/first-steps.md.
+    cmake -S "$hello" -B "$folder/first" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+    cmake --build "$folder/first"
+    cp "$folder/first/hello" "$folder/out/first"
     cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
+}
+
+# A library of another compiler or MPI is refused, with the reason.
+refuse_with_cmake() {
+    local config what="$1" pattern="$2" reason="$3" text
+    rm -rf "$folder/other" "$folder/build"
+    cp -r "$prefix" "$folder/other"
+    config="$(find "$folder/other" -name thalwegConfig.cmake)"
+    sed -i "s/$what/$pattern/" "$config"
+    if text="$(cmake -S "$here/project" -B "$folder/build" -G Ninja -DHELLO="$hello" \
+        -DCMAKE_PREFIX_PATH="$folder/other" -DUSER_LANGUAGES="C;CXX;Fortran" 2>&1)"; then
+        echo "package: not refused: $reason"
+        return 1
+    fi
+    grep -q "$reason" <<<"$(tr -s '\n ' ' ' <<<"$text")"
 }
 
 build_with_pkgconfig() {
@@ -47,8 +66,11 @@ build_with_pkgconfig() {
         read -r compiler name package source <<<"$program"
         read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
         [[ "$compiler" != mpicxx ]] || flags+=(-std=c++20)
-        "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}" -Wl,-rpath,"$libdir"
+        "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}"
     done
+    # The plain line of docs/first-steps.md.
+    mpifort "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
+        -Wl,-rpath,"$libdir" -lthalweg_fortran -lthalweg
 }
 
 # run_program NAME: on 1 and 2 ranks. All runs of all programs write the same file.
@@ -71,9 +93,16 @@ check_file() {
 
 install_library
 "build_with_$way"
+if [[ "$way" == cmake ]]; then
+    refuse_with_cmake 'check_fortran(_thalweg_problem "[^"]*"' 'check_fortran(_thalweg_problem "Other"' \
+        'its Fortran modules were written by Other'
+    refuse_with_cmake 'check_mpi(_thalweg_problem "[^"]*"' 'check_mpi(_thalweg_problem "libmpi.so.1"' \
+        'the library was built with the MPI libmpi.so.1, this project uses'
+fi
 run_program hello_c
 run_program hello_cpp
 run_program hello_f90
+run_program first
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_c"
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_f90"
 "${mpiexec[@]}" -n 2 "$folder/out/pio_f90"

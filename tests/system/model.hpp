@@ -30,7 +30,13 @@ struct Model {
         CHECK(tw_inq_role(session, &role) == TW_OK);
         CHECK(tw_model_comm(session, &comm) == TW_OK);
         CHECK((comm == MPI_COMM_NULL) == (role == TW_SERVER));
-        if (comm == MPI_COMM_NULL) return;
+        if (comm == MPI_COMM_NULL) {  // a model that does not tell its servers apart learns of it
+            tw_file none = nullptr;
+            CHECK(tw_create(session, "by_a_server.nc", nullptr, &none) == TW_EHANDLE);
+            CHECK_TEXT(error().find("this rank is a server") != std::string::npos, "%s",
+                       error().c_str());
+            return;
+        }
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &size);
     }

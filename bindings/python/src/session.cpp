@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -206,6 +208,8 @@ bool Session::meet() {
 }
 
 void Session::abort(int code) {
+    // Launchers may drop what they have not forwarded when a rank aborts.
+    usleep(200000);
     MPI_Abort(state_->exit == MPI_COMM_NULL ? MPI_COMM_WORLD : state_->exit, code);
     std::abort();
 }
