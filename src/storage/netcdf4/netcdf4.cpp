@@ -229,7 +229,7 @@ private:
 
     /// Writes a chunk, or keeps it for the next round.
     Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk) {
-        PlacedChunk placed{variable, record, number, 0, chunk.bytes, chunk.skipped};
+        PlacedChunk placed{variable, record, number, 0, chunk.bytes};
         if (together_) {
             placed.address = static_cast<std::int64_t>(waiting_.size());
             waiting_.insert(waiting_.end(), chunk.data, chunk.data + chunk.bytes);
@@ -300,7 +300,7 @@ private:
         const std::int64_t bytes = grids_[at].chunk_bytes();
         const std::int64_t first = in_file(map_.offset[at] + entered_ * map_.record_bytes);
         for (std::int64_t n = 0; n < grids_[at].chunks() && status.ok(); ++n)
-            status = index_->add({variable, entered_, n, first + n * bytes, bytes, 0});
+            status = index_->add({variable, entered_, n, first + n * bytes, bytes});
         return status;
     }
 

@@ -149,7 +149,7 @@ void Planner::choose_chunk(ReferencedArray& a, std::int64_t most) const {
     const Variable& v = variable(a);
     const auto element = static_cast<std::int64_t>(v.element());
     const std::int64_t record_bytes = v.elements() * element;
-    a.zarr.chunk = cut(v.shape, element, {options_.least_chunk, most, beyond(a)});
+    a.zarr.chunk = cut(v.shape, element, {most, beyond(a)});
     if (!v.record) return;
     const bool dense = std::all_of(files_.begin(), files_.end(), [&](const OpenFile& f) {
         return places(f, a).stride == record_bytes;

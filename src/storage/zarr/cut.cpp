@@ -20,12 +20,16 @@ namespace {
 /// Of a dimension of length n with `row` bytes an element, too long for one chunk.
 std::int64_t cut_dimension(std::int64_t n, std::int64_t row, const CutLimits& limits) {
     const std::int64_t even = largest_divisor(n, limits.most / row);
-    if (even * row >= std::min(limits.least, limits.most)) return even;
+    const std::int64_t least = limits.most / 16;
+    if (even * row >= least) return even;
     const std::int64_t longest = std::max<std::int64_t>(1, limits.most / row);
-    const std::int64_t number = (n + longest - 1) / longest;
-    const std::int64_t uneven = (n + number - 1) / number;
-    const std::int64_t over = (n + uneven - 1) / uneven * uneven - n;
-    return over <= limits.beyond / row ? uneven : n;
+    const std::int64_t shortest = std::max<std::int64_t>(1, least / row);
+    for (std::int64_t number = (n + longest - 1) / longest; number <= n / shortest; ++number) {
+        const std::int64_t uneven = (n + number - 1) / number;
+        const std::int64_t over = (n + uneven - 1) / uneven * uneven - n;
+        if (over <= limits.beyond / row) return uneven;
+    }
+    return n;
 }
 
 }  // namespace

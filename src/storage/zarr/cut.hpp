@@ -10,15 +10,15 @@
 namespace thalweg::detail {
 
 struct CutLimits {
-    std::int64_t least = 1 << 20, most = 16 << 20;  ///< bytes of a chunk
+    std::int64_t most = 16 << 20;  ///< bytes of a chunk
     /// Zarr has no short chunks: where a cut does not divide a dimension, the last chunk reaches
     /// over its end. So many bytes may be read after the last element.
     std::int64_t beyond = 0;
 };
 
 /**
- * The largest chunks of at most `most` bytes, if possible of at least `least`; larger ones where a
- * dimension cannot be divided otherwise.
+ * The largest chunks of at most `most` bytes that divide a dimension evenly, or else reach over its
+ * end as far as allowed, if they have at least a sixteenth of that; else larger ones.
  * @param shape  elements, slowest first; all of them side by side
  * @return chunk lengths, at least 1
  */

@@ -33,6 +33,8 @@ public:
 
     Status make(std::span<const ReferencedFile> files, std::string& text) {
         Status status = open_files(files, files_);
+        text.clear();
+        if (status.ok() && files_.front().records() < options_.least_records) return {};
         if (status.ok()) status = plan_arrays(files_, options_, arrays_);
         if (status.ok()) status = collect();
         if (status.ok()) write(text);

@@ -13,12 +13,12 @@
 namespace thalweg::detail {
 
 struct ReferenceOptions {
-    /// Bytes of a chunk, where the data can be cut freely.
-    std::int64_t least_chunk = 1 << 20, most_chunk = 16 << 20;
+    std::int64_t most_chunk = 16 << 20;  ///< bytes, where the data can be cut freely
     /// Variables of so few bytes, and record variables of a thousandth of it a record, are copied
     /// into the references: what readers need of all files when they open them.
     std::int64_t copied = 64 << 10;
     std::vector<std::string> left_out;  ///< variables
+    std::int64_t least_records = 0;     ///< of files with fewer there is no text
 };
 
 struct ReferencedFile {
