@@ -33,7 +33,7 @@ Status FileReferences::find_path() {
 Status FileReferences::find() {
     if (!wanted()) return {};
     if (file_.in_files())
-        return failure(TW_ESETTING, "{}: references={} is not possible with tile_files=yes",
+        return failure(TW_ESETTING, "{}: zarr_references={} is not possible with tile_files=yes",
                        file_.path, file_.options.references);
     return on_root([&] { return find_path(); });
 }

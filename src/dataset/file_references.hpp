@@ -1,4 +1,4 @@
-// The setting `references` of a file: where its Zarr references go, and when they are written. Rank
+// The setting `zarr_references` of a file: where its Zarr references go, and when they are written. Rank
 // 0 makes them of the file itself, when it is complete or readable while it is written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

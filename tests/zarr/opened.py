@@ -3,12 +3,17 @@
 
 import json
 import os
+import sys
+from pathlib import Path
 
 import netCDF4
 import numpy as np
-import xarray as xr
 import zarr
 from kerchunk.utils import refs_as_store
+
+sys.path.append(str(Path(__file__).parent.parent.parent / "examples/python"))
+
+from references import open_references  # noqa: F401
 
 
 def load(path):
@@ -25,10 +30,6 @@ def load(path):
 
 def open_group(path):
     return zarr.open_group(refs_as_store(load(path)), mode="r", zarr_format=2)
-
-
-def open_xarray(path, **options):
-    return xr.open_dataset(load(path), engine="kerchunk", **options)
 
 
 def same_bits(a, b):

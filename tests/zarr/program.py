@@ -9,7 +9,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from opened import compare, load, open_group, open_xarray, same_bits
+from opened import compare, load, open_group, open_references, same_bits
 
 CASES = int(os.environ.get("THALWEG_TEST_CASES", "12"))
 CLASSIC = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET"]
@@ -180,7 +180,7 @@ def test_xarray_finds_the_same(tmp_path, form):
         names[...] = values_of(random, "S1", (300, 6))
     for options in ([], ["--copy", 0]):
         refer(path, *options)
-        with xr.open_dataset(path) as a, open_xarray(f"{path}.json") as b:
+        with xr.open_dataset(path) as a, open_references(f"{path}.json") as b:
             xr.testing.assert_identical(a.drop_attrs(), b.drop_attrs())
             assert a["packed"].isnull().any()
 

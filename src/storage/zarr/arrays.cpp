@@ -109,8 +109,8 @@ Status Planner::check_whole(const ReferencedArray& a) const {
 /// Chunks and filters that the file has given.
 void Planner::check_chunked(ReferencedArray& a) const {
     const VariablePlaces& its = places(files_.front(), a);
-    for (const StoredFilter& f : its.filters)
-        if (!has_codec(f)) a.why = fmt::format("Zarr has no codec for HDF5's filter {}", f.id);
+    a.why = why_no_codecs(its.filters,
+                          volume(its.chunk) * static_cast<std::int64_t>(variable(a).element()));
     const auto same = [](const StoredFilter& x, const StoredFilter& y) {
         return x.id == y.id && x.element == y.element;
     };

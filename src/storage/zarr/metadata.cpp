@@ -97,9 +97,23 @@ std::string json_string(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-bool has_codec(const StoredFilter& f) {
-    return f.id == shuffle_filter || f.id == deflate_filter || f.id == zstd_filter ||
-           f.id == fletcher32_filter;
+std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes) {
+    for (const StoredFilter& f : filters) {
+        switch (f.id) {
+            case fletcher32_filter: bytes += 4; break;
+            case deflate_filter:
+            case zstd_filter: bytes = 1; break;  // as many as it likes
+            case shuffle_filter:
+                if (f.element > 1 && bytes % f.element != 0)
+                    return fmt::format(
+                        "the codec shuffle of Zarr readers takes whole elements of {} bytes only, "
+                        "and another filter comes before it",
+                        f.element);
+                break;
+            default: return fmt::format("Zarr has no codec for HDF5's filter {}", f.id);
+        }
+    }
+    return {};
 }
 
 std::string fill_text(tw_type type, const char* value) {

@@ -23,8 +23,9 @@ struct ZarrArray {
     std::vector<StoredFilter> filters;
 };
 
-/// Whether Zarr readers can undo a filter of HDF5's.
-bool has_codec(const StoredFilter& filter);
+/// Why Zarr readers cannot undo HDF5's filters; empty if they can.
+/// @param bytes  of a chunk's elements
+std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes);
 
 /// The value of `fill_value`. @param value  in the machine's byte order
 std::string fill_text(tw_type type, const char* value);
