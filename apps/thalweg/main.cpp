@@ -85,16 +85,17 @@ CLI::App* add_zarr(CLI::App& app, thalweg::app::ZarrOptions& options) {
     zarr->add_flag("--absolute", options.absolute,
                    "Refer to the files by absolute paths, not relative to the JSON file");
     zarr->add_option("--skip", options.references.left_out, "Variables to leave out")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);
     zarr->add_option("--chunk", options.references.most_chunk,
                      "Largest chunk into which data without filters are cut")
         ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40))
         ->default_str("16MiB");
     zarr->add_option("--copy", options.references.copied,
                      "Copy variables of up to this size into the JSON file")
         ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(std::int64_t(0), std::int64_t(1) << 40))
         ->default_str("64KiB");
     return zarr;
 }

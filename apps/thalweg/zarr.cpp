@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zarr.hpp"
 
+#include <algorithm>
+
 #include "storage/posix/paths.hpp"
 #include "storage/zarr/reference_file.hpp"
 
@@ -15,6 +17,9 @@ Status name_files(const ZarrOptions& options, const std::string& output,
     for (const std::string& path : options.files) {
         ReferencedFile file{path, {}, {}};
         if (Status status = make_absolute(path, file.data); !status.ok()) return status;
+        const auto same = [&](const ReferencedFile& other) { return other.data == file.data; };
+        if (std::any_of(files.begin(), files.end(), same))
+            return failure(TW_EARG, "{}: the file is given twice", path);
         Status status;
         if (options.absolute)
             file.name = file.data;

@@ -260,6 +260,19 @@ def test_what_is_there_is_not_replaced(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.nc", "a.nc.json"]
 
 
+def test_the_command_line(tmp_path):
+    make(tmp_path / "a.nc")
+    make(tmp_path / "b.nc")
+    out = tmp_path / "r.json"
+    refer("--skip", "T,lat", tmp_path / "a.nc")
+    assert not list(open_group(f"{tmp_path}/a.nc.json").array_keys())
+    refer("--skip", "T", "--skip", "lat", tmp_path / "a.nc", "--chunk", "1MiB", "--copy", "1 KiB")
+    fails("twice", tmp_path / "a.nc", tmp_path / "b.nc", tmp_path / "a.nc", "-o", out)
+    fails("cannot write references", tmp_path / "a.nc", "-o", tmp_path / "none" / "r.json")
+    for wrong in [(), ("a.nc", "b.nc"), ("a.nc", "--chunk", 0), ("a.nc", "--copy", -1)]:
+        assert run(*wrong, cwd=tmp_path).returncode == 2, wrong
+
+
 def test_strings_cannot_be_referred_to(tmp_path):
     path = tmp_path / "s.nc"
     with netCDF4.Dataset(path, "w") as f:
