@@ -181,6 +181,19 @@ def test_appending(io, folder):
     on_root(three)
 
 
+def test_a_file_that_is_replaced_without_the_setting(io, folder):
+    path = folder / "r.nc"
+    for publish in ("close", "live"):
+        write(io, path, records=1, zarr_references=True)
+        on_root(lambda: check(path))
+        write(io, path, records=1, publish=publish)
+        on_root(lambda: gone(f"{path}.json"))
+    if WORLD.rank == 0:
+        Path(f"{path}.json").write_text("{}")  # somebody else's
+    write(io, path, records=1)
+    on_root(lambda: Path(f"{path}.json").unlink())
+
+
 def gone(path):
     assert not Path(path).exists()
 

@@ -3,10 +3,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "comm/status.hpp"
 
 namespace thalweg::detail {
+
+/// With this a file of references begins.
+inline constexpr std::string_view references_begin = "{\"version\":1,\"refs\":{\n";
+
+/// Removes the references beside a file that is about to be replaced, if they are the library's:
+/// they would give wrong values.
+void remove_references_beside(const std::string& file);
 
 /// All of its functions are local, for one rank.
 class ReferenceFile {

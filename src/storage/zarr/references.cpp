@@ -11,6 +11,7 @@
 #include "storage/posix/paths.hpp"
 #include "storage/zarr/arrays.hpp"
 #include "storage/zarr/base64.hpp"
+#include "storage/zarr/reference_file.hpp"
 
 namespace thalweg::detail {
 
@@ -163,7 +164,7 @@ void Maker::write(std::string& text) const {
     const auto add = [&](const std::string& key, const std::string& json) {
         text += json_string(key) + ":" + json_string(json);
     };
-    text = "{\"version\":1,\"refs\":{\n";
+    text = references_begin;
     add(".zgroup", "{\"zarr_format\":2}");
     text += ",\n";
     add(".zattrs", attributes_text(d, nullptr));
