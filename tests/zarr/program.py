@@ -260,6 +260,24 @@ def test_what_is_there_is_not_replaced(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.nc", "a.nc.json"]
 
 
+def test_an_order_that_is_not_that_of_the_times(tmp_path):
+    files = []
+    for form in ["NETCDF3_64BIT_DATA", "NETCDF4"]:
+        for k in range(3):
+            files.append(tmp_path / f"{form}.{k}.nc")
+            with netCDF4.Dataset(files[-1], "w", format=form) as f:
+                f.createDimension("time", None)
+                f.createVariable("time", "i4", ("time",))[0:2] = [256 * k - 1, 256 * k]
+        first, middle, last = files[-3:]
+        done = run(first, middle, last, "-o", tmp_path / "r.json")
+        assert (done.returncode, done.stderr) == (0, "")
+        done = run(last, first, "-o", tmp_path / "r.json")
+        assert "variable 'time' begins with -1, but the file before ends with 512" in done.stderr
+        assert str(first) in done.stderr and done.returncode == 0
+        found = open_group(tmp_path / "r.json")["time"][...].tolist()
+        assert found == [511, 512, -1, 0]
+
+
 def test_the_command_line(tmp_path):
     make(tmp_path / "a.nc")
     make(tmp_path / "b.nc")

@@ -116,6 +116,10 @@ std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t
     return {};
 }
 
+double number_of(tw_type type, const char* at) {
+    return with_value(type, at, [](auto value) { return static_cast<double>(value); });
+}
+
 std::string fill_text(tw_type type, const char* value) {
     if (type == TW_CHAR) return json_string(base64({value, 1}));
     const std::string text = number_text(type, value);

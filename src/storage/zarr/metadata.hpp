@@ -27,6 +27,9 @@ struct ZarrArray {
 /// @param bytes  of a chunk's elements
 std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes);
 
+/// A number of any type. @param value  in the machine's byte order
+double number_of(tw_type type, const char* value);
+
 /// The value of `fill_value`. @param value  in the machine's byte order
 std::string fill_text(tw_type type, const char* value);
 

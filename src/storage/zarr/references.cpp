@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "comm/log.hpp"
 #include "comm/text.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/zarr/arrays.hpp"
@@ -38,6 +39,7 @@ public:
         if (status.ok() && files_.front().records() < options_.least_records) return {};
         if (status.ok()) status = plan_arrays(files_, options_, arrays_);
         if (status.ok()) status = collect();
+        if (status.ok()) warn_of_order();
         if (status.ok()) write(text);
         return status;
     }
@@ -47,6 +49,7 @@ private:
     Status collect(const OpenFile& f, ReferencedArray& a);
     Status read(const OpenFile& f, ReferencedArray& a) const;
     void settle_fill(ReferencedArray& a) const;
+    void warn_of_order() const;
     void write(std::string& text) const;
     void write_references(const ReferencedArray& a, std::string& text) const;
     void write_copied(const ReferencedArray& a, std::string& text) const;
@@ -157,6 +160,30 @@ void Maker::settle_fill(ReferencedArray& a) const {
         a.zarr.fill = text;
     else if (text != a.zarr.fill)
         a.why = "its fill value in HDF5 differs from its attribute _FillValue";
+}
+
+/// Of files whose times do not follow each other: an order that is meant, or file 10 before file 2.
+void Maker::warn_of_order() const {
+    const Definitions& d = files_.front().places->definitions();
+    for (const ReferencedArray& a : arrays_) {
+        const Variable& v = variable(a);
+        if (!a.copied || !v.record || v.dims.size() != 1 || v.type == TW_CHAR ||
+            v.name != d.dims[static_cast<std::size_t>(v.dims.front())].name)
+            continue;
+        const auto value = [&](std::int64_t record) {
+            std::string bytes(a.data.data() + record * element(a), v.element());
+            if (a.zarr.big_endian && std::endian::native == std::endian::little)
+                std::reverse(bytes.begin(), bytes.end());
+            return number_of(v.type, bytes.data());
+        };
+        for (const OpenFile& f : files_) {
+            if (f.records() == 0 || f.first_record == 0) continue;
+            const double last = value(f.first_record - 1), first = value(f.first_record);
+            if (first <= last)
+                log::warn("{}: variable '{}' begins with {}, but the file before ends with {}",
+                          f.file->path, v.name, first, last);
+        }
+    }
 }
 
 void Maker::write(std::string& text) const {
