@@ -1,5 +1,5 @@
-// The setting `zarr_references` of a file: where its Zarr references go, and when they are written. Rank
-// 0 makes them of the file itself, when it is complete or readable while it is written.
+// The setting `zarr_references` of a file: where its Zarr references go, and when they are written.
+// Rank 0 makes them of the file itself, when it is complete or readable while it is written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
