@@ -13,6 +13,7 @@
 #include "compare.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
+#include "zarr.hpp"
 
 namespace {
 
@@ -61,6 +62,42 @@ int compare_methods(const thalweg::app::CompareOptions& options) {
     }
     MPI_Finalize();
     return status;
+}
+
+int refer(const thalweg::app::ZarrOptions& options) {
+    std::string done;
+    const thalweg::detail::Status status = thalweg::app::write_zarr_references(options, done);
+    fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
+    return status.ok() ? 0 : exit_wrong;
+}
+
+/// The subcommand `zarr` and its options.
+CLI::App* add_zarr(CLI::App& app, thalweg::app::ZarrOptions& options) {
+    CLI::App* const zarr =
+        app.add_subcommand("zarr",
+                           "Write references (kerchunk JSON) by which Zarr readers read netCDF "
+                           "files in place; several "
+                           "files are joined along their record dimension, in the order given");
+    zarr->add_option("FILE", options.files, "netCDF file: classic of any kind, or netCDF-4")
+        ->required();
+    zarr->add_option("-o,--output", options.output,
+                     "JSON file to write; FILE.json by default; required for several files");
+    zarr->add_flag("--absolute", options.absolute,
+                   "Refer to the files by absolute paths, not relative to the JSON file");
+    zarr->add_option("--skip", options.references.left_out, "Variables to leave out")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    zarr->add_option("--chunk", options.references.most_chunk,
+                     "Largest chunk into which data without filters are cut")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40))
+        ->default_str("16MiB");
+    zarr->add_option("--copy", options.references.copied,
+                     "Copy variables of up to this size into the JSON file")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::int64_t(0), std::int64_t(1) << 40))
+        ->default_str("64KiB");
+    return zarr;
 }
 
 int print_settings() {
@@ -124,6 +161,8 @@ int main(int argc, char** argv) try {
     compares
         ->add_option("--folder", comparison.folder, "Directory for the files, which are removed")
         ->capture_default_str();
+    thalweg::app::ZarrOptions references;
+    CLI::App* const refers = add_zarr(app, references);
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
@@ -139,6 +178,14 @@ int main(int argc, char** argv) try {
             return exit_usage;
         }
         return combine(sets, output);
+    }
+    if (refers->parsed()) {
+        if (references.files.size() > 1 && references.output.empty()) {
+            fmt::print(stderr, "thalweg: zarr: {} files are given: --output is missing\n",
+                       references.files.size());
+            return exit_usage;
+        }
+        return refer(references);
     }
     if (compares->parsed()) return compare_methods(comparison);
     return recovers->parsed() ? recover(files, force) : print_settings();

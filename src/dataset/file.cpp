@@ -22,16 +22,22 @@ Status File::check_defining(const char* what) const {
     return {};
 }
 
+/// @note Collective
+Status File::take_names() {
+    if (!file_.options.append) return names_.create();
+    if (file_.in_files())
+        return failure(TW_ESETTING, "{}: mode=append is not possible with tile_files=yes",
+                       file_.path);
+    // Before it is read: what another run adds meanwhile would be lost.
+    Status status = names_.take_existing();
+    return status.ok() ? define_.open_existing() : status;
+}
+
 Status File::begin() {
     Stopwatch watch(file_.figures.open);
-    Status status;
-    if (!file_.options.append)
-        status = names_.create();
-    else if (file_.in_files())
-        status =
-            failure(TW_ESETTING, "{}: mode=append is not possible with tile_files=yes", file_.path);
-    else if (status = names_.take_existing(); status.ok())  // before it is read: what another run
-        status = define_.open_existing();                   // adds meanwhile would be lost
+    Status status = references_.find();
+    if (status.ok()) status = take_names();
+    if (status.ok()) status = references_.begin();
     if (!status.ok()) {
         names_.discard();
         file_.closed = true;
@@ -287,7 +293,8 @@ Status File::end_step() {
 Status File::sync(bool durable) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.step);
-    return data_->service->sync(durable);
+    Status status = data_->service->sync(durable);
+    return status.ok() ? references_.refresh() : status;
 }
 
 std::int64_t File::counted_records() const {
@@ -346,6 +353,15 @@ Status File::close_later(bool& later) {
     return later ? status : complete(std::move(status));
 }
 
+/// Names the complete file, and its references after it. @note Collective
+Status File::publish() {
+    Status referred = references_.prepare();
+    Status named = file_.team.agree(alone([&] { return names_.publish(); }));
+    if (!referred.ok() && named.ok()) return referred;
+    referred = references_.publish(named.ok());
+    return named.ok() ? referred : named;
+}
+
 Status File::complete(Status status) {
     Stopwatch watch(file_.figures.close);
     const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
@@ -361,8 +377,8 @@ Status File::complete(Status status) {
         if (good() && !closed.ok()) status = std::move(closed);
     }
     if (good()) {
-        Status published = file_.team.agree(alone([&] { return names_.publish(); }));
-        if (!published.ok()) status = std::move(published);
+        Status published = publish();
+        if (status.ok() || !published.ok()) status = std::move(published);
     } else if (!in_data_mode_) {
         names_.discard();  // never had data
     }

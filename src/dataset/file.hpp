@@ -12,6 +12,7 @@
 #include "dataset/choose.hpp"
 #include "dataset/define_mode.hpp"
 #include "dataset/file_names.hpp"
+#include "dataset/file_references.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
@@ -100,6 +101,7 @@ private:
         std::optional<BoxPuts> boxes;
     };
 
+    Status take_names();
     Status check_defining(const char* what) const;
     Status begin_data();
     Status choose_all(bool& writers_asked);
@@ -110,10 +112,12 @@ private:
     Status put_array(const std::string& name, int type, const void* data, bool deferred,
                      Check&& check);
     Status hand_over();
+    Status publish();
     Status end();
 
     FileContext file_;
     FileNames names_{file_};
+    FileReferences references_{file_};
     DefineMode define_{file_};
     std::unique_ptr<Data> data_;
     bool in_data_mode_ = false;

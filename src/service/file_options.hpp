@@ -33,6 +33,7 @@ struct FileOptions {
     std::int64_t staging = 0;    ///< bytes a rank
     std::int64_t header_pad = 0;
     bool first_attributes = false;  ///< they are those of rank 0, not the same on all
+    std::string references = "no";  ///< yes, or a path: Zarr references to the file
     bool append = false;            ///< the file is there, and is written on under its name
     bool pnetcdf_blocking = false, live = false, durable = false;
     std::string service = "inline";  ///< inline, background or servers

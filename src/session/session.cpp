@@ -217,6 +217,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.pnetcdf_blocking = s.text("pnetcdf_mode") == "blocking";
     o.first_attributes = s.text("attributes") == "first";
     o.append = s.text("mode") == "append";
+    o.references = s.text("zarr_references");
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
     o.service = s.text("service");

@@ -143,6 +143,9 @@ const std::vector<SettingRow>& setting_table() {
         {"close", "wait", "wait|later",
          "with service background or servers: whether tw_close waits until the file is complete",
          true},
+        {"zarr_references", "no", "no, yes or a path",
+         "write Zarr references (kerchunk JSON) to the file: beside it as NAME.json, or to a path",
+         true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksum", "yes", flags,
          "tw_restart_write adds checksums, and tw_restart_read verifies them", true},
@@ -246,6 +249,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     // What these can be depends on the variables.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "summary" || name == "config") return true;
+    if (name == "zarr_references") return !value.empty();
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
         if (choice == value) return true;

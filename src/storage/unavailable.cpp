@@ -3,6 +3,7 @@
 #include "storage/netcdf4/source.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/storage.hpp"
+#include "storage/zarr/places.hpp"
 
 namespace thalweg::detail {
 
@@ -62,6 +63,11 @@ std::unique_ptr<Storage> make_netcdf4_storage() {
     return std::make_unique<UnavailableStorage>("netcdf4", "netCDF-C and HDF5");
 }
 std::unique_ptr<Source> open_netcdf4_source(Comm&, const std::string& path, Status& status) {
+    status = no_netcdf4(path);
+    return nullptr;
+}
+std::unique_ptr<Places> open_netcdf4_places(const std::string& path, std::unique_ptr<Source>,
+                                            Status& status) {
     status = no_netcdf4(path);
     return nullptr;
 }

@@ -41,6 +41,7 @@ FILE_SETTINGS = (
     "writer_first",
     "writer_stride",
     "writers",
+    "zarr_references",
 )
 # What other libraries call these settings.
 OTHER_NAMES = {

@@ -13,6 +13,7 @@
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/zarr/reference_file.hpp"
 
 namespace thalweg::detail {
 
@@ -75,7 +76,10 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
     if (!request.existing) {
-        if (!in_place) status = made->keep_old(said);
+        if (in_place)
+            remove_references_beside(made->own_);
+        else
+            status = made->keep_old(said);
         if (status.ok())
             status = create_striped(made->data_, !in_place, request.stripe_count,
                                     request.stripe_size, said_of_stripes);
@@ -181,6 +185,7 @@ void Claim::restore_permissions(bool while_written) const {
 Status Claim::publish(bool durable) {
     if (data_ == own_) return {};
     restore_permissions(false);
+    remove_references_beside(own_);
     if (std::rename(data_.c_str(), own_.c_str()) != 0)
         return system_failure(data_, "cannot rename to " + own_);
     return durable ? sync_folder_of(own_) : Status{};

@@ -21,8 +21,7 @@ public:
         if (chunks.empty())
             chunks.resize(
                 static_cast<std::size_t>(grids_[static_cast<std::size_t>(c.variable)].chunks()));
-        chunks[static_cast<std::size_t>(c.number)] = {
-            c.address, static_cast<std::uint32_t>(c.bytes), static_cast<std::uint32_t>(c.skipped)};
+        chunks[static_cast<std::size_t>(c.number)] = {c.address, c.bytes};
     }
 
     /// Whether a chunk was placed, and then where.
@@ -32,14 +31,13 @@ public:
         const Place& p = chunks->second[static_cast<std::size_t>(c.number)];
         c.address = p.address;
         c.bytes = p.bytes;
-        c.skipped = p.skipped;
         return p.bytes > 0;
     }
 
 private:
     struct Place {
         std::int64_t address = 0;
-        std::uint32_t bytes = 0, skipped = 0;  ///< HDF5 allows chunks below 4 GiB
+        std::int64_t bytes = 0;
     };
     std::span<const ChunkGrid> grids_;
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Place>> chunks_;

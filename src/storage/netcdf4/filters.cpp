@@ -128,7 +128,7 @@ Compressor::~Compressor() = default;
 
 FilteredChunk Compressor::apply(const Packing& packing, const char* data, std::int64_t elements,
                                 std::int64_t element) {
-    FilteredChunk chunk{data, elements * element, 0};
+    FilteredChunk chunk{data, elements * element};
     const auto bytes = static_cast<std::size_t>(chunk.bytes);
     // HDF5 leaves elements of one byte as they are.
     if (packing.shuffle && element > 1) {
@@ -141,21 +141,18 @@ FilteredChunk Compressor::apply(const Packing& packing, const char* data, std::i
         libdeflate_compressor*& c = codecs_->deflate[static_cast<std::size_t>(packing.level)];
         if (c == nullptr) c = libdeflate_alloc_compressor(packing.level);
         if (c == nullptr) throw std::bad_alloc();
-        // What would not become shorter is left as it is.
-        packed_.resize(std::max(packed_.size(), bytes));
-        packed = libdeflate_zlib_compress(c, chunk.data, bytes, packed_.data(), bytes);
+        const std::size_t most = libdeflate_zlib_compress_bound(c, bytes);
+        packed_.resize(std::max(packed_.size(), most));
+        packed = libdeflate_zlib_compress(c, chunk.data, bytes, packed_.data(), most);
     } else if (packing.codec == Packing::Codec::zstd) {
         if (codecs_->zstd == nullptr) codecs_->zstd = ZSTD_createCCtx();
         if (codecs_->zstd == nullptr) throw std::bad_alloc();
-        packed_.resize(std::max(packed_.size(), bytes));
-        packed = ZSTD_compressCCtx(codecs_->zstd, packed_.data(), bytes, chunk.data, bytes,
+        const std::size_t most = ZSTD_compressBound(bytes);
+        packed_.resize(std::max(packed_.size(), most));
+        packed = ZSTD_compressCCtx(codecs_->zstd, packed_.data(), most, chunk.data, bytes,
                                    packing.level);
-        if (ZSTD_isError(packed)) packed = 0;
+        if (ZSTD_isError(packed)) throw std::bad_alloc();  // there is room for any data
     } else {
-        return chunk;
-    }
-    if (packed == 0) {
-        chunk.skipped = std::uint32_t(1) << (packing.shuffle ? 1 : 0);
         return chunk;
     }
     chunk.data = packed_.data();

@@ -37,10 +37,10 @@ bool can_undo(const std::vector<StoredFilter>& filters);
 struct FilteredChunk {
     const char* data = nullptr;  ///< until the next call
     std::int64_t bytes = 0;
-    std::uint32_t skipped = 0;  ///< HDF5's mask: filters that were left out
 };
 
-/// Compresses chunk after chunk; keeps its memory.
+/// Compresses chunk after chunk, also what becomes longer by it: HDF5 could note of such a chunk
+/// that it has no filter, but Zarr cannot. Keeps its memory.
 class Compressor {
 public:
     Compressor();

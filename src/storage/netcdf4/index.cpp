@@ -103,8 +103,8 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
         offset.push_back(static_cast<hsize_t>(corner[d]));
     file_->expect_data(c.address);
     const char none = 0;  // HDF5 hands the data to the file's driver, which does not look at them
-    if (H5Dwrite_chunk(sets_[at], H5P_DEFAULT, static_cast<std::uint32_t>(c.skipped), offset.data(),
-                       static_cast<std::size_t>(c.bytes), &none) < 0)
+    if (H5Dwrite_chunk(sets_[at], H5P_DEFAULT, 0, offset.data(), static_cast<std::size_t>(c.bytes),
+                       &none) < 0)
         return hdf5_failure(path_,
                             fmt::format("a chunk of variable '{}', record {}", v.name, c.record));
     // A chunk that is written again may have its first place.

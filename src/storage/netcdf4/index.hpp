@@ -15,7 +15,6 @@ namespace thalweg::detail {
 struct PlacedChunk {
     std::int64_t variable = 0, record = 0, number = 0;
     std::int64_t address = 0, bytes = 0;
-    std::int64_t skipped = 0;  ///< HDF5's mask of filters
 };
 
 class Netcdf4Index {

@@ -241,7 +241,7 @@ private:
 
     /// Writes a chunk, or keeps it for the next round.
     Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk) {
-        PlacedChunk placed{variable, record, number, 0, chunk.bytes, chunk.skipped};
+        PlacedChunk placed{variable, record, number, 0, chunk.bytes};
         if (together_) {
             placed.address = static_cast<std::int64_t>(waiting_.size());
             waiting_.insert(waiting_.end(), chunk.data, chunk.data + chunk.bytes);
@@ -332,8 +332,7 @@ private:
                 raw_.resize(static_cast<std::size_t>(c.bytes));
                 Status status = read_fully(fd_, path_, raw_.data(), c.bytes, c.address);
                 if (!status.ok()) return status;
-                const char* wrong = unpacker_->undo(filters, static_cast<std::uint32_t>(c.skipped),
-                                                    raw_, g.chunk_bytes(), elements);
+                const char* wrong = unpacker_->undo(filters, 0, raw_, g.chunk_bytes(), elements);
                 if (wrong == nullptr) return {};
                 return failure(TW_EIO, "{}: variable '{}', record {}: a chunk written before: {}",
                                path_, variable.name, wording_.index(band.record), wrong);
@@ -406,7 +405,7 @@ private:
         const std::int64_t bytes = grids_[at].chunk_bytes();
         const std::int64_t first = in_file(map_.offset[at] + entered_ * map_.record_bytes);
         for (std::int64_t n = 0; n < grids_[at].chunks() && status.ok(); ++n)
-            status = index_->add({variable, entered_, n, first + n * bytes, bytes, 0});
+            status = index_->add({variable, entered_, n, first + n * bytes, bytes});
         return status;
     }
 

@@ -1,0 +1,22 @@
+// thalweg zarr: references to files that exist, to read them as Zarr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/zarr/references.hpp"
+
+namespace thalweg::app {
+
+struct ZarrOptions {
+    std::vector<std::string> files;
+    std::string output;  ///< empty: the file's name with .json
+    bool absolute = false;
+    detail::ReferenceOptions references;
+};
+
+/// @param done  what was written. @return what make_references() returns; TW_EARG, TW_EEXISTS
+detail::Status write_zarr_references(const ZarrOptions& options, std::string& done);
+
+}  // namespace thalweg::app

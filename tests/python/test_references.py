@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The setting zarr_references: what zarr and xarray find is what netCDF4 finds, and the references
+are those that `thalweg zarr` makes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+import pytest
+import thalweg as tw
+import xarray as xr
+from helpers import WORLD, fails, field, rows
+
+sys.path.append(str(Path(__file__).parent.parent / "zarr"))
+
+from opened import compare, open_group, open_references, same_bits
+
+PROGRAM = os.environ.get("THALWEG_TEST_PROGRAM")
+# More than is copied into the references.
+NZ, NY, NX = 5, 60, 70
+
+
+def on_root(act):
+    """On rank 0, whose failure is everybody's."""
+    problem = None
+    WORLD.Barrier()
+    if WORLD.rank == 0:
+        try:
+            act()
+        except Exception as found:
+            problem = found
+    if problem:
+        WORLD.bcast(repr(problem))
+        raise problem
+    other = WORLD.bcast(None)
+    assert other is None, other
+
+
+def as_program(path):
+    """Makes the same by the program."""
+    if PROGRAM is None:
+        return
+    made = Path(f"{path}.json").read_text()
+    other = Path(path).with_suffix(".other")
+    # Not as one of the ranks.
+    environment = {
+        k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_"))
+    }
+    subprocess.run(
+        [PROGRAM, "zarr", path, "-o", other], check=True, env=environment, stdout=subprocess.DEVNULL
+    )
+    assert other.read_text() == made
+
+
+def write(io, path, records=3, sync=False, **settings):
+    j, nj = rows(NY)
+    cells = io.decompose(z=NZ, y=NY, x=NX, start=(0, j, 0), count=(NZ, nj, NX))
+    plane = io.decompose(y=NY, x=NX, start=(j, 0), count=(nj, NX))
+    letters = io.decompose(y=NY, n=4, start=(j, 0), count=(nj, 4))
+    with io.create(path, attrs={"references": "doi", "n": 3}, **settings) as f:
+        f.define("T", "f4", "time z y x", cells, units="K", _FillValue=np.float32(-1))
+        f.define("U", "f8", "time z y x", cells)
+        f.define("mask", "i1", "y x", plane)
+        f.define("area", "f8", "y x", plane)
+        f.define("name", "S1", "y n", letters)
+        f.define("time", "f8", "time", units="days since 2000-01-01")
+        f.define("none", "i2", "time y x", plane)
+        f["mask"] = field(NY, NX, seed=1, dtype="i1")[j : j + nj]
+        f["area"] = field(NY, NX, seed=2)[j : j + nj]
+        f["name"] = np.full((nj, 4), b"ab"[0:1], "S1")
+        for k in range(records):
+            f["T"] = field(NZ, NY, NX, seed=10 + k, dtype="f4")[:, j : j + nj]
+            f["U"] = field(NZ, NY, NX, seed=20 + k)[:, j : j + nj]
+            f["time"] = float(k)
+            f.end_step()
+            if sync:
+                f.sync()
+                on_root(lambda k=k: records_are(path, k + 1))
+
+
+def records_are(path, n):
+    group = open_group(f"{path}.json")
+    assert group["T"].shape[0] == n
+    assert same_bits(group["T"][n - 1], field(NZ, NY, NX, seed=9 + n, dtype="f4"))
+    assert same_bits(group["time"][...], np.arange(float(n)))
+
+
+def check(path):
+    compare(f"{path}.json", path)
+    with xr.open_dataset(path) as a, open_references(f"{path}.json") as b:
+        if not path.name.startswith("netcdf4"):
+            xr.testing.assert_identical(a.drop_attrs(), b.drop_attrs())
+    as_program(path)
+    assert not list(path.parent.glob("*.json.part*"))
+
+
+@pytest.mark.parametrize("form", ["cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"])
+@pytest.mark.parametrize("service", ["inline", "background"])
+def test_formats(io, folder, form, service):
+    path = folder / f"{form}.nc"
+    write(io, path, zarr_references=True, format=form, service=service)
+    on_root(lambda: check(path))
+
+
+@pytest.mark.parametrize(
+    "packing",
+    [
+        {"deflate": 1},
+        {"deflate": 5, "shuffle": False},
+        {"zstd": 3},
+        {"zstd": 1, "quantize": "bitround:4", "chunks": "z=2,y=50,x=33"},
+        {"chunks": "z=1,y=7"},
+    ],
+)
+def test_filters(io, folder, packing):
+    path = folder / "netcdf4.nc"
+    write(io, path, zarr_references=True, format="netcdf4", **packing)
+    on_root(lambda: check(path))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"method": "serial"}, {"method": "tiles"}, {"method": "slabs"}, {"records": 0}]
+)
+def test_methods_and_no_records(io, folder, settings):
+    path = folder / "m.nc"
+    write(io, path, zarr_references=True, **settings)
+    on_root(lambda: check(path))
+
+
+@pytest.mark.parametrize("form", ["cdf2", "netcdf4"])
+@pytest.mark.parametrize("service", ["inline", "background"])
+def test_while_a_file_is_written(io, folder, form, service):
+    path = folder / "live.nc"
+    write(io, path, zarr_references=True, publish="live", format=form, service=service, sync=True)
+    on_root(lambda: check(path))
+
+
+def test_not_before_the_file_has_its_name(io, folder):
+    path = folder / "close.nc"
+    write(io, path, records=1, zarr_references=True)
+    on_root(lambda: check(path))
+    j, nj = rows(NY)
+    cells = io.decompose(y=NY, start=(j,), count=(nj,))
+    f = io.create(path, zarr_references=True)
+    f.define("S", "f4", "time y", cells)
+    f["S"] = np.ones(nj, "f4")
+    f.end_step()
+    f.sync()
+    on_root(lambda: check(path))  # those of the file that is still there
+    f.close()
+    on_root(lambda: check(path))
+
+
+def test_appending(io, folder):
+    path = folder / "a.nc"
+    j, nj = rows(NY)
+    cells = io.decompose(z=NZ, y=NY, x=NX, start=(0, j, 0), count=(NZ, nj, NX))
+
+    def put(f, steps):
+        f.define("T", "f4", "time z y x", cells)
+        for k in steps:
+            f["T"] = field(NZ, NY, NX, seed=k, dtype="f4")[:, j : j + nj]
+            f.end_step()
+
+    with io.create(path, zarr_references=True) as f:
+        put(f, [0, 1])
+    on_root(lambda: check(path))
+    f = io.open(path, "a", zarr_references=True)
+    on_root(lambda: gone(f"{path}.json"))
+    put(f, [2])
+    f.close()
+    on_root(lambda: check(path))
+
+    def three():
+        assert open_group(f"{path}.json")["T"].shape[0] == 3
+
+    on_root(three)
+
+
+def test_a_file_that_is_replaced_without_the_setting(io, folder):
+    path = folder / "r.nc"
+    for publish in ("close", "live"):
+        write(io, path, records=1, zarr_references=True)
+        on_root(lambda: check(path))
+        write(io, path, records=1, publish=publish)
+        on_root(lambda: gone(f"{path}.json"))
+    if WORLD.rank == 0:
+        Path(f"{path}.json").write_text("{}")  # somebody else's
+    write(io, path, records=1)
+    on_root(lambda: Path(f"{path}.json").unlink())
+
+
+def gone(path):
+    assert not Path(path).exists()
+
+
+def test_paths(io, folder):
+    other = folder / "other"
+    if WORLD.rank == 0:
+        other.mkdir()
+    WORLD.Barrier()
+    path = folder / "p.nc"
+    for asked, made in [
+        (f"{other}/", other / "p.nc.json"),
+        (str(other), other / "p.nc.json"),
+        (f"{other}/name.json", other / "name.json"),
+    ]:
+        write(io, path, records=1, zarr_references=asked)
+
+        def right(made=made):
+            compare(made, path)
+            places = {
+                r[0] for r in json.loads(made.read_text())["refs"].values() if isinstance(r, list)
+            }
+            assert places == {"../p.nc"}
+            made.unlink()
+
+        on_root(right)
+    assert not Path(f"{path}.json").exists()
+
+
+def test_what_cannot_be(io, folder):
+    where = folder / "none" / "r.json"
+    fails("TW_EIO", lambda: io.create(folder / "f.nc", zarr_references=str(where)))
+    fails(
+        "TW_ESETTING",
+        lambda: io.create(folder / "f.nc", zarr_references=True, method="tiles", tile_files=True),
+    )
+    write(io, folder / "data.nc", records=1)
+    data = str(folder / "data.nc")
+    fails("TW_EEXISTS", lambda: io.create(folder / "f.nc", zarr_references=data))
+    assert not (folder / "f.nc").exists() and not (folder / "f.nc.part").exists()
+    with netCDF4.Dataset(data) as f:
+        assert "T" in f.variables
+
+
+def test_in_memory_there_is_nothing_to_refer_to(io, folder):
+    write(io, folder / "m.nc", zarr_references=True, storage="memory")
+    WORLD.Barrier()
+    assert not list(folder.glob("*.json"))
+
+
+def test_a_file_that_is_abandoned_has_no_references(comm, folder):
+    path = folder / "f.nc"
+
+    def fail():
+        with tw.Session(comm) as io, io.create(path, zarr_references=True) as f:
+            j, nj = rows(NY)
+            f.define("T", "f4", "time y", io.decompose(y=NY, start=(j,), count=(nj,)))
+            f["T"] = np.ones(nj, "f4")
+            f.end_step()
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        fail()
+    WORLD.Barrier()
+    assert not list(folder.glob("*.json*"))
+
+
+def test_session(comm, folder):
+    """Set for all files; a restart, too."""
+    with tw.Session(comm, zarr_references=True) as io:
+        write(io, folder / "one.nc", records=1)
+        write(io, folder / "two.nc", records=2)
+    on_root(lambda: [check(folder / name) for name in ("one.nc", "two.nc")])

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`thalweg zarr` with files that netCDF4 has written: of all formats, types and filters."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+from opened import compare, load, open_group, open_references, same_bits
+
+CASES = int(os.environ.get("THALWEG_TEST_CASES", "12"))
+CLASSIC = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET"]
+FORMATS = [*CLASSIC, "NETCDF3_64BIT_DATA", "NETCDF4", "NETCDF4_CLASSIC"]
+OLD_TYPES = ["i1", "S1", "i2", "i4", "f4", "f8"]
+NEW_TYPES = [*OLD_TYPES, "u1", "u2", "u4", "i8", "u8"]
+
+
+def run(*arguments, cwd=None):
+    program = os.environ["THALWEG_TEST_PROGRAM"]
+    return subprocess.run(
+        [program, "zarr", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def refer(*arguments, cwd=None):
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+
+
+def fails(text, *arguments):
+    done = run(*arguments)
+    assert done.returncode == 1 and text in done.stderr, (done.returncode, done.stdout, done.stderr)
+
+
+def types_of(form):
+    return OLD_TYPES if form in CLASSIC or form == "NETCDF4_CLASSIC" else NEW_TYPES
+
+
+def values_of(random, dtype, shape):
+    if dtype == "S1":
+        letters = np.frombuffer(b"abcdefgh", "S1")
+        return letters[random.integers(0, 8, shape)]
+    if dtype[0] == "f":
+        values = random.standard_normal(shape).astype(dtype)
+        return np.where(random.random(shape) < 0.02, np.nan, values).astype(dtype)
+    info = np.iinfo(dtype)
+    return random.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+
+def storage_of(random, form, shape, dtype):
+    """How netCDF-4 keeps a variable."""
+    if not form.startswith("NETCDF4") or not shape:
+        return {}
+    options = {"shuffle": bool(random.integers(2)), "fletcher32": bool(random.integers(2))}
+    codec = random.choice(["none", "zlib", "zstd"])
+    if codec != "none":
+        options["compression"] = str(codec)
+        options["complevel"] = int(random.integers(1, 6))
+    if random.integers(2):
+        options["chunksizes"] = [int(random.integers(1, n + 1)) for n in shape]
+    if dtype[0] in "iuf" and random.integers(2):
+        options["endian"] = str(random.choice(["little", "big"]))
+    return options
+
+
+def define(f, random, form):
+    """The dimensions and variables of a random file."""
+    f.title = "Fjörð"
+    f.numbers = random.standard_normal(3).astype("f4")
+    f.createDimension("time", None)
+    lengths = {name: int(random.integers(1, 9)) for name in "zyx"}
+    for name, n in lengths.items():
+        f.createDimension(name, n)
+    for k in range(int(random.integers(1, 6))):
+        dtype = str(random.choice(types_of(form)))
+        dims = [name for name in "zyx" if random.integers(2)]
+        if random.integers(3) > 0:
+            dims.insert(0, "time")
+        shape = [lengths.get(name, 4) for name in dims]
+        fill = values_of(random, dtype, ()) if random.integers(2) else None
+        v = f.createVariable(
+            f"v {k}é", dtype, dims, fill_value=fill, **storage_of(random, form, shape, dtype)
+        )
+        v.units = "m s-1"
+        if dtype != "S1":
+            v.valid_range = values_of(random, dtype, 2)
+
+
+def write(path, random, form, records):
+    with netCDF4.Dataset(path, "w", format=form) as f:
+        define(f, random, form)
+        put(f, random, records)
+
+
+def put(f, random, records):
+    f.set_auto_maskandscale(False)
+    f.set_auto_chartostring(False)
+    for v in f.variables.values():
+        if random.integers(8) == 0:
+            continue  # left to the fill value
+        shape = [records if name == "time" else len(f.dimensions[name]) for name in v.dimensions]
+        if 0 not in shape:
+            v[...] = values_of(random, v.dtype.str[1:], shape)
+
+
+def options_of(random):
+    options = []
+    if random.integers(4) > 0:
+        options += ["--copy", int(random.choice([0, 10, 100]))]
+    if random.integers(4) > 0:
+        options += ["--chunk", int(random.choice([8, 40, 100, 1000]))]
+    return options
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("seed", range(CASES))
+def test_any_file(tmp_path, form, seed):
+    random = np.random.default_rng([seed, FORMATS.index(form)])
+    path = tmp_path / "any.nc"
+    write(path, random, form, int(random.choice([0, 1, 3, 7])))
+    refer(path, *options_of(random))
+    compare(f"{path}.json", path)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("seed", range(CASES))
+def test_any_stream(tmp_path, form, seed):
+    """Files with the same definitions and fixed-size values, and any numbers of records."""
+    random = np.random.default_rng([seed, FORMATS.index(form), 1])
+    options = options_of(random)
+    paths, parts = [], []
+    for k, records in enumerate(random.choice([0, 1, 2, 4], int(random.integers(2, 5)))):
+        same = np.random.default_rng([seed, 2])
+        path = tmp_path / f"{k}.nc"
+        with netCDF4.Dataset(path, "w", format=form) as f:
+            define(f, same, form)
+            f.set_auto_maskandscale(False)
+            f.set_auto_chartostring(False)
+            for v in f.variables.values():
+                shape = [
+                    records if name == "time" else len(f.dimensions[name]) for name in v.dimensions
+                ]
+                own = random if "time" in v.dimensions else same
+                if 0 not in shape:
+                    v[...] = values_of(own, v.dtype.str[1:], shape)
+            parts.append({n: (np.array(v[...]), v.dimensions) for n, v in f.variables.items()})
+        paths.append(path)
+    done = run(*paths, "-o", tmp_path / "all.json", *options)
+    if "not a multiple" in done.stderr:
+        return  # chunks of several records, too large to be copied
+    assert done.returncode == 0, done.stderr
+    group = open_group(tmp_path / "all.json")
+    assert set(group.array_keys()) == set(parts[0])
+    for name, (first, dims) in parts[0].items():
+        joined = np.concatenate([p[name][0] for p in parts]) if dims[:1] == ("time",) else first
+        assert same_bits(group[name][...], joined), name
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_xarray_finds_the_same(tmp_path, form):
+    path = tmp_path / "decoded.nc"
+    random = np.random.default_rng(5)
+    with netCDF4.Dataset(path, "w", format=form) as f:
+        f.createDimension("time", None)
+        f.createDimension("x", 300)
+        f.createDimension("n", 6)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units, time.calendar = "hours since 1999-12-31", "noleap"
+        packed = f.createVariable("packed", "i2", ("time", "x"), fill_value=-1)
+        packed.scale_factor, packed.add_offset = 0.5, 10.0
+        names = f.createVariable("name", "S1", ("x", "n"))
+        f.set_auto_maskandscale(False)
+        f.set_auto_chartostring(False)
+        for k in range(4):
+            time[k] = 6 * k
+            packed[k] = random.integers(-1, 3, 300)
+        names[...] = values_of(random, "S1", (300, 6))
+    for options in ([], ["--copy", 0]):
+        refer(path, *options)
+        with xr.open_dataset(path) as a, open_references(f"{path}.json") as b:
+            xr.testing.assert_identical(a.drop_attrs(), b.drop_attrs())
+            assert a["packed"].isnull().any()
+
+
+def make(path, form="NETCDF3_64BIT_DATA", records=2, **changes):
+    """A small file of a stream, in which something differs."""
+    with netCDF4.Dataset(path, "w", format=form) as f:
+        f.createDimension("time", None)
+        f.createDimension("x", changes.get("nx", 40))
+        t = f.createVariable("T", changes.get("dtype", "f4"), ("time", "x"))
+        t.units = changes.get("units", "K")
+        if "extra" in changes:
+            f.createVariable(changes["extra"], "f4", ("time", "x"))
+        lat = f.createVariable("lat", "f8", ("x",))
+        lat[:] = changes.get("lat", 1.0)
+        for k in range(records):
+            t[k] = k
+
+
+@pytest.mark.parametrize(
+    "change, text",
+    [
+        ({"nx": 41}, "variable 'T': it is float(time, x=41), but in"),
+        ({"dtype": "f8"}, "variable 'T': it is double"),
+        ({"units": "degC"}, "variable 'T': attribute units"),
+        ({"extra": "U"}, "it has a variable 'U'"),
+        ({"lat": 2.0}, "variable 'lat': its values differ"),
+        ({"form": "NETCDF4"}, "byte order"),
+    ],
+)
+def test_files_that_differ(tmp_path, change, text):
+    make(tmp_path / "a.nc")
+    make(tmp_path / "b.nc", **change)
+    fails(text, tmp_path / "a.nc", tmp_path / "b.nc", "-o", tmp_path / "r.json")
+    fails("b.nc", tmp_path / "a.nc", tmp_path / "b.nc", "-o", tmp_path / "r.json")
+    assert not (tmp_path / "r.json").exists()
+    if "extra" in change:
+        fails("no variable 'U'", tmp_path / "b.nc", tmp_path / "a.nc", "-o", tmp_path / "r.json")
+
+
+def test_chunks_of_several_records_that_do_not_divide_a_file(tmp_path):
+    for name in "ab":
+        with netCDF4.Dataset(tmp_path / f"{name}.nc", "w") as f:
+            f.createDimension("time", None)
+            f.createDimension("x", 2000000)
+            v = f.createVariable("T", "f8", ("time", "x"), chunksizes=(2, 1000000))
+            v[0:3] = 1.0
+    files = [tmp_path / "a.nc", tmp_path / "b.nc"]
+    fails("a.nc has 3 records, not a multiple of the 2 of a chunk", *files, "-o", tmp_path / "r")
+    refer(*files, "-o", tmp_path / "r", "--skip", "T")
+
+
+def test_damaged_and_foreign_files(tmp_path):
+    (tmp_path / "text.nc").write_text("not netCDF at all")
+    fails("text.nc", tmp_path / "text.nc")
+    (tmp_path / "empty.nc").touch()
+    fails("empty.nc", tmp_path / "empty.nc")
+    fails("none.nc", tmp_path / "none.nc")
+    fails("is a directory", tmp_path)
+    for form in ["NETCDF3_64BIT_OFFSET", "NETCDF4"]:
+        path = tmp_path / f"{form}.nc"
+        make(path, form, records=50)
+        with open(path, "r+b") as f:
+            f.truncate(path.stat().st_size - 3000)
+        fails(str(path), path)
+    assert not list(tmp_path.glob("*.json"))
+
+
+def test_what_is_there_is_not_replaced(tmp_path):
+    make(tmp_path / "a.nc")
+    before = (tmp_path / "a.nc").read_bytes()
+    fails("not a JSON file", tmp_path / "a.nc", "-o", tmp_path / "a.nc")
+    assert (tmp_path / "a.nc").read_bytes() == before
+    fails("'S'", tmp_path / "a.nc", "--skip", "S")
+    refer(tmp_path / "a.nc")
+    refer(tmp_path / "a.nc")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.nc", "a.nc.json"]
+
+
+def test_an_order_that_is_not_that_of_the_times(tmp_path):
+    files = []
+    for form in ["NETCDF3_64BIT_DATA", "NETCDF4"]:
+        for k in range(3):
+            files.append(tmp_path / f"{form}.{k}.nc")
+            with netCDF4.Dataset(files[-1], "w", format=form) as f:
+                f.createDimension("time", None)
+                f.createVariable("time", "i4", ("time",))[0:2] = [256 * k - 1, 256 * k]
+        first, middle, last = files[-3:]
+        done = run(first, middle, last, "-o", tmp_path / "r.json")
+        assert (done.returncode, done.stderr) == (0, "")
+        done = run(last, first, "-o", tmp_path / "r.json")
+        assert "variable 'time' begins with -1, but the file before ends with 512" in done.stderr
+        assert str(first) in done.stderr and done.returncode == 0
+        found = open_group(tmp_path / "r.json")["time"][...].tolist()
+        assert found == [511, 512, -1, 0]
+
+
+def test_the_command_line(tmp_path):
+    make(tmp_path / "a.nc")
+    make(tmp_path / "b.nc")
+    out = tmp_path / "r.json"
+    refer("--skip", "T,lat", tmp_path / "a.nc")
+    assert not list(open_group(f"{tmp_path}/a.nc.json").array_keys())
+    refer("--skip", "T", "--skip", "lat", tmp_path / "a.nc", "--chunk", "1MiB", "--copy", "1 KiB")
+    fails("twice", tmp_path / "a.nc", tmp_path / "b.nc", tmp_path / "a.nc", "-o", out)
+    fails("cannot write references", tmp_path / "a.nc", "-o", tmp_path / "none" / "r.json")
+    for wrong in [(), ("a.nc", "b.nc"), ("a.nc", "--chunk", 0), ("a.nc", "--copy", -1)]:
+        assert run(*wrong, cwd=tmp_path).returncode == 2, wrong
+
+
+def test_strings_cannot_be_referred_to(tmp_path):
+    path = tmp_path / "s.nc"
+    with netCDF4.Dataset(path, "w") as f:
+        f.createDimension("x", 3)
+        f.createVariable("word", str, ("x",))
+        f.createVariable("T", "f4", ("x",))[:] = 1
+    fails("variable 'word': it is of type string", path)
+    refer(path, "--skip", "word")
+    assert list(open_group(f"{path}.json").array_keys()) == ["T"]
+
+
+def test_other_folders_and_odd_names(tmp_path):
+    data = tmp_path / "data é"
+    out = tmp_path / "out"
+    data.mkdir()
+    out.mkdir()
+    for name in ["a b.nc", "a{{b}}.nc", "a::b:c.nc", "%41.nc", "ü.nc"]:
+        make(data / name)
+        refer(data / name, "-o", out / "r.json")
+        compare(out / "r.json", data / name)
+        refer(Path("..") / data.name / name, "-o", "q.json", cwd=out)
+        assert (out / "q.json").read_bytes() == (out / "r.json").read_bytes()
+        refer(data / name, "-o", out / "r.json", "--absolute", "--copy", 0)
+        places = {r[0] for r in load(out / "r.json")["refs"].values() if isinstance(r, list)}
+        assert places == {str(data / name)}
+        compare(out / "r.json", data / name)
+
+
+def test_a_link_to_a_file(tmp_path):
+    (tmp_path / "far").mkdir()
+    make(tmp_path / "far" / "a.nc")
+    (tmp_path / "link.nc").symlink_to(tmp_path / "far" / "a.nc")
+    refer(tmp_path / "link.nc", "--copy", 0)
+    compare(tmp_path / "link.nc.json", tmp_path / "far" / "a.nc")
+
+
+def test_large_variables_are_cut(tmp_path):
+    """Chunks of 1 to 16 MiB, of levels and of a mesh whose number of cells is prime."""
+    path = tmp_path / "large.nc"
+    random = np.random.default_rng(3)
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:
+        for name, n in [("time", None), ("lev", 37), ("lat", 181), ("lon", 720), ("cell", 5000011)]:
+            f.createDimension(name, n)
+        f.createVariable("T", "f4", ("time", "lev", "lat", "lon"))
+        f.createVariable("S", "f8", ("time", "cell"))
+        f.createVariable("time", "f8", ("time",))
+        for k in range(2):
+            f["T"][k] = random.standard_normal((37, 181, 720))
+            f["S"][k] = random.standard_normal(5000011)
+            f["time"][k] = k
+    refer(path)
+    group = open_group(f"{path}.json")
+    for name in "TS":
+        array = group[name]
+        assert 1 << 20 <= np.prod(array.chunks) * array.dtype.itemsize <= 16 << 20, array.chunks
+    assert group["S"].chunks[1] < 5000011
+    compare(f"{path}.json", path)
