@@ -2,7 +2,7 @@
 import netCDF4
 import numpy as np
 import pytest
-from helpers import WORLD, field, rows
+from helpers import WORLD, fails, field, rows
 
 NT, NY, NX = 4, 7, 6
 
@@ -131,3 +131,10 @@ def test_new_records(io, folder):
             f.sync()
             reader.sync()
             assert reader.records == 2
+
+
+def test_a_list_has_no_halo(io, source):
+    path, _ = source
+    mine = io.decompose_list(lat=NY, lon=NX, listed="lat", indices=[])
+    with io.open(path) as f:
+        fails("TW_EARG", lambda: f.get("T", mine, 0, halo=1))
