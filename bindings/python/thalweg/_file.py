@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -456,9 +457,18 @@ class File:
         code = self._defined.get(name, (0,))[0]
         try:
             plain_text(name, "the name")
-            return as_array(array, self._fills.get(name), code)
+            fill = self._fill(name) if isinstance(array, np.ma.MaskedArray) else None
+            return as_array(array, fill, code)
         except Exception as problem:
             self._refuse_put(str(name), problem)
+
+    def _fill(self, name: str) -> Any:
+        """The fill value that the program gave, or that the file which is appended to has."""
+        if name not in self._fills and self.mode == "a":
+            with contextlib.suppress(Error):
+                code, values = self._core.att(name, "_FillValue")
+                self._fills[name] = values if code == 2 else np.frombuffer(values, TYPES[code])[0]
+        return self._fills.get(name)
 
     def _refuse_put(self, name: str, problem: Exception) -> Any:
         """Makes a put that fails, in case that others wait for this rank's, and raises."""
