@@ -157,6 +157,13 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
 int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const int64_t* stride, void* data);
 
+/** As tw_get_box, for callers that know how many values their arrays have.
+ *  @param ndims  number of values at start, count and stride; -1: not checked
+ *  @return as tw_get_box; TW_ESHAPE (the variable has another number of dimensions)
+ *  @note Collective */
+int tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
+                       const int64_t* count, const int64_t* stride, void* data);
+
 /**
  * Requests what tw_get would read; the next tw_read reads it, with everything else requested. Do
  * not use the array until then; each request needs an array of its own. Every rank must request the

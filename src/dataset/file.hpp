@@ -64,7 +64,8 @@ public:
                        const std::int64_t* extent, const std::int64_t* byte_stride, bool deferred);
     // Local.
     Status put_box(const std::string& name, int type, const std::int64_t* start,
-                   const std::int64_t* count, const std::int64_t* stride, const void* data);
+                   const std::int64_t* count, const std::int64_t* stride, const void* data,
+                   int ndims);
     Status put_record(const std::string& name,
                       const std::shared_ptr<const Decomposition>& decomposition,
                       std::int64_t record, int type, const void* data, std::int64_t n);

@@ -193,6 +193,10 @@ def test_sections_with_steps(io, folder):
         f["T"][1, mine, 4::-2] = T[1, mine, 4::-2]
         f["T"][1, mine, 3:NX:NX] = 8
         fails("TW_EARG", lambda: f.put_box("T", [1.0], (0, 0, 0), (1, 1, 0)), everywhere=False)
+        # The first three of four values are those of another section.
+        more = field(1, 1, 1, NX)
+        fails("TW_ESHAPE", lambda: f.put_box("T", more, (0, 0, 0, 0)), everywhere=False)
+        fails("TW_ESHAPE", lambda: f.put_box("T", [1.0], (0,)), everywhere=False)
     T[1, :, 3], T[1, :, 1] = 8, FILLS[6]
     assert np.array_equal(as_netcdf4(folder / "s.nc", "T"), T)
 
