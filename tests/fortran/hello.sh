@@ -58,3 +58,9 @@ for ranks in 1 3 7; do
         rm columns.nc
     done
 done
+
+# A session that cannot begin: both say why.
+for program in "$c" "$fortran"; do
+    if THALWEG_METHOD=fast "${launch[@]}" 1 "$program" 2>why.txt; then exit 1; fi
+    grep -q "'method'.*'fast'" why.txt
+done
