@@ -122,6 +122,7 @@ Status Reader::check(const BoxWish& wish, BoxRequest& request) const {
             section.box.low[d] = wish.start[d + lead];
             section.box.count[d] = empty ? 0 : (request.count[d] - 1) * section.step[d] + 1;
         }
+        if (empty && v.record && source_->records() == 0) return {};
         if (empty) return source_->check(request.variable, 0);
         request.first = v.record ? wish.start[0] : 0;
         request.stride = v.record ? stride(0) : 1;

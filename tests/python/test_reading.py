@@ -133,6 +133,22 @@ def test_new_records(io, folder):
             assert reader.records == 2
 
 
+@pytest.mark.parametrize("format", ["NETCDF3_CLASSIC", "NETCDF4"])
+def test_no_records(io, folder, format):
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(folder / "none.nc", "w", format=format) as f:
+            f.createDimension("time", None)
+            f.createDimension("lat", NY)
+            f.createVariable("T", "f4", ("time", "lat"))
+    WORLD.Barrier()
+    mine = io.split(lat=NY)
+    with io.open(folder / "none.nc") as f:
+        assert f["T"][...].shape == f.get("T").shape == (0, NY)
+        assert f.get("T", mine).shape == (0, *mine.array_shape())
+        fails("TW_EBOUNDS", lambda: f["T"][0])
+        fails("TW_EBOUNDS", lambda: f.get("T", mine, 0))
+
+
 def test_a_list_has_no_halo(io, source):
     path, _ = source
     mine = io.decompose_list(lat=NY, lon=NX, listed="lat", indices=[])
