@@ -149,6 +149,16 @@ def test_no_records(io, folder, format):
         fails("TW_EBOUNDS", lambda: f.get("T", mine, 0))
 
 
+def test_masked_indices_are_holes(io, source):
+    path, T = source
+    mine = io.decompose_list(
+        lat=NY, lon=NX, listed="lat", indices=np.ma.masked_equal([3, 1, 2], 1), shared=True
+    )
+    with io.open(path) as f:
+        found = f.get("T", mine, 0, out=np.full((3, NX), -1, "f4"))
+    assert np.array_equal(found[[0, 2]], T[0, [3, 2]]) and (found[1] == -1).all()
+
+
 def test_a_list_has_no_halo(io, source):
     path, _ = source
     mine = io.decompose_list(lat=NY, lon=NX, listed="lat", indices=[])
