@@ -8,7 +8,7 @@ import pytest
 import thalweg as tw
 import thalweg.xarray
 import xarray as xr
-from helpers import WORLD, fails, field, rows
+from helpers import WORLD, as_netcdf4, fails, field, rows
 
 NT, NY, NX = 3, 8, 5
 
@@ -256,6 +256,33 @@ def test_wrong_arguments(io, folder, part):
         xr.open_dataset(folder / "none.nc", engine="thalweg", session=io)
     with pytest.raises(FileNotFoundError):
         xr.open_dataset(folder / "none.nc", engine="thalweg")
+
+
+def test_dimensions_in_another_order(io, folder):
+    """They are not taken by their lengths."""
+    square = xr.DataArray(field(4, 4), dims=("lat", "lon"))
+    cells = io.decompose(lat=4, lon=4, boxes=[((0, 0), (4, 4))] if io.rank == 0 else [])
+    part = square if io.rank == 0 else square[:0, :0]
+    with io.create(folder / "o.nc") as f:
+        f.define_dim("time", None)
+        f.define("T", "f8", "lat lon", cells)
+        f.define("same", "f8", "time lon lat")
+        fails("TW_ESHAPE", lambda: f.put("T", part.T), everywhere=False)
+        fails("TW_ESHAPE", lambda: f.put("same", square), everywhere=False)
+        f["T"] = part
+        f["same"] = square.T
+        f.end_step()
+        f["same"] = square.rename(lat="a", lon="b").T  # other names tell nothing
+        f.end_step()
+    restart = io.restart()
+    restart.add("T", part, "lat lon", cells, copy=True)
+    fails(
+        "TW_ESHAPE",
+        lambda: restart.add("T", part.T, "lat lon", cells, copy=True),
+        everywhere=False,
+    )
+    assert np.array_equal(as_netcdf4(folder / "o.nc", "T"), square)
+    assert np.array_equal(as_netcdf4(folder / "o.nc", "same"), [square.T, square.T])
 
 
 def test_pickle(io, folder):

@@ -94,6 +94,18 @@ def as_array(values: Any, fill: Any = None, code: int = 0) -> np.ndarray:
     return _converted(array)
 
 
+def check_order(values: Any, dims: Sequence[str]) -> None:
+    """Dimensions that have names, as xarray's, are those that are expected, in another order: an
+    error, because lengths that are the same would hide it."""
+    own = getattr(values, "dims", None)
+    if isinstance(own, tuple) and len(own) > 1 and all(name in dims for name in own):
+        expected = tuple(name for name in dims if name in own)
+        if own != expected:
+            raise UnusableError(
+                "TW_ESHAPE", f"the array's dimensions are {own}: use transpose{expected}"
+            )
+
+
 def _host_array(values: Any) -> np.ndarray:
     if hasattr(values, "__dlpack_device__") and not isinstance(values, np.generic):
         device = int(values.__dlpack_device__()[0])

@@ -16,6 +16,7 @@ from ._arrays import (
     UnusableError,
     as_array,
     attribute_values,
+    check_order,
     integers,
     names_of,
     names_text,
@@ -149,7 +150,8 @@ class File:
         if type(array) is np.ndarray and array.dtype.num in _DIRECT and array.dtype.isnative:
             self._core.put(name, array, deferred)
         else:
-            self._core.put(name, self._usable(name, array), deferred)
+            decomposition = self._defined.get(name, (0, (), None))[2]
+            self._core.put(name, self._usable(name, array, decomposition), deferred)
 
     __setitem__ = put
 
@@ -168,7 +170,7 @@ class File:
         """
         if decomposition is _OWN:
             decomposition = self._defined.get(name, (0, (), None))[2]
-        values = self._usable(name, array)
+        values = self._usable(name, array, decomposition)
         core = decomposition and decomposition._core
         self._core.put_record(name, core, integers(record)[0], values)
 
@@ -453,10 +455,13 @@ class File:
         if name == "_FillValue":
             self._fills[variable] = values if isinstance(values, bytes) else values[0]
 
-    def _usable(self, name: str, array: Any) -> np.ndarray:
-        code = self._defined.get(name, (0,))[0]
+    def _usable(
+        self, name: str, array: Any, decomposition: Decomposition | None = None
+    ) -> np.ndarray:
+        code, dims, _ = self._defined.get(name, (0, (), None))
         try:
             plain_text(name, "the name")
+            check_order(array, dims if decomposition is None else decomposition.dims)
             fill = self._fill(name) if isinstance(array, np.ma.MaskedArray) else None
             return as_array(array, fill, code)
         except Exception as problem:

@@ -14,7 +14,9 @@ from ._arrays import (
     UnusableError,
     as_array,
     attribute_values,
+    check_order,
     integers,
+    names_of,
     names_text,
     plain_text,
     settings_text,
@@ -63,6 +65,7 @@ class Restart:
         try:
             values = as_array(array, self._fills.get(name)) if copy else writable_array(array)
             names = names_text(dims)
+            check_order(array, decomposition.dims if decomposition else names_of(names))
             plain_text(name, "the name")
         except UnusableError as problem:
             raise error(problem.name, str(problem), variable=str(name)) from None
