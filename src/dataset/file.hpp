@@ -37,7 +37,9 @@ public:
     const Status& failed() const { return file_.failed; }
     bool several_files() const { return file_.in_files(); }
     /// Whether it may be written at any time.
-    bool written_any_time() const { return data_ && data_->service->writes_any_time(); }
+    bool written_any_time() const {
+        return data_ && data_->service && data_->service->writes_any_time();
+    }
     /// Whether this rank knows of boxes in it, or of tw_put_record.
     bool boxed() const { return data_ && data_->batch.boxed; }
     const LateAttributes& late_attributes() const { return file_.late; }
