@@ -100,7 +100,8 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
                void* values);
 
 /** A text attribute, with a terminating zero byte: `size`, in bytes, must be at least one more than
- *  the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small). */
+ *  the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small),
+ *  TW_EUNSUPPORTED (its type is 0). */
 int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text);
 
 /**

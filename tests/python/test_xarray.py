@@ -2,6 +2,7 @@
 """Data sets: what one writes the other reads, and as xarray's own engines do."""
 
 import cftime
+import netCDF4
 import numpy as np
 import pandas as pd
 import pytest
@@ -283,6 +284,25 @@ def test_dimensions_in_another_order(io, folder):
     )
     assert np.array_equal(as_netcdf4(folder / "o.nc", "T"), square)
     assert np.array_equal(as_netcdf4(folder / "o.nc", "same"), [square.T, square.T])
+
+
+def test_attributes_of_several_strings(io, folder):
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(folder / "s.nc", "w") as f:
+            f.setncattr_string("names", ["a", "b"])
+            f.title = "a title"
+            f.createVariable("x", "f8", ()).setncattr_string("flags", ["c", "d"])
+            f["x"].units = "K"
+    WORLD.Barrier()
+    for session in (None, io):
+        with (
+            pytest.warns(UserWarning, match="is left out") as caught,
+            xr.open_dataset(folder / "s.nc", engine="thalweg", session=session) as ours,
+        ):
+            assert ours.attrs == {"title": "a title"} and ours["x"].attrs == {"units": "K"}
+        assert {str(w.message).split("'")[1] for w in caught} == {"names", "flags"}
+    with io.open(folder / "s.nc") as f:
+        fails("TW_EUNSUPPORTED", lambda: f.attrs["names"], everywhere=False)
 
 
 def test_pickle(io, folder):
