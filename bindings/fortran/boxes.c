@@ -174,10 +174,9 @@ static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
     if (packed != NULL) {
         pack(&box.view, 0, box.view.data, box.size, packed);
     }
-    status =
-        tw_put_box_checked(file->handle, var.text, (tw_type)box.view.type, box.ndims, box.start,
-                           box.count, stride == NULL ? NULL : box.stride,
-                           packed == NULL ? box.view.data : packed);
+    status = tw_put_box_checked(file->handle, var.text, (tw_type)box.view.type, box.ndims,
+                                box.start, box.count, stride == NULL ? NULL : box.stride,
+                                packed == NULL ? box.view.data : packed);
     free(packed);
     return status;
 }
@@ -235,10 +234,9 @@ static void get_box(const struct fortran_file* file, const CFI_cdesc_t* name,
         box.count[d] = -1;
     }
     void* to = own != TW_OK ? NULL : packed == NULL ? box.view.data : packed;
-    const int status =
-        tw_get_box_checked(file->handle, var.text, (tw_type)box.view.type,
-                           own != TW_OK ? -1 : box.ndims, box.start, box.count,
-                           stride == NULL || own != TW_OK ? NULL : box.stride, to);
+    const int status = tw_get_box_checked(file->handle, var.text, (tw_type)box.view.type,
+                                          own != TW_OK ? -1 : box.ndims, box.start, box.count,
+                                          stride == NULL || own != TW_OK ? NULL : box.stride, to);
     if (packed != NULL && (status == TW_OK || status == TW_ERANGE)) {
         unpack(&box.view, 0, packed, box.size, box.view.data);
     }

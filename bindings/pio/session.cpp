@@ -19,7 +19,8 @@ std::vector<std::unique_ptr<Session>>& sessions() {
 
 void (*before_end)() = nullptr;
 
-// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, when MPI still works, the newest first.
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, when MPI still works, the newest
+// first.
 int end_sessions(MPI_Comm, int, void*, void*) {
     if (before_end != nullptr) before_end();
     while (!sessions().empty()) sessions().erase(sessions().begin());

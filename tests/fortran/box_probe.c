@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands in for the library's tw_put_box_checked, and tells what the Fortran interface called it with.
+ * Stands in for the library's tw_put_box_checked, and tells what the Fortran interface called it
+ * with.
  */
 #include <string.h>
 #include <thalweg/thalweg.h>
