@@ -91,6 +91,7 @@ struct box {
     size_t size; /* of an element */
     int64_t n;   /* elements */
     int dense;   /* whether they lie one after the other */
+    int ndims;   /* of the three: */
     int64_t start[max_dims], count[max_dims], stride[max_dims];
 };
 
@@ -102,6 +103,7 @@ static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* ar
     const struct view view = thalweg_f_view(array);
     const CFI_index_t nd = start->dim[0].extent;
     box->view = view;
+    box->ndims = (int)nd;
     box->size = view.type == TW_CHAR ? 1 : array->elem_len;
     if (nd != count->dim[0].extent || nd > max_dims) {
         snprintf(why, room,
@@ -172,9 +174,9 @@ static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
     if (packed != NULL) {
         pack(&box.view, 0, box.view.data, box.size, packed);
     }
-    status =
-        tw_put_box(file->handle, var.text, (tw_type)box.view.type, box.start, box.count,
-                   stride == NULL ? NULL : box.stride, packed == NULL ? box.view.data : packed);
+    status = tw_put_box_checked(file->handle, var.text, (tw_type)box.view.type, box.ndims,
+                                box.start, box.count, stride == NULL ? NULL : box.stride,
+                                packed == NULL ? box.view.data : packed);
     free(packed);
     return status;
 }
@@ -232,9 +234,9 @@ static void get_box(const struct fortran_file* file, const CFI_cdesc_t* name,
         box.count[d] = -1;
     }
     void* to = own != TW_OK ? NULL : packed == NULL ? box.view.data : packed;
-    const int status =
-        tw_get_box(file->handle, var.text, (tw_type)box.view.type, box.start, box.count,
-                   stride == NULL || own != TW_OK ? NULL : box.stride, to);
+    const int status = tw_get_box_checked(file->handle, var.text, (tw_type)box.view.type,
+                                          own != TW_OK ? -1 : box.ndims, box.start, box.count,
+                                          stride == NULL || own != TW_OK ? NULL : box.stride, to);
     if (packed != NULL && (status == TW_OK || status == TW_ERANGE)) {
         unpack(&box.view, 0, packed, box.size, box.view.data);
     }

@@ -47,7 +47,9 @@ int get_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
         const int code =
             convert(a.type, a.bytes.data(), type == NC_NAT ? a.type : type, values, a.n);
         if (code != NC_NOERR)
-            throw Error{code, std::string("attribute ") + name + ": its type does not convert"};
+            throw Error{code, std::string("attribute ") + name +
+                                  (code == NC_ERANGE ? ": a value does not fit the type"
+                                                     : ": text and numbers do not convert")};
     });
 }
 
@@ -113,8 +115,14 @@ int put(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets
 int get(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets count,
         Offsets stride, nc_type type, void* data) {
     return on_file(call, ncid, [&](File& file) {
-        const Section s = section(file, varid, kind, start, count, stride);
-        file.get_section(varid, s.start.data(), s.count.data(), s.steps(), type, data);
+        Section s;
+        Error error;
+        try {
+            s = section(file, varid, kind, start, count, stride);
+        } catch (const Error& wrong) {
+            error = wrong;
+        }
+        file.get_section(varid, s.start.data(), s.count.data(), s.steps(), type, data, error);
     });
 }
 

@@ -75,8 +75,9 @@ public:
     void read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame);
     void put_section(int varid, const Index* start, const Index* count, const Index* stride,
                      nc_type type, const void* data);
+    // error: of this rank's arguments; it is that of all then.
     void get_section(int varid, const Index* start, const Index* count, const Index* stride,
-                     nc_type type, void* data);
+                     nc_type type, void* data, Error error);
     // Storage of a netCDF-4 variable that another program has defined.
     Storage inquire_storage(int varid);
 

@@ -50,6 +50,11 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     const auto need_frame = [&] {
         if (frame < 0) fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
     };
+    const auto check_frame = [&](Index length) {  // of a dimension that the frame is the index of
+        if (frame >= length)
+            fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
+                                      " is beyond its dimension of " + std::to_string(length));
+    };
     if (own == shape) {
         if (record) need_frame();
         return {{nullptr, &grid, record ? frame : 0, {}}};
@@ -62,6 +67,7 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     }
     if (without_ones(own) == without_ones(shape)) {
         if (record) need_frame();
+        if (!record && own.size() < shape.size() && shape.front() == 1) check_frame(1);
         const std::shared_ptr<Grid> same = grid.reshaped(shape);
         return {{same, same.get(), record ? frame : 0, {}}};
     }
@@ -70,10 +76,7 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     if (!record && more > 0 && ends_with(shape, own) &&
         std::all_of(front.begin() + 1, front.end(), [](Index n) { return n == 1; })) {
         need_frame();
-        if (frame >= front.front())
-            fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
-                                      " is beyond its dimension of " +
-                                      std::to_string(front.front()));
+        check_frame(front.front());
         Shape index(more, 0);
         index.front() = frame;
         return {{nullptr, &grid, 0, index}};
@@ -294,7 +297,7 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
 }
 
 void File::get_section(int varid, const Index* start, const Index* count, const Index* stride,
-                       nc_type type, void* data) {
+                       nc_type type, void* data, Error error) {
     Variable& v = table_.variable(varid);
     if (type == NC_NAT) type = v.type;
     begin_reading();
@@ -302,7 +305,12 @@ void File::get_section(int varid, const Index* start, const Index* count, const 
         throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
         throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
-    check_section(v, start, count, stride, true);
+    try {
+        if (error.code == 0) check_section(v, start, count, stride, true);
+    } catch (const Error& wrong) {
+        error = wrong;
+    }
+    agree(session_.comm(), error);  // each rank has a section of its own
     check(
         tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
 }

@@ -19,17 +19,16 @@ std::vector<std::unique_ptr<Session>>& sessions() {
 
 void (*before_end)() = nullptr;
 
-// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, when MPI still works.
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, when MPI still works, the newest
+// first.
 int end_sessions(MPI_Comm, int, void*, void*) {
     if (before_end != nullptr) before_end();
     while (!sessions().empty()) sessions().erase(sessions().begin());
     return MPI_SUCCESS;
 }
 
+// For each session: that of tw_init, which leaves open files incomplete, must come later.
 void end_with_mpi() {
-    static bool done = false;
-    if (done) return;
-    done = true;
     int key = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_sessions, &key, nullptr);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);

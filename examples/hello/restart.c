@@ -11,12 +11,19 @@
 
 enum { NX = 8, NZ = 4 };
 
-static void check(int status, tw_session io) {
-    if (status != TW_OK) {
-        fprintf(stderr, "%s\n%s\n", tw_strerror(status), tw_error_message(io));
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
+static void stop(int status, tw_session io) {
+    fprintf(stderr, "%s\n%s\n", tw_strerror(status), tw_error_message(io));
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
+
+/* A macro, so that io is read after the call: tw_init sets it, also when it fails. */
+#define check(call, io)                                                                            \
+    do {                                                                                           \
+        const int status = (call);                                                                 \
+        if (status != TW_OK) {                                                                     \
+            stop(status, io);                                                                      \
+        }                                                                                          \
+    } while (0)
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);

@@ -100,7 +100,8 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
                void* values);
 
 /** A text attribute, with a terminating zero byte: `size`, in bytes, must be at least one more than
- *  the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small). */
+ *  the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small),
+ *  TW_EUNSUPPORTED (its type is 0). */
 int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text);
 
 /**
@@ -156,6 +157,13 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
  */
 int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const int64_t* stride, void* data);
+
+/** As tw_get_box, for callers that know how many values their arrays have.
+ *  @param ndims  number of values at start, count and stride; -1: not checked
+ *  @return as tw_get_box; TW_ESHAPE (the variable has another number of dimensions)
+ *  @note Collective */
+int tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
+                       const int64_t* count, const int64_t* stride, void* data);
 
 /**
  * Requests what tw_get would read; the next tw_read reads it, with everything else requested. Do

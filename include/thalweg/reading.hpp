@@ -159,10 +159,9 @@ public:
         constexpr tw_type type = handles::type_in<A>();
         if (start.size() == count.size() && (stride.empty() || stride.size() == count.size()) &&
             handles::volume(count) == handles::size_of(data)) {
-            check(tw_get_box(file(), var.c_str(), type, handles::padded(start).data(),
-                             handles::padded(count).data(),
-                             stride.empty() ? nullptr : handles::padded(stride).data(),
-                             std::ranges::data(data)));
+            check(tw_get_box_checked(
+                file(), var.c_str(), type, static_cast<int>(start.size()), start.data(),
+                count.data(), stride.empty() ? nullptr : stride.data(), std::ranges::data(data)));
             return;
         }
         const std::vector<std::int64_t> none = handles::padded({});

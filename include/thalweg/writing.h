@@ -124,6 +124,14 @@ int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomp
 int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const int64_t* stride, const void* data);
 
+/** As tw_put_box, for callers that know how many values their arrays have, such as the interfaces
+ *  in other languages.
+ *  @param ndims  number of values at start, count and stride; -1: not checked
+ *  @return as tw_put_box; TW_ESHAPE (the variable has another number of dimensions)
+ *  @note Local, except the first call in define mode (see tw_enddef) */
+int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
+                       const int64_t* count, const int64_t* stride, const void* data);
+
 /**
  * Writes what was put and ends the current record; the next put belongs to the next record.
  * Record variables that no rank has put get their fill value.

@@ -45,7 +45,8 @@ Status BoxPuts::put_box(const std::string& name, const BoxToPut& put) {
     if (Status s = service_.poll(); !s.ok()) return s;
     const Variable& v = file_.variable(at);
     SectionToPut section;
-    const auto read = [&] {
+    const auto read = [&]() -> Status {
+        if (Status s = check_ndims(v, put.ndims); !s.ok()) return s;
         return read_section(file_.definitions, v, put.start, put.count, put.stride,
                             file_.options.wording, section);
     };

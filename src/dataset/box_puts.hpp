@@ -19,6 +19,7 @@ struct BoxToPut {
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< null: all 1
     const void* data = nullptr;
+    int ndims = -1;  ///< of start, count and stride; -1: as many as the variable has
 };
 
 /// What tw_put_record is given.

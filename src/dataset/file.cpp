@@ -254,10 +254,11 @@ Status File::put_strided(const std::string& name, int type, const void* data, in
 }
 
 Status File::put_box(const std::string& name, int type, const std::int64_t* start,
-                     const std::int64_t* count, const std::int64_t* stride, const void* data) {
+                     const std::int64_t* count, const std::int64_t* stride, const void* data,
+                     int ndims) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
-    return data_->boxes->put_box(name, {type, start, count, stride, data});
+    return data_->boxes->put_box(name, {type, start, count, stride, data, ndims});
 }
 
 Status File::put_record(const std::string& name,

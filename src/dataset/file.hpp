@@ -38,7 +38,9 @@ public:
     const Status& failed() const { return file_.failed; }
     bool several_files() const { return file_.in_files(); }
     /// Whether it may be written at any time.
-    bool written_any_time() const { return data_ && data_->service->writes_any_time(); }
+    bool written_any_time() const {
+        return data_ && data_->service && data_->service->writes_any_time();
+    }
     /// Whether this rank knows of boxes in it, or of tw_put_record.
     bool boxed() const { return data_ && data_->batch.boxed; }
     const LateAttributes& late_attributes() const { return file_.late; }
@@ -65,7 +67,8 @@ public:
                        const std::int64_t* extent, const std::int64_t* byte_stride, bool deferred);
     // Local.
     Status put_box(const std::string& name, int type, const std::int64_t* start,
-                   const std::int64_t* count, const std::int64_t* stride, const void* data);
+                   const std::int64_t* count, const std::int64_t* stride, const void* data,
+                   int ndims);
     Status put_record(const std::string& name,
                       const std::shared_ptr<const Decomposition>& decomposition,
                       std::int64_t record, int type, const void* data, std::int64_t n);

@@ -41,6 +41,7 @@ struct BoxWish {
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< null: all 1
     void* data = nullptr;
+    int ndims = -1;  ///< of start, count and stride; -1: as many as the variable has
 };
 
 class Reader {

@@ -95,6 +95,7 @@ Status Reader::check(const BoxWish& wish, BoxRequest& request) const {
         if (v.shape.size() > static_cast<std::size_t>(max_dims))
             return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}",
                            v.shape.size(), max_dims);
+        if (Status status = check_ndims(v, wish.ndims); !status.ok()) return status;
         if (!v.dims.empty() && (wish.start == nullptr || wish.count == nullptr))
             return failure(TW_EARG, "start or count is missing (null pointer)");
         bool empty = false;
@@ -121,6 +122,7 @@ Status Reader::check(const BoxWish& wish, BoxRequest& request) const {
             section.box.low[d] = wish.start[d + lead];
             section.box.count[d] = empty ? 0 : (request.count[d] - 1) * section.step[d] + 1;
         }
+        if (empty && v.record && source_->records() == 0) return {};
         if (empty) return source_->check(request.variable, 0);
         request.first = v.record ? wish.start[0] : 0;
         request.stride = v.record ? stride(0) : 1;

@@ -72,6 +72,9 @@ struct Definitions {
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
                    int rank = -1);
 
+/// TW_ESHAPE unless the variable has so many dimensions. @param ndims  -1: not known
+Status check_ndims(const Variable& variable, int ndims);
+
 /// One line per definition, the same on two ranks if and only if the definitions are.
 std::vector<std::string> describe(const Definitions& definitions, Wording wording = {});
 

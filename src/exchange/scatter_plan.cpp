@@ -197,7 +197,8 @@ Status Scatter::share_arena(const StreamOptions& options) {
     const std::int64_t room =
         std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena_->size())) -
         controls;
-    std::int64_t piece = options.piece > 0 ? options.piece : default_scatter_piece;
+    std::int64_t piece =
+        options.piece > 0 ? std::max(options.piece, smallest_scatter_piece) : default_scatter_piece;
     slots_ = members == 1 ? 1 : 3;
     auto fitting = [&] {
         return lanes == 0 ? piece : (room / (lanes * slots_) - scatter_slack) / 64 * 64;

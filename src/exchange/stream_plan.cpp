@@ -206,7 +206,8 @@ Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
     const std::int64_t extra = slack + 32 * members;
     const std::int64_t room =
         std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena.size())) - controls;
-    std::int64_t piece = options.piece > 0 ? options.piece : default_piece;
+    std::int64_t piece =
+        options.piece > 0 ? std::max(options.piece, smallest_piece) : default_piece;
     slots_ = team_.size() == 1 ? 1 : 4;
     auto fitting = [&] { return lanes == 0 ? piece : (room / (lanes * slots_) - extra) / 8 * 8; };
     if (fitting() < 4096 && slots_ > 2) slots_ = 2;

@@ -56,8 +56,8 @@ Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_a
     auto refuse = [&](int code, const std::string& why) {
         return failure(code, "{}: attribute '{}': {}", path, a.name, why);
     };
-    if (!valid_type(type)) return refuse(TW_ETYPE, no_type(type));
     if (!valid_type(a.type)) return refuse(TW_EUNSUPPORTED, "its type cannot be read");
+    if (!valid_type(type)) return refuse(TW_ETYPE, no_type(type));
     if ((type == TW_CHAR) != (a.type == TW_CHAR))
         return refuse(TW_ETYPE,
                       fmt::format("it has type {}, not {}", name_of(a.type), name_of(type)));
@@ -79,6 +79,9 @@ Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_a
 
 Status get_attribute_text(const std::string& path, const Attribute& a, std::int64_t size,
                           char* text) {
+    if (!valid_type(a.type))
+        return failure(TW_EUNSUPPORTED, "{}: attribute '{}': its type cannot be read", path,
+                       a.name);
     if (a.type != TW_CHAR)
         return failure(TW_ETYPE, "{}: attribute '{}': it has type {}, not text", path, a.name,
                        name_of(a.type));

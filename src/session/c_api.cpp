@@ -423,8 +423,13 @@ int tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const v
 
 int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const int64_t* stride, const void* data) {
+    return tw_put_box_checked(file, var, type, -1, start, count, stride, data);
+}
+
+int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
+                       const int64_t* count, const int64_t* stride, const void* data) {
     return with_file(file, [&](File& f) {
-        Status status = f.put_box(text_or_empty(var), type, start, count, stride, data);
+        Status status = f.put_box(text_or_empty(var), type, start, count, stride, data, ndims);
         if (status.ok() || status.code == TW_ERANGE)
             file->readback->note_box(text_or_empty(var), start, count, stride);
         return status;

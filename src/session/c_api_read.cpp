@@ -219,8 +219,13 @@ int tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition deco
 
 int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                const int64_t* count, const int64_t* stride, void* data) {
+    return tw_get_box_checked(file, var, type, -1, start, count, stride, data);
+}
+
+int tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
+                       const int64_t* count, const int64_t* stride, void* data) {
     return with_reader(file, [&](auto& r) {
-        return r.get_box({text_or_empty(var), type, start, count, stride, data});
+        return r.get_box({text_or_empty(var), type, start, count, stride, data, ndims});
     });
 }
 

@@ -282,12 +282,6 @@ Status Settings::apply(const std::string& name, const std::string& value,
                        const std::string& origin) {
     const SettingRow* row = find_row(name);
     if (row == nullptr) return unknown_setting(name, origin);
-    if (row == nullptr) {
-        std::vector<std::string> names;
-        for (const SettingRow& r : setting_table()) names.emplace_back(r.name);
-        return failure(TW_ESETTING, "unknown setting '{}' (from the {}); the settings are {}", name,
-                       origin, joined(names, ", "));
-    }
     if (!allowed(*row, value))
         return failure(TW_ESETTING, "setting '{}' (from the {}) is '{}'; it must be {}{}", name,
                        origin, value, row->values, meant_value(*row, value));

@@ -100,6 +100,11 @@ void run(int rank, int size) {
         for (std::size_t i = 0; i < some.size(); ++i) some[i] = 100 * rank + double(i);
         file.put_box("V", start, count, some, {2, 1, 2});
         CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1}); }) == TW_ESHAPE);
+        // The first three dimensions of a section of four would be another section.
+        const std::vector<std::int64_t> more{3, 0, 0, 0}, once{1, 1, 1, 6};
+        std::vector<double> six(6);
+        CHECK(code_of([&] { file.put_box("V", more, once, six); }) == TW_ESHAPE);
+        CHECK(code_of([&] { file.put_box("V", {3}, {1}, std::vector<double>(1)); }) == TW_ESHAPE);
         CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1, 0}); }) == TW_EARG);
         CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1, 3}); }) == TW_EBOUNDS);
         file.sync();
@@ -107,6 +112,7 @@ void run(int rank, int size) {
         CHECK(got == v);
         file.get_box("V", start, count, again, {2, 1, 2});
         CHECK(again == some);
+        CHECK(code_of([&] { file.get_box("V", more, once, six); }) == TW_ESHAPE);
         file.close();
     }
     if (rank == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands in for the library's tw_put_box, and tells what the Fortran interface called it with.
+ * Stands in for the library's tw_put_box_checked, and tells what the Fortran interface called it
+ * with.
  */
 #include <string.h>
 #include <thalweg/thalweg.h>
@@ -9,18 +10,20 @@ enum { dims = 16, room = 1000 };
 
 static struct {
     int type;
+    int ndims;
     int64_t start[dims];
     int64_t count[dims];
     int64_t stride[dims]; /* 0: none was given */
     char data[room];
 } given;
 
-int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
-               const int64_t* count, const int64_t* stride, const void* data) {
+int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
+                       const int64_t* count, const int64_t* stride, const void* data) {
     (void)file, (void)var;
     const size_t size = type == TW_CHAR ? 1 : type == TW_DOUBLE ? 8 : 4;
     size_t n = 1;
     given.type = (int)type;
+    given.ndims = ndims;
     for (int d = 0; d < dims; ++d) {
         given.start[d] = start[d];
         given.count[d] = count[d];
@@ -37,6 +40,7 @@ int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start
 }
 
 int given_type(void) { return given.type; }
+int given_ndims(void) { return given.ndims; }
 int given_start(int d) { return (int)given.start[d]; }
 int given_count(int d) { return (int)given.count[d]; }
 int given_stride(int d) { return (int)given.stride[d]; }

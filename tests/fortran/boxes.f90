@@ -10,6 +10,9 @@ program boxes
     integer(c_int) function given_type() bind(C)
       import
     end function given_type
+    integer(c_int) function given_ndims() bind(C)
+      import
+    end function given_ndims
     integer(c_int) function given_start(d) bind(C)
       import
       integer(c_int), value :: d
@@ -92,6 +95,7 @@ contains
     real, intent(in) :: values(:)
     integer :: d
     call expect_status(given_type(), type, 'type of '//what)
+    call expect_status(given_ndims(), size(start), 'number of dimensions of '//what)
     do d = 1, size(start)
       call expect_status(given_start(size(start) - d), start(d) - 1, 'start of '//what)
       call expect_status(given_count(size(start) - d), count(d), 'count of '//what)

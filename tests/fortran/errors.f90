@@ -158,6 +158,10 @@ program errors
   end if
   call tw_put_box(file, 'v', line, [start, 0], [n, 1], status)
   call expect_status(status, TW_EBOUNDS, 'a box before the first record')
+  call tw_put_box(file, 'v', line, [start, 1, 1], [n, 1, 1], status)
+  call expect_status(status, TW_ESHAPE, 'a box of too many dimensions')
+  call tw_put_box(file, 'v', line, [start], [n], status)
+  call expect_status(status, TW_ESHAPE, 'a box of too few dimensions')
   call tw_put_record(file, 'v', line, record=0, ierr=status)
   call expect_status(status, TW_EBOUNDS, 'a record before the first')
   call tw_put_box(file, 'v', line, [start, 1], [n + 1, 1], status)

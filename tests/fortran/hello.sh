@@ -74,3 +74,8 @@ done
 # A file that cannot be created: the program says so, and goes on.
 mkdir history.nc
 "${launch[@]}" 2 "$history" | grep -q 'without a history: .*Is a directory'
+# A session that cannot begin: both say why.
+for program in "$c" "$fortran"; do
+    if THALWEG_METHOD=fast "${launch[@]}" 1 "$program" 2>why.txt; then exit 1; fi
+    grep -q "'method'.*'fast'" why.txt
+done

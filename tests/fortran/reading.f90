@@ -138,6 +138,8 @@ contains
     call expect_status(status, TW_OK, 'tw_get_box of nothing on rank 0')
     call tw_get_box(file, 'a', field, [1, 1, 2], [nx, 1, 2], status)
     call expect_status(status, TW_EBOUNDS, 'tw_get_box beyond the last record')
+    call tw_get_box(file, 'a', field, [1, 1, 1, 1], [nx, 1, 1, 2], status)
+    call expect_status(status, TW_ESHAPE, 'tw_get_box of too many dimensions')
     call tw_get_box(file, 'a', field, [0, 1, 1], [nx, 1, 2], status)
     call expect_status(status, TW_EBOUNDS, 'tw_get_box from 0')
     call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2], [0, 1, 1], status)

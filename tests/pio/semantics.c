@@ -283,6 +283,20 @@ static void section_of_the_root(int iotype, const char* path, int level) {
     OK(PIOc_closefile(f.ncid));
 }
 
+/* Each rank reads a section of its own: a wrong one on the last rank is an error of all. */
+static void wrong_section_on_one_rank(void) {
+    file_t f = new_file("wrong.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    const PIO_Offset zero[] = {0, 0, 0}, one[] = {1, 1, 1}, many[] = {1, NY + 1, 1};
+    double value = 1;
+    OK(PIOc_put_vara_double(f.ncid, f.v, zero, one, &value));
+    const int last = rank == ranks - 1;
+    IS(PIOc_get_vara_double(f.ncid, f.v, zero, last ? many : one, &value), NC_EEDGE);
+    IS(PIOc_get_vara_double(f.ncid, f.v, last ? NULL : zero, one, &value), PIO_EINVAL);
+    OK(PIOc_get_vara_double(f.ncid, f.v, zero, one, &value));
+    OK(PIOc_closefile(f.ncid));
+}
+
 static void existing_files(int iotype, const char* path) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length), w = 0, n = 0;
     file_t f = new_file(path, iotype, PIO_CLOBBER);
@@ -382,6 +396,25 @@ static void fixed_time(void) {
     OK(PIOc_read_darray(ncid, v, ioid, length, data));
     for (int i = 0; i < length - 1; i++) CHECK(data[i] == want[i]);
     OK(PIOc_closefile(ncid));
+}
+
+/* Two frames would be written to one place. */
+static void fixed_time_of_one(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "one.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "time", 1, &dims[0]));
+    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
+    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
+    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
+    OK(PIOc_enddef(ncid));
+    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
+    write_record(&f, ioid, length, 0, 5);
+    double data[NX * NY + 1];
+    fill_rows(data, 6);
+    OK(PIOc_setframe(ncid, v, 1));
+    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
+    OK(PIOc_closefile(ncid));
+    expect_record("one.nc", 0, 5);
 }
 
 static void wrong_shapes_that_fit(void) {
@@ -658,11 +691,13 @@ int main(int argc, char** argv) {
     section_of_the_root(pnetcdf, "section.nc", 0);
     section_of_the_root(netcdf4, "section4.nc", 0);
     section_of_the_root(netcdf4, "packed.nc", 1);
+    wrong_section_on_one_rank();
     values_of_the_root_count();
     existing_files(PIO_IOTYPE_PNETCDF, "exists.nc");
     existing_files(PIO_IOTYPE_NETCDF4P, "exists4.nc");
     redef_before_and_after_data();
     fixed_time();
+    fixed_time_of_one();
     wrong_shapes_that_fit();
     other_shapes();
     values_that_do_not_fit();

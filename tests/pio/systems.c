@@ -5,6 +5,8 @@
  */
 #include "check.h"
 
+#include <unistd.h>
+
 enum { N = 24 };
 
 /* A file of an iosystem, left open: v(time, x) = 100 t + x. */
@@ -93,6 +95,21 @@ static void asynchronous(void) {
     expect_file("ocn.nc");
 }
 
+/* MPI_Finalize closes files of every iosystem. */
+static void forgotten(void) {
+    MPI_Comm half;
+    int all, part, me, of;
+    unlink("forgotten.nc");
+    unlink(rank % 2 == 0 ? "forgotten_even.nc" : "forgotten_odd.nc");
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+    MPI_Comm_rank(half, &me);
+    MPI_Comm_size(half, &of);
+    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &all));
+    OK(PIOc_Init_Intracomm(half, 1, 1, 0, PIO_REARR_BOX, &part));
+    begin_file(all, "forgotten.nc", rank, ranks);
+    begin_file(part, rank % 2 == 0 ? "forgotten_even.nc" : "forgotten_odd.nc", me, of);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -100,6 +117,9 @@ int main(int argc, char** argv) {
     OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
     overlapping();
     asynchronous();
+    forgotten();
     MPI_Finalize();
+    CHECK(access("forgotten.nc", R_OK) == 0);
+    CHECK(access(rank % 2 == 0 ? "forgotten_even.nc" : "forgotten_odd.nc", R_OK) == 0);
     return failures == 0 ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 import netCDF4
 import numpy as np
 import pytest
-from helpers import WORLD, field, rows
+from helpers import WORLD, fails, field, rows
 
 NT, NY, NX = 4, 7, 6
 
@@ -131,3 +131,36 @@ def test_new_records(io, folder):
             f.sync()
             reader.sync()
             assert reader.records == 2
+
+
+@pytest.mark.parametrize("format", ["NETCDF3_CLASSIC", "NETCDF4"])
+def test_no_records(io, folder, format):
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(folder / "none.nc", "w", format=format) as f:
+            f.createDimension("time", None)
+            f.createDimension("lat", NY)
+            f.createVariable("T", "f4", ("time", "lat"))
+    WORLD.Barrier()
+    mine = io.split(lat=NY)
+    with io.open(folder / "none.nc") as f:
+        assert f["T"][...].shape == f.get("T").shape == (0, NY)
+        assert f.get("T", mine).shape == (0, *mine.array_shape())
+        fails("TW_EBOUNDS", lambda: f["T"][0])
+        fails("TW_EBOUNDS", lambda: f.get("T", mine, 0))
+
+
+def test_masked_indices_are_holes(io, source):
+    path, T = source
+    mine = io.decompose_list(
+        lat=NY, lon=NX, listed="lat", indices=np.ma.masked_equal([3, 1, 2], 1), shared=True
+    )
+    with io.open(path) as f:
+        found = f.get("T", mine, 0, out=np.full((3, NX), -1, "f4"))
+    assert np.array_equal(found[[0, 2]], T[0, [3, 2]]) and (found[1] == -1).all()
+
+
+def test_a_list_has_no_halo(io, source):
+    path, _ = source
+    mine = io.decompose_list(lat=NY, lon=NX, listed="lat", indices=[])
+    with io.open(path) as f:
+        fails("TW_EARG", lambda: f.get("T", mine, 0, halo=1))

@@ -193,6 +193,10 @@ def test_sections_with_steps(io, folder):
         f["T"][1, mine, 4::-2] = T[1, mine, 4::-2]
         f["T"][1, mine, 3:NX:NX] = 8
         fails("TW_EARG", lambda: f.put_box("T", [1.0], (0, 0, 0), (1, 1, 0)), everywhere=False)
+        # The first three of four values are those of another section.
+        more = field(1, 1, 1, NX)
+        fails("TW_ESHAPE", lambda: f.put_box("T", more, (0, 0, 0, 0)), everywhere=False)
+        fails("TW_ESHAPE", lambda: f.put_box("T", [1.0], (0,)), everywhere=False)
     T[1, :, 3], T[1, :, 1] = 8, FILLS[6]
     assert np.array_equal(as_netcdf4(folder / "s.nc", "T"), T)
 
@@ -226,6 +230,68 @@ def test_masked_elements(io, folder):
     for name, fill in {"default": FILLS[3], "own": -9, "setting": -5}.items():
         expected = np.where(np.arange(NY) % 3 == 0, fill, np.arange(NY) % 3)
         assert np.array_equal(as_netcdf4(folder / "f.nc", name), expected), name
+
+
+def test_masked_elements_of_other_types(io, folder):
+    """The fill value is the variable's, whatever the array's type can hold."""
+    cells = io.split(y=NY)
+    (j0,), (nj,) = cells.boxes[0]
+    hidden = np.arange(NY) % 3 == 0
+    cases = [  # array, variable, fill value as it is given
+        ("i4", "f4", {"_FillValue": np.nan}),
+        ("i8", "f4", {"_FillValue": np.nan}),
+        ("i2", "f8", {"fill": "nan"}),
+        ("f4", "f4", {"fill": 0.1}),
+        ("f8", "f4", {"fill": "1e30"}),
+        ("f4", "i4", {}),
+        ("f8", "i2", {"_FillValue": -5}),
+        ("u4", "i4", {"_FillValue": -5}),
+        (">f8", "f4", {"_FillValue": 1e20}),
+        ("?", "i1", {"_FillValue": -1}),
+    ]
+    with io.create(folder / "f.nc") as f:
+        for i, (_, dtype, fill) in enumerate(cases):
+            f.define(f"v{i}", dtype, "y", cells, **fill)
+        for i, (own, _, _) in enumerate(cases):
+            values = np.arange(NY).astype(own)
+            f[f"v{i}"] = np.ma.masked_array(values, hidden)[j0 : j0 + nj]
+    for i, (own, dtype, fill) in enumerate(cases):
+        value = np.array(next(iter(fill.values()), FILLS[4])).astype(dtype)
+        expected = np.where(hidden, value, np.arange(NY).astype(own).astype(dtype))
+        found = as_netcdf4(folder / "f.nc", f"v{i}")
+        assert np.array_equal(found, expected, equal_nan=dtype[0] == "f"), (own, dtype, fill)
+
+
+def test_masked_elements_are_appended_with_the_fill_value_of_the_file(io, folder):
+    cells = io.split(y=NY)
+    (j0,), (nj,) = cells.boxes[0]
+    values = np.ma.masked_equal(np.arange(NY) % 3, 0)[j0 : j0 + nj]
+    with io.create(folder / "f.nc") as f:
+        f.define("T", "f4", "time y", cells, _FillValue=-999)
+    with io.open(folder / "f.nc", "a") as f:
+        f.define("T", "f4", "time y", cells)
+        f["T"] = values
+        f.end_step()
+    expected = np.where(np.arange(NY) % 3 == 0, -999, np.arange(NY) % 3)
+    assert np.array_equal(as_netcdf4(folder / "f.nc", "T"), [expected])
+
+
+def test_masked_elements_of_restarts(io, folder):
+    cells = io.split(y=NY)
+    (j0,), (nj,) = cells.boxes[0]
+    values = np.ma.masked_equal(np.arange(NY) % 3, 0)[j0 : j0 + nj]
+    restart = io.restart()
+    for fill in (FILLS[10], -1):
+        restart.add("T", values, "y", cells, copy=True)
+        restart.write(folder / "r.nc")
+        expected = np.where(np.arange(NY) % 3 == 0, fill, np.arange(NY) % 3)
+        assert np.array_equal(as_netcdf4(folder / "r.nc", "T"), expected)
+        restart.set_var("T", fill=-1)
+
+
+def test_fill_value_that_is_no_number_of_its_type(io, folder):
+    with io.create(folder / "f.nc") as f:
+        fails("TW_ERANGE", lambda: f.define("T", "f4", _FillValue=1e300), everywhere=False)
 
 
 def test_arrays_freed_before_they_are_written(io, folder):

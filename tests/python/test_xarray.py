@@ -2,13 +2,14 @@
 """Data sets: what one writes the other reads, and as xarray's own engines do."""
 
 import cftime
+import netCDF4
 import numpy as np
 import pandas as pd
 import pytest
 import thalweg as tw
 import thalweg.xarray
 import xarray as xr
-from helpers import WORLD, field, rows
+from helpers import WORLD, as_netcdf4, fails, field, rows
 
 NT, NY, NX = 3, 8, 5
 
@@ -156,7 +157,8 @@ def test_appending(io, folder, part):
     cells, mine = part
     ds = dataset().drop_vars("region")
     write = ds.isel(lat=mine)
-    write.isel(time=slice(0, 1)).thalweg.write(folder / "a.nc", io, cells)
+    hours = {"leap": {"units": "hours"}}  # the first value alone, 0, would get days
+    write.isel(time=slice(0, 1)).thalweg.write(folder / "a.nc", io, cells, encoding=hours)
     # Times of another day than the file's units begin with, values packed as in the file.
     rest = write.isel(time=slice(1, None))
     rest["packed"].encoding = {}
@@ -165,6 +167,37 @@ def test_appending(io, folder, part):
     WORLD.Barrier()
     with xr.open_dataset(folder / "a.nc", engine="netcdf4", decode_timedelta=True) as theirs:
         same(theirs.load(), ds)
+
+
+def hourly(times, values=0.0, **lags):
+    coords = {"time": ("time", times, {"bounds": "time_bnds"})}
+    both = np.stack([times.values, times.values + np.timedelta64(1, "D")], 1)
+    T = ("time", np.full(len(times), values, "f4"))
+    lag = ("time", np.arange(len(times)).astype("m8[D]"))
+    return xr.Dataset({"T": T, "time_bnds": (("time", "nv"), both), "lag": lag, **lags}, coords)
+
+
+def test_appending_does_not_change_what_is_in_the_file(io, folder):
+    """The attributes belong to all records: units that the new values need cannot replace them."""
+    days = pd.date_range("2000-01-01", periods=4)
+    first, second = hourly(days[:2]), hourly(days[2:], 1)
+    path, append = folder / "a.nc", {"mode": "a", "unlimited_dims": "time"}
+    first.thalweg.write(path, io, unlimited_dims="time", encoding={"T": {"_FillValue": None}})
+    finer = hourly(pd.date_range("2000-01-03T06", periods=2, freq="6h"))
+    lags = second.assign(lag=("time", np.array([36, 48], "m8[h]")))
+    packed = {"T": {"scale_factor": 0.5, "dtype": "i2"}}
+    for bad, encoding in ((finer, {}), (lags, {}), (second, packed)):
+        with pytest.raises(ValueError, match="cannot be appended"):
+            bad.thalweg.write(path, io, **append, encoding=encoding)
+    for bad in (second.drop_vars("lag"), second.rename(time_bnds="bnds")):
+        fails("TW_EDIFFERENT", lambda bad=bad: bad.thalweg.write(path, io, **append))
+    second["T"][1] = np.nan
+    second.thalweg.write(path, io, **append)  # also after those that failed
+    WORLD.Barrier()
+    with xr.open_dataset(path, engine="netcdf4", decode_timedelta=True) as theirs:
+        expected = xr.concat([first, second], "time")
+        xr.testing.assert_equal(theirs.load(), expected)
+        assert "_FillValue" not in theirs["T"].encoding
 
 
 def test_compression(io, folder, part):
@@ -224,6 +257,52 @@ def test_wrong_arguments(io, folder, part):
         xr.open_dataset(folder / "none.nc", engine="thalweg", session=io)
     with pytest.raises(FileNotFoundError):
         xr.open_dataset(folder / "none.nc", engine="thalweg")
+
+
+def test_dimensions_in_another_order(io, folder):
+    """They are not taken by their lengths."""
+    square = xr.DataArray(field(4, 4), dims=("lat", "lon"))
+    cells = io.decompose(lat=4, lon=4, boxes=[((0, 0), (4, 4))] if io.rank == 0 else [])
+    part = square if io.rank == 0 else square[:0, :0]
+    with io.create(folder / "o.nc") as f:
+        f.define_dim("time", None)
+        f.define("T", "f8", "lat lon", cells)
+        f.define("same", "f8", "time lon lat")
+        fails("TW_ESHAPE", lambda: f.put("T", part.T), everywhere=False)
+        fails("TW_ESHAPE", lambda: f.put("same", square), everywhere=False)
+        f["T"] = part
+        f["same"] = square.T
+        f.end_step()
+        f["same"] = square.rename(lat="a", lon="b").T  # other names tell nothing
+        f.end_step()
+    restart = io.restart()
+    restart.add("T", part, "lat lon", cells, copy=True)
+    fails(
+        "TW_ESHAPE",
+        lambda: restart.add("T", part.T, "lat lon", cells, copy=True),
+        everywhere=False,
+    )
+    assert np.array_equal(as_netcdf4(folder / "o.nc", "T"), square)
+    assert np.array_equal(as_netcdf4(folder / "o.nc", "same"), [square.T, square.T])
+
+
+def test_attributes_of_several_strings(io, folder):
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(folder / "s.nc", "w") as f:
+            f.setncattr_string("names", ["a", "b"])
+            f.title = "a title"
+            f.createVariable("x", "f8", ()).setncattr_string("flags", ["c", "d"])
+            f["x"].units = "K"
+    WORLD.Barrier()
+    for session in (None, io):
+        with (
+            pytest.warns(UserWarning, match="is left out") as caught,
+            xr.open_dataset(folder / "s.nc", engine="thalweg", session=session) as ours,
+        ):
+            assert ours.attrs == {"title": "a title"} and ours["x"].attrs == {"units": "K"}
+        assert {str(w.message).split("'")[1] for w in caught} == {"names", "flags"}
+    with io.open(folder / "s.nc") as f:
+        fails("TW_EUNSUPPORTED", lambda: f.attrs["names"], everywhere=False)
 
 
 def test_pickle(io, folder):

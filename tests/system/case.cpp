@@ -193,7 +193,7 @@ std::string make_settings(Random& random, const Limits& limits, bool small_stagi
     if (random.percent(50)) add("pnetcdf_mode", random.pick(Names{"blocking", "nonblocking"}));
     if (random.percent(60))
         add("writers", random.pick(Names{"auto", "1", "2", "3", "1/node", "2/node"}));
-    if (random.percent(20)) add("piece", random.pick(Names{"4096", "64KiB", "1MiB"}));
+    if (random.percent(20)) add("piece", random.pick(Names{"1", "4096", "64KiB", "1MiB"}));
     if (random.percent(20))
         add("alignment", random.pick(Names{"auto", "1", "512", "4096", "64KiB"}));
     if (random.percent(20)) add("publish", random.pick(Names{"close", "live"}));

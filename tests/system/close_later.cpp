@@ -230,6 +230,26 @@ void misfits_are_told_at_once() {
     });
 }
 
+// The service is never made.
+void definitions_that_fail() {
+    with_services([](Model& model) {
+        for (const char* format : {"format=cdf2", "format=netcdf4"}) {
+            const std::string settings = std::string("method=tiles; tiles=50x50; ") + format;
+            tw_file file = nullptr;
+            CHECK(tw_create(model.session, path_of("unfit.nc").c_str(), settings.c_str(), &file) ==
+                  TW_OK);
+            CHECK(tw_def_dim(file, "x", 2) == TW_OK);
+            CHECK(tw_def_var(file, "v", TW_SHORT, "x", nullptr) == TW_OK);
+            CHECK(tw_enddef(file) == TW_ESETTING);
+            short values[2] = {0, 0};
+            CHECK(tw_get(file, "v", nullptr, 0, TW_SHORT, values, 2) == TW_ESETTING);
+            CHECK(tw_close(&file) == TW_ESETTING);
+            CHECK(tw_wait(model.session, 0) == TW_OK);
+            CHECK(!exists(path_of("unfit.nc")));
+        }
+    });
+}
+
 void arguments() {
     CHECK(tw_wait(nullptr, 0) == TW_EHANDLE);
     with_services([](Model& model) {
@@ -258,6 +278,7 @@ int main(int argc, char** argv) {
         {"failures_at_the_end", failures_at_the_end},
         {"failed_writes", failed_writes},
         {"misfits_are_told_at_once", misfits_are_told_at_once},
+        {"definitions_that_fail", definitions_that_fail},
         {"arguments", arguments},
     };
     for (const auto& [name, body] : all) {

@@ -113,7 +113,7 @@ Contents write_file(const std::string& path, std::uint64_t seed) {
 
 std::string choose_settings(Random& random) {
     const std::vector<std::string> nodes{"0", "0", "1", "2", "3"};
-    const std::vector<std::string> pieces{"auto", "auto", "64", "300", "4KiB"};
+    const std::vector<std::string> pieces{"auto", "auto", "1", "300", "4KiB"};
     const std::vector<std::string> readers{"auto", "auto", "auto", "1", "2", "1/node"};
     const std::vector<std::string> straight{"auto", "1", "200", "1GiB"};
     return "log=off; node_size=" + random.pick(nodes) + "; piece=" + random.pick(pieces) +

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <utility>
 
 #include "session.hpp"
@@ -94,12 +93,9 @@ public:
     void put_box(const std::string& name, Integers start, Integers count, Integers stride,
                  nb::handle values) {
         const Array a = array_of(values, Access::read);
-        pad(start);
-        pad(count);
-        pad(stride);
         call(name, false, [&] {
-            return tw_put_box(file_, name.c_str(), a.type, start.data(), count.data(),
-                              stride.data(), a.data());
+            return tw_put_box_checked(file_, name.c_str(), a.type, static_cast<int>(start.size()),
+                                      start.data(), count.data(), stride.data(), a.data());
         });
     }
     void end_step() {
@@ -187,15 +183,13 @@ public:
     /// @param out  contiguous; none: this rank's arguments are wrong, and all ranks are to hear
     void get_box(const std::string& name, Integers start, Integers count, Integers stride,
                  nb::handle out) {
-        pad(start);
-        pad(count);
-        pad(stride);
         Array a;
         a.type = no_type;
         if (!out.is_none()) a = array_of(out, Access::write);
         call(name, true, [&] {
-            return tw_get_box(file_, name.c_str(), a.type, start.data(), count.data(),
-                              stride.data(), a.held ? a.data() : nullptr);
+            return tw_get_box_checked(file_, name.c_str(), a.type, static_cast<int>(start.size()),
+                                      start.data(), count.data(), stride.data(),
+                                      a.held ? a.data() : nullptr);
         });
     }
     void read() {
@@ -213,9 +207,6 @@ public:
     }
 
 private:
-    static void pad(Integers& values) {
-        values.resize(std::max<std::size_t>(values.size(), 1100), -1);
-    }
     About about(std::string_view variable, bool collective) const {
         return {path_, variable, collective};
     }

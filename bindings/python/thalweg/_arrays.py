@@ -94,6 +94,18 @@ def as_array(values: Any, fill: Any = None, code: int = 0) -> np.ndarray:
     return _converted(array)
 
 
+def check_order(values: Any, dims: Sequence[str]) -> None:
+    """Dimensions that have names, as xarray's, are those that are expected, in another order: an
+    error, because lengths that are the same would hide it."""
+    own = getattr(values, "dims", None)
+    if isinstance(own, tuple) and len(own) > 1 and all(name in dims for name in own):
+        expected = tuple(name for name in dims if name in own)
+        if own != expected:
+            raise UnusableError(
+                "TW_ESHAPE", f"the array's dimensions are {own}: use transpose{expected}"
+            )
+
+
 def _host_array(values: Any) -> np.ndarray:
     if hasattr(values, "__dlpack_device__") and not isinstance(values, np.generic):
         device = int(values.__dlpack_device__()[0])
@@ -119,20 +131,44 @@ def _host_array(values: Any) -> np.ndarray:
 
 
 def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
+    """The values, with the variable's fill value in place of masked ones, in a type that the
+    library converts to the variable's as it converts the values themselves."""
     if values.mask is np.ma.nomask or not values.mask.any():
         return values.data
-    target = TYPES[code] if code else values.dtype
-    if np.can_cast(values.dtype, target):
-        values = values.astype(target)
-    value = np.array(FILLS[code or type_code(values.dtype)] if fill is None else fill)
-    converted = value.astype(values.dtype)
-    if converted != value and value == value:
-        raise UnusableError(
-            "TW_ERANGE",
-            f"the fill value {value} of masked elements does not fit the array's type "
-            f"{values.dtype}: convert the array to {target}",
-        )
-    return values.filled(converted)
+    own = values.dtype
+    if own.kind not in "iufbS":
+        type_code(own)  # raises
+    target = TYPES[code] if code else own
+    value = np.array(FILLS[code or type_code(own)] if fill is None else _number(fill, target))
+    if (target.kind == "f" and own.kind in "iub") or np.can_cast(own, target):
+        types = [target]
+    else:
+        types = [own, np.dtype("f8" if own.kind == "f" else "i8")]
+    if (own.kind in "iu" and own.itemsize == 8) or own.kind == "S":
+        types = types[:1]
+    for dtype in types:
+        with np.errstate(all="ignore"):
+            converted = value.astype(dtype)
+        if converted == value or value != value:  # NaN stays one: `value` has the target's type
+            return values.astype(dtype).filled(converted)
+    raise UnusableError(
+        "TW_ERANGE",
+        f"the fill value {value} of masked elements does not fit the array's type "
+        f"{own}: convert the array to {target}",
+    )
+
+
+def _number(fill: Any, target: np.dtype) -> Any:
+    """A fill value, also one given as text, as the variable's type has it."""
+    if target.kind == "S":
+        return fill
+    if isinstance(fill, str | bytes):
+        try:
+            fill = int(fill)
+        except ValueError:
+            fill = float(fill)
+    with np.errstate(all="ignore"):
+        return np.asarray(fill).astype(target)
 
 
 def _converted(array: np.ndarray) -> np.ndarray:
@@ -196,7 +232,12 @@ def attribute_values(value: Any, dtype: np.dtype | None = None) -> bytes | np.nd
 def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     with np.errstate(all="ignore"):
         cast = array.astype(dtype)
-    if dtype.kind in "iu" and not np.array_equal(cast, array):
+    lost = (
+        not np.array_equal(cast, array)
+        if dtype.kind in "iu"
+        else np.any(np.isinf(cast) & np.isfinite(array))
+    )
+    if lost:
         raise UnusableError("TW_ERANGE", f"{array} does not fit the variable's type {dtype}")
     return cast
 

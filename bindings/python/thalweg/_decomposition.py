@@ -91,13 +91,19 @@ class Decomposition:
         Args:
             halo: as for Session.decompose
             edges: as for fill_halo, or one for all dimensions
+        Raises:
+            Error: TW_EARG (a list)
         Note: Collective.
         """
+
+        def prepare() -> tuple[Any, ...]:
+            if self.listed is not None:
+                raise UnusableError("TW_EARG", "a list of indices has no halo")
+            return self.dims, self.shape, self.boxes, halos(halo, self.dims)
+
         key = (repr(halo), repr(edges))
         if key not in self._with_halo:
-            made = self._session._decompose(
-                lambda: (self.dims, self.shape, self.boxes, halos(halo, self.dims))
-            )
+            made = self._session._decompose(prepare)
             made.fill_halo(edges)
             self._with_halo[key] = made
         return self._with_halo[key]

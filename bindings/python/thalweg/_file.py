@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from ._arrays import (
     UnusableError,
     as_array,
     attribute_values,
+    check_order,
     integers,
     names_of,
     names_text,
@@ -148,7 +150,8 @@ class File:
         if type(array) is np.ndarray and array.dtype.num in _DIRECT and array.dtype.isnative:
             self._core.put(name, array, deferred)
         else:
-            self._core.put(name, self._usable(name, array), deferred)
+            decomposition = self._defined.get(name, (0, (), None))[2]
+            self._core.put(name, self._usable(name, array, decomposition), deferred)
 
     __setitem__ = put
 
@@ -167,7 +170,7 @@ class File:
         """
         if decomposition is _OWN:
             decomposition = self._defined.get(name, (0, (), None))[2]
-        values = self._usable(name, array)
+        values = self._usable(name, array, decomposition)
         core = decomposition and decomposition._core
         self._core.put_record(name, core, integers(record)[0], values)
 
@@ -452,13 +455,25 @@ class File:
         if name == "_FillValue":
             self._fills[variable] = values if isinstance(values, bytes) else values[0]
 
-    def _usable(self, name: str, array: Any) -> np.ndarray:
-        code = self._defined.get(name, (0,))[0]
+    def _usable(
+        self, name: str, array: Any, decomposition: Decomposition | None = None
+    ) -> np.ndarray:
+        code, dims, _ = self._defined.get(name, (0, (), None))
         try:
             plain_text(name, "the name")
-            return as_array(array, self._fills.get(name), code)
+            check_order(array, dims if decomposition is None else decomposition.dims)
+            fill = self._fill(name) if isinstance(array, np.ma.MaskedArray) else None
+            return as_array(array, fill, code)
         except Exception as problem:
             self._refuse_put(str(name), problem)
+
+    def _fill(self, name: str) -> Any:
+        """The fill value that the program gave, or that the file which is appended to has."""
+        if name not in self._fills and self.mode == "a":
+            with contextlib.suppress(Error):
+                code, values = self._core.att(name, "_FillValue")
+                self._fills[name] = values if code == 2 else np.frombuffer(values, TYPES[code])[0]
+        return self._fills.get(name)
 
     def _refuse_put(self, name: str, problem: Exception) -> Any:
         """Makes a put that fails, in case that others wait for this rank's, and raises."""

@@ -14,7 +14,9 @@ from ._arrays import (
     UnusableError,
     as_array,
     attribute_values,
+    check_order,
     integers,
+    names_of,
     names_text,
     plain_text,
     settings_text,
@@ -32,6 +34,7 @@ class Restart:
     def __init__(self, session: Any, core: Any) -> None:
         self._session = session
         self._core = core
+        self._fills: dict[str, Any] = {}
 
     def add(
         self,
@@ -52,15 +55,17 @@ class Restart:
             dims: names in the order of the file, slowest first
             decomposition: None: every rank holds all of it, and rank 0's values are written
             optional: a file may lack the variable
-            copy: copy the values now, for the next write; the array is free afterwards
+            copy: copy the values now, for the next write; the array is free afterwards. Masked
+                elements get the fill value (set_var before this call, if it is not the default)
             by_position: on reading, match dimensions by position instead of by name
         Raises:
             Error: TW_EARG (also: a read-only array), TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE
         """
         flags = OPTIONAL * optional + COPIED * copy + BY_POSITION * by_position
         try:
-            values = as_array(array) if copy else writable_array(array)
+            values = as_array(array, self._fills.get(name)) if copy else writable_array(array)
             names = names_text(dims)
+            check_order(array, decomposition.dims if decomposition else names_of(names))
             plain_text(name, "the name")
         except UnusableError as problem:
             raise error(problem.name, str(problem), variable=str(name)) from None
@@ -85,6 +90,8 @@ class Restart:
         except UnusableError as problem:
             raise error(problem.name, str(problem), variable=name) from None
         self._core.set_var(name, text)
+        if settings.get("fill") is not None:
+            self._fills[name] = settings["fill"]
 
     def set_attr(self, name: str, value: Any, variable: str = "") -> None:
         """Sets an attribute of the files written from now on: a text, a number or several.

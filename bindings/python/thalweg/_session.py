@@ -235,7 +235,7 @@ class Session:
             space, dims: as for decompose; of dimensions that are not listed, every rank holds all
             listed: the dimensions that the list covers: adjacent, in the same order
             indices: this rank's integers, row-major over the listed dimensions, from 0; -1 for
-                a position that exists in memory only
+                a position that exists in memory only, as masked ones do
             shared: indices may occur more than once, on any ranks: for reading only
         Raises:
             Error: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, TW_EMISMATCH, TW_ENOMEM
@@ -248,6 +248,8 @@ class Session:
             if places.size and places.dtype.kind not in "iu":
                 raise UnusableError("TW_ETYPE", f"indices must be integers, not {places.dtype}")
             places = np.ascontiguousarray(places.ravel(), dtype=np.int64)
+            if np.ma.is_masked(indices):
+                places = np.where(np.ma.getmaskarray(indices).ravel(), -1, places)
             return names, lengths, names_of(names_text(listed)), places
 
         def call(args: tuple[Any, ...]) -> Decomposition:

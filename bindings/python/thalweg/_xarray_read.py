@@ -20,6 +20,7 @@ from ._decomposition import Decomposition
 from ._errors import Error
 from ._section import section_of
 from ._session import Session
+from ._variable import Attributes
 from ._xarray_parts import Part, parts_of
 
 _own: Session | None = None
@@ -93,7 +94,7 @@ class Store(AbstractDataStore):
             }
 
     def _variable(self, name: str, variable: Any) -> xarray.Variable:
-        attributes = dict(variable.attrs)
+        attributes = _readable(self.path, variable.attrs)
         array: Any = indexing.LazilyIndexedArray(Lazy(self, name))
         # What xarray itself looks at while it opens a file: all ranks read it at the same time.
         if self.session and (variable.dims == (name,) or "since" in str(attributes.get("units"))):
@@ -103,7 +104,7 @@ class Store(AbstractDataStore):
 
     def get_attrs(self) -> dict[str, Any]:
         with _lock:
-            return dict(self.file.attrs)
+            return _readable(self.path, self.file.attrs)
 
     def get_dimensions(self) -> dict[str, int]:
         with _lock:
@@ -136,6 +137,22 @@ class Lazy(BackendArray):
             indexing.IndexingSupport.BASIC,
             lambda basic: self.store.read(self.name, basic),
         )
+
+
+def _readable(path: str, attributes: Attributes) -> dict[str, Any]:
+    found = {}
+    for name in attributes:
+        try:
+            found[name] = attributes[name]
+        except Error as problem:
+            if problem.name != "TW_EUNSUPPORTED":
+                raise
+            warnings.warn(
+                f"{path}: attribute '{name}' is left out: several strings and user-defined types "
+                "cannot be read",
+                stacklevel=2,
+            )
+    return found
 
 
 def _is_readable(path: str, variable: Any) -> bool:

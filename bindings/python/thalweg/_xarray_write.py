@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from xarray.coding import strings
 
 from . import _load
 from ._decomposition import Decomposition
-from ._errors import error
+from ._errors import Error, error
 from ._session import Session
 from ._xarray_parts import Part, parts_of
 
@@ -112,20 +113,20 @@ class ThalwegAccessor:
         wanted = {name: dict(e) for name, e in (encoding or {}).items()}
         if unknown := set(wanted) - set(self._dataset.variables):
             raise ValueError(f"encoding of variables that are not there: {sorted(unknown)}")
-        if mode == "a":
-            for name, found in _stored(session, path).items():
-                if name in self._dataset.variables:
-                    wanted[name] = {**wanted.get(name, {}), **found}
+        stored = _stored(session, path) if mode == "a" else {}
+        for name, found in stored.items():
+            if name in self._dataset.variables:
+                wanted[name] = {**wanted.get(name, {}), **found}
         times = _agreed_times(session, lambda: _time_units(self._dataset, wanted))
-        plan = _agreed(session, lambda: self._plan(decomposition, wanted, unlimited_dims, times))
+        plan = _agreed(
+            session, lambda: self._plan(decomposition, wanted, unlimited_dims, times, stored)
+        )
         if mode == "a":
-            with session.open(path, "a", attrs=plan.attributes, **settings) as file:
-                _write(session, file, plan)
+            _write(session, session.open(path, "a", attrs=plan.attributes, **settings), plan)
             return
         if "format" not in settings and _compresses(encoding or {}):
             settings["format"] = "netcdf4"
-        with session.create(path, attrs=plan.attributes, **settings) as file:
-            _write(session, file, plan)
+        _write(session, session.create(path, attrs=plan.attributes, **settings), plan)
 
     def _plan(
         self,
@@ -133,6 +134,7 @@ class ThalwegAccessor:
         encoding: Mapping[str, Mapping[str, Any]],
         unlimited_dims: Any,
         times: Mapping[str, Mapping[str, Any]],
+        stored: Mapping[str, Mapping[str, Any]],
     ) -> Plan:
         dataset = self._dataset
         parts = _written_parts(decomposition, dataset)
@@ -144,6 +146,9 @@ class ThalwegAccessor:
         for name, v in variables.items():
             v.encoding = {**encoding.get(name, v.encoding), **times.get(name, {})}
         variables, attributes = Encoder().encode(variables, attributes)
+        for name, v in variables.items():
+            if name in stored:
+                _check_stored(name, v, stored[name])
         lengths: dict[str, int] = {}
         for v in variables.values():
             for dim, n in zip(v.dims, v.shape, strict=True):
@@ -218,13 +223,43 @@ class Encoder(WritableCFDataStore):
 
 def _stored(session: Session, path: Any) -> dict[str, dict[str, Any]]:
     """How the variables of a file are stored."""
+    found: dict[str, dict[str, Any]] = {}
+    bounds = {}
     with session.open(path) as file:
-        return {
-            name: {k: v for k, v in dict(variable.attrs).items() if k in STORED}
-            | {"dtype": variable.dtype}
-            for name, variable in file.variables.items()
-            if variable.dtype is not None and variable.dtype.kind != "S"
-        }
+        for name, variable in file.variables.items():
+            if variable.dtype is not None and variable.dtype.kind != "S":
+                attributes = dict(variable.attrs)
+                found[name] = {k: v for k, v in attributes.items() if k in STORED}
+                found[name]["dtype"] = variable.dtype
+                found[name].setdefault("_FillValue", None)  # or xarray would choose one
+                bounds[str(attributes.get("bounds"))] = name
+    for name, stored in found.items():
+        if name in bounds and "units" not in stored:  # then they are those of the coordinate
+            of = found[bounds[name]]
+            stored.update({k: of[k] for k in ("units", "calendar") if k in of})
+        if " since " in str(stored.get("units")):
+            stored.setdefault("calendar", "standard")
+    return found
+
+
+def _check_stored(name: str, v: xarray.Variable, stored: Mapping[str, Any]) -> None:
+    """The attributes belong to all records: others would change the meaning of those in the file,
+    and of the new ones if they are not theirs."""
+    for key in STORED[:-1]:
+        ours, theirs = v.attrs.get(key), stored.get(key)
+        plain = key == "units" and theirs is None and " since " not in str(ours)
+        if ours is None or plain or (_is_nan(ours) and _is_nan(theirs)):
+            continue
+        if not np.array_equal(ours, theirs):
+            raise ValueError(
+                f"variable '{name}' cannot be appended: {key} is {theirs!r} in the file, but "
+                f"{ours!r} of the new values. Choose what suits all with encoding= when the file "
+                "is created"
+            )
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _agreed_times(
@@ -297,6 +332,23 @@ def _compresses(encoding: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def _write(session: Session, file: Any, plan: Plan) -> None:
+    """Writes and closes the file; also after an error of all ranks, as the caller has no handle."""
+    try:
+        out_of_range = _fill(session, file, plan)
+    except BaseException as problem:
+        if getattr(problem, "collective", False):
+            with contextlib.suppress(Error):
+                file.close()
+        else:
+            file.left_by_exception = True
+        raise
+    file.close()
+    if out_of_range is not None:
+        raise out_of_range
+
+
+def _fill(session: Session, file: Any, plan: Plan) -> Error | None:
+    """Writes all; returns the first error that tells of values which did not fit."""
     for dim, length in plan.lengths.items():
         file.define_dim(dim, None if dim == plan.record else length)
     made: dict[tuple[str, ...], Decomposition] = {}
@@ -307,6 +359,8 @@ def _write(session: Session, file: Any, plan: Plan) -> None:
             made[dims] = _decomposition(session, plan, dims)
         held[name] = made.get(dims)
         file.define(name, v.dtype, v.dims, held[name], attrs=v.attrs, **plan.storage[name])
+    file.enddef()
+    out_of_range: Error | None = None
     for name, v in plan.variables.items():
         if plan.record not in v.dims:
             _put(file, name, v, held[name])
@@ -314,7 +368,13 @@ def _write(session: Session, file: Any, plan: Plan) -> None:
         for name, v in plan.variables.items():
             if plan.record in v.dims:
                 _put(file, name, v[record], held[name])
-        file.end_step()
+        try:
+            file.end_step()
+        except Error as problem:
+            if problem.name != "TW_ERANGE":
+                raise
+            out_of_range = out_of_range or problem
+    return out_of_range
 
 
 def _put(file: Any, name: str, v: xarray.Variable, held: Decomposition | None) -> None:
