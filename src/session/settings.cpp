@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "comm/nearest.hpp"
+#include "comm/size.hpp"
 #include "comm/text.hpp"
 #include "layout/writers.hpp"
 
@@ -198,12 +199,6 @@ std::string environment_name(const std::string& name) {
     return result;
 }
 
-const std::map<std::string, int>& unit_shifts() {
-    static const std::map<std::string, int> shifts{{"", 0},     {"B", 0},    {"KiB", 10},
-                                                   {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
-    return shifts;
-}
-
 /// Environment variables of the library that are no settings, without THALWEG_.
 bool known_to_others(const std::string& name) {
     for (const char* begin : {"TEST_", "FAULT_", "BUILD_"})
@@ -211,17 +206,6 @@ bool known_to_others(const std::string& name) {
     for (const char* whole : {"JOBS", "ROOT", "DIR", "HOME", "PREFIX", "VERSION", "PYTHON"})
         if (name == whole) return true;
     return false;
-}
-
-bool parse_size(const std::string& text, std::int64_t& value) {
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || value < 0) return false;
-    const std::string unit = trimmed(std::string(rest, end));
-    const auto shift = unit_shifts().find(unit);
-    if (shift == unit_shifts().end() || value > (INT64_MAX >> shift->second)) return false;
-    value <<= shift->second;
-    return true;
 }
 
 bool allowed(const SettingRow& row, const std::string& value) {
@@ -259,7 +243,7 @@ std::string meant_value(const SettingRow& row, const std::string& value) {
     const bool size = values.find("a size in bytes") != std::string::npos;
     if (size && unit != 0 && unit != std::string::npos) {
         const std::string letter = trimmed(value.substr(unit)).substr(0, 1);
-        for (const auto& [name, shift] : unit_shifts())
+        for (const auto& [name, shift] : size_units())
             if (!name.empty() && std::toupper(static_cast<unsigned char>(letter[0])) == name[0])
                 return fmt::format("; did you mean '{}{}'?", value.substr(0, unit), name);
     }
