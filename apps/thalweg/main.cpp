@@ -11,6 +11,7 @@
 
 #include "combine.hpp"
 #include "compare.hpp"
+#include "plan/command.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 
@@ -127,6 +128,15 @@ int main(int argc, char** argv) try {
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
+    thalweg::app::PlanOptions planning;
+    CLI::App* const plans = app.add_subcommand(
+        "plan", "Predict what each method and service costs a run that a TOML file describes");
+    plans->add_option("RUN.toml", planning.description, "Description of the run")->required();
+    plans->add_flag("--json", planning.json, "Print JSON instead of tables");
+    plans->add_option("--calibration", planning.calibration,
+                      "Figures of the machine, from thalweg calibrate");
+    plans->add_option("--picture", planning.picture,
+                      "SVG file to write: time of the run by number of servers");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -140,6 +150,7 @@ int main(int argc, char** argv) try {
         }
         return combine(sets, output);
     }
+    if (plans->parsed()) return thalweg::app::plan(planning);
     if (compares->parsed()) return compare_methods(comparison);
     return recovers->parsed() ? recover(files, force) : print_settings();
 } catch (const std::exception& e) {

@@ -109,12 +109,11 @@ MemoryUse inline_memory(const Work& work, const Limits& limits) {
     return use;
 }
 
-MemoryUse queued_memory(const Work& work, const Limits& limits) {
+MemoryUse queued_memory(const Work& work, const Limits& limits, int arrived) {
     MemoryUse use;
     use.rank = std::min(2 * work.rank_bytes, limits.staging);
     const double writers_of_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
-    // What has arrived and is not written yet.
-    use.node = per_node(work) * use.rank + writers_of_node * limits.piece + 2 * work.received;
+    use.node = per_node(work) * use.rank + writers_of_node * limits.piece + arrived * work.received;
     return use;
 }
 

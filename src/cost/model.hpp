@@ -80,6 +80,7 @@ struct Limits {
 };
 
 MemoryUse inline_memory(const Work& work, const Limits& limits);
-MemoryUse queued_memory(const Work& work, const Limits& limits);
+/// @param arrived  steps of other nodes' data that may wait at the writers
+MemoryUse queued_memory(const Work& work, const Limits& limits, int arrived);
 
 }  // namespace thalweg::detail

@@ -149,8 +149,8 @@ TEST_F(Model, Memory) {
     EXPECT_NEAR(inline_memory(work, limits).rank, limits.buffer + 1e8, 1);
     work.copied = false;
     EXPECT_NEAR(inline_memory(work, limits).rank, limits.buffer, 1);
-    EXPECT_NEAR(queued_memory(work, limits).rank, 2e8, 1);
+    EXPECT_NEAR(queued_memory(work, limits, 1).rank, 2e8, 1);
     work.rank_bytes = 1e10;
-    EXPECT_NEAR(queued_memory(work, limits).rank, limits.staging, 1);
-    EXPECT_GE(queued_memory(work, limits).node, 4 * limits.staging);
+    EXPECT_NEAR(queued_memory(work, limits, 1).rank, limits.staging, 1);
+    EXPECT_GE(queued_memory(work, limits, 1).node, 4 * limits.staging);
 }
