@@ -145,10 +145,14 @@ std::string text_of(const Machine& machine, const std::string& remark) {
         "ranks = {}  # that measured\nnodes = {}\ncores = {}  # of a node\n"
         "pack = {:.3e}  # one core: reorder and convert\n"
         "pack_node = {:.3e}  # the ranks of a node together\n"
-        "agree = {:.2e}  # the ranks of a node\n"
-        "latency = {:.2e}  # of a short message\nmessage = {:.3e}  # large messages\n",
+        "agree = {:.2e}  # all ranks\n",
         remark, machine.ranks, machine.nodes, machine.cores, machine.pack, machine.pack_node,
-        machine.agree, machine.latency, machine.message);
+        machine.agree);
+    if (machine.message > 0)
+        text += fmt::format(
+            "latency = {:.2e}  # of a short message{}\nmessage = {:.3e}  # of large ones\n",
+            machine.latency, machine.nodes == 1 ? ", within a node: measure on two nodes" : "",
+            machine.message);
     for (const Folder& folder : machine.folders) {
         text += fmt::format(
             "\n[[folder]]\npath = {}\nfile_system = {}\ncreate = {:.2e}\nrename = {:.2e}\n"
