@@ -16,6 +16,7 @@ FileFigures figures() {
     f.method = "record";
     f.storage = "posix";
     f.service = "inline";
+    f.why_service = "a reason";
     f.format = "cdf2";
     f.writers = 3;
     f.steps = 5;
@@ -65,7 +66,7 @@ TEST(Summary, AddsUpTheFilesAfterTheFirst) {
     EXPECT_EQ(others["staging_bytes"], 17);
     EXPECT_EQ(others["buffer_bytes"], 19);
     // All but the names and numbers of one file.
-    EXPECT_EQ(others.size(), json["files"][0].size() - 7 + 1);
+    EXPECT_EQ(others.size(), json["files"][0].size() - 8 + 1);
     for (const auto& [name, value] : json["files"][0]["seconds"].items())
         EXPECT_DOUBLE_EQ(others["seconds"][name].get<double>(), more * value.get<double>()) << name;
     EXPECT_EQ(json["other_inputs"]["files"], more);
@@ -87,6 +88,7 @@ TEST(Summary, HasAllFields) {
     EXPECT_EQ(f["method"], "record");
     EXPECT_EQ(f["storage"], "posix");
     EXPECT_EQ(f["service"], "inline");
+    EXPECT_EQ(f["service_reason"], "a reason");
     EXPECT_EQ(f["format"], "cdf2");
     EXPECT_EQ(f["writers"], 3);
     EXPECT_EQ(f["steps"], 5);
