@@ -16,7 +16,6 @@ FileFigures figures() {
     f.method = "record";
     f.storage = "posix";
     f.service = "inline";
-    f.why_service = "a reason";
     f.format = "cdf2";
     f.writers = 3;
     f.steps = 5;
@@ -79,7 +78,11 @@ TEST(Summary, AddsUpTheFilesAfterTheFirst) {
 }
 
 TEST(Summary, HasAllFields) {
-    const auto json = nlohmann::json::parse(summarize(*make_serial_comm(), of({figures(), {}})));
+    FileFigures first = figures();
+    first.why_service = "a reason";
+    const std::string summary = summarize(*make_serial_comm(), of({first, {}}));
+    EXPECT_NE(summary_table(summary).find("service inline: a reason\n"), std::string::npos);
+    const auto json = nlohmann::json::parse(summary);
     EXPECT_EQ(json["ranks"], 1);
     EXPECT_GT(json["peak_memory_bytes"].get<std::int64_t>(), 1 << 20);
     ASSERT_EQ(json["files"].size(), 2U);

@@ -14,11 +14,19 @@ using namespace detail;
 namespace {
 
 /// Writers, and pieces of each, that are looked at.
-constexpr std::int64_t sampled_writers = 8, sampled_pieces = 4;
+constexpr std::int64_t sampled_writers = 8, sampled_pieces = 16;
 
 /// The i-th of n that are spread over `all`, with the first and the last.
 std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all) {
     return n == 1 ? all / 2 : i * (all - 1) / (n - 1);
+}
+
+/// The same without a regular distance, which may be that of levels in the file: multiples of the
+/// golden section.
+std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all) {
+    if (n == all) return i;
+    const double turns = 0.6180339887498949 * static_cast<double>(i + 1);
+    return static_cast<std::int64_t>((turns - std::floor(turns)) * static_cast<double>(all));
 }
 
 /// Runs in the file of a box of an array.
@@ -290,7 +298,7 @@ Shares::Look Shares::look_at(const Share& share, int node) const {
         const std::int64_t pieces = (e.size() + piece - 1) / piece;
         const std::int64_t n = std::min(sampled_pieces, pieces);
         for (std::int64_t k = 0; k < n; ++k, ++looked) {
-            const std::int64_t at = e.begin + sample(k, n, pieces) * piece;
+            const std::int64_t at = e.begin + irregular_sample(k, n, pieces) * piece;
             look_at_piece(share, {at, std::min(at + piece, e.end)}, node, look);
             sources += static_cast<double>(look.nodes.size());
         }
