@@ -64,6 +64,34 @@ def check_plan(folder: Path, machine: Path) -> None:
     check(json.loads(done.stdout)["measured"], "plan: not measured")
 
 
+def check_setting(folder: Path, machine: Path) -> None:
+    """The setting `calibration`: all ranks get the error of a wrong file; a good one is used."""
+    broken = folder / "broken.toml"
+    broken.write_text("ranks = 2\n")
+    fast = folder / "fast.toml"
+    figures = tomllib.loads(machine.read_text())["folder"][0]
+    fast.write_text(
+        "ranks = 2\nnodes = 1\ncores = 2\n[[folder]]\n"
+        f"path = '/none'\nfile_system = '{figures['file_system']}'\n"
+        "create = 0\nrename = 0\ncall = 0\nwriters = [1, 2]\nrate = [1e6, 5e6]\n"
+    )
+    compare = [*LAUNCHER, "2", PROGRAM, "compare", "--shape", "8,8,2", "--fields", "1"]
+    compare += ["--repetitions", "1", "--steps", "1", "--methods", "record"]
+    for path, text in (
+        (folder / "none.toml", "cannot read the calibration file"),
+        (broken, "broken.toml: the key 'nodes' is missing"),
+        (fast, "writers=2/node: by the calibration a step takes"),
+        (machine, "record"),
+    ):
+        environment = os.environ | {"THALWEG_CALIBRATION": str(path), "THALWEG_LOG": "info"}
+        done = subprocess.run(
+            compare, capture_output=True, text=True, timeout=60, cwd=folder, env=environment
+        )
+        good = path in (fast, machine)
+        check((done.returncode == 0) == good, f"{path.name}: {done.stderr}")
+        check(text in done.stdout + done.stderr, f"{path.name}: {done.stderr} has no {text!r}")
+
+
 def check_wrong(folder: Path) -> None:
     for arguments, text in (
         (["--folder", "none"], "none: cannot use the folder: No such file"),
@@ -85,6 +113,7 @@ def main() -> int:
         check_file(Path(name), 1)
         machine = check_file(Path(name), 3)
         check_plan(Path(name), machine)
+        check_setting(Path(name), machine)
         check_wrong(Path(name))
     print("\n".join(problems) or "calibrate: ok")
     return 1 if problems else 0
