@@ -86,16 +86,16 @@ bool choose_background(const Surroundings& around, Choice& choice) {
     if (room.bound)
         choice.why_service = "the ranks are bound to the processors on which they compute";
     else if (room.processors < threads)
-        choice.why_service = fmt::format(
-            "the model leaves {} processors of a node free, and the writing threads need {}",
-            room.processors, threads);
+        choice.why_service =
+            fmt::format("free processors on a node: {}, needed by the writing threads: {}",
+                        room.processors, threads);
     else if (room.queues > room.memory / 2)
         choice.why_service = fmt::format(
             "the queues need {:.0f} MB of a node, more than half of its free memory of {:.0f} MB",
             static_cast<double>(room.queues) * mb, static_cast<double>(room.memory) * mb);
     else
         choice.why_service =
-            fmt::format("the model leaves {} processors of each node free, for {} writing threads",
+            fmt::format("free processors on each node: {}, needed by the writing threads: {}",
                         room.processors, threads);
     return !room.bound && room.processors >= threads && room.queues <= room.memory / 2;
 }

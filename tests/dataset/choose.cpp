@@ -78,16 +78,14 @@ TEST_F(Choose, ServiceAutoWritesInTheBackgroundWhereThereIsRoom) {
     around.room.memory = 2 << 20;
     Choice c = made();
     EXPECT_EQ(c.service, "background");
-    EXPECT_EQ(c.why_service,
-              "the model leaves 1 processors of each node free, for 1 writing threads");
-    EXPECT_TRUE(says(c.remarks, "service background: the model leaves 1 processors"));
+    EXPECT_EQ(c.why_service, "free processors on each node: 1, needed by the writing threads: 1");
+    EXPECT_TRUE(says(c.remarks, "service background: free processors on each node: 1"));
 
     around.room.processors = 0;
     c = made();
     EXPECT_EQ(c.service, "inline");
-    EXPECT_EQ(c.why_service,
-              "the model leaves 0 processors of a node free, and the writing threads need 1");
-    EXPECT_TRUE(says(c.remarks, "service inline: the model leaves 0 processors"));
+    EXPECT_EQ(c.why_service, "free processors on a node: 0, needed by the writing threads: 1");
+    EXPECT_TRUE(says(c.remarks, "service inline: free processors on a node: 0"));
 
     around.room.processors = 8;
     around.room.bound = true;

@@ -167,8 +167,8 @@ void choices() {
         model.end();
     };
     chosen("", "", "inline");
-    chosen("", "service=auto", automatic(), "processors of ");
-    chosen("service=auto", "", automatic(), "processors of ");
+    chosen("", "service=auto", automatic(), "free processors on ");
+    chosen("service=auto", "", automatic(), "free processors on ");
     chosen("", "service=servers", "inline", "no ranks are set aside as servers");
     chosen("", "service=auto; method=direct", "inline", "every rank writes from its own arrays");
     if (THALWEG_TEST_PNETCDF) chosen("", "service=background; storage=pnetcdf", "inline");
@@ -205,7 +205,7 @@ void processors() {
     is("inline", "bound to the processors on which they compute");
     sched_setaffinity(0, sizeof before, &before);
     is(automatic(),
-       automatic() == "inline" ? "processors of a node free" : "processors of each node free");
+       automatic() == "inline" ? "free processors on a node: 0" : "free processors on each node");
     setenv("OMP_NUM_THREADS", std::to_string(CPU_COUNT(&before)).c_str(), 1);
     is("inline", "processors");
     unsetenv("OMP_NUM_THREADS");
