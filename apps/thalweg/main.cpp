@@ -1,4 +1,4 @@
-// thalweg: tools to use outside a model. Only `combine` and `compare` start MPI.
+// thalweg: tools to use outside a model. Only `calibrate`, `combine` and `compare` start MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/calibrate.hpp"
 #include "combine.hpp"
 #include "compare.hpp"
+#include "plan/command.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 #include "zarr.hpp"
@@ -51,13 +53,15 @@ int combine(const std::vector<std::string>& sets, const std::string& output) {
     return code;
 }
 
-int compare_methods(const thalweg::app::CompareOptions& options) {
+/// On the ranks that a launcher starts. @param act  returns the exit status
+template <class Act>
+int under_mpi(const char* command, Act&& act) {
     MPI_Init(nullptr, nullptr);
     int status = exit_wrong;
     try {
-        status = thalweg::app::compare(options);
+        status = act();
     } catch (const std::exception& e) {
-        fmt::print(stderr, "thalweg: compare: {}\n", e.what());
+        fmt::print(stderr, "thalweg: {}: {}\n", command, e.what());
         MPI_Abort(MPI_COMM_WORLD, exit_wrong);  // other ranks may wait for this one
     }
     MPI_Finalize();
@@ -166,6 +170,29 @@ int main(int argc, char** argv) try {
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
+    thalweg::app::CalibrateOptions calibration;
+    CLI::App* const calibrates = app.add_subcommand(
+        "calibrate",
+        "Under mpirun: measure packing, messages and writing here, for thalweg plan and the "
+        "setting calibration");
+    calibrates
+        ->add_option("--folder", calibration.folders,
+                     "Directory to write to; may be given several times")
+        ->capture_default_str();
+    calibrates->add_option("--seconds", calibration.seconds, "Time to take, about")
+        ->check(CLI::Range(0.1, 60.0))
+        ->capture_default_str();
+    calibrates->add_option("-o,--output", calibration.output, "File to write")
+        ->capture_default_str();
+    thalweg::app::PlanOptions planning;
+    CLI::App* const plans = app.add_subcommand(
+        "plan", "Predict what each method and service costs a run that a TOML file describes");
+    plans->add_option("RUN.toml", planning.description, "Description of the run")->required();
+    plans->add_flag("--json", planning.json, "Print JSON instead of tables");
+    plans->add_option("--calibration", planning.calibration,
+                      "Figures of the machine, from thalweg calibrate");
+    plans->add_option("--picture", planning.picture,
+                      "SVG file to write: time of the run by number of servers");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -187,7 +214,11 @@ int main(int argc, char** argv) try {
         }
         return refer(references);
     }
-    if (compares->parsed()) return compare_methods(comparison);
+    if (plans->parsed()) return thalweg::app::plan(planning);
+    if (calibrates->parsed())
+        return under_mpi("calibrate", [&] { return thalweg::app::calibrate(calibration); });
+    if (compares->parsed())
+        return under_mpi("compare", [&] { return thalweg::app::compare(comparison); });
     return recovers->parsed() ? recover(files, force) : print_settings();
 } catch (const std::exception& e) {
     fmt::print(stderr, "thalweg: {}\n", e.what());

@@ -51,4 +51,13 @@ Status check_launcher() {
         started, open_mpi ? "another MPI (MPICH's mpirun, or srun)" : "Open MPI", own);
 }
 
+int processes_of_node() {
+    int most = 0;
+    // Open MPI's; MPICH's; those of MVAPICH.
+    for (const char* name :
+         {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"})
+        most = std::max(most, number(name));
+    return most;
+}
+
 }  // namespace thalweg::detail

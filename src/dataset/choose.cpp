@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/choose.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "comm/log.hpp"
 #include "comm/text.hpp"
+#include "cost/model.hpp"
+#include "layout/writers.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
 #include "storage/storage.hpp"
 
@@ -44,29 +50,77 @@ void choose_storage(const FileOptions& options, Format format, const Surrounding
     choice.alignment = way.alignment;
 }
 
+/// Why a file cannot be written by a service; empty: it can.
+std::string reason_against(const std::string& service, const Surroundings& around,
+                           const Choice& choice) {
+    if (make_storage(choice.storage)->collective())
+        return fmt::format("storage {} writes collectively, so the model's own calls must write",
+                           choice.storage);
+    if (choice.method == "direct")
+        return "with method=direct every rank writes from its own arrays";
+    if (service == "servers" && !around.servers)
+        return "no ranks are set aside as servers (setting servers of tw_init)";
+    return "";
+}
+
+int ranks_of_node(const Surroundings& around) {
+    return (around.ranks + around.nodes - 1) / around.nodes;
+}
+
+/// Writing threads of a node, as far as the settings tell.
+int threads_of_node(const Surroundings& around, const Choice& choice) {
+    if (choice.method == "rows" || choice.method == "columns" || choice.method == "serial")
+        return 1;
+    const WriterCount writers = parse_writers(choice.writers);
+    return std::clamp(
+        writers.per_node ? writers.number : (writers.number + around.nodes - 1) / around.nodes, 1,
+        ranks_of_node(around));
+}
+
+/// service=auto without servers: a thread writes where it takes no processor from the model, and
+/// its queues no more than half of the free memory.
+bool choose_background(const Surroundings& around, Choice& choice) {
+    const Room& room = around.room;
+    const int threads = threads_of_node(around, choice);
+    const double mb = 1e-6;
+    if (room.bound)
+        choice.why_service = "the ranks are bound to the processors on which they compute";
+    else if (room.processors < threads)
+        choice.why_service =
+            fmt::format("free processors on a node: {}, needed by the writing threads: {}",
+                        room.processors, threads);
+    else if (room.queues > room.memory / 2)
+        choice.why_service = fmt::format(
+            "the queues need {:.0f} MB of a node, more than half of its free memory of {:.0f} MB",
+            static_cast<double>(room.queues) * mb, static_cast<double>(room.memory) * mb);
+    else
+        choice.why_service =
+            fmt::format("free processors on each node: {}, needed by the writing threads: {}",
+                        room.processors, threads);
+    return !room.bound && room.processors >= threads && room.queues <= room.memory / 2;
+}
+
 /// With a reason against a service, the file is written inline.
 void choose_service(const FileOptions& options, const Surroundings& around, Choice& choice) {
     choice.service = options.service;
     if (options.service == "inline") return;
-    if (options.service == "auto") {
-        choice.service = around.servers ? "servers" : "background";
-        choice.remarks.push_back(
-            {Remark::Level::info, fmt::format("service {}: {} set aside as servers", choice.service,
-                                              around.servers ? "ranks are" : "no ranks are")});
+    const bool automatic = options.service == "auto";
+    const std::string against = reason_against(options.service, around, choice);
+    if (!against.empty()) {
+        choice.service = "inline";
+        choice.why_service = against;
+    } else if (automatic && around.servers) {
+        choice.service = "servers";
+        choice.why_service = "ranks are set aside as servers";
+    } else if (automatic) {
+        choice.service = choose_background(around, choice) ? "background" : "inline";
     }
-    std::string reason;
-    if (make_storage(choice.storage)->collective())
-        reason = fmt::format("storage {} writes collectively, so the model's own calls must write",
-                             choice.storage);
-    else if (choice.method == "direct")
-        reason = "with method=direct every rank writes from its own arrays";
-    else if (choice.service == "servers" && !around.servers)
-        reason = "no ranks are set aside as servers (setting servers of tw_init)";
-    if (reason.empty()) return;
+    if (choice.why_service.empty()) return;
     choice.remarks.push_back(
         {Remark::Level::info,
-         fmt::format("service={} is not possible, using inline: {}", choice.service, reason)});
-    choice.service = "inline";
+         automatic ? fmt::format("service {}: {}", choice.service, choice.why_service)
+                   : fmt::format("service={} is not possible, using inline: {}", options.service,
+                                 choice.why_service)});
 }
 
 /// Of chunks that have to be whole, every writer needs all parts; it has those of a file of its
@@ -85,6 +139,64 @@ void choose_packed_method(const FileOptions& options, const Definitions& definit
                                   : "with a service, one writer compresses all chunks")});
     choice.method = method;
     if (!choice.writers_asked) choice.writers = fmt::format("{}/node", around.ranks);
+}
+
+/// A step less time by this factor is worth other writers than those that are chosen without
+/// measurements.
+constexpr double worthwhile = 0.9;
+
+/// Seconds of a step with method record, by what was measured.
+double seconds_with(const Machine& machine, const Folder& folder, const FileOptions& options,
+                    double bytes, const Surroundings& around, int per_node) {
+    Work work;
+    work.ranks = around.ranks;
+    work.nodes = work.writer_nodes = around.nodes;
+    work.cores = std::max(1, machine.cores);
+    work.writers = per_node * around.nodes;
+    work.bytes = bytes;
+    work.rank_bytes = bytes / around.ranks;
+    work.writer_bytes = bytes / work.writers;
+    work.calls = std::ceil(work.writer_bytes / Limits{}.piece);
+    work.sent = work.received = bytes / around.nodes * (around.nodes - 1) / around.nodes;
+    work.messages = work.calls * (around.nodes - 1);
+    work.durable = options.durable;
+    return inline_outcome(cost_of(machine, folder, work), 0).calls;
+}
+
+/// writers=auto with a calibration: another number a node, if it is faster by what was measured
+/// with as many nodes, and with as many writers. Beyond that nothing is known.
+void choose_measured_writers(const FileOptions& options, const Definitions& definitions,
+                             const Surroundings& around, Choice& choice) {
+    const Machine* const machine = around.machine;
+    const WriterCount now = parse_writers(choice.writers);
+    if (options.writer_first > 0 || options.writer_stride > 0) return;
+    const bool counted = choice.method == "record" || choice.method == "slabs";
+    if (machine == nullptr || choice.writers_asked || !counted || !now.per_node ||
+        machine->nodes != around.nodes)
+        return;
+    const Folder* const folder = machine->folder_of(around.folder, around.file_system.name);
+    double bytes = 0;
+    for (const Variable& v : definitions.variables)
+        if (v.record) bytes += static_cast<double>(v.elements()) * static_cast<double>(v.element());
+    if (folder == nullptr || bytes <= 0) return;
+    const auto seconds = [&](int per_node) {
+        const double writers = static_cast<double>(per_node) * around.nodes;
+        if (writers < folder->writers.front() || writers > folder->writers.back())
+            return std::numeric_limits<double>::infinity();
+        return seconds_with(*machine, *folder, options, bytes, around, per_node);
+    };
+    const int today = std::min(now.number, ranks_of_node(around));
+    int best = today;
+    for (int n = 1; n <= ranks_of_node(around); n *= 2)
+        if (seconds(n) < seconds(best)) best = n;
+    if (best == today || !(seconds(best) < worthwhile * seconds(today)) ||
+        !std::isfinite(seconds(today)))
+        return;
+    choice.writers = fmt::format("{}/node", best);
+    choice.remarks.push_back(
+        {Remark::Level::info,
+         fmt::format("writers={}: by the calibration a step takes {:.3g} s, with {}/node {:.3g} s",
+                     choice.writers, seconds(best), today, seconds(today))});
 }
 
 }  // namespace
@@ -127,6 +239,7 @@ Choice choose(const FileOptions& options, const Definitions& definitions, Format
     Choice choice;
     choose_storage(options, format, around, choice);
     choice.method = options.method == "auto" ? "record" : options.method;
+    choose_measured_writers(options, definitions, around, choice);
     choose_service(options, around, choice);
     choose_packed_method(options, definitions, format, around, choice);
     return choice;

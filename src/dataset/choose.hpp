@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cost/machine.hpp"
+#include "dataset/room.hpp"
 #include "service/file_options.hpp"
 #include "storage/posix/file_system.hpp"
 
@@ -35,6 +37,9 @@ struct Surroundings {
     int nodes = 1;
     int ranks = 1;  ///< without servers
     bool servers = false;
+    Room room;                         ///< looked at with service=auto
+    const Machine* machine = nullptr;  ///< of the setting calibration; null: nothing was measured
+    std::string folder;                ///< of the file, absolute
 };
 
 /// How a file is written.
@@ -42,6 +47,7 @@ struct Choice {
     std::string storage, writers, method, service;
     std::int64_t alignment = -1;
     bool writers_asked = false;  ///< their number is as asked for, or has to be
+    std::string why_service;     ///< of service=auto, or why it is not the one asked for
     std::vector<Remark> remarks;
 };
 

@@ -6,6 +6,7 @@
 #include "comm/clock.hpp"
 #include "dataset/choose_layout.hpp"
 #include "storage/classic/header_reader.hpp"
+#include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
@@ -106,16 +107,29 @@ Status File::ask_file_system(Surroundings& around) const {
     return status;
 }
 
+/// About those that a service would take for this rank's queue.
+std::int64_t File::queue_bytes() const {
+    if (file_.options.queue >= 0) return file_.options.queue;
+    std::int64_t held = 0;
+    for (const Variable& v : file_.definitions.variables)
+        held += v.decomposition->held * static_cast<std::int64_t>(v.element());
+    return std::min(2 * held, file_.options.staging);
+}
+
 /// @note Collective
 Status File::choose_all(bool& writers_asked) {
     Surroundings around;
     around.nodes = file_.team.topology().nodes;
     around.ranks = file_.team.size();
     around.servers = file_.session.port() != nullptr;
+    around.machine = file_.session.machine();
+    if (file_.options.service == "auto" && !around.servers)
+        around.room = find_room(file_.team, queue_bytes());
     const Status asked = ask_file_system(around);
     Choice choice;
     const auto take = [&]() -> Status {
         if (!asked.ok()) return asked;
+        around.folder = folder_of(file_.path);
         choice = choose(file_.options, file_.definitions, file_.format, around);
         data_->target.storage = make_storage(choice.storage);
         data_->target.order = data_->target.storage->order();
@@ -125,6 +139,7 @@ Status File::choose_all(bool& writers_asked) {
         options.alignment = choice.alignment;
         options.method = file_.figures.method = choice.method;
         options.service = file_.figures.service = choice.service;
+        file_.figures.why_service = choice.why_service;
         file_.figures.storage = data_->target.storage->name();
         file_.figures.format = name_of(file_.format);
         writers_asked = choice.writers_asked;

@@ -107,6 +107,7 @@ private:
     Status take_names();
     Status check_defining(const char* what) const;
     Status begin_data();
+    std::int64_t queue_bytes() const;
     Status choose_all(bool& writers_asked);
     Status ask_file_system(Surroundings& surroundings) const;
     Status open_storage();

@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <system_error>
+
+#include "comm/processors.hpp"
 
 namespace thalweg::detail {
 
@@ -101,10 +102,7 @@ std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index
 }
 
 int allowed_threads(int asked, int sharers) {
-    if (asked == 0) {
-        const char* const model = std::getenv("OMP_NUM_THREADS");
-        asked = model == nullptr ? 1 : std::atoi(model);  // of a list, the outermost level
-    }
+    if (asked == 0) asked = model_threads();
     cpu_set_t mask;
     CPU_ZERO(&mask);
     int processors = 1024;

@@ -15,6 +15,7 @@ namespace thalweg::detail {
 
 class Background;
 class Port;
+struct Machine;
 
 /// The settings of a file.
 struct FileOptions {
@@ -57,6 +58,8 @@ public:
     virtual Port* port() = 0;
     /// Where the ranks find out whether they are in the same call.
     virtual Meeting& meeting() = 0;
+    /// What was measured of the machine; null: nothing.
+    virtual const Machine* machine() const { return nullptr; }
 };
 
 }  // namespace thalweg::detail

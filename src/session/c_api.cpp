@@ -117,6 +117,19 @@ Status find_summary_path(tw_session_impl& session) {
     }));
 }
 
+/// What the setting `calibration` names. @note Collective
+Status read_calibration(Comm& comm, tw_session_impl& session) {
+    const std::string& path = session.settings.text("calibration");
+    if (path.empty()) return {};  // the same on every rank
+    std::vector<char> content;
+    if (Status s = read_on_root(comm, path, "calibration file", content); !s.ok()) return s;
+    return agree(
+        comm, alone([&]() -> Status {
+            session.measured.emplace();
+            return parse_machine({content.data(), content.size()}, path, *session.measured);
+        }));
+}
+
 Status start(MPI_Comm comm, const char* settings, tw_session session) {
     if (Status status = check_communicator(comm); !status.ok()) return status;
     prepare_mpi_io();
@@ -138,6 +151,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     const Standing standing(session->watchdog.get(), "tw_init");
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
     log::set_level(session->settings.text("log"));
+    if (status = read_calibration(*world, *session); !status.ok()) return status;
     if (world->rank() == 0)
         for (const std::string& name : session->settings.ignored())
             log::warn("ignoring {} in the environment: not a setting", name);

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "comm/team.hpp"
+#include "cost/machine.hpp"
 #include "dataset/file.hpp"
 #include "dataset/readback.hpp"
 #include "dataset/reader.hpp"
@@ -67,6 +69,9 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Packers& packers() override;
     thalweg::detail::Port* port() override { return servers ? &servers->port() : nullptr; }
     thalweg::detail::Meeting& meeting() override { return *meetings; }
+    const thalweg::detail::Machine* machine() const override {
+        return measured ? &*measured : nullptr;
+    }
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Figures of all files so far. @note Collective
     const std::string& summarize();
@@ -85,6 +90,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     void mpi_ends();
 
     thalweg::detail::Settings settings;
+    std::optional<thalweg::detail::Machine> measured;     ///< setting calibration
     thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
     std::unique_ptr<thalweg::detail::Servers> servers;    ///< null where no ranks are set aside
     std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null: nobody watches

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "comm/nearest.hpp"
+#include "comm/size.hpp"
 #include "comm/text.hpp"
 #include "layout/writers.hpp"
 
@@ -105,7 +106,9 @@ const std::vector<SettingRow>& setting_table() {
          true},
         {"service", "inline", "auto|inline|background|servers",
          "when the file is written: during the call, on a background thread, or on dedicated "
-         "ranks; auto is servers if there are any, else background",
+         "ranks; auto is servers if there are any, background where processors and memory are "
+         "free, "
+         "else inline",
          true},
         {"servers", "0", integers,
          "number of dedicated server ranks, from 1 to all but one; tw_init returns on them at the "
@@ -127,6 +130,8 @@ const std::vector<SettingRow>& setting_table() {
          "limit in bytes per second for all writers, or all readers, of a file together; 0: no "
          "limit",
          true},
+        {"calibration", "", "a path",
+         "file of thalweg calibrate: what was measured of the machine, for writers=auto", false},
         {"watchdog", "0", integers,
          "seconds after which a call that has not returned reports what its rank is waiting for; "
          "0: never",
@@ -201,12 +206,6 @@ std::string environment_name(const std::string& name) {
     return result;
 }
 
-const std::map<std::string, int>& unit_shifts() {
-    static const std::map<std::string, int> shifts{{"", 0},     {"B", 0},    {"KiB", 10},
-                                                   {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
-    return shifts;
-}
-
 /// Environment variables of the library that are no settings, without THALWEG_.
 bool known_to_others(const std::string& name) {
     for (const char* begin : {"TEST_", "FAULT_", "BUILD_"})
@@ -214,17 +213,6 @@ bool known_to_others(const std::string& name) {
     for (const char* whole : {"JOBS", "ROOT", "DIR", "HOME", "PREFIX", "VERSION", "PYTHON"})
         if (name == whole) return true;
     return false;
-}
-
-bool parse_size(const std::string& text, std::int64_t& value) {
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || value < 0) return false;
-    const std::string unit = trimmed(std::string(rest, end));
-    const auto shift = unit_shifts().find(unit);
-    if (shift == unit_shifts().end() || value > (INT64_MAX >> shift->second)) return false;
-    value <<= shift->second;
-    return true;
 }
 
 bool allowed(const SettingRow& row, const std::string& value) {
@@ -248,8 +236,8 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
     // What these can be depends on the variables.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
-    if (name == "summary" || name == "config") return true;
     if (name == "zarr_references") return !value.empty();
+    if (name == "summary" || name == "config" || name == "calibration") return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
         if (choice == value) return true;
@@ -263,7 +251,7 @@ std::string meant_value(const SettingRow& row, const std::string& value) {
     const bool size = values.find("a size in bytes") != std::string::npos;
     if (size && unit != 0 && unit != std::string::npos) {
         const std::string letter = trimmed(value.substr(unit)).substr(0, 1);
-        for (const auto& [name, shift] : unit_shifts())
+        for (const auto& [name, shift] : size_units())
             if (!name.empty() && std::toupper(static_cast<unsigned char>(letter[0])) == name[0])
                 return fmt::format("; did you mean '{}{}'?", value.substr(0, unit), name);
     }
@@ -314,13 +302,13 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
 namespace {
 
 /// Throws nothing but std::bad_alloc: one rank reads for all.
-Status read_text(const std::string& path, std::vector<char>& text) {
+Status read_text(const std::string& path, const char* kind, std::vector<char>& text) {
     std::ifstream file(path);
     std::ostringstream content;
     std::error_code ignored;
     if (file) content << file.rdbuf();
     if (!file || file.bad() || std::filesystem::is_directory(path, ignored))
-        return failure(TW_ESETTING, "cannot read the configuration file '{}': {}", path,
+        return failure(TW_ESETTING, "cannot read the {} '{}': {}", kind, path,
                        std::strerror(file ? EISDIR : errno));
     const std::string all = content.str();
     text.assign(all.begin(), all.end());
@@ -352,6 +340,16 @@ Status Settings::apply_toml(const std::string& path, std::string_view content) t
                    error.source().begin.line, error.description());
 }
 
+Status read_on_root(Comm& comm, const std::string& path, const char* kind,
+                    std::vector<char>& content) {
+    const Status status = alone([&]() -> Status {
+        return comm.rank() == 0 && !path.empty() ? read_text(path, kind, content) : Status{};
+    });
+    if (Status s = agree(comm, status); !s.ok()) return s;
+    comm.broadcast(content, 0);
+    return {};
+}
+
 Status Settings::read(Comm& comm, const std::string& call, Settings& settings) {
     // The configuration file is named by the call or the environment, so they are read first.
     std::string path;
@@ -363,11 +361,11 @@ Status Settings::read(Comm& comm, const std::string& call, Settings& settings) {
         if (Status own = named.apply_list(call, "call", false); !own.ok()) return own;
         const char* config = std::getenv("THALWEG_CONFIG");
         path = config != nullptr ? config : named.text("config");
-        return comm.rank() == 0 && !path.empty() ? read_text(path, content) : Status{};
+        return {};
     });
     if (status = agree(comm, status); !status.ok()) return status;
-    // One rank's: others may have another working folder.
-    comm.broadcast(content, 0);
+    if (status = read_on_root(comm, path, "configuration file", content); !status.ok())
+        return status;
     return agree(comm, alone([&]() -> Status {
                      Status own;
                      if (!path.empty())

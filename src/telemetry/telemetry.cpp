@@ -83,6 +83,7 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
         row["method"] = f.method;
         row["storage"] = f.storage;
         row["service"] = f.service;
+        row["service_reason"] = f.why_service;
         row["format"] = f.format;
         row["writers"] = f.writers;
         row["threads"] = slowest[12];
@@ -204,6 +205,8 @@ std::string summary_table(const std::string& json) {
                 "at most {:.4f} s\n",
                 f["service"].get<std::string>(), f["queue_bytes"].get<double>() / 1e6,
                 f["queue_waits"].get<std::int64_t>(), f["queue_wait_seconds"].get<double>());
+        if (const std::string why = f["service_reason"]; !why.empty())
+            text += fmt::format("  service {}: {}\n", f["service"].get<std::string>(), why);
     }
     if (summary.contains("other_files"))
         text += fmt::format("and {} more files with {} steps, {:.1f} MB\n",

@@ -13,6 +13,7 @@ namespace thalweg::detail {
 /// One rank's figures of one file.
 struct FileFigures {
     std::string path, method, storage, service, format;
+    std::string why_service;  ///< of service=auto, or why it is not the one asked for
     int writers = 0;
     int threads = 1;  ///< that copy
     std::int64_t steps = 0;

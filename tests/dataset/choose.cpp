@@ -65,11 +65,90 @@ TEST_F(Choose, OneWriterWhereNodesMayNotShareAFile) {
 
 TEST_F(Choose, ServiceAutoTakesServersWhereThereAreSome) {
     options.service = "auto";
-    EXPECT_EQ(made().service, "background");
     around.servers = true;
     const Choice c = made();
     EXPECT_EQ(c.service, "servers");
     EXPECT_TRUE(says(c.remarks, "service servers: ranks are set aside as servers"));
+}
+
+TEST_F(Choose, ServiceAutoWritesInTheBackgroundWhereThereIsRoom) {
+    options.service = "auto";
+    around.room.processors = 1;
+    around.room.queues = 1 << 20;
+    around.room.memory = 2 << 20;
+    Choice c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_EQ(c.why_service, "free processors on each node: 1, needed by the writing threads: 1");
+    EXPECT_TRUE(says(c.remarks, "service background: free processors on each node: 1"));
+
+    around.room.processors = 0;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.why_service, "free processors on a node: 0, needed by the writing threads: 1");
+    EXPECT_TRUE(says(c.remarks, "service inline: free processors on a node: 0"));
+
+    around.room.processors = 8;
+    around.room.bound = true;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(says(c.remarks, "bound to the processors on which they compute"));
+
+    around.room.bound = false;
+    around.room.memory = (2 << 20) - 1;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(
+        says(c.remarks, "the queues need 1 MB of a node, more than half of its free memory"));
+}
+
+TEST_F(Choose, ServiceAutoCountsTheWritersOfANode) {
+    options.service = "auto";
+    around.room.processors = 3;
+    around.nodes = 2;
+    options.writers = "4/node";
+    EXPECT_EQ(made().service, "inline");
+    options.writers = "6";  // three on each
+    EXPECT_EQ(made().service, "background");
+    options.writers = "7";
+    EXPECT_EQ(made().service, "inline");
+    options.method = "rows";
+    EXPECT_EQ(made().service, "background");
+    options.method = "direct";
+    EXPECT_TRUE(says(made().remarks, "service inline: with method=direct every rank writes"));
+}
+
+TEST_F(Choose, WritersByTheCalibrationWhereTheyAreFaster) {
+    Machine machine;
+    machine.ranks = machine.cores = 8;
+    machine.nodes = 1;
+    Folder folder;
+    folder.path = "/scratch";
+    folder.file_system = "lustre";
+    folder.writers = {1, 2, 4};
+    folder.rate = folder.durable = {1e6, 1.05e6, 3e6};
+    machine.folders = {folder};
+    around.machine = &machine;
+    around.folder = "/scratch/run";
+    EXPECT_EQ(made().writers, "4/node");
+    EXPECT_TRUE(says(made().remarks, "writers=4/node: by the calibration a step takes"));
+    // Not for so little.
+    machine.folders[0].rate = {1e6, 1.05e6, 1.05e6};
+    EXPECT_EQ(made().writers, "1/node");
+    EXPECT_TRUE(made().remarks.empty());
+    // Nor where fewer are measured, or other nodes, or where the user chooses.
+    machine.folders[0].rate = {1e6, 1.05e6, 3e6};
+    options.writers = "2/node";
+    EXPECT_EQ(made().writers, "2/node");
+    options.writers = "auto";
+    options.writer_stride = 2;
+    EXPECT_EQ(made().writers, "1/node");
+    options.writer_stride = -1;
+    machine.nodes = 2;
+    EXPECT_EQ(made().writers, "1/node");
+    machine.nodes = 1;
+    around.folder = "/elsewhere";
+    around.file_system.name = "ext4";
+    EXPECT_EQ(made().writers, "1/node");
 }
 
 TEST_F(Choose, InlineWithTheReason) {

@@ -6,6 +6,7 @@
 // Usage: services [--only NAME]
 
 #include <mpi.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -57,6 +58,17 @@ void with_services(const std::function<void(Model&, const std::string& file)>& b
     }
 }
 
+// What service=auto is without servers: there has to be a processor for the writing thread beside
+// those of the job's ranks, all of which are on this node.
+std::string automatic() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    sched_getaffinity(0, sizeof mask, &mask);
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return CPU_COUNT(&mask) > ranks ? "background" : "inline";
+}
+
 // Two components, each with a session of its own, at the same time.
 void components() {
     const int half = (check::state.size + 1) / 2;
@@ -77,8 +89,8 @@ void components() {
                 a.step(r);
                 b.step(r);
             }
-            CHECK(model.entry(name + ".nc", "service") ==
-                  (servers ? "\"servers\"" : "\"background\""));
+            const std::string wanted = servers ? "servers" : automatic();
+            CHECK(model.entry(name + ".nc", "service") == "\"" + wanted + "\"");
             a.close_and_look(20, true);
             b.close_and_look(20, false);
         }
@@ -139,7 +151,7 @@ void history_and_restart() {
 
 void choices() {
     const auto chosen = [](const std::string& session, const std::string& file,
-                           const std::string& wanted) {
+                           const std::string& wanted, const std::string& why = "") {
         Model model(MPI_COMM_WORLD, "log=off; " + session);
         if (model) {
             History h(model, path_of("choice.nc"), file);
@@ -147,22 +159,56 @@ void choices() {
             const std::string got = model.entry("choice.nc", "service");
             CHECK_TEXT(got == "\"" + wanted + "\"", "%s; %s: service %s, not %s", session.c_str(),
                        file.c_str(), got.c_str(), wanted.c_str());
+            const std::string reason = model.entry("choice.nc", "service_reason");
+            CHECK_TEXT(reason.find(why) != std::string::npos, "%s; %s: %s, not %s", session.c_str(),
+                       file.c_str(), reason.c_str(), why.c_str());
             h.close_and_look(2, false);
         }
         model.end();
     };
     chosen("", "", "inline");
-    chosen("", "service=auto", "background");
-    chosen("service=auto", "", "background");
-    chosen("", "service=servers", "inline");
-    chosen("", "service=auto; method=direct", "inline");
+    chosen("", "service=auto", automatic(), "free processors on ");
+    chosen("service=auto", "", automatic(), "free processors on ");
+    chosen("", "service=servers", "inline", "no ranks are set aside as servers");
+    chosen("", "service=auto; method=direct", "inline", "every rank writes from its own arrays");
     if (THALWEG_TEST_PNETCDF) chosen("", "service=background; storage=pnetcdf", "inline");
     if (check::state.size < 2) return;
     chosen("servers=1", "", "inline");
-    chosen("servers=1", "service=auto", "servers");
+    chosen("servers=1", "service=auto", "servers", "ranks are set aside as servers");
     chosen("servers=1", "service=background", "background");
     chosen("servers=1", "service=auto; method=direct", "inline");
     if (THALWEG_TEST_PNETCDF) chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
+}
+
+// On one processor each, the ranks leave none for a thread; nor does a model whose threads take
+// all.
+void processors() {
+    cpu_set_t before, one;
+    CPU_ZERO(&before);
+    sched_getaffinity(0, sizeof before, &before);
+    const auto is = [](const std::string& wanted, const std::string& why) {
+        Model model(MPI_COMM_WORLD, "log=off; service=auto");
+        if (model) {
+            History h(model, path_of("processors.nc"), "");
+            for (int r = 0; r < 2; ++r) h.step(r);
+            CHECK(model.entry("processors.nc", "service") == "\"" + wanted + "\"");
+            const std::string reason = model.entry("processors.nc", "service_reason");
+            CHECK_TEXT(reason.find(why) != std::string::npos, "%s", reason.c_str());
+            h.close_and_look(2, false);
+        }
+        model.end();
+    };
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+        if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    is("inline", "bound to the processors on which they compute");
+    sched_setaffinity(0, sizeof before, &before);
+    is(automatic(),
+       automatic() == "inline" ? "free processors on a node: 0" : "free processors on each node");
+    setenv("OMP_NUM_THREADS", std::to_string(CPU_COUNT(&before)).c_str(), 1);
+    is("inline", "processors");
+    unsetenv("OMP_NUM_THREADS");
 }
 
 void too_many_servers() {
@@ -463,6 +509,7 @@ int main(int argc, char** argv) {
         {"idle_servers", idle_servers},
         {"history_and_restart", history_and_restart},
         {"choices", choices},
+        {"processors", processors},
         {"too_many_servers", too_many_servers},
         {"small_queue", small_queue},
         {"slow_disk", slow_disk},

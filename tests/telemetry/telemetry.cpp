@@ -65,7 +65,7 @@ TEST(Summary, AddsUpTheFilesAfterTheFirst) {
     EXPECT_EQ(others["staging_bytes"], 17);
     EXPECT_EQ(others["buffer_bytes"], 19);
     // All but the names and numbers of one file.
-    EXPECT_EQ(others.size(), json["files"][0].size() - 7 + 1);
+    EXPECT_EQ(others.size(), json["files"][0].size() - 8 + 1);
     for (const auto& [name, value] : json["files"][0]["seconds"].items())
         EXPECT_DOUBLE_EQ(others["seconds"][name].get<double>(), more * value.get<double>()) << name;
     EXPECT_EQ(json["other_inputs"]["files"], more);
@@ -78,7 +78,11 @@ TEST(Summary, AddsUpTheFilesAfterTheFirst) {
 }
 
 TEST(Summary, HasAllFields) {
-    const auto json = nlohmann::json::parse(summarize(*make_serial_comm(), of({figures(), {}})));
+    FileFigures first = figures();
+    first.why_service = "a reason";
+    const std::string summary = summarize(*make_serial_comm(), of({first, {}}));
+    EXPECT_NE(summary_table(summary).find("service inline: a reason\n"), std::string::npos);
+    const auto json = nlohmann::json::parse(summary);
     EXPECT_EQ(json["ranks"], 1);
     EXPECT_GT(json["peak_memory_bytes"].get<std::int64_t>(), 1 << 20);
     ASSERT_EQ(json["files"].size(), 2U);
@@ -87,6 +91,7 @@ TEST(Summary, HasAllFields) {
     EXPECT_EQ(f["method"], "record");
     EXPECT_EQ(f["storage"], "posix");
     EXPECT_EQ(f["service"], "inline");
+    EXPECT_EQ(f["service_reason"], "a reason");
     EXPECT_EQ(f["format"], "cdf2");
     EXPECT_EQ(f["writers"], 3);
     EXPECT_EQ(f["steps"], 5);

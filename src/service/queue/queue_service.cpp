@@ -453,6 +453,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                 log::warn("{}: service=background is not possible, using inline: {}", file.path,
                           status.text);
             file.figures.service = file.options.service = "inline";
+            file.figures.why_service = status.text;
         }
     }
     if (!status.ok()) return nullptr;

@@ -74,6 +74,21 @@ FileSystem file_system_of(std::int64_t magic, std::int64_t block) {
     return system;
 }
 
+bool file_system_named(const std::string& name, FileSystem& system) {
+    for (const auto& kind : kinds)
+        if (name == kind.name) {
+            system = file_system_of(kind.magic, 4096);
+            return true;
+        }
+    return false;
+}
+
+std::vector<std::string> file_system_names() {
+    std::vector<std::string> names;
+    for (const auto& kind : kinds) names.emplace_back(kind.name);
+    return names;
+}
+
 FileSystem file_system_at(const std::string& path) {
     struct statfs info {};
     if (statfs(path.c_str(), &info) != 0) return file_system_of(0, 4096);

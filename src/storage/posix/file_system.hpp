@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "comm/status.hpp"
 
@@ -27,6 +28,10 @@ struct FileSystem {
 
 /// @param magic  f_type of statfs(2); block: its f_bsize
 FileSystem file_system_of(std::int64_t magic, std::int64_t block);
+
+/// The one of a name that the table has, and all these names.
+bool file_system_named(const std::string& name, FileSystem& system);
+std::vector<std::string> file_system_names();
 
 /// That of a file; of an unknown kind if it cannot be asked.
 FileSystem file_system_at(const std::string& path);

@@ -1,0 +1,48 @@
+// Measures the machine under mpirun: packing, messages, and writing to folders.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "cost/machine.hpp"
+
+namespace thalweg::app {
+
+struct CalibrateOptions {
+    std::vector<std::string> folders{"."};
+    double seconds = 20;  ///< about which all measurements take together
+    std::string output = "calibration.toml";
+};
+
+/**
+ * Measures, prints the figures on rank 0 and writes the calibration file there.
+ * @return the exit status, the same on every rank
+ * @note Collective over MPI_COMM_WORLD
+ */
+int calibrate(const CalibrateOptions& options);
+
+/// The rates at which ranks pack, send and agree. @param seconds  to take
+/// @note Collective
+void measure_memory(detail::Team& team, double seconds, detail::Machine& machine);
+void measure_messages(detail::Team& team, double seconds, detail::Machine& machine);
+
+/// What a folder takes, measured with files in it that are removed.
+/// @param folder  absolute, the same on every rank
+/// @return TW_OK, TW_EIO; the same on every rank. @note Collective
+detail::Status measure_folder(detail::Team& team, const std::string& path, double seconds,
+                              detail::Folder& folder);
+
+/// Calls `act` for about some seconds, and returns the seconds of one call. Local.
+double repeat_for(double seconds, const std::function<void()>& act);
+
+/// Ranks that have nothing to do leave their processors to the others. @note Collective
+void sleep_until_met(detail::Team& team, double seconds);
+
+/// @note Collective
+double all_max(detail::Team& team, double value);
+double all_sum(detail::Team& team, double value);
+
+}  // namespace thalweg::app

@@ -1,0 +1,51 @@
+// What each method and service would cost a run, which is best, and how many servers pay.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/run.hpp"
+#include "plan/shares.hpp"
+
+namespace thalweg::app {
+
+/// A way to write, and what it costs.
+struct Option {
+    std::string service;
+    Way way;
+    detail::Work work;
+    detail::Cost cost;
+    detail::Outcome outcome;
+    detail::MemoryUse memory;
+    bool slow_disk = false;  ///< the disk takes longer than memory, and decides
+    bool fits = true;        ///< into a node's memory
+    double seconds = 0;      ///< of the run
+    double share = 0;        ///< of the run, that output takes
+    std::string why;         ///< it is not the best; empty: it is
+
+    std::string method() const { return way.method + (way.own_files ? ", own files" : ""); }
+};
+
+struct Plan {
+    std::vector<Option> options;  ///< fastest first
+    std::size_t best = 0;
+    /// Option of method record by number of servers, ascending; and the number that is best.
+    std::vector<Option> servers;
+    std::size_t best_servers = 0;
+    double without_servers = 0;  ///< seconds of the run with the best other service
+    bool servers_pay = false;
+};
+
+/// @param shares  of the same run
+Plan make_plan(const Run& run, const Shares& shares);
+
+/// "49.6 MB".
+std::string bytes_of(double bytes);
+/// Tables for people; and the same as JSON.
+std::string text_of(const Run& run, const Shares& shares, const Plan& plan);
+std::string json_of(const Run& run, const Shares& shares, const Plan& plan);
+/// The curve of the servers as an SVG picture.
+std::string picture_of(const Run& run, const Plan& plan);
+
+}  // namespace thalweg::app

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/run.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "comm/nearest.hpp"
+#include "comm/text.hpp"
+#include "cost/toml_keys.hpp"
+#include "index/box.hpp"
+#include "layout/writers.hpp"
+
+namespace thalweg::app {
+
+using namespace detail;
+
+namespace {
+
+/// Most bytes of an output: sums of them stay within 64 bits.
+constexpr double most_bytes = 1e18;
+
+Status read_text(const std::string& path, std::string& text) {
+    errno = 0;
+    std::ifstream in(path, std::ios::binary);
+    if (!in)
+        return failure(errno == ENOENT ? TW_ENOTFOUND : TW_EIO, "{}: {}", path,
+                       std::strerror(errno));
+    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    if (std::filesystem::is_directory(path)) return failure(TW_EIO, "{}: is a directory", path);
+    return {};
+}
+
+std::vector<std::string> words_of(std::string text, char separator) {
+    std::replace(text.begin(), text.end(), separator, ' ');
+    std::istringstream in(text);
+    return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+}
+
+int dimension_of(const Run& run, const std::string& name) {
+    const auto it = std::find(run.dimensions.begin(), run.dimensions.end(), name);
+    return it == run.dimensions.end() ? -1 : static_cast<int>(it - run.dimensions.begin());
+}
+
+std::string unknown_dimension(const Run& run, const std::string& name) {
+    const std::string meant = did_you_mean(name, run.dimensions);
+    return fmt::format("unknown dimension '{}'{}", name,
+                       meant.empty() ? fmt::format("; [dimensions] has {} (the record dimension "
+                                                   "is not named)",
+                                                   joined(run.dimensions, ", "))
+                                     : meant);
+}
+
+Status read_dimensions(const toml::table& table, const std::string& file, Run& run) {
+    for (const auto& [key, node] : table) {
+        const auto length = node.value_exact<std::int64_t>();
+        if (!length || *length < 1)
+            return failure(TW_ESETTING, "{}: [dimensions]: key '{}': expected an integer >= 1",
+                           file, key.str());
+        run.dimensions.emplace_back(key.str());
+        run.lengths.push_back(*length);
+    }
+    return {};
+}
+
+Status read_variables(const toml::table& table, const std::string& where, Run& run) {
+    static const std::map<std::string, std::int64_t> elements{
+        {"byte", 1}, {"short", 2}, {"int", 4}, {"int64", 8}, {"float", 4}, {"double", 8}};
+    TomlKeys keys(table, where);
+    RunVariables v;
+    std::string type, dims;
+    keys.text("name", v.name, Key::optional);
+    keys.integer("count", v.count, 1, Key::optional);
+    keys.text("type", type);
+    keys.text("dims", dims);
+    if (keys.ok()) {
+        const auto element = elements.find(type);
+        if (element == elements.end())
+            keys.fail("type", fmt::format("unknown type '{}'; the types are byte, short, int, "
+                                          "int64, float and double",
+                                          type));
+        else
+            v.element = element->second;
+        for (const std::string& name : words_of(dims, ' ')) {
+            const int dim = dimension_of(run, name);
+            if (dim < 0)
+                keys.fail("dims", unknown_dimension(run, name));
+            else if (std::count(v.dims.begin(), v.dims.end(), dim) > 0)
+                keys.fail("dims", fmt::format("dimension '{}' is named twice", name));
+            v.dims.push_back(dim);
+        }
+        if (v.dims.size() > max_dims)
+            keys.fail("dims", fmt::format("more than {} dimensions", max_dims));
+        if (v.count > 1'000'000) keys.fail("count", "more than 1000000 variables");
+    }
+    run.variables.push_back(v);
+    return keys.finish();
+}
+
+/// The pair of factors whose blocks are nearest to squares.
+void choose_grid(const Run& run, std::vector<Cuts>& grid) {
+    const auto length = [&](std::size_t i) {
+        return static_cast<double>(run.lengths[static_cast<std::size_t>(grid[i].dim)]);
+    };
+    double best = INFINITY;
+    for (std::int64_t a = 1; a <= run.ranks; ++a) {
+        if (run.ranks % a != 0) continue;
+        const std::int64_t b = run.ranks / a;
+        const double ratio = std::abs(std::log(length(0) / static_cast<double>(a)) -
+                                      std::log(length(1) / static_cast<double>(b)));
+        if (ratio >= best) continue;
+        best = ratio;
+        grid[0].parts = a;
+        grid[1].parts = b;
+    }
+}
+
+/// "lat=40,lon=32", or names alone.
+void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
+    const char* const key = "decomposition";
+    std::vector<Cuts> grid;
+    std::size_t numbers = 0;
+    for (const std::string& word : words_of(text, ',')) {
+        const auto equals = word.find('=');
+        const std::string name = word.substr(0, equals);
+        Cuts cuts{dimension_of(run, name), 1};
+        if (cuts.dim < 0) return keys.fail(key, unknown_dimension(run, name));
+        for (const Cuts& other : grid)
+            if (other.dim == cuts.dim)
+                return keys.fail(key, fmt::format("dimension '{}' is named twice", name));
+        if (equals != std::string::npos) {
+            const char* const end = word.data() + word.size();
+            const auto [rest, error] = std::from_chars(word.data() + equals + 1, end, cuts.parts);
+            if (error != std::errc() || rest != end || cuts.parts < 1 || cuts.parts > run.ranks)
+                return keys.fail(
+                    key, fmt::format("'{}': expected a number from 1 to {}", word, run.ranks));
+            ++numbers;
+        }
+        grid.push_back(cuts);
+    }
+    if (grid.empty()) return keys.fail(key, "expected dimensions, such as \"lat=40,lon=32\"");
+    if (numbers == 0 && grid.size() == 1) grid[0].parts = run.ranks;
+    if (numbers == 0 && grid.size() == 2) choose_grid(run, grid);
+    if (numbers == 0 ? grid.size() > 2 : numbers < grid.size())
+        return keys.fail(key, "expected a number of parts for each dimension");
+    double product = 1;
+    for (const Cuts& cuts : grid) {
+        product *= static_cast<double>(cuts.parts);
+        const std::int64_t length = run.lengths[static_cast<std::size_t>(cuts.dim)];
+        if (cuts.parts > length)
+            return keys.fail(key,
+                             fmt::format("dimension '{}' of length {} cannot be cut into {} parts",
+                                         run.dimensions[static_cast<std::size_t>(cuts.dim)], length,
+                                         cuts.parts));
+    }
+    if (product != run.ranks)
+        return keys.fail(
+            key, fmt::format("it has {:.0f} parts, but there are {} ranks", product, run.ranks));
+    run.grid = grid;
+}
+
+/// The figures of the machine: measured, where there is a calibration of the folder.
+Status choose_figures(const std::string& calibration, const std::string& path, Run& run) {
+    run.folder = assumed_folder(run.file_system);
+    run.calibration = calibration;
+    if (calibration.empty()) return {};
+    std::string text;
+    if (Status s = read_text(calibration, text); !s.ok()) return s;
+    if (Status s = parse_machine(text, calibration, run.machine); !s.ok()) return s;
+    if (const Folder* const folder = run.machine.folder_of(path, run.file_system.name)) {
+        run.folder = *folder;
+        return {};
+    }
+    return failure(TW_ESETTING, "{}: no [[folder]] of file system '{}'", calibration,
+                   run.file_system.name);
+}
+
+Status check_sizes(const Run& run) {
+    double bytes = 0;
+    for (const RunVariables& v : run.variables) {
+        double own = static_cast<double>(v.count * v.element);
+        for (const std::int64_t length : run.shape(v)) own *= static_cast<double>(length);
+        bytes += own;
+    }
+    if (bytes <= most_bytes) return {};
+    return failure(TW_ESETTING, "{}: an output of {:.1e} bytes is too large", run.file, bytes);
+}
+
+}  // namespace
+
+Status read_run(const std::string& path, const std::string& calibration, Run& run) {
+    run.file = path;
+    std::string content;
+    if (Status s = read_text(path, content); !s.ok()) return s;
+    toml::table table;
+    if (Status s = parse_toml(content, path, table); !s.ok()) return s;
+    TomlKeys keys(table, path);
+    std::int64_t ranks = 1, nodes = 1, cores = 1;
+    std::int64_t buffer = 8 << 20, staging = 256 << 20;
+    std::string file_system, folder, decomposition, named;
+    keys.text("title", run.title, Key::optional);
+    keys.integer("ranks", ranks, 1);
+    keys.integer("nodes", nodes, 1);
+    keys.integer("cores", cores, 1);
+    keys.size("memory", run.memory, Key::optional);
+    keys.text("file_system", file_system);
+    keys.text("folder", folder, Key::optional);
+    keys.text("calibration", named, Key::optional);
+    keys.number("step_seconds", run.step_seconds);
+    keys.integer("output_interval", run.output_interval, 1);
+    keys.integer("outputs", run.outputs, 1);
+    keys.integer("outputs_per_file", run.outputs_per_file, 1, Key::optional);
+    keys.text("decomposition", decomposition);
+    keys.text("writers", run.writers, Key::optional);
+    keys.flag("deferred", run.deferred, Key::optional);
+    keys.flag("durable", run.durable, Key::optional);
+    keys.size("buffer", buffer, Key::optional);
+    keys.size("staging", staging, Key::optional);
+    const toml::table* const dimensions = keys.table("dimensions");
+    const auto variables = keys.tables("variables");
+    run.limits.buffer = static_cast<double>(buffer);
+    run.limits.staging = static_cast<double>(staging);
+    if (keys.ok()) {
+        constexpr std::int64_t most = 100'000'000;
+        if (ranks > most) keys.fail("ranks", fmt::format("more than {}", most));
+        if (cores > most) keys.fail("cores", fmt::format("more than {}", most));
+        if (nodes > ranks) keys.fail("nodes", fmt::format("more nodes than ranks ({})", ranks));
+        if (run.writers != "auto" && parse_writers(run.writers).number < 1)
+            keys.fail("writers", "expected auto, a number, or a number per node such as 2/node");
+        if (!file_system_named(file_system, run.file_system))
+            keys.fail("file_system", fmt::format("unknown file system '{}'; known are {}",
+                                                 file_system, joined(file_system_names(), ", ")));
+        run.ranks = static_cast<int>(ranks);
+        run.nodes = static_cast<int>(nodes);
+        run.cores = static_cast<int>(cores);
+    }
+    if (keys.ok()) {
+        if (Status s = read_dimensions(*dimensions, path, run); !s.ok()) return s;
+        int number = 0;
+        for (const toml::table* v : variables)
+            if (Status s =
+                    read_variables(*v, fmt::format("{}: [[variables]] {}", path, ++number), run);
+                !s.ok())
+                return s;
+        if (variables.empty()) keys.fail("variables", "there are none");
+        read_decomposition(keys, decomposition, run);
+    }
+    if (Status s = keys.finish(); !s.ok()) return s;
+    if (Status s = check_sizes(run); !s.ok()) return s;
+    if (!calibration.empty())
+        named = calibration;
+    else if (!named.empty())
+        named = (std::filesystem::path(path).parent_path() / named).string();
+    return choose_figures(named, folder, run);
+}
+
+}  // namespace thalweg::app

@@ -1,0 +1,27 @@
+// Processors that this process may use.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace thalweg::detail {
+
+/// A set of processors, one bit each.
+using ProcessorMask = std::array<std::int64_t, 16>;
+
+/// Those of this process' affinity mask; where it cannot be told (machines with more processors
+/// than the mask has bits), the first ones, as many as are online.
+ProcessorMask own_processors();
+
+int count(const ProcessorMask& mask);
+
+/// How many processors the process' control group (a container) grants at a time, rounded down, at
+/// least 1; INT32_MAX: no limit. @param root  of the file system; tests have their own
+int processor_quota(const std::string& root = "");
+
+/// Threads with which a rank computes: OMP_NUM_THREADS, else 1.
+int model_threads();
+
+}  // namespace thalweg::detail

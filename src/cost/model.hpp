@@ -1,0 +1,86 @@
+// What an output step costs: the time of each part of the work, and how much of it the model waits
+// for with each service. Closed formulas of a few numbers, for any number of ranks. Pure.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "cost/machine.hpp"
+
+namespace thalweg::detail {
+
+/// The work of one output step. "Busiest" is the rank, writer or node that has most of it.
+struct Work {
+    int ranks = 1, nodes = 1;  ///< of the model
+    int cores = 1;             ///< of a node
+    int writers = 1;
+    int writer_nodes = 1;     ///< nodes on which writers are
+    double bytes = 0;         ///< of all variables
+    double rank_bytes = 0;    ///< held by the busiest rank
+    double writer_bytes = 0;  ///< of the busiest writer's share
+    double calls = 0;         ///< writes of the busiest writer
+    double locked = 0;        ///< of these, those into blocks that others write, too
+    double received = 0;      ///< bytes from other nodes that the busiest node gets
+    double sent = 0;          ///< bytes that the busiest node sends to others
+    double messages = 0;      ///< between nodes, of the busiest writer or sender
+    double files = 1;         ///< created per step
+    bool exchanged = true;    ///< else each writer writes what it holds
+    bool copied = true;       ///< tw_put copies; tw_put_deferred does not
+    bool durable = false;
+};
+
+/// Seconds of an output step.
+struct Cost {
+    double agree = 0;    ///< all ranks agree, twice
+    double copy = 0;     ///< in tw_put
+    double pack = 0;     ///< a node's ranks reorder and convert what they hold
+    double own = 0;      ///< of it, what the writer does itself
+    double message = 0;  ///< between nodes
+    double unpack = 0;   ///< of what comes from other nodes, by the writer
+    double compose = 0;  ///< a queue's data into file order, by the writer
+    double write = 0;
+    double lock = 0;      ///< waiting for other writers of the same blocks
+    double metadata = 0;  ///< files created and renamed, the record count
+};
+
+Cost cost_of(const Machine& machine, const Folder& folder, const Work& work);
+
+/// What the model sees of an output step.
+struct Outcome {
+    double calls = 0;   ///< seconds in the library's calls, without waiting for room in a queue
+    double behind = 0;  ///< seconds of writing while the model computes
+    double slower = 0;  ///< seconds by which computing takes longer: cores that it does not get
+    double period = 0;  ///< seconds from one output to the next
+    /// Part of the output's time that the model does not wait for, from 0 to 1.
+    double hidden = 0;
+};
+
+/// @param compute  seconds that the model computes between two outputs
+Outcome inline_outcome(const Cost& cost, double compute);
+
+/// @param free_core  whether each writing thread has a core that no rank computes on
+Outcome background_outcome(const Cost& cost, const Folder& folder, const Work& work, double compute,
+                           bool free_core);
+
+/// @param servers  they are work.writers, on work.writer_nodes
+/// @param extra    they run on cores that no rank computes on; else they are taken from the model,
+///                 whose other work.ranks ranks compute what all did
+Outcome servers_outcome(const Machine& machine, const Cost& cost, const Work& work, double compute,
+                        bool extra);
+
+/// Bytes of memory that output takes, besides the model's arrays.
+struct MemoryUse {
+    double rank = 0;  ///< of the busiest model rank
+    double node = 0;  ///< of the busiest node, with its writers or servers
+};
+
+/// Settings that limit memory, in bytes.
+struct Limits {
+    double buffer = 8 << 20, staging = 256 << 20, piece = 2 << 20;
+};
+
+MemoryUse inline_memory(const Work& work, const Limits& limits);
+/// @param arrived  steps of other nodes' data that may wait at the writers
+MemoryUse queued_memory(const Work& work, const Limits& limits, int arrived);
+
+}  // namespace thalweg::detail

@@ -1,0 +1,156 @@
+// The cost model: a case by hand, and what has to hold for all.
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/model.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace thalweg::detail;
+
+namespace {
+
+/// Round figures, to compute by hand.
+class Model : public testing::Test {
+protected:
+    Model() {
+        machine.pack = 1e9;
+        machine.pack_node = 4e9;
+        machine.agree = 1e-3;
+        machine.latency = 1e-3;
+        machine.message = 2e9;
+        folder.create = 0.01;
+        folder.rename = 0.02;
+        folder.call = 0.001;
+        folder.lock = 0.002;
+        folder.processor = 0.5;
+        folder.writers = {1, 2, 4};
+        folder.rate = {1e9, 2e9, 3e9};
+        folder.durable = {1e8, 2e8, 2e8};
+        // 8 ranks on 2 nodes of 4 cores, a writer on each node; half of each share is remote.
+        work.ranks = 8;
+        work.nodes = 2;
+        work.cores = 4;
+        work.writers = work.writer_nodes = 2;
+        work.bytes = 8e8;
+        work.rank_bytes = 1e8;
+        work.writer_bytes = 4e8;
+        work.calls = 200;
+        work.locked = 10;
+        work.received = work.sent = 2e8;
+        work.messages = 100;
+        work.files = 0.5;
+    }
+    Cost cost() const { return cost_of(machine, folder, work); }
+
+    Machine machine;
+    Folder folder;
+    Work work;
+};
+
+}  // namespace
+
+TEST_F(Model, ByHand) {
+    const Cost c = cost();
+    EXPECT_NEAR(c.agree, 2 * (1e-3 + 2e-3), 1e-12);  // up and down a tree of two nodes
+    EXPECT_NEAR(c.copy, 0.1, 1e-12);                 // 1e8 at 1e9; the node: 4e8 at 4e9
+    EXPECT_NEAR(c.pack, 0.1, 1e-12);
+    EXPECT_NEAR(c.own, 0.1, 1e-12);
+    EXPECT_NEAR(c.message, 0.1 + 0.1, 1e-12);  // 2e8 at 2e9, 100 messages
+    EXPECT_NEAR(c.unpack, 0.2, 1e-12);
+    EXPECT_NEAR(c.compose, 0.4, 1e-12);
+    EXPECT_NEAR(c.write, 0.2 + 0.4, 1e-12);  // 200 calls, 8e8 at 2e9
+    EXPECT_NEAR(c.lock, 0.02, 1e-12);
+    EXPECT_NEAR(c.metadata, 0.001 + 0.015, 1e-12);
+    const Outcome in_calls = inline_outcome(c, 5);
+    EXPECT_NEAR(in_calls.calls, 0.006 + 0.1 + (0.1 + 0.2 + 0.2 + 0.6 + 0.02) + 0.016, 1e-12);
+    EXPECT_NEAR(in_calls.period, 5 + in_calls.calls, 1e-12);
+    EXPECT_EQ(in_calls.hidden, 0);
+    const Outcome behind = background_outcome(c, folder, work, 5, true);
+    EXPECT_NEAR(behind.calls, 0.1 + 0.006 + 0.2, 1e-12);
+    EXPECT_NEAR(behind.behind, 0.4 + 0.6 + 0.02 + 0.016, 1e-12);
+    EXPECT_NEAR(behind.period, 5 + behind.calls, 1e-12);
+    EXPECT_NEAR(behind.hidden, behind.behind / (behind.calls + behind.behind), 1e-12);
+}
+
+TEST_F(Model, AThreadWithoutACoreSlowsTheModel) {
+    const Outcome o = background_outcome(cost(), folder, work, 5, false);
+    EXPECT_NEAR(o.slower, 0.4 + 0.5 * 0.62, 1e-12);
+    EXPECT_NEAR(o.period, 5 + o.calls + o.slower, 1e-12);
+}
+
+TEST_F(Model, WhatCannotBeHiddenIsWaitedFor) {
+    const Outcome o = background_outcome(cost(), folder, work, 0.5, true);
+    EXPECT_NEAR(o.period, o.behind, 1e-12);
+    EXPECT_LT(o.hidden, 1);
+    EXPECT_GT(o.hidden, 0);
+}
+
+TEST_F(Model, ServersTakeRanksOrCores) {
+    work.ranks = 6;
+    const Outcome taken = servers_outcome(machine, cost(), work, 3, false);
+    EXPECT_NEAR(taken.slower, 1, 1e-12);  // six compute what eight did
+    const Outcome extra = servers_outcome(machine, cost(), work, 3, true);
+    EXPECT_EQ(extra.slower, 0);
+    EXPECT_NEAR(taken.period, extra.period + 1, 1e-12);
+    // With one server, the other node's ranks send their data themselves.
+    work.writers = work.writer_nodes = 1;
+    EXPECT_GT(servers_outcome(machine, cost(), work, 3, true).calls, extra.calls);
+}
+
+TEST_F(Model, MoreBytesTakeLonger) {
+    double before = 0;
+    for (const double factor : {0.0, 0.5, 1.0, 2.0, 8.0, 1000.0}) {
+        Work more = work;
+        for (double Work::*bytes : {&Work::bytes, &Work::rank_bytes, &Work::writer_bytes,
+                                    &Work::received, &Work::sent, &Work::calls})
+            more.*bytes = work.*bytes * factor;
+        const Cost c = cost_of(machine, folder, more);
+        const double now = inline_outcome(c, 1).period;
+        EXPECT_GT(now, before);
+        before = now;
+    }
+}
+
+TEST_F(Model, MoreWritersAreNoSlowerOnAFileSystemThatTakesThem) {
+    const Folder lustre = assumed_folder(file_system_of(0x0BD00BD0, 4096));
+    double before = 1e300;
+    work.nodes = 64;
+    work.ranks = 1024;
+    work.bytes = 1e11;
+    for (int writers = 1; writers <= 64; writers *= 2) {
+        work.writers = work.writer_nodes = writers;
+        work.writer_bytes = work.bytes / writers;
+        work.calls = work.writer_bytes / (2 << 20);
+        const double now = cost_of(machine, lustre, work).write;
+        EXPECT_LE(now, before);
+        before = now;
+    }
+}
+
+TEST_F(Model, Limits) {
+    work = {};  // one rank, no data
+    const Cost none = cost();
+    EXPECT_EQ(none.write, 0);
+    EXPECT_EQ(none.message, 0);
+    EXPECT_TRUE(std::isfinite(inline_outcome(none, 0).period));
+    EXPECT_EQ(background_outcome(none, folder, work, 0, true).slower, 0);
+    // A writer with everything cannot be faster than one writer is, however many there are.
+    work.bytes = work.writer_bytes = 1e9;
+    work.writers = 4;
+    EXPECT_NEAR(cost().write, 1, 1e-12);
+    work.durable = true;
+    EXPECT_NEAR(cost().write, 10, 1e-12);
+    work.durable = false;
+    folder.node_rate = 5e8;
+    EXPECT_NEAR(cost().write, 2, 1e-12);
+}
+
+TEST_F(Model, Memory) {
+    const Limits limits;
+    EXPECT_NEAR(inline_memory(work, limits).rank, limits.buffer + 1e8, 1);
+    work.copied = false;
+    EXPECT_NEAR(inline_memory(work, limits).rank, limits.buffer, 1);
+    EXPECT_NEAR(queued_memory(work, limits, 1).rank, 2e8, 1);
+    work.rank_bytes = 1e10;
+    EXPECT_NEAR(queued_memory(work, limits, 1).rank, limits.staging, 1);
+    EXPECT_GE(queued_memory(work, limits, 1).node, 4 * limits.staging);
+}

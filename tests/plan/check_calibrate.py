@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""thalweg calibrate on three ranks, and what reads its file.
+
+check_calibrate.py PROGRAM EXAMPLES -- LAUNCHER...
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+
+PROGRAM, EXAMPLES = sys.argv[1], Path(sys.argv[2])
+LAUNCHER = sys.argv[sys.argv.index("--") + 1 :]
+problems: list[str] = []
+
+
+def check(truth: bool, text: str) -> None:
+    if not truth:
+        problems.append(text)
+
+
+def calibrate(ranks: int, folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [*LAUNCHER, str(ranks), PROGRAM, "calibrate", "--seconds", "1", *arguments],
+        capture_output=True, text=True, timeout=60, cwd=folder,
+    )  # fmt: skip
+
+
+def check_file(folder: Path, ranks: int) -> Path:
+    (folder / "a").mkdir(exist_ok=True)
+    (folder / "b b").mkdir(exist_ok=True)
+    begin = time.monotonic()
+    done = calibrate(ranks, folder, "--folder", "a", "--folder", "b b", "-o", "machine.toml")
+    check(done.returncode == 0, f"{ranks} ranks: {done.stderr}")
+    check(time.monotonic() - begin < 30, "calibrate takes long")
+    machine = tomllib.loads((folder / "machine.toml").read_text())
+    check(machine["ranks"] == ranks and machine["nodes"] == 1, f"{machine}")
+    check(1e7 < machine["pack"] < 1e12, f"pack {machine['pack']}")
+    check(("message" in machine) == (ranks > 1), f"message of {ranks} ranks")
+    check([Path(f["path"]).name for f in machine["folder"]] == ["a", "b b"], f"{machine}")
+    for f in machine["folder"]:
+        check(f["writers"] == ([1] if ranks == 1 else [1, 2, 3]), f"{f}")
+        check(len(f["rate"]) == len(f["durable"]) == len(f["writers"]), f"{f}")
+        check(all(1e5 < r < 1e12 for r in f["rate"] + f["durable"]), f"{f}")
+        check(0 < f["create"] < 1 and 0 < f["rename"] < 1 and 0 < f["call"] < 1, f"{f}")
+    left = sorted(p.name for p in folder.rglob("*") if p.is_file())
+    check(left == ["machine.toml"], f"left behind: {left}")
+    return folder / "machine.toml"
+
+
+def check_plan(folder: Path, machine: Path) -> None:
+    """A plan with the measured figures, and the setting."""
+    name = tomllib.loads(machine.read_text())["folder"][0]["file_system"]
+    run = folder / "run.toml"
+    run.write_text((EXAMPLES / "fv-b.toml").read_text().replace('"gpfs"', f'"{name}"'))
+    done = subprocess.run(
+        [PROGRAM, "plan", run, "--json", "--calibration", machine], capture_output=True, text=True
+    )
+    check(done.returncode == 0, f"plan: {done.stderr}")
+    check(json.loads(done.stdout)["measured"], "plan: not measured")
+
+
+def check_setting(folder: Path, machine: Path) -> None:
+    """The setting `calibration`: all ranks get the error of a wrong file; a good one is used."""
+    broken = folder / "broken.toml"
+    broken.write_text("ranks = 2\n")
+    fast = folder / "fast.toml"
+    figures = tomllib.loads(machine.read_text())["folder"][0]
+    fast.write_text(
+        "ranks = 2\nnodes = 1\ncores = 2\n[[folder]]\n"
+        f"path = '/none'\nfile_system = '{figures['file_system']}'\n"
+        "create = 0\nrename = 0\ncall = 0\nwriters = [1, 2]\nrate = [1e6, 5e6]\n"
+    )
+    compare = [*LAUNCHER, "2", PROGRAM, "compare", "--shape", "8,8,2", "--fields", "1"]
+    compare += ["--repetitions", "1", "--steps", "1", "--methods", "record"]
+    for path, text in (
+        (folder / "none.toml", "cannot read the calibration file"),
+        (broken, "broken.toml: the key 'nodes' is missing"),
+        (fast, "writers=2/node: by the calibration a step takes"),
+        (machine, "record"),
+    ):
+        environment = os.environ | {"THALWEG_CALIBRATION": str(path), "THALWEG_LOG": "info"}
+        done = subprocess.run(
+            compare, capture_output=True, text=True, timeout=60, cwd=folder, env=environment
+        )
+        good = path in (fast, machine)
+        check((done.returncode == 0) == good, f"{path.name}: {done.stderr}")
+        check(text in done.stdout + done.stderr, f"{path.name}: {done.stderr} has no {text!r}")
+
+
+def check_wrong(folder: Path) -> None:
+    for arguments, text in (
+        (["--folder", "none"], "none: cannot use the folder: No such file"),
+        (["-o", "none/m.toml"], "none/m.toml.part: cannot write: No such file"),
+    ):
+        done = calibrate(3, folder, *arguments)
+        check(done.returncode != 0 and text in done.stderr, f"{arguments}: {done.stderr}")
+        check(done.stderr.count("thalweg: calibrate:") == 1, f"{arguments}: {done.stderr}")
+    if os.geteuid() != 0:
+        (folder / "closed").mkdir(mode=0o500)
+        done = calibrate(2, folder, "--folder", "closed")
+        check(done.returncode != 0 and "cannot create" in done.stderr, f"{done.stderr}")
+    done = subprocess.run([PROGRAM, "calibrate", "--seconds", "61"], capture_output=True)
+    check(done.returncode == 2, "61 seconds")
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as name:
+        check_file(Path(name), 1)
+        machine = check_file(Path(name), 3)
+        check_plan(Path(name), machine)
+        check_setting(Path(name), machine)
+        check_wrong(Path(name))
+    print("\n".join(problems) or "calibrate: ok")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
