@@ -11,6 +11,7 @@
 
 #include "combine.hpp"
 #include "compare.hpp"
+#include "report.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 
@@ -61,6 +62,16 @@ int compare_methods(const thalweg::app::CompareOptions& options) {
     }
     MPI_Finalize();
     return status;
+}
+
+int report(const std::string& summary, const std::string& output) {
+    std::string written;
+    const thalweg::detail::Status status = thalweg::app::report(summary, output, written);
+    if (!status.ok())
+        fmt::print(stderr, "thalweg: report: {}\n", status.text);
+    else if (!written.empty())
+        fmt::print("{}\n", written);
+    return status.ok() ? 0 : exit_wrong;
 }
 
 int print_settings() {
@@ -124,6 +135,16 @@ int main(int argc, char** argv) try {
     compares
         ->add_option("--folder", comparison.folder, "Directory for the files, which are removed")
         ->capture_default_str();
+    std::string summary, page;
+    CLI::App* const reports = app.add_subcommand(
+        "report", "Show where the time of a run went: its summary as an HTML page");
+    reports
+        ->add_option("SUMMARY", summary,
+                     "JSON file that the setting summary named; - for standard input")
+        ->required();
+    reports->add_option("-o,--output", page,
+                        "Page to write; SUMMARY with the ending .html by default, - for standard "
+                        "output");
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
@@ -141,6 +162,7 @@ int main(int argc, char** argv) try {
         return combine(sets, output);
     }
     if (compares->parsed()) return compare_methods(comparison);
+    if (reports->parsed()) return report(summary, page);
     return recovers->parsed() ? recover(files, force) : print_settings();
 } catch (const std::exception& e) {
     fmt::print(stderr, "thalweg: {}\n", e.what());

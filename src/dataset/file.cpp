@@ -5,6 +5,7 @@
 
 #include "comm/clock.hpp"
 #include "dataset/choose_layout.hpp"
+#include "dataset/explain.hpp"
 #include "storage/classic/header_reader.hpp"
 #include "storage/tiles/tiles.hpp"
 
@@ -114,6 +115,7 @@ Status File::choose_all(bool& writers_asked) {
         data_->target.storage = make_storage(choice.storage);
         data_->target.order = data_->target.storage->order();
         FileOptions& options = file_.options;
+        file_.figures.settings = explain(asked_, file_.existing.is, file_.format, around, choice);
         options.storage = choice.storage;
         options.writers = choice.writers;
         options.alignment = choice.alignment;
@@ -326,8 +328,14 @@ Status File::hand_over() {
 Status File::end() {
     file_.leaving = true;
     Status status = begin_data();
-    if (status.ok()) return hand_over();
-    return data_ && data_->storage_open ? file_.enter(Call::close, -1, {}, {}) : status;
+    const double begin = now(), stepped = file_.figures.step;
+    if (status.ok())
+        status = hand_over();
+    else if (data_ && data_->storage_open)
+        status = file_.enter(Call::close, -1, {}, {});
+    // A step that this has ended counts as one.
+    file_.figures.close += now() - begin - (file_.figures.step - stepped);
+    return status;
 }
 
 Status File::close() {

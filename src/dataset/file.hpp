@@ -20,7 +20,7 @@ class File {
 public:
     /// @param serial  of the file in its session, the same on every rank
     File(Team& team, SessionResources& session, std::string path, int serial, FileOptions options)
-        : file_(team, session, std::move(path), serial, std::move(options)) {}
+        : file_(team, session, std::move(path), serial, options), asked_(std::move(options)) {}
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
@@ -113,6 +113,7 @@ private:
     Status end();
 
     FileContext file_;
+    const FileOptions asked_;  ///< before anything was chosen
     FileNames names_{file_};
     DefineMode define_{file_};
     std::unique_ptr<Data> data_;

@@ -14,6 +14,7 @@
 #include "comm/log.hpp"
 #include "session/attributes.hpp"
 #include "session/calls.hpp"
+#include "session/outputs.hpp"
 
 using namespace thalweg::detail;
 
@@ -87,36 +88,6 @@ Status start_writing(tw_session session, const std::string& path, const Settings
         session, path, own, &tw_file_impl::file, [](File& f) { return f.begin(); }, file);
 }
 
-/// Where the setting asks for it. @note Collective
-Status write_summary(tw_session session) {
-    const std::string target = session->settings.text("summary");
-    if (target.empty()) return {};
-    session->summarize();
-    Status written;
-    if (session->rank == 0) {
-        if (target == "table") {
-            std::fputs(summary_table(session->summary).c_str(), stdout);
-            std::fflush(stdout);
-        } else {
-            std::ofstream out(session->summary_path);
-            out << session->summary << "\n";
-            if (!out)
-                written =
-                    failure(TW_EIO, "cannot write the summary to '{}'", session->summary_path);
-        }
-    }
-    return agree(session->team->world(), written);
-}
-
-/// The model may change its working folder before the summary is written. @note Collective
-Status find_summary_path(tw_session_impl& session) {
-    const std::string& target = session.settings.text("summary");
-    return session.team->agree(alone([&]() -> Status {
-        if (session.team->rank() != 0 || target.empty() || target == "table") return {};
-        return make_absolute(target, session.summary_path);
-    }));
-}
-
 Status start(MPI_Comm comm, const char* settings, tw_session session) {
     if (Status status = check_communicator(comm); !status.ok()) return status;
     prepare_mpi_io();
@@ -161,7 +132,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     session->meetings = std::make_unique<Meeting>(*session->team);
     session->model = make_mpi_comm(session->team->world().handle());
     session->watch_mpi();
-    return find_summary_path(*session);
+    return find_output_paths(*session);
 }
 
 /// A put, which may become readable.
@@ -214,6 +185,8 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
     *session = new (std::nothrow) tw_session_impl;
     if (*session == nullptr) return TW_ENOMEM;
     const int code = guarded(*session, [&] { return start(comm, settings, *session); });
+    (*session)->begun = now();
+    (*session)->in_calls = 0;
     if ((*session)->role == TW_SERVER) {
         (*session)->servers->serve();
         return code;
@@ -253,7 +226,7 @@ int tw_finalize(tw_session* session) {
                 Status status = r->restart.close();
                 if (first.ok()) first = std::move(status);
             }
-            Status written = write_summary(s);
+            Status written = write_outputs(*s);
             if (first.ok()) first = std::move(written);
             return first;
         };

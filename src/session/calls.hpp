@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "comm/clock.hpp"
 #include "comm/log.hpp"
 #include "session/session.hpp"
 #include "storage/posix/paths.hpp"
@@ -73,6 +74,8 @@ template <class F>
 int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
                    const char* call) {
     forget_loose_text();
+    session->entered = now();
+    const Stopwatch watch(session->in_calls);
     const Standing standing(session->watchdog.get(), call, path, step);
     try {
         Status status = alone([&] { return session->over.ok() ? body() : session->over; });

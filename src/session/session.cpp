@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "comm/clock.hpp"
 #include "comm/communicator.hpp"
 #include "comm/free_memory.hpp"
 
@@ -230,6 +231,8 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
 
 const std::string& tw_session_impl::summarize() {
     AllFigures all = finished;
+    all.elapsed = now() - begun;
+    all.in_calls = in_calls + now() - entered;
     for (const tw_file_impl* f : files) {
         if (f->file) all.add(f->file->figures());
         if (f->reader) all.add(f->reader->figures());

@@ -27,6 +27,11 @@ struct tw_decomposition_impl {
 
 namespace thalweg::detail {
 
+/// Where tw_finalize writes what it tells of the run; absolute, on rank 0. Empty: nowhere.
+struct OutputPaths {
+    std::string summary, report;
+};
+
 /// What a file's handle knows of it.
 struct FileAbout {
     std::string path;
@@ -117,13 +122,16 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     };
     std::vector<Late> late;
     thalweg::detail::AllFigures finished;
-    int created = 0;   ///< files so far
-    int declared = 0;  ///< decompositions so far
+    double begun = 0;     ///< when tw_init returned
+    double in_calls = 0;  ///< seconds in calls since then, without the present one,
+    double entered = 0;   ///< which began then
+    int created = 0;      ///< files so far
+    int declared = 0;     ///< decompositions so far
     tw_role role = TW_MODEL;
     int rank = 0;                              ///< of the model's
     std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
     int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI
     thalweg::detail::Status over;  ///< why the session can do nothing more, before tw_finalize
     std::string error, summary;
-    std::string summary_path;  ///< on rank 0, if it is to be written
+    thalweg::detail::OutputPaths outputs;
 };

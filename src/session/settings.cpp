@@ -152,6 +152,8 @@ const std::vector<SettingRow>& setting_table() {
          false},
         {"summary", "", "a path, or 'table' for standard output",
          "where tw_finalize writes the session summary", false},
+        {"report", "", "a path", "where tw_finalize writes the session summary as an HTML page",
+         false},
         {"print_config", "no", flags, "tw_init prints the effective settings", false},
         {"language", "c", "c|fortran",
          "dimension order and first index (0 or 1) in error messages; set by the Fortran interface",
@@ -245,7 +247,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
     // What these can be depends on the variables.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
-    if (name == "summary" || name == "config") return true;
+    if (name == "summary" || name == "report" || name == "config") return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
         if (choice == value) return true;

@@ -32,8 +32,7 @@ public:
         Stopwatch watch(counts_.seconds);
         for (const Chunk& c : chunks) {
             throttle_.begin();
-            ++counts_.calls;
-            counts_.bytes += c.bytes;
+            counts_.count(c.bytes);
             throttle_.moved(c.bytes);
         }
         return {};

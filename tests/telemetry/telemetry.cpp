@@ -65,7 +65,7 @@ TEST(Summary, AddsUpTheFilesAfterTheFirst) {
     EXPECT_EQ(others["staging_bytes"], 17);
     EXPECT_EQ(others["buffer_bytes"], 19);
     // All but the names and numbers of one file.
-    EXPECT_EQ(others.size(), json["files"][0].size() - 7 + 1);
+    EXPECT_EQ(others.size(), json["files"][0].size() - 8 + 1);
     for (const auto& [name, value] : json["files"][0]["seconds"].items())
         EXPECT_DOUBLE_EQ(others["seconds"][name].get<double>(), more * value.get<double>()) << name;
     EXPECT_EQ(json["other_inputs"]["files"], more);
@@ -98,8 +98,8 @@ TEST(Summary, HasAllFields) {
     EXPECT_EQ(f["staging_bytes"], 17);
     EXPECT_EQ(f["buffer_bytes"], 19);
     const std::pair<const char*, double> seconds[] = {
-        {"open", 0.5}, {"plan", 0.25}, {"put", 1.5},   {"remap", 2.5},
-        {"wait", 3.5}, {"write", 4.5}, {"close", 5.5}, {"step", 6.5}};
+        {"open", 0.5},  {"plan", 0.25}, {"put", 1.5},  {"remap", 2.5}, {"wait", 3.5},
+        {"write", 4.5}, {"close", 5.5}, {"step", 6.5}, {"drain", 0},   {"busy", 0}};
     EXPECT_EQ(f["seconds"].size(), std::size(seconds));
     for (const auto& [name, value] : seconds)
         EXPECT_DOUBLE_EQ(f["seconds"][name].get<double>(), value) << name;

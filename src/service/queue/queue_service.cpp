@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "comm/clock.hpp"
 #include "comm/log.hpp"
 #include "exchange/dense.hpp"
 #include "service/background/background.hpp"
@@ -341,8 +342,7 @@ Status QueueService::end_step_agreed(const Status& lost, const Agreed& agreed) {
     ++file_.figures.steps;
     Status misfit = take_misfits(true);
     if (publisher_->in_calls()) {
-        if (Status s = publisher_->finish(file_.options.durable); !s.ok())
-            return file_.keep(std::move(s));
+        if (Status s = finish(file_.options.durable); !s.ok()) return file_.keep(std::move(s));
         return agree_on_misfits(std::move(mine));
     }
     return mine.ok() ? misfit : mine;
@@ -379,7 +379,7 @@ Status QueueService::sync(bool durable) {
 
 Status QueueService::sync_agreed(const Agreed& agreed, bool durable) {
     Status mine = queue_rest(UnitKind::fixed, agreed);
-    Status status = publisher_->finish(durable);
+    Status status = finish(durable);
     if (!status.ok()) return file_.keep(std::move(status));
     unit_.gather();
     return agree_on_misfits(std::move(mine));
@@ -389,7 +389,10 @@ Status QueueService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }
 
-Status QueueService::finish(bool durable) { return publisher_->finish(durable); }
+Status QueueService::finish(bool durable) {
+    Stopwatch watch(drain_);
+    return publisher_->finish(durable);
+}
 
 Status QueueService::close(bool good) {
     return publisher_->close(good, good ? file_.late : LateAttributes{});
@@ -400,7 +403,13 @@ void QueueService::add_figures(FileFigures& f) const {
     f.write = counts.seconds;
     f.bytes = counts.bytes;
     f.writes = counts.calls;
+    f.sizes = counts.sizes;
+    f.busy = counts.busy;
+    f.drain = drain_;
     const Outbox& outbox = publisher_->outbox();
+    f.queue_room = outbox.room();
+    f.queue_units = outbox.published();
+    f.queue_unit_bytes = outbox.unit_bytes;
     f.queue_waits = outbox.waits;
     f.queue_wait = outbox.wait_seconds;
     f.queue_bytes = outbox.most_bytes;
@@ -455,6 +464,15 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     }
     if (!status.ok()) return nullptr;
     file.figures.writers = publisher->writers();
+    if (file.options.service != "inline")
+        (void)alone([&]() -> Status {
+            const bool automatic = options.queue < 0;
+            file.figures.settings.push_back({"queue",
+                                             automatic ? "auto" : fmt::format("{}", options.queue),
+                                             fmt::format("{}", publisher->outbox().room()),
+                                             automatic ? "two steps, at most 'staging'" : ""});
+            return {};
+        });
     return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher),
                                           holds_step, -words[1]);
 }

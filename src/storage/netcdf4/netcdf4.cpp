@@ -253,8 +253,7 @@ private:
         throttle_.begin();
         if (Status status = write_fully(fd_, path_, data, bytes, address); !status.ok())
             return status;
-        ++counts_.calls;
-        counts_.bytes += bytes;
+        counts_.count(bytes);
         throttle_.moved(bytes);
         return {};
     }

@@ -92,7 +92,6 @@ public:
             else
                 for_boxes_of_range(v.shape, c.first, c.first + c.elements,
                                    [&](const Box& box) { r.boxes.push_back(box); });
-            counts_.bytes += c.elements * std::int64_t(v.element());
         }
         return blocking_ ? write_blocking(requests) : write_posted(requests);
     }
@@ -255,7 +254,7 @@ private:
             if (status.ok()) status = pnetcdf_status(code, path_, variable(r).name);
         }
         const int code = ncmpi_wait_all(ncid_, NC_REQ_ALL, nullptr, nullptr);
-        ++counts_.calls;
+        counts_.count(bytes);
         throttle_.moved(bytes);
         if (status.ok()) status = pnetcdf_status(code, path_, "cannot write");
         return status;
@@ -296,8 +295,9 @@ private:
         const int code = ncmpi_put_vara_all(
             ncid_, id, start.data(), count.data(), own.empty() ? nullptr : own.front().data,
             own.empty() ? 0 : own.front().elements, mpi_type(v.type));
-        ++counts_.calls;
-        if (!own.empty()) throttle_.moved(bytes_of(own.front()));
+        const std::int64_t bytes = own.empty() ? 0 : bytes_of(own.front());
+        counts_.count(bytes);
+        if (bytes > 0) throttle_.moved(bytes);
         return pnetcdf_status(code, path_, v.name);
     }
 

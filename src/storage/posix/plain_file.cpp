@@ -85,8 +85,7 @@ Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t byt
         if (v.record) status.text += fmt::format(", record {}", wording_.index(c.record));
         return status;
     }
-    ++counts_.calls;
-    counts_.bytes += bytes;
+    counts_.count(bytes);
     throttle_.moved(bytes);
     return {};
 }
