@@ -4,6 +4,7 @@
 #include <array>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "dataset/choose_layout.hpp"
 #include "dataset/explain.hpp"
 #include "storage/classic/header_reader.hpp"
@@ -25,6 +26,8 @@ Status File::check_defining(const char* what) const {
 
 Status File::begin() {
     Stopwatch watch(file_.figures.open);
+    const TraceFile traced(file_.path);
+    const Span span("open");
     Status status;
     if (!file_.options.append)
         status = names_.create();
@@ -80,6 +83,7 @@ Status File::end_definitions() {
     if (in_data_mode_)
         return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
     Stopwatch watch(file_.figures.open);
+    const Span span("open");
     if (Status status = file_.enter(Call::enddef, -1, {}, {}); !status.ok()) return status;
     // Every rank knows of a failure here, so that later calls need not ask the others.
     return file_.keep(alone([&] { return begin_file(); }));
@@ -204,6 +208,7 @@ Status File::put_array(const std::string& name, int type, const void* data, bool
                        Check&& check) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
     int at = -1;
     ArrayView view;
     view.data = static_cast<const char*>(data);
@@ -211,6 +216,8 @@ Status File::put_array(const std::string& name, int type, const void* data, bool
     Status status = file_.find_variable(name, type, at);
     if (status.ok()) {
         const Variable& v = file_.variable(at);
+        span.variable(v.name).record(v.record ? data_->batch.record : -1);
+        span.bytes(v.decomposition->held * static_cast<std::int64_t>(v.element()));
         if (data_->batch[at].boxed)
             status = failure(TW_ESTATE,
                              "{}: variable '{}': tw_put_box or tw_put_record has written this "
@@ -253,6 +260,8 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
                      const std::int64_t* count, const std::int64_t* stride, const void* data) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name);
     return data_->boxes->put_box(name, {type, start, count, stride, data});
 }
 
@@ -261,6 +270,8 @@ Status File::put_record(const std::string& name,
                         std::int64_t record, int type, const void* data, std::int64_t n) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name).record(record);
     RecordToPut put{decomposition, record, type, data};
     put.n = n;
     return data_->boxes->put_record(name, put);
@@ -272,6 +283,8 @@ Status File::put_record_strided(const std::string& name,
                                 const std::int64_t* extent, const std::int64_t* byte_stride) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name).record(record);
     RecordToPut put{decomposition, record, type, data};
     put.strided = true;
     put.rank = rank;
@@ -283,6 +296,8 @@ Status File::put_record_strided(const std::string& name,
 Status File::end_step() {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.step);
+    Span span("step");
+    span.record(data_->batch.record);
     return data_->service->end_step();
 }
 
@@ -356,6 +371,8 @@ Status File::close_later(bool& later) {
 
 Status File::complete(Status status) {
     Stopwatch watch(file_.figures.close);
+    const TraceFile traced(file_.path);
+    const Span span("close");
     const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
     Service* service = data_ ? data_->service.get() : nullptr;
     if (service != nullptr && good())

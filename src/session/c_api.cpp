@@ -120,6 +120,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
         session->servers = Servers::make(std::move(world), node_size, number,
                                          session->settings.text("server_ranks") == "last", status);
         if (!status.ok()) return status;
+        session->start_trace(session->servers->all());
         if (session->servers->is_server()) {
             session->role = TW_SERVER;
             return {};
@@ -129,6 +130,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     session->team = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return status;
     session->rank = session->team->rank();
+    if (!session->servers) session->start_trace(*session->team);
     session->meetings = std::make_unique<Meeting>(*session->team);
     session->model = make_mpi_comm(session->team->world().handle());
     session->watch_mpi();

@@ -77,6 +77,9 @@ int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t 
     session->entered = now();
     const Stopwatch watch(session->in_calls);
     const Standing standing(session->watchdog.get(), call, path, step);
+    const TraceInto into(session->trace ? &session->trace->own() : nullptr);
+    const TraceFile file(text_or_empty(path));
+    const Span span(call);
     try {
         Status status = alone([&] { return session->over.ok() ? body() : session->over; });
         if (status.code == TW_ENOMEM && path != nullptr)

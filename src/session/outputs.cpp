@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "comm/log.hpp"
 #include "session/calls.hpp"
@@ -34,38 +36,60 @@ Status write_report(const tw_session_impl& session) {
 Status find_output_paths(tw_session_impl& session) {
     return session.team->agree(alone([&]() -> Status {
         if (session.team->rank() != 0) return {};
-        const std::string& summary = session.settings.text("summary");
-        const std::string& report = session.settings.text("report");
         OutputPaths& paths = session.outputs;
-        if (!summary.empty() && summary != "table")
-            if (Status s = make_absolute(summary, paths.summary); !s.ok()) return s;
-        if (!report.empty())
-            if (Status s = make_absolute(report, paths.report); !s.ok()) return s;
-        if (!paths.summary.empty() && canonical(paths.summary) == canonical(paths.report))
-            return failure(TW_ESETTING, "settings summary and report name the same file, '{}'",
-                           paths.report);
+        const std::pair<const char*, std::string*> all[] = {
+            {"summary", &paths.summary}, {"report", &paths.report}, {"trace", &paths.trace}};
+        std::map<std::string, const char*> taken;
+        for (const auto& [name, path] : all) {
+            const std::string& asked = session.settings.text(name);
+            if (asked.empty() || (path == &paths.summary && asked == "table")) continue;
+            if (Status s = make_absolute(asked, *path); !s.ok()) return s;
+            const auto [other, fresh] = taken.emplace(canonical(*path), name);
+            if (!fresh)
+                return failure(TW_ESETTING, "settings {} and {} name the same file, '{}'",
+                               other->second, name, *path);
+        }
         return {};
     }));
 }
 
+namespace {
+
+/// The trace of the ranks, servers among them. @return on rank 0 whether it could be written
+/// @note Collective
+Status write_trace(tw_session_impl& session) {
+    if (!session.trace) return {};
+    if (!session.servers)
+        return session.trace->write(session.team->world(), 0, session.outputs.trace);
+    session.servers->end();  // they have nothing left to do
+    return session.servers->trace_status();
+}
+
+/// On rank 0.
+Status write_summary(const tw_session_impl& session) {
+    if (session.settings.text("summary") == "table") {
+        std::fputs(summary_table(session.summary).c_str(), stdout);
+        std::fflush(stdout);
+    }
+    if (session.outputs.summary.empty()) return {};
+    return write_text("summary", session.outputs.summary, session.summary + "\n");
+}
+
+}  // namespace
+
 Status write_outputs(tw_session_impl& session) {
-    const bool table = session.settings.text("summary") == "table";
+    Status first = agree(session.team->world(), write_trace(session));
     if (session.settings.text("summary").empty() && session.settings.text("report").empty())
-        return {};
+        return first;
     session.summarize();
-    return agree(session.team->world(), alone([&]() -> Status {
-                     if (session.rank != 0) return {};
-                     Status first, second;
-                     if (table) {
-                         std::fputs(summary_table(session.summary).c_str(), stdout);
-                         std::fflush(stdout);
-                     }
-                     if (!session.outputs.summary.empty())
-                         first =
-                             write_text("summary", session.outputs.summary, session.summary + "\n");
-                     if (!session.outputs.report.empty()) second = write_report(session);
-                     return first.ok() ? second : first;
-                 }));
+    Status written =
+        agree(session.team->world(), alone([&]() -> Status {
+                  if (session.rank != 0) return {};
+                  Status summary = write_summary(session);
+                  Status report = session.outputs.report.empty() ? Status{} : write_report(session);
+                  return summary.ok() ? report : summary;
+              }));
+    return written.ok() ? first : written;
 }
 
 }  // namespace thalweg::detail

@@ -1,4 +1,4 @@
-// What tw_finalize tells of a run: the summary, as JSON, as a table or as a page.
+// What tw_finalize tells of a run: the summary, as JSON, as a table or as a page; and its trace.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

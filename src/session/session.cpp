@@ -55,7 +55,7 @@ Memory* tw_session_impl::arena(Status& status) {
 }
 
 Background* tw_session_impl::background(Status& status) {
-    if (!threads) threads = Background::make(*team, status);
+    if (!threads) threads = Background::make(*team, trace ? &trace->writer() : nullptr, status);
     return threads.get();
 }
 
@@ -72,6 +72,14 @@ Packers& tw_session_impl::packers() {
         packer_threads = std::make_unique<Packers>(allowed);
     }
     return *packer_threads;
+}
+
+void tw_session_impl::start_trace(Team& ranks) {
+    if (settings.text("trace").empty()) return;
+    Status status;
+    trace = Trace::make(ranks, settings.number("trace_memory"), status);
+    if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
+    if (trace && servers) servers->keep_trace(*trace, outputs.trace);
 }
 
 void tw_session_impl::part(const Status& why) {

@@ -17,6 +17,7 @@
 #include "service/servers/served_file.hpp"
 #include "service/servers/servers.hpp"
 #include "session/settings.hpp"
+#include "telemetry/trace_file.hpp"
 #include "telemetry/watchdog.hpp"
 
 /// Kept until the session ends, small, so that a copy of a freed handle is known.
@@ -29,7 +30,7 @@ namespace thalweg::detail {
 
 /// Where tw_finalize writes what it tells of the run; absolute, on rank 0. Empty: nowhere.
 struct OutputPaths {
-    std::string summary, report;
+    std::string summary, report, trace;
 };
 
 /// What a file's handle knows of it.
@@ -75,6 +76,8 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Figures of all files so far. @note Collective
     const std::string& summarize();
+    /// Where the setting asks for it. @note Collective over the ranks, servers among them
+    void start_trace(thalweg::detail::Team& ranks);
     /// Gives up what some rank has given up in a call that others did not make. @note Collective
     void part(const thalweg::detail::Status& why);
     /// A file that is closed. @param why  it had to be; TW_OK: it was done
@@ -93,6 +96,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
     std::unique_ptr<thalweg::detail::Servers> servers;    ///< null where no ranks are set aside
     std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null: nobody watches
+    std::unique_ptr<thalweg::detail::Trace> trace;        ///< null: nobody asks for it
     std::unique_ptr<thalweg::detail::Team> team;
     std::unique_ptr<thalweg::detail::Meeting> meetings;
     std::unique_ptr<thalweg::detail::Comm>

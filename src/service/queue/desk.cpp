@@ -8,6 +8,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/text.hpp"
+#include "comm/trace.hpp"
 
 namespace thalweg::detail {
 
@@ -133,10 +134,15 @@ bool Desk::work_locked() try {
         pass_on(status);
         return discard();
     }
+    const TraceFile file(options_.path);
+    Span span("write unit");
     const double begin = now();
     const bool worked = boxes_next() ? work_boxes() : work_units();
     const bool committed = commit();
-    if (worked || committed) note_counts(now() - begin);
+    if (worked || committed)
+        note_counts(now() - begin);
+    else
+        span.forget();
     return worked || committed;
 } catch (const std::bad_alloc&) {
     fail(detail::failure(TW_ENOMEM, "{}: out of memory (rank {})", options_.path, options_.rank));

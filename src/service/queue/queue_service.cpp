@@ -7,6 +7,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/log.hpp"
+#include "comm/trace.hpp"
 #include "exchange/dense.hpp"
 #include "service/background/background.hpp"
 #include "service/queue/box_messages.hpp"
@@ -151,6 +152,8 @@ Status QueueService::queue_variable(int variable, const ArrayView& view) {
     }
     if (to == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
     if (to == nullptr) return no_room(file_.variable(variable));
+    Span span("pack");
+    span.variable(file_.variable(variable).name).bytes(bytes);
     batch_.misfits[static_cast<std::size_t>(variable)] = data_->pack(variable, view, to);
     return {};
 }
@@ -188,6 +191,8 @@ Status QueueService::queue_range(int variable, ElementRange range, const ArrayVi
     if (bytes == 0) return {};
     char* to = publisher_->outbox().take(bytes);
     if (to == nullptr) return no_room(file_.variable(variable));
+    Span span("pack");
+    span.variable(file_.variable(variable).name).bytes(bytes);
     batch_.misfits[static_cast<std::size_t>(variable)] += data_->pack(variable, range, view, to);
     at = to;
     return {};
@@ -272,7 +277,11 @@ Status QueueService::queue_box(const BoxPart& part, const Box& box) {
     const std::int64_t needed = Outbox::rounded(bytes) + description(packed);
     char* to = nullptr;
     if (Status s = room_for_box(part.variable, bytes, needed, to); !s.ok()) return s;
-    batch_.misfits[at] += data_->pack(part.variable, *part.held, box, part.from, part.type, to);
+    {
+        Span span("pack");
+        span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
+        batch_.misfits[at] += data_->pack(part.variable, *part.held, box, part.from, part.type, to);
+    }
     Parcel::Entry entry;
     entry.variable = part.variable;
     entry.record = part.record;
