@@ -15,14 +15,14 @@ std::string place_of(const Surroundings& around) {
                        around.nodes == 1 ? "" : "s");
 }
 
-/// The remark that tells of a setting, if there is one.
-std::string remark_on(const Choice& choice, const std::string& setting) {
+/// The last remark that tells of a setting, if there is one.
+std::string remark_on(const Choice& choice, const std::string& setting, const std::string& chosen) {
+    std::string found;
     for (const Remark& r : choice.remarks)
-        if (r.text.rfind(setting + "=", 0) == 0 || r.text.rfind(setting + " ", 0) == 0 ||
-            r.text.ends_with(" " + setting + "=" + choice.writers) ||
-            r.text.ends_with(" " + setting + "=" + choice.storage))
-            return r.text;
-    return "";
+        if (r.text.starts_with(setting + "=") || r.text.starts_with(setting + " ") ||
+            r.text.ends_with(" " + setting + "=" + chosen))
+            found = r.text;
+    return found;
 }
 
 std::string why_format(const FileOptions& asked, bool appended, Format format) {
@@ -33,7 +33,8 @@ std::string why_format(const FileOptions& asked, bool appended, Format format) {
 }
 
 std::string why_writers(const Surroundings& around, const Choice& choice) {
-    if (const std::string said = remark_on(choice, "writers"); !said.empty()) return said;
+    if (const std::string said = remark_on(choice, "writers", choice.writers); !said.empty())
+        return said;
     if (choice.method == "rows" || choice.method == "columns")
         return fmt::format("at most one for each process {}",
                            choice.method == "rows" ? "row" : "column");
@@ -59,9 +60,9 @@ std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Form
                          const std::string& reason) {
         rows.push_back({name, was, is, was == is ? "" : reason});
     };
-    const std::string method = remark_on(choice, "method");
-    const std::string storage = remark_on(choice, "storage");
-    const std::string service = remark_on(choice, "service");
+    const std::string method = remark_on(choice, "method", choice.method);
+    const std::string storage = remark_on(choice, "storage", choice.storage);
+    const std::string service = remark_on(choice, "service", choice.service);
     add("format", asked.format, name_of(format), why_format(asked, appended, format));
     add("storage", asked.storage, choice.storage,
         is_netcdf4(format) ? "the format is netCDF-4"

@@ -28,6 +28,7 @@ public:
     const Definitions& definitions() const { return file_.definitions; }
     /// This rank's figures so far.
     FileFigures figures() const;
+    std::int64_t steps() const { return file_.figures.steps; }
 
     // For what reads the file while it is written; once the definitions have ended.
     const std::string& path() const { return file_.path; }

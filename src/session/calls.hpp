@@ -112,7 +112,7 @@ int guarded(tw_session session, F&& body, const char* call = __builtin_FUNCTION(
 
 /// The step that a file is in, from 1, if a watchdog wants to know; else 0.
 inline std::int64_t step_of(const tw_file_impl& file) {
-    return file.session->watchdog && file.file ? file.file->figures().steps + 1 : 0;
+    return file.session->watchdog && file.file ? file.file->steps() + 1 : 0;
 }
 
 inline Status check_open(const tw_file_impl& file) {

@@ -55,7 +55,7 @@ Memory* tw_session_impl::arena(Status& status) {
 }
 
 Background* tw_session_impl::background(Status& status) {
-    if (!threads) threads = Background::make(*team, trace ? &trace->writer() : nullptr, status);
+    if (!threads) threads = Background::make(*team, status, trace ? &trace->writer() : nullptr);
     return threads.get();
 }
 

@@ -14,7 +14,8 @@ using Json = nlohmann::json;
 constexpr double advice_share = 0.05;
 
 /// Sentences for people, in plain text: of what took more than advice_share of the time since
-/// tw_init, what it was and which setting or call to change.
+/// tw_init, all files together, what it was, where it cost most, and which setting or call to
+/// change. What costs most comes first.
 /// @param summary  as summarize() gives it
 std::vector<std::string> advice_on(const Json& summary);
 

@@ -192,7 +192,7 @@ std::string hidden_html(const Json& f) {
                seconds_text(busy), seconds_text(behind),
                seconds_text(number_in(f, "queue_wait_seconds")),
                seconds_text(number_in(s, "drain"))) +
-           bar_chart({{"writer",
+           bar_chart({{"writer: " + seconds_text(busy),
                        {{"behind computing", "p5", behind, seconds_text(behind)},
                         {"waited for", "p4", waited, seconds_text(waited)}}}},
                      "hidden behind computing");
@@ -250,9 +250,12 @@ std::string one_file_html(const Json& f, bool open) {
     return fmt::format("<details{}><summary>{}</summary>\n", open ? " open" : "",
                        escaped(text_in(f, "path"))) +
            "<h3>In calls, slowest rank</h3>\n" + legend(parts_of(file_phases, s)) +
-           bar_chart({{"calls", parts_of(file_phases, s)}}, "time in calls") +
+           bar_chart({{"calls: " + seconds_text(sum_of(file_phases, s)), parts_of(file_phases, s)}},
+                     "time in calls") +
            "<h3>Packing, waiting, writing</h3>\n" + legend(parts_of(inner_phases, s)) +
-           bar_chart({{"work", parts_of(inner_phases, s)}}, "packing, waiting, writing") +
+           bar_chart(
+               {{"work: " + seconds_text(sum_of(inner_phases, s)), parts_of(inner_phases, s)}},
+               "packing, waiting, writing") +
            "<h3>Hidden behind computing</h3>\n" + hidden_html(f) + queue_html(f) +
            write_sizes_html(f) + settings_html(f) + "</details>\n";
 }
@@ -309,8 +312,8 @@ Status parse_summary(const std::string& text, Json& summary) {
     } catch (const Json::exception& e) {
         return failure(TW_EFORMAT, "not a summary: {}", e.what());
     }
-    if (summary.is_object() && summary.contains("ranks") && part_in(summary, "files").is_array() &&
-        summary.contains("files"))
+    if (summary.is_object() && summary.contains("ranks") && summary.contains("files") &&
+        summary["files"].is_array())
         return {};
     return failure(TW_EFORMAT, "not a summary: it has no 'ranks' and no list 'files'");
 }

@@ -77,6 +77,14 @@ ordered_json size_rows(const WriteSizes& sizes) {
     return rows;
 }
 
+/// What a file is, before its figures.
+ordered_json file_names(const FileFigures& f, std::int64_t threads) {
+    return {{"path", f.path},       {"method", f.method},
+            {"storage", f.storage}, {"service", f.service},
+            {"format", f.format},   {"writers", f.writers},
+            {"threads", threads},   {"settings", settings_rows(f.settings)}};
+}
+
 /// @param named  as above
 ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     std::int64_t slowest[] = {
@@ -91,16 +99,7 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     comm.all_reduce(sums, Reduce::sum);
     comm.all_reduce(sizes, Reduce::sum);
     ordered_json row;
-    if (named) {
-        row["path"] = f.path;
-        row["method"] = f.method;
-        row["storage"] = f.storage;
-        row["service"] = f.service;
-        row["format"] = f.format;
-        row["writers"] = f.writers;
-        row["threads"] = slowest[12];
-        row["settings"] = settings_rows(f.settings);
-    }
+    if (named) row = file_names(f, slowest[12]);
     row["steps"] = f.steps;
     row["bytes"] = sums[0];
     row["writes"] = sums[1];

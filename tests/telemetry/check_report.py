@@ -149,8 +149,10 @@ def check_kind(runs, kind):
         assert name in shown, name
     advice = shown.split("Advice", 1)[1].split("Where the time went")[0]
     if kind == "crowded":
-        waits = summary["files"][0]["queue_waits"]
-        assert f"{summary['files'][0]['path']}: the queue was full {waits} times" in advice
+        worst = max(summary["files"], key=lambda f: f["queue_wait_seconds"])
+        said = f"{worst['path']}: the queue was full {worst['queue_waits']} times"
+        assert said in advice, advice
+        assert "With 2 more files" in advice, advice
         assert "more writers (setting writers)" in advice or "set queue=" in advice
     return folder
 
@@ -203,6 +205,12 @@ def check_unwritable(runs):
     settings = {"report": "none/page.html", "summary": "summary.json"}
     done, folder = runs.run("unwritable", 2, settings)
     assert done.returncode == 1 and "none/page.html" in done.stderr, done.stderr
+    check_data(folder)
+    json.loads((folder / "summary.json").read_text())
+    assert "setting report: cannot write to the directory of" in done.stderr, "at the beginning"
+    # Data are not written over.
+    done, folder = runs.run("data", 2, {"report": "./plain.nc", "summary": "summary.json"})
+    assert done.returncode == 1 and "a file that the run has written or read" in done.stderr, done.stderr
     check_data(folder)
     json.loads((folder / "summary.json").read_text())
     done, folder = runs.run("unwritable", 2, {"report": "same", "summary": "./same"})

@@ -155,6 +155,9 @@ def check_unwritable(runs):
         assert "No such file or directory" in done.stderr
         check_data(folder)
         json.loads((folder / "summary.json").read_text())
+        done, folder = runs.run("data", 3, {"trace": "plain.nc", "servers": servers})
+        assert done.returncode == 1 and "a file that the run has written or read" in done.stderr
+        check_data(folder)
     done, folder = runs.run("unwritable", 3, {"trace": "/dev/full"})
     assert done.returncode == 1 and "'/dev/full': No space left" in done.stderr, done.stderr
     check_data(folder)

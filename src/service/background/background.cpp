@@ -13,7 +13,7 @@
 
 namespace thalweg::detail {
 
-std::unique_ptr<Background> Background::make(Team& team, TraceLane* lane, Status& status) {
+std::unique_ptr<Background> Background::make(Team& team, Status& status, TraceLane* lane) {
     auto background = std::make_unique<Background>();
     background->lane_ = lane;
     background->memory_ = team.node().share(4096);

@@ -19,7 +19,7 @@ class Background {
 public:
     /// @param lane  for what the thread does; may be null, else outlives this
     /// @note Collective
-    static std::unique_ptr<Background> make(Team& team, TraceLane* lane, Status& status);
+    static std::unique_ptr<Background> make(Team& team, Status& status, TraceLane* lane = nullptr);
     ~Background();
 
     Word& doorbell() { return *reinterpret_cast<Word*>(memory_->data()); }
