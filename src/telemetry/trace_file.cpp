@@ -77,13 +77,13 @@ std::string microseconds(std::int64_t ns) {
 }
 
 /// ",\n{...}"
-std::string metadata(const char* name, int rank, int thread, const std::string& value) {
+std::string metadata(const char* name, int process, int thread, const std::string& value) {
     return fmt::format(
         ",\n{{\"name\":\"{}\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"{}\":{}}}}}", name,
-        rank, thread, std::strstr(name, "sort") != nullptr ? "sort_index" : "name", value);
+        process, thread, std::strstr(name, "sort") != nullptr ? "sort_index" : "name", value);
 }
 
-std::string event_text(const TraceEvent& e, const TraceLane& lane, double zero, int rank,
+std::string event_text(const TraceEvent& e, const TraceLane& lane, double zero, int process,
                        int thread) {
     std::string arguments;
     const auto add = [&](const char* name, const std::string& value) {
@@ -101,7 +101,8 @@ std::string event_text(const TraceEvent& e, const TraceLane& lane, double zero, 
     return fmt::format(
         ",\n{{\"name\":\"{}\",\"cat\":\"{}\",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},"
         "\"dur\":{},\"args\":{{{}}}}}",
-        e.name, category, rank, thread, microseconds(begin), microseconds(end - begin), arguments);
+        e.name, category, process, thread, microseconds(begin), microseconds(end - begin),
+        arguments);
 }
 
 }  // namespace
@@ -123,16 +124,18 @@ std::unique_ptr<Trace> Trace::make(Team& team, std::int64_t memory, Status& stat
 
 template <class Sink>
 void Trace::format(int rank, Sink&& sink) const {
-    std::string text = metadata("process_name", rank, 0, json_text(rank_)) +
-                       metadata("process_sort_index", rank, 0, std::to_string(rank));
-    int thread = 0;
+    // Viewers take process 0 and thread 0 for the system's.
+    const int process = rank + 1;
+    int thread = 1;
+    std::string text = metadata("process_name", process, thread, json_text(rank_)) +
+                       metadata("process_sort_index", process, thread, std::to_string(rank));
     for (const TraceLane* lane : {&own_, &writer_}) {
         const bool writes = lane == &writer_;
         if (!writes || !lane->events().empty())
-            text += metadata("thread_name", rank, thread,
+            text += metadata("thread_name", process, thread,
                              json_text(writes ? "background writer" : thread_));
         for (const TraceEvent& e : lane->events()) {
-            text += event_text(e, *lane, zero_, rank, thread);
+            text += event_text(e, *lane, zero_, process, thread);
             if (text.size() < piece_of_text) continue;
             sink(text);
             text.clear();
@@ -141,7 +144,7 @@ void Trace::format(int rank, Sink&& sink) const {
             text += fmt::format(
                 ",\n{{\"name\":\"no room for {} events\",\"ph\":\"i\",\"s\":\"t\",\"pid\":{},"
                 "\"tid\":{},\"ts\":{}}}",
-                lane->left_out(), rank, thread,
+                lane->left_out(), process, thread,
                 microseconds(lane->events().empty() ? 0 : since(zero_, lane->events().back().end)));
         ++thread;
     }

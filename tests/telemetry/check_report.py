@@ -210,7 +210,9 @@ def check_unwritable(runs):
     assert "setting report: cannot write to the directory of" in done.stderr, "at the beginning"
     # Data are not written over.
     done, folder = runs.run("data", 2, {"report": "./plain.nc", "summary": "summary.json"})
-    assert done.returncode == 1 and "a file that the run has written or read" in done.stderr, done.stderr
+    assert done.returncode == 1 and "a file that the run has written or read" in done.stderr, (
+        done.stderr
+    )
     check_data(folder)
     json.loads((folder / "summary.json").read_text())
     done, folder = runs.run("unwritable", 2, {"report": "same", "summary": "./same"})

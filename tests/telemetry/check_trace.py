@@ -50,7 +50,7 @@ class Trace:
                 self.threads[e["pid"], e["tid"]] = e["args"]["name"]
             elif e["ph"] == "X":
                 self.spans[e["pid"], e["tid"]].append(e)
-        assert sorted(self.processes) == list(range(ranks)), self.processes
+        assert sorted(self.processes) == list(range(1, ranks + 1)), self.processes
         assert set(self.spans) <= set(self.threads), self.threads
         for spans in self.spans.values():
             check_spans(spans)
@@ -146,6 +146,19 @@ def check_full(runs):
     assert "no room" not in done.stderr
 
 
+def check_long(runs):
+    """More than ranks send at a time."""
+    settings = {"trace": "trace.json", "summary": "summary.json", "storage": "memory"}
+    done, folder = runs.run("long", 3, settings, steps=900, files=FILES[:1], pause=0)
+    assert done.returncode == 0, done.stderr
+    trace = Trace(folder / "trace.json", 3)
+    assert trace.left_out == 0
+    check_writes(trace, json.loads((folder / "summary.json").read_text()))
+    by_rank = Counter(e["pid"] for e in trace.all)
+    assert min(by_rank.values()) > 900 * 7, by_rank
+    assert (folder / "trace.json").stat().st_size > 3.5 * 2**20
+
+
 def check_unwritable(runs):
     """The files are complete, and the error names the path."""
     for servers in ("0", "1"):
@@ -169,6 +182,7 @@ def main():
         check_kind(runs, kind)
     check_empty(runs)
     check_full(runs)
+    check_long(runs)
     check_unwritable(runs)
 
 

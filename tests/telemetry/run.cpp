@@ -87,7 +87,9 @@ void model(int steps, int pause, char** files, int number) {
     tw_decomposition cells = nullptr;
     check(tw_decompose(session, "y x", 1, shape, start, count, &cells), "tw_decompose");
     for (int f = 0; f < number; ++f) write(files[f], cells, part, steps, pause);
-    if (number > 0 && steps > 0) read(files[0], cells, part);
+    const char* const storage = std::getenv("THALWEG_STORAGE");
+    const bool kept = storage == nullptr || std::string(storage) != "memory";
+    if (number > 0 && steps > 0 && kept) read(files[0], cells, part);
 }
 
 }  // namespace
