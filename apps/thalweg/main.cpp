@@ -13,6 +13,7 @@
 #include "combine.hpp"
 #include "compare.hpp"
 #include "plan/command.hpp"
+#include "report.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 #include "zarr.hpp"
@@ -104,6 +105,16 @@ CLI::App* add_zarr(CLI::App& app, thalweg::app::ZarrOptions& options) {
     return zarr;
 }
 
+int report(const std::string& summary, const std::string& output) {
+    std::string written;
+    const thalweg::detail::Status status = thalweg::app::report(summary, output, written);
+    if (!status.ok())
+        fmt::print(stderr, "thalweg: report: {}\n", status.text);
+    else if (!written.empty())
+        fmt::print("{}\n", written);
+    return status.ok() ? 0 : exit_wrong;
+}
+
 int print_settings() {
     thalweg::detail::Settings settings;
     if (const thalweg::detail::Status status = thalweg::detail::Settings::read("", settings);
@@ -167,6 +178,16 @@ int main(int argc, char** argv) try {
         ->capture_default_str();
     thalweg::app::ZarrOptions references;
     CLI::App* const refers = add_zarr(app, references);
+    std::string summary, page;
+    CLI::App* const reports = app.add_subcommand(
+        "report", "Show where the time of a run went: its summary as an HTML page");
+    reports
+        ->add_option("SUMMARY", summary,
+                     "JSON file that the setting summary named; - for standard input")
+        ->required();
+    reports->add_option("-o,--output", page,
+                        "Page to write; SUMMARY with the ending .html by default, - for standard "
+                        "output");
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
@@ -219,6 +240,7 @@ int main(int argc, char** argv) try {
         return under_mpi("calibrate", [&] { return thalweg::app::calibrate(calibration); });
     if (compares->parsed())
         return under_mpi("compare", [&] { return thalweg::app::compare(comparison); });
+    if (reports->parsed()) return report(summary, page);
     return recovers->parsed() ? recover(files, force) : print_settings();
 } catch (const std::exception& e) {
     fmt::print(stderr, "thalweg: {}\n", e.what());

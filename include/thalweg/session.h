@@ -30,8 +30,8 @@ extern "C" {
 int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
 
 /**
- * Closes the files still open (as tw_close does), writes the summary if the setting "summary" asks
- * for it, frees everything and sets the handle to NULL.
+ * Closes the files still open (as tw_close does), writes what the settings "summary", "report" and
+ * "trace" ask for, frees everything and sets the handle to NULL.
  * @return TW_OK, TW_EHANDLE, or the first error that no other call has returned yet; TW_EMPI if
  *         MPI_Finalize was called first: files that were open at that time remain as PATH.part, and
  *         tw_recover can complete them; TW_ESTATE: another thread is in the session, which goes on

@@ -4,7 +4,9 @@
 #include <array>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "dataset/choose_layout.hpp"
+#include "dataset/explain.hpp"
 #include "storage/classic/header_reader.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
@@ -36,6 +38,8 @@ Status File::take_names() {
 
 Status File::begin() {
     Stopwatch watch(file_.figures.open);
+    const TraceFile traced(file_.path);
+    const Span span("open");
     Status status = references_.find();
     if (status.ok()) status = take_names();
     if (status.ok()) status = references_.begin();
@@ -86,6 +90,7 @@ Status File::end_definitions() {
     if (in_data_mode_)
         return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
     Stopwatch watch(file_.figures.open);
+    const Span span("open");
     if (Status status = file_.enter(Call::enddef, -1, {}, {}); !status.ok()) return status;
     // Every rank knows of a failure here, so that later calls need not ask the others.
     return file_.keep(alone([&] { return begin_file(); }));
@@ -134,6 +139,7 @@ Status File::choose_all(bool& writers_asked) {
         data_->target.storage = make_storage(choice.storage);
         data_->target.order = data_->target.storage->order();
         FileOptions& options = file_.options;
+        file_.figures.settings = explain(asked_, file_.existing.is, file_.format, around, choice);
         options.storage = choice.storage;
         options.writers = choice.writers;
         options.alignment = choice.alignment;
@@ -223,6 +229,7 @@ Status File::put_array(const std::string& name, int type, const void* data, bool
                        Check&& check) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
     int at = -1;
     ArrayView view;
     view.data = static_cast<const char*>(data);
@@ -230,6 +237,8 @@ Status File::put_array(const std::string& name, int type, const void* data, bool
     Status status = file_.find_variable(name, type, at);
     if (status.ok()) {
         const Variable& v = file_.variable(at);
+        span.variable(v.name).record(v.record ? data_->batch.record : -1);
+        span.bytes(v.decomposition->held * static_cast<std::int64_t>(v.element()));
         if (data_->batch[at].boxed)
             status = failure(TW_ESTATE,
                              "{}: variable '{}': tw_put_box or tw_put_record has written this "
@@ -273,6 +282,8 @@ Status File::put_box(const std::string& name, int type, const std::int64_t* star
                      int ndims) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name);
     return data_->boxes->put_box(name, {type, start, count, stride, data, ndims});
 }
 
@@ -281,6 +292,8 @@ Status File::put_record(const std::string& name,
                         std::int64_t record, int type, const void* data, std::int64_t n) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name).record(record);
     RecordToPut put{decomposition, record, type, data};
     put.n = n;
     return data_->boxes->put_record(name, put);
@@ -292,6 +305,8 @@ Status File::put_record_strided(const std::string& name,
                                 const std::int64_t* extent, const std::int64_t* byte_stride) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name).record(record);
     RecordToPut put{decomposition, record, type, data};
     put.strided = true;
     put.rank = rank;
@@ -303,6 +318,8 @@ Status File::put_record_strided(const std::string& name,
 Status File::end_step() {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.step);
+    Span span("step");
+    span.record(data_->batch.record);
     return data_->service->end_step();
 }
 
@@ -349,8 +366,14 @@ Status File::hand_over() {
 Status File::end() {
     file_.leaving = true;
     Status status = begin_data();
-    if (status.ok()) return hand_over();
-    return data_ && data_->storage_open ? file_.enter(Call::close, -1, {}, {}) : status;
+    const double begin = now(), stepped = file_.figures.step;
+    if (status.ok())
+        status = hand_over();
+    else if (data_ && data_->storage_open)
+        status = file_.enter(Call::close, -1, {}, {});
+    // A step that this has ended counts as one.
+    file_.figures.close += now() - begin - (file_.figures.step - stepped);
+    return status;
 }
 
 Status File::close() {
@@ -380,6 +403,8 @@ Status File::publish() {
 
 Status File::complete(Status status) {
     Stopwatch watch(file_.figures.close);
+    const TraceFile traced(file_.path);
+    const Span span("close");
     const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
     Service* service = data_ ? data_->service.get() : nullptr;
     if (service != nullptr && good())

@@ -21,7 +21,7 @@ class File {
 public:
     /// @param serial  of the file in its session, the same on every rank
     File(Team& team, SessionResources& session, std::string path, int serial, FileOptions options)
-        : file_(team, session, std::move(path), serial, std::move(options)) {}
+        : file_(team, session, std::move(path), serial, options), asked_(std::move(options)) {}
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
@@ -29,6 +29,7 @@ public:
     const Definitions& definitions() const { return file_.definitions; }
     /// This rank's figures so far.
     FileFigures figures() const;
+    std::int64_t steps() const { return file_.figures.steps; }
 
     // For what reads the file while it is written; once the definitions have ended.
     const std::string& path() const { return file_.path; }
@@ -120,6 +121,7 @@ private:
     Status end();
 
     FileContext file_;
+    const FileOptions asked_;  ///< before anything was chosen
     FileNames names_{file_};
     FileReferences references_{file_};
     DefineMode define_{file_};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "comm/waiting.hpp"
 #include "exchange/copy.hpp"
 
@@ -91,6 +92,8 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
         stride[d] *= p.element;
     }
     const FillValue fill = v.fill_value(order_);
+    Span span("pack");
+    span.variable(v.name).record(v.record ? round.record : -1).bytes(bytes);
     misfits[variable] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
                                            pack_kernel(array.type, v.type, order_), fill.data());
     Chunk chunk;
@@ -106,7 +109,7 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
 
 Status Direct::write(Round& round, Storage& storage) {
     if (!storage.collective() && !round.status.ok()) return round.status;
-    const Waiting system("the file system");
+    const Waiting system(the_file_system);
     Status written = storage.write(round.chunks);
     round.clear();
     if (round.status.ok()) round.status = std::move(written);

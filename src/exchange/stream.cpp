@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "comm/waiting.hpp"
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
@@ -24,6 +25,12 @@ namespace thalweg::detail {
 namespace {
 
 constexpr int piece_tag = 2;
+
+/// -1 in the space of fixed-size variables.
+std::int64_t record_in(const Definitions& definitions, const Space& space, std::int64_t record) {
+    const auto first = static_cast<std::size_t>(space.places.front().variable);
+    return definitions.variables[first].record ? record : -1;
+}
 
 /// Precedes what one rank has in a message.
 struct NodePart {
@@ -132,6 +139,9 @@ void Stream::pack_local(Pass& pass, Lane& lane, std::int64_t k) {
     if (piece.size() <= 0) return;
     wait_free(lane, k);
     {
+        Span span("pack");
+        span.record(record_in(*definitions_, pass.space, pass.record));
+        if (span) span.bytes(bytes_in(pass, lane.share, piece));
         Stopwatch watch(counts_.pack);
         char* to = slot(lane, k);
         for_places(lane.share.space(), piece, [&](std::size_t place, ElementRange range) {
@@ -162,8 +172,11 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
     if (piece.size() <= 0) return;
     wait_free(lane, k);
     {
+        Span span("pack");
+        span.record(record_in(*definitions_, pass.space, pass.record));
         Stopwatch watch(counts_.pack);
         const std::int64_t bytes = bytes_in(pass, lane.share, piece);
+        span.bytes(bytes);
         if (bytes > 0) {
             const auto length = static_cast<std::int64_t>(sizeof(NodePart)) + rounded(bytes);
             Word& used = lane.control->slots[k % slots_].used;
@@ -272,8 +285,10 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
         if (sources.count(node) == 0) continue;
         const int place = lane.writer % topology.sizes[static_cast<std::size_t>(node)];
         const int sender = topology.rank_of(node, place);
+        Span span("receive");
         const std::size_t n =
             team_.world().receive(received_.data(), received_.size(), sender, piece_tag);
+        span.bytes(static_cast<std::int64_t>(n));
         unpack(pass, lane.share, node, {received_.data(), n}, piece, slot(lane, k));
     }
 }
@@ -285,7 +300,7 @@ Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k)
         chunks =
             chunks_of(lane.share, pass.space, piece, slot(lane, k), pass.base, pass.record, boxes);
     if (!pass.storage.collective() && (chunks.empty() || !pass.status.ok())) return {};
-    const Waiting system("the file system");
+    const Waiting system(the_file_system);
     return pass.storage.write(chunks);
 }
 
@@ -321,6 +336,8 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
             const std::uint32_t used =
                 lane.control->slots[(k - R) % R].used.load(std::memory_order_acquire);
             if (used > 0) {
+                Span span("send");
+                span.bytes(used);
                 sends.push_back(
                     team_.world().start_send(slot(lane, k - R), used, lane.rank, piece_tag));
                 ++counts_.messages;

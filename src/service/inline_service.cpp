@@ -324,6 +324,7 @@ void InlineService::add_figures(FileFigures& f) const {
     f.write = counts.seconds;
     f.bytes = counts.bytes;
     f.writes = counts.calls;
+    f.sizes = counts.sizes;
 }
 
 std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,

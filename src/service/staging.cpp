@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "comm/trace.hpp"
 #include "exchange/copy.hpp"
 
 namespace thalweg::detail {
@@ -27,6 +28,8 @@ Status Staging::copy(int variable, ArrayView& view, std::int64_t& misfits) {
                            "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
                            file_.path, v.name, bytes_, file_.team.rank());
     }
+    Span span("copy");
+    span.variable(v.name).bytes(v.decomposition->stored * static_cast<std::int64_t>(v.element()));
     char* const to = memory_ ? memory_->data() + at_[static_cast<std::size_t>(variable)] : nullptr;
     misfits = v.decomposition->listed ? copy_list(v, view, to) : copy_blocks(v, view, to);
     view = {};

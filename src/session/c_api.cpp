@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "comm/log.hpp"
 #include "session/attributes.hpp"
 #include "session/calls.hpp"
+#include "session/outputs.hpp"
 
 using namespace thalweg::detail;
 
@@ -87,36 +87,6 @@ Status start_writing(tw_session session, const std::string& path, const Settings
         session, path, own, &tw_file_impl::file, [](File& f) { return f.begin(); }, file);
 }
 
-/// Where the setting asks for it. @note Collective
-Status write_summary(tw_session session) {
-    const std::string target = session->settings.text("summary");
-    if (target.empty()) return {};
-    session->summarize();
-    Status written;
-    if (session->rank == 0) {
-        if (target == "table") {
-            std::fputs(summary_table(session->summary).c_str(), stdout);
-            std::fflush(stdout);
-        } else {
-            std::ofstream out(session->summary_path);
-            out << session->summary << "\n";
-            if (!out)
-                written =
-                    failure(TW_EIO, "cannot write the summary to '{}'", session->summary_path);
-        }
-    }
-    return agree(session->team->world(), written);
-}
-
-/// The model may change its working folder before the summary is written. @note Collective
-Status find_summary_path(tw_session_impl& session) {
-    const std::string& target = session.settings.text("summary");
-    return session.team->agree(alone([&]() -> Status {
-        if (session.team->rank() != 0 || target.empty() || target == "table") return {};
-        return make_absolute(target, session.summary_path);
-    }));
-}
-
 /// What the setting `calibration` names. @note Collective
 Status read_calibration(Comm& comm, tw_session_impl& session) {
     const std::string& path = session.settings.text("calibration");
@@ -163,6 +133,7 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
         session->servers = Servers::make(std::move(world), node_size, number,
                                          session->settings.text("server_ranks") == "last", status);
         if (!status.ok()) return status;
+        session->start_trace(session->servers->all());
         if (session->servers->is_server()) {
             session->role = TW_SERVER;
             return {};
@@ -172,10 +143,11 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     session->team = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return status;
     session->rank = session->team->rank();
+    if (!session->servers) session->start_trace(*session->team);
     session->meetings = std::make_unique<Meeting>(*session->team);
     session->model = make_mpi_comm(session->team->world().handle());
     session->watch_mpi();
-    return find_summary_path(*session);
+    return find_output_paths(*session);
 }
 
 /// A put, which may become readable.
@@ -228,6 +200,8 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
     *session = new (std::nothrow) tw_session_impl;
     if (*session == nullptr) return TW_ENOMEM;
     const int code = guarded(*session, [&] { return start(comm, settings, *session); });
+    (*session)->begun = now();
+    (*session)->in_calls = 0;
     if ((*session)->role == TW_SERVER) {
         (*session)->servers->serve();
         return code;
@@ -267,7 +241,7 @@ int tw_finalize(tw_session* session) {
                 Status status = r->restart.close();
                 if (first.ok()) first = std::move(status);
             }
-            Status written = write_summary(s);
+            Status written = write_outputs(*s);
             if (first.ok()) first = std::move(written);
             return first;
         };

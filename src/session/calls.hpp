@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "comm/clock.hpp"
 #include "comm/log.hpp"
 #include "session/session.hpp"
 #include "storage/posix/paths.hpp"
@@ -76,7 +77,12 @@ template <class F>
 int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
                    const char* call) {
     forget_loose_text();
+    session->entered = now();
+    const Stopwatch watch(session->in_calls);
     const Standing standing(session->watchdog.get(), call, path, step);
+    const TraceInto into(session->trace ? &session->trace->own() : nullptr);
+    const TraceFile file(text_or_empty(path));
+    const Span span(call);
     try {
         Status status = alone([&] { return session->over.ok() ? body() : session->over; });
         if (status.code == TW_ENOMEM && path != nullptr)
@@ -109,7 +115,7 @@ int guarded(tw_session session, F&& body, const char* call = __builtin_FUNCTION(
 
 /// The step that a file is in, from 1, if a watchdog wants to know; else 0.
 inline std::int64_t step_of(const tw_file_impl& file) {
-    return file.session->watchdog && file.file ? file.file->figures().steps + 1 : 0;
+    return file.session->watchdog && file.file ? file.file->steps() + 1 : 0;
 }
 
 inline Status check_open(const tw_file_impl& file) {

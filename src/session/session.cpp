@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "comm/clock.hpp"
 #include "comm/communicator.hpp"
 #include "comm/free_memory.hpp"
 
@@ -54,7 +55,7 @@ Memory* tw_session_impl::arena(Status& status) {
 }
 
 Background* tw_session_impl::background(Status& status) {
-    if (!threads) threads = Background::make(*team, status);
+    if (!threads) threads = Background::make(*team, status, trace ? &trace->writer() : nullptr);
     return threads.get();
 }
 
@@ -71,6 +72,14 @@ Packers& tw_session_impl::packers() {
         packer_threads = std::make_unique<Packers>(allowed);
     }
     return *packer_threads;
+}
+
+void tw_session_impl::start_trace(Team& ranks) {
+    if (settings.text("trace").empty()) return;
+    Status status;
+    trace = Trace::make(ranks, settings.number("trace_memory"), status);
+    if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
+    if (trace && servers) servers->keep_trace(*trace, outputs.trace);
 }
 
 void tw_session_impl::part(const Status& why) {
@@ -231,6 +240,8 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
 
 const std::string& tw_session_impl::summarize() {
     AllFigures all = finished;
+    all.elapsed = now() - begun;
+    all.in_calls = in_calls + now() - entered;
     for (const tw_file_impl* f : files) {
         if (f->file) all.add(f->file->figures());
         if (f->reader) all.add(f->reader->figures());

@@ -19,6 +19,7 @@
 #include "service/servers/served_file.hpp"
 #include "service/servers/servers.hpp"
 #include "session/settings.hpp"
+#include "telemetry/trace_file.hpp"
 #include "telemetry/watchdog.hpp"
 
 /// Kept until the session ends, small, so that a copy of a freed handle is known.
@@ -28,6 +29,11 @@ struct tw_decomposition_impl {
 };
 
 namespace thalweg::detail {
+
+/// Where tw_finalize writes what it tells of the run; absolute, on rank 0. Empty: nowhere.
+struct OutputPaths {
+    std::string summary, report, trace;
+};
 
 /// What a file's handle knows of it.
 struct FileAbout {
@@ -75,6 +81,8 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Figures of all files so far. @note Collective
     const std::string& summarize();
+    /// Where the setting asks for it. @note Collective over the ranks, servers among them
+    void start_trace(thalweg::detail::Team& ranks);
     /// Gives up what some rank has given up in a call that others did not make. @note Collective
     void part(const thalweg::detail::Status& why);
     /// A file that is closed. @param why  it had to be; TW_OK: it was done
@@ -94,6 +102,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
     std::unique_ptr<thalweg::detail::Servers> servers;    ///< null where no ranks are set aside
     std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null: nobody watches
+    std::unique_ptr<thalweg::detail::Trace> trace;        ///< null: nobody asks for it
     std::unique_ptr<thalweg::detail::Team> team;
     std::unique_ptr<thalweg::detail::Meeting> meetings;
     std::unique_ptr<thalweg::detail::Comm>
@@ -123,13 +132,16 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     };
     std::vector<Late> late;
     thalweg::detail::AllFigures finished;
-    int created = 0;   ///< files so far
-    int declared = 0;  ///< decompositions so far
+    double begun = 0;     ///< when tw_init returned
+    double in_calls = 0;  ///< seconds in calls since then, without the present one,
+    double entered = 0;   ///< which began then
+    int created = 0;      ///< files so far
+    int declared = 0;     ///< decompositions so far
     tw_role role = TW_MODEL;
     int rank = 0;                              ///< of the model's
     std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
     int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI
     thalweg::detail::Status over;  ///< why the session can do nothing more, before tw_finalize
     std::string error, summary;
-    std::string summary_path;  ///< on rank 0, if it is to be written
+    thalweg::detail::OutputPaths outputs;
 };

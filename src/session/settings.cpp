@@ -160,6 +160,12 @@ const std::vector<SettingRow>& setting_table() {
          false},
         {"summary", "", "a path, or 'table' for standard output",
          "where tw_finalize writes the session summary", false},
+        {"report", "", "a path", "where tw_finalize writes the session summary as an HTML page",
+         false},
+        {"trace", "", "a path",
+         "where tw_finalize writes a timeline of the run, in Chrome's trace event format", false},
+        {"trace_memory", "16MiB", sizes, "memory limit, per rank, for the events of a trace",
+         false},
         {"print_config", "no", flags, "tw_init prints the effective settings", false},
         {"language", "c", "c|fortran",
          "dimension order and first index (0 or 1) in error messages; set by the Fortran interface",
@@ -237,7 +243,9 @@ bool allowed(const SettingRow& row, const std::string& value) {
     // What these can be depends on the variables.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
-    if (name == "summary" || name == "config" || name == "calibration") return true;
+    if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
+        name == "calibration")
+        return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
         if (choice == value) return true;

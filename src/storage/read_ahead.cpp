@@ -86,7 +86,7 @@ ReadAhead::Piece* ReadAhead::next() {
 }
 
 void ReadAhead::pause() {
-    const Waiting system("the file system");
+    const Waiting system(the_file_system);
     std::unique_lock lock(lock_);
     paused_ = true;
     changed_.wait(lock, [&] { return !reading_; });
@@ -208,7 +208,7 @@ bool ReadAhead::expects_others(const std::vector<PlaceSource>& sources) const {
 }
 
 std::int64_t ReadAhead::take(std::span<const ReadRange> ranges, const char* base, bool wait) {
-    const Waiting system("the file system");
+    const Waiting system(the_file_system);
     std::unique_lock lock(lock_);
     for (Batch& batch : batches_) {
         const auto found = std::find_if(batch.pieces.begin(), batch.pieces.end(), [&](Piece& p) {

@@ -12,6 +12,7 @@
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
 #include "storage/throttle.hpp"
+#include "storage/write_counts.hpp"
 
 namespace thalweg::detail {
 
@@ -47,12 +48,6 @@ struct Chunk {
     std::int64_t bytes = 0;    ///< of the elements, and of the padding after the last one
     const Box* box = nullptr;  ///< a box, dense in memory; then `offset` is the variable's, and
                                ///< first has no meaning
-};
-
-struct WriteCounts {
-    std::int64_t calls = 0;
-    std::int64_t bytes = 0;
-    double seconds = 0;  ///< sleeps of the rate limit included
 };
 
 /// Of a file that is opened to be written on.

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -59,51 +60,119 @@ ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
     return row;
 }
 
+ordered_json settings_rows(const std::vector<ChosenSetting>& settings) {
+    ordered_json rows = ordered_json::array();
+    for (const ChosenSetting& s : settings)
+        rows.push_back(
+            {{"name", s.name}, {"asked", s.asked}, {"value", s.value}, {"reason", s.reason}});
+    return rows;
+}
+
+/// The sizes that occur, each with the least bytes of its class.
+ordered_json size_rows(const WriteSizes& sizes) {
+    ordered_json rows = ordered_json::array();
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (sizes[i] > 0)
+            rows.push_back({{"from", i == 0 ? 0 : std::int64_t(1) << i}, {"writes", sizes[i]}});
+    return rows;
+}
+
+/// What a file is, before its figures.
+ordered_json file_names(const FileFigures& f, std::int64_t threads) {
+    return {{"path", f.path},
+            {"method", f.method},
+            {"storage", f.storage},
+            {"service", f.service},
+            {"service_reason", f.why_service},
+            {"format", f.format},
+            {"writers", f.writers},
+            {"threads", threads},
+            {"settings", settings_rows(f.settings)}};
+}
+
 /// @param named  as above
 ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
-    std::int64_t slowest[] = {nanoseconds(f.open),
-                              nanoseconds(f.plan),
-                              nanoseconds(f.put),
-                              nanoseconds(f.remap),
-                              nanoseconds(f.wait),
-                              nanoseconds(f.write),
-                              nanoseconds(f.close),
-                              nanoseconds(f.step),
-                              f.staging_bytes,
-                              f.buffer_bytes,
-                              nanoseconds(f.queue_wait),
-                              f.queue_bytes,
-                              f.threads};
-    std::int64_t sums[] = {f.bytes, f.writes, f.messages, f.message_bytes, f.queue_waits};
+    std::int64_t slowest[] = {
+        nanoseconds(f.open), nanoseconds(f.plan),  nanoseconds(f.put),        nanoseconds(f.remap),
+        nanoseconds(f.wait), nanoseconds(f.write), nanoseconds(f.close),      nanoseconds(f.step),
+        f.staging_bytes,     f.buffer_bytes,       nanoseconds(f.queue_wait), f.queue_bytes,
+        f.threads,           f.queue_room,         nanoseconds(f.drain),      nanoseconds(f.busy)};
+    std::int64_t sums[] = {f.bytes,       f.writes,      f.messages,        f.message_bytes,
+                           f.queue_waits, f.queue_units, f.queue_unit_bytes};
+    WriteSizes sizes = f.sizes;
     comm.all_reduce(slowest, Reduce::max);
     comm.all_reduce(sums, Reduce::sum);
+    comm.all_reduce(sizes, Reduce::sum);
     ordered_json row;
-    if (named) {
-        row["path"] = f.path;
-        row["method"] = f.method;
-        row["storage"] = f.storage;
-        row["service"] = f.service;
-        row["service_reason"] = f.why_service;
-        row["format"] = f.format;
-        row["writers"] = f.writers;
-        row["threads"] = slowest[12];
-    }
+    if (named) row = file_names(f, slowest[12]);
     row["steps"] = f.steps;
     row["bytes"] = sums[0];
     row["writes"] = sums[1];
     row["write_bytes_mean"] = sums[1] > 0 ? sums[0] / sums[1] : 0;
+    row["write_sizes"] = size_rows(sizes);
     row["messages"] = sums[2];
     row["message_bytes"] = sums[3];
     row["staging_bytes"] = slowest[8];
     row["buffer_bytes"] = slowest[9];
     row["queue_waits"] = sums[4];
+    row["queue_room_bytes"] = slowest[13];
     row["queue_bytes"] = slowest[11];
+    row["queue_bytes_mean"] = sums[5] > 0 ? sums[6] / sums[5] : 0;
     row["queue_wait_seconds"] = seconds(slowest[10]);
-    row["seconds"] = {{"open", seconds(slowest[0])},  {"plan", seconds(slowest[1])},
-                      {"put", seconds(slowest[2])},   {"remap", seconds(slowest[3])},
-                      {"wait", seconds(slowest[4])},  {"write", seconds(slowest[5])},
-                      {"close", seconds(slowest[6])}, {"step", seconds(slowest[7])}};
+    row["seconds"] = {{"open", seconds(slowest[0])},   {"plan", seconds(slowest[1])},
+                      {"put", seconds(slowest[2])},    {"remap", seconds(slowest[3])},
+                      {"wait", seconds(slowest[4])},   {"write", seconds(slowest[5])},
+                      {"close", seconds(slowest[6])},  {"step", seconds(slowest[7])},
+                      {"drain", seconds(slowest[14])}, {"busy", seconds(slowest[15])}};
     return row;
+}
+
+/// Where a rank's time went: names for the summary, seconds. Those of the first `parts` add up to
+/// the time since tw_init.
+struct RankTimes {
+    static constexpr std::size_t parts = 7;
+    static constexpr std::array names{"outside", "open",  "put",   "step", "close",
+                                      "read",    "other", "remap", "wait", "queue_wait",
+                                      "drain",   "write", "busy"};
+    std::array<double, names.size()> seconds{};
+
+    explicit RankTimes(const AllFigures& all) {
+        const auto add = [&](const FileFigures& f) {
+            const double its[] = {f.open,  f.put,  f.step,       f.close, 0,       0,
+                                  f.remap, f.wait, f.queue_wait, f.drain, f.write, f.busy};
+            for (std::size_t i = 0; i < std::size(its); ++i) seconds[i + 1] += its[i];
+        };
+        for (const FileFigures& f : all.files) add(f);
+        add(all.of_other_files);
+        for (const ReadFigures& f : all.inputs) seconds[5] += f.open + f.read;
+        seconds[5] += all.of_other_inputs.open + all.of_other_inputs.read;
+        double known = 0;
+        for (std::size_t i = 1; i < 6; ++i) known += seconds[i];
+        seconds[6] = std::max(0.0, all.in_calls - known);
+        seconds[0] = std::max(0.0, all.elapsed - std::max(all.in_calls, known));
+    }
+};
+
+/// A row for each rank, or of more ranks for each group of neighbours the mean.
+ordered_json rank_rows(Comm& comm, const AllFigures& all) {
+    const RankTimes mine(all);
+    constexpr std::size_t n = RankTimes::names.size();
+    const int rows = std::min(comm.size(), most_rank_rows);
+    const auto first = [&](std::int64_t row) { return (row * comm.size() + rows - 1) / rows; };
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(rows) * n, 0);
+    const std::int64_t own = std::int64_t(comm.rank()) * rows / comm.size();
+    for (std::size_t i = 0; i < n; ++i)
+        sums[static_cast<std::size_t>(own) * n + i] = nanoseconds(mine.seconds[i]);
+    comm.all_reduce(sums, Reduce::sum);
+    ordered_json result = ordered_json::array();
+    for (int r = 0; r < rows; ++r) {
+        ordered_json row{{"first", first(r)}, {"last", first(r + 1) - 1}};
+        const auto ranks = static_cast<double>(first(r + 1) - first(r));
+        for (std::size_t i = 0; i < n; ++i)
+            row[RankTimes::names[i]] = seconds(sums[static_cast<std::size_t>(r) * n + i]) / ranks;
+        result.push_back(std::move(row));
+    }
+    return result;
 }
 
 /// "files": how many were added up, before their figures.
@@ -126,15 +195,18 @@ void AllFigures::add(FileFigures f) {
     for (double FileFigures::*time :
          {&FileFigures::open, &FileFigures::plan, &FileFigures::put, &FileFigures::remap,
           &FileFigures::wait, &FileFigures::write, &FileFigures::close, &FileFigures::queue_wait,
-          &FileFigures::step})
+          &FileFigures::drain, &FileFigures::busy, &FileFigures::step})
         all.*time += f.*time;
     for (std::int64_t FileFigures::*count :
          {&FileFigures::steps, &FileFigures::bytes, &FileFigures::writes, &FileFigures::messages,
-          &FileFigures::message_bytes, &FileFigures::queue_waits})
+          &FileFigures::message_bytes, &FileFigures::queue_waits, &FileFigures::queue_units,
+          &FileFigures::queue_unit_bytes})
         all.*count += f.*count;
     for (std::int64_t FileFigures::*peak :
-         {&FileFigures::queue_bytes, &FileFigures::staging_bytes, &FileFigures::buffer_bytes})
+         {&FileFigures::queue_bytes, &FileFigures::queue_room, &FileFigures::staging_bytes,
+          &FileFigures::buffer_bytes})
         all.*peak = std::max(all.*peak, f.*peak);
+    for (std::size_t i = 0; i < all.sizes.size(); ++i) all.sizes[i] += f.sizes[i];
 }
 
 void AllFigures::add(ReadFigures f) {
@@ -155,10 +227,12 @@ void AllFigures::add(ReadFigures f) {
 
 std::string summarize(Comm& comm, const AllFigures& all) {
     ordered_json result;
-    std::int64_t peak = peak_memory();
-    comm.all_reduce({&peak, 1}, Reduce::max);
+    std::int64_t peaks[] = {peak_memory(), nanoseconds(all.elapsed)};
+    comm.all_reduce(peaks, Reduce::max);
     result["ranks"] = comm.size();
-    result["peak_memory_bytes"] = peak;
+    result["peak_memory_bytes"] = peaks[0];
+    result["elapsed_seconds"] = seconds(peaks[1]);
+    result["rank_seconds"] = rank_rows(comm, all);
     result["files"] = ordered_json::array();
     for (const FileFigures& f : all.files) result["files"].push_back(file_row(comm, f, true));
     if (all.other_files > 0)
@@ -168,7 +242,8 @@ std::string summarize(Comm& comm, const AllFigures& all) {
     if (all.other_inputs > 0)
         result["other_inputs"] =
             sum_row(all.other_inputs, input_row(comm, all.of_other_inputs, false));
-    return result.dump(2);
+    // A path need not be UTF-8.
+    return result.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 namespace {

@@ -7,8 +7,17 @@
 #include <vector>
 
 #include "comm/comm.hpp"
+#include "storage/write_counts.hpp"
 
 namespace thalweg::detail {
+
+/// What a file's setting came to, and why.
+struct ChosenSetting {
+    std::string name;
+    std::string asked;   ///< its value, as text: often "auto"
+    std::string value;   ///< what is used
+    std::string reason;  ///< empty where the value is what was asked for
+};
 
 /// One rank's figures of one file.
 struct FileFigures {
@@ -17,8 +26,9 @@ struct FileFigures {
     int writers = 0;
     int threads = 1;  ///< that copy
     std::int64_t steps = 0;
+    std::vector<ChosenSetting> settings;  ///< the same on every rank
     // seconds
-    double open = 0;   ///< tw_create to the end of the definitions
+    double open = 0;   ///< in tw_create and at the end of the definitions
     double plan = 0;   ///< of it: planning the exchange
     double put = 0;    ///< in tw_put: checks and copies
     double remap = 0;  ///< packing, messages and unpacking
@@ -26,15 +36,21 @@ struct FileFigures {
     double write = 0;  ///< in the storage
     double close = 0;
     double queue_wait = 0;   ///< until the queue had room
-    double step = 0;         ///< in tw_end_step, all told
+    double drain = 0;        ///< until the writers had written what was in the queue
+    double busy = 0;         ///< of the queue's writers at work, writes included
+    double step = 0;         ///< in tw_end_step and tw_sync, all told
     std::int64_t bytes = 0;  ///< written by this rank
     std::int64_t writes = 0;
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
-    std::int64_t queue_waits = 0;    ///< calls that found the queue full
-    std::int64_t queue_bytes = 0;    ///< most that was in the queue
-    std::int64_t staging_bytes = 0;  ///< peak of copies of put data
-    std::int64_t buffer_bytes = 0;   ///< exchange buffers of the node, this rank's share
+    std::int64_t queue_waits = 0;       ///< calls that found the queue full
+    std::int64_t queue_bytes = 0;       ///< most that was in the queue
+    std::int64_t queue_room = 0;        ///< most that may be in it
+    std::int64_t queue_units = 0;       ///< how often something was handed over to the writers,
+    std::int64_t queue_unit_bytes = 0;  ///< and the bytes in the queue then, added up
+    WriteSizes sizes{};                 ///< of the writes
+    std::int64_t staging_bytes = 0;     ///< peak of copies of put data
+    std::int64_t buffer_bytes = 0;      ///< exchange buffers of the node, this rank's share
 };
 
 /// One rank's figures of one file that is read.
@@ -69,10 +85,15 @@ public:
 
     std::vector<FileFigures> files;
     std::vector<ReadFigures> inputs;
+    double elapsed = 0;                              ///< seconds since tw_init
+    double in_calls = 0;                             ///< of them, in calls of the library
     std::int64_t other_files = 0, other_inputs = 0;  ///< how many were added up
     FileFigures of_other_files;                      ///< sums; of memory, the most
     ReadFigures of_other_inputs;
 };
+
+/// Ranks whose times a summary lists one by one. Of more, as many groups of neighbours are listed.
+constexpr int most_rank_rows = 256;
 
 /// Peak resident memory of this process in bytes (VmHWM).
 std::int64_t peak_memory();

@@ -103,8 +103,8 @@ TEST(Summary, HasAllFields) {
     EXPECT_EQ(f["staging_bytes"], 17);
     EXPECT_EQ(f["buffer_bytes"], 19);
     const std::pair<const char*, double> seconds[] = {
-        {"open", 0.5}, {"plan", 0.25}, {"put", 1.5},   {"remap", 2.5},
-        {"wait", 3.5}, {"write", 4.5}, {"close", 5.5}, {"step", 6.5}};
+        {"open", 0.5},  {"plan", 0.25}, {"put", 1.5},  {"remap", 2.5}, {"wait", 3.5},
+        {"write", 4.5}, {"close", 5.5}, {"step", 6.5}, {"drain", 0},   {"busy", 0}};
     EXPECT_EQ(f["seconds"].size(), std::size(seconds));
     for (const auto& [name, value] : seconds)
         EXPECT_DOUBLE_EQ(f["seconds"][name].get<double>(), value) << name;

@@ -13,8 +13,9 @@
 
 namespace thalweg::detail {
 
-std::unique_ptr<Background> Background::make(Team& team, Status& status) {
+std::unique_ptr<Background> Background::make(Team& team, Status& status, TraceLane* lane) {
     auto background = std::make_unique<Background>();
+    background->lane_ = lane;
     background->memory_ = team.node().share(4096);
     Status mine;
     if (!background->memory_) mine = no_shared_memory();
@@ -54,6 +55,7 @@ void Background::remove(const std::shared_ptr<Desk>& desk) {
 }
 
 void Background::run() {
+    const TraceInto into(lane_);
     while (!stop_) {
         const std::uint32_t heard = doorbell().load(std::memory_order_acquire);
         std::vector<std::shared_ptr<Desk>> desks;
@@ -208,6 +210,7 @@ private:
     /// The thread makes no MPI calls, so what other nodes' writers need goes from here.
     void exchange(const Parcel& parcel) {
         std::vector<Packet> packets;
+        Span span("exchange");
         // What all writers have done is for the first one to count in the header.
         std::int64_t words[] = {desk_ ? desk_->rounds() : INT64_MAX, pack(parcel, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
@@ -219,6 +222,9 @@ private:
         }
         // Bounded on this side, too.
         while (desk_ && desk_->waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
+        std::int64_t bytes = 0;
+        for (const Packet& p : packets) bytes += static_cast<std::int64_t>(p.bytes.size());
+        span.bytes(bytes);
         std::vector<Packet> received = team_.world().exchange(packets);
         if (!desk_) return;
         std::vector<char> message;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/trace.hpp"
 #include "service/queue/desk.hpp"
 #include "service/queue/publisher.hpp"
 
@@ -16,8 +17,9 @@ namespace thalweg::detail {
 /// Of a session: the thread of this rank, and the word on which the threads of a node sleep.
 class Background {
 public:
+    /// @param lane  for what the thread does; may be null, else outlives this
     /// @note Collective
-    static std::unique_ptr<Background> make(Team& team, Status& status);
+    static std::unique_ptr<Background> make(Team& team, Status& status, TraceLane* lane = nullptr);
     ~Background();
 
     Word& doorbell() { return *reinterpret_cast<Word*>(memory_->data()); }
@@ -29,6 +31,7 @@ private:
     void run();
 
     std::unique_ptr<Memory> memory_;
+    TraceLane* lane_ = nullptr;
     std::mutex lock_;
     std::vector<std::shared_ptr<Desk>> desks_;
     std::thread thread_;

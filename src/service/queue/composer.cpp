@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "comm/trace.hpp"
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
 
@@ -137,6 +138,22 @@ void Composer::copy_parts(const Share& share, Extent piece, std::size_t place, E
     });
 }
 
+/// A piece, into the buffer.
+void Composer::pack(const Space& space, std::int64_t record, std::span<const Action> actions,
+                    const Share& share, Extent piece) {
+    Span span("pack");
+    span.record(record).bytes(piece.size());
+    prefill_piece(share.space(), piece, buffer_.data(), fill_, [&](std::size_t place) {
+        const auto v = static_cast<std::size_t>(space.places[place].variable);
+        return actions[place] == Action::data && definitions_.variables[v].decomposition->whole;
+    });
+    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+        if (actions[place] != Action::data) return;
+        const auto v = static_cast<std::size_t>(space.places[place].variable);
+        copy_parts(share, piece, place, range, held_[v], buffer_.data());
+    });
+}
+
 /// The wanted bytes of this writer's share of a space.
 Status Composer::pass(const Space& space, bool records, std::int64_t record,
                       std::span<const Action> actions, const Share& share,
@@ -145,15 +162,7 @@ Status Composer::pass(const Space& space, bool records, std::int64_t record,
     PieceCursor cursor(share.space(), std::move(wanted), piece_);
     for (Extent piece; cursor.next(piece);) {
         buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(piece.size())));
-        prefill_piece(share.space(), piece, buffer_.data(), fill_, [&](std::size_t place) {
-            const auto v = static_cast<std::size_t>(space.places[place].variable);
-            return actions[place] == Action::data && definitions_.variables[v].decomposition->whole;
-        });
-        for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-            if (actions[place] != Action::data) return;
-            const auto v = static_cast<std::size_t>(space.places[place].variable);
-            copy_parts(share, piece, place, range, held_[v], buffer_.data());
-        });
+        pack(space, records ? record : -1, actions, share, piece);
         std::deque<Box> boxes;
         const auto chunks = chunks_of(share, space, piece, buffer_.data(), base, record, boxes);
         if (Status status = storage_.write(chunks); !status.ok()) return status;

@@ -52,6 +52,8 @@ private:
     Status write_part(std::span<const Parcel> parcels);
     Status pass(const Space& space, bool records, std::int64_t record,
                 std::span<const Action> actions, const Share& share, std::vector<Extent> wanted);
+    void pack(const Space& space, std::int64_t record, std::span<const Action> actions,
+              const Share& share, Extent piece);
     void collect(std::span<const Parcel> parcels);
     bool was_put(int variable) const;
     void copy_parts(const Share& share, Extent piece, std::size_t place, ElementRange range,

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <new>
 
+#include "comm/clock.hpp"
 #include "comm/text.hpp"
+#include "comm/trace.hpp"
 
 namespace thalweg::detail {
 
@@ -132,8 +134,15 @@ bool Desk::work_locked() try {
         pass_on(status);
         return discard();
     }
+    const TraceFile file(options_.path);
+    Span span("write unit");
+    const double begin = now();
     const bool worked = boxes_next() ? work_boxes() : work_units();
     const bool committed = commit();
+    if (worked || committed)
+        note_counts(now() - begin);
+    else
+        span.forget();
     return worked || committed;
 } catch (const std::bad_alloc&) {
     fail(detail::failure(TW_ENOMEM, "{}: out of memory (rank {})", options_.path, options_.rank));
@@ -558,11 +567,15 @@ void Desk::write_boxes(std::span<const Parcel> parcels) {
 void Desk::write(Status status) {
     if (status.ok() && options_.durable) status = storage_.sync();
     if (!status.ok()) status.text += fmt::format(" (rank {})", options_.rank);
-    {
-        const std::lock_guard lock(small_);
-        counts_ = storage_.counts();
-    }
     if (!status.ok()) fail(status);
+}
+
+/// @param seconds  of work
+void Desk::note_counts(double seconds) {
+    const std::lock_guard lock(small_);
+    const double busy = counts_.busy + seconds;
+    counts_ = storage_.counts();
+    counts_.busy = busy;
 }
 
 void Desk::finish_round(bool mark) {

@@ -133,6 +133,7 @@ private:
     void write_units(std::span<const Parcel> parcels);
     void write_boxes(std::span<const Parcel> parcels);
     void write(Status status);
+    void note_counts(double seconds);
     void finish_round(bool mark);
     bool commit();
     bool boxes_next();

@@ -186,6 +186,7 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     }
     region.unit_at[next_ % Region::max_units].store(position(at), std::memory_order_relaxed);
     units_.push_back({next_, keep < 0 ? head_ : keep});
+    unit_bytes += std::min(head_ - tail_, touched_);
     largest_ = std::max(largest_, std::exchange(taken_, 0));
     ++next_;
     region.published.store(static_cast<std::uint32_t>(next_), std::memory_order_release);

@@ -83,6 +83,9 @@ public:
     std::int64_t waits = 0;
     double wait_seconds = 0;
     std::int64_t most_bytes = 0;  ///< that were in the queue
+    std::int64_t unit_bytes = 0;  ///< that were in it when a unit was published, added up
+    /// Bytes that may be in it.
+    std::int64_t room() const { return std::min(capacity(), limit_); }
 
 private:
     static constexpr std::int64_t grain = 64;

@@ -5,7 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "comm/clock.hpp"
 #include "comm/log.hpp"
+#include "comm/trace.hpp"
 #include "exchange/dense.hpp"
 #include "service/background/background.hpp"
 #include "service/queue/box_messages.hpp"
@@ -150,6 +152,8 @@ Status QueueService::queue_variable(int variable, const ArrayView& view) {
     }
     if (to == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
     if (to == nullptr) return no_room(file_.variable(variable));
+    Span span("pack");
+    span.variable(file_.variable(variable).name).bytes(bytes);
     batch_.misfits[static_cast<std::size_t>(variable)] = data_->pack(variable, view, to);
     return {};
 }
@@ -187,6 +191,8 @@ Status QueueService::queue_range(int variable, ElementRange range, const ArrayVi
     if (bytes == 0) return {};
     char* to = publisher_->outbox().take(bytes);
     if (to == nullptr) return no_room(file_.variable(variable));
+    Span span("pack");
+    span.variable(file_.variable(variable).name).bytes(bytes);
     batch_.misfits[static_cast<std::size_t>(variable)] += data_->pack(variable, range, view, to);
     at = to;
     return {};
@@ -271,7 +277,11 @@ Status QueueService::queue_box(const BoxPart& part, const Box& box) {
     const std::int64_t described = description(packed);
     char* to = nullptr;
     if (Status s = room_for_box(part.variable, bytes, described, to); !s.ok()) return s;
-    batch_.misfits[at] += data_->pack(part.variable, *part.held, box, part.from, part.type, to);
+    {
+        Span span("pack");
+        span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
+        batch_.misfits[at] += data_->pack(part.variable, *part.held, box, part.from, part.type, to);
+    }
     Parcel::Entry entry;
     entry.variable = part.variable;
     entry.record = part.record;
@@ -343,8 +353,7 @@ Status QueueService::end_step_agreed(const Status& lost, const Agreed& agreed) {
     ++file_.figures.steps;
     Status misfit = take_misfits(true);
     if (publisher_->in_calls()) {
-        if (Status s = publisher_->finish(file_.options.durable); !s.ok())
-            return file_.keep(std::move(s));
+        if (Status s = finish(file_.options.durable); !s.ok()) return file_.keep(std::move(s));
         return agree_on_misfits(std::move(mine));
     }
     return mine.ok() ? misfit : mine;
@@ -381,7 +390,7 @@ Status QueueService::sync(bool durable) {
 
 Status QueueService::sync_agreed(const Agreed& agreed, bool durable) {
     Status mine = queue_rest(UnitKind::fixed, agreed);
-    Status status = publisher_->finish(durable);
+    Status status = finish(durable);
     if (!status.ok()) return file_.keep(std::move(status));
     unit_.gather();
     return agree_on_misfits(std::move(mine));
@@ -391,7 +400,10 @@ Status QueueService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }
 
-Status QueueService::finish(bool durable) { return publisher_->finish(durable); }
+Status QueueService::finish(bool durable) {
+    Stopwatch watch(drain_);
+    return publisher_->finish(durable);
+}
 
 Status QueueService::close(bool good) {
     return publisher_->close(good, good ? file_.late : LateAttributes{});
@@ -402,7 +414,13 @@ void QueueService::add_figures(FileFigures& f) const {
     f.write = counts.seconds;
     f.bytes = counts.bytes;
     f.writes = counts.calls;
+    f.sizes = counts.sizes;
+    f.busy = counts.busy;
+    f.drain = drain_;
     const Outbox& outbox = publisher_->outbox();
+    f.queue_room = outbox.room();
+    f.queue_units = outbox.published();
+    f.queue_unit_bytes = outbox.unit_bytes;
     f.queue_waits = outbox.waits;
     f.queue_wait = outbox.wait_seconds;
     f.queue_bytes = outbox.most_bytes;
@@ -458,6 +476,15 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     }
     if (!status.ok()) return nullptr;
     file.figures.writers = publisher->writers();
+    if (file.options.service != "inline")
+        (void)alone([&]() -> Status {
+            const bool automatic = options.queue < 0;
+            file.figures.settings.push_back({"queue",
+                                             automatic ? "auto" : fmt::format("{}", options.queue),
+                                             fmt::format("{}", publisher->outbox().room()),
+                                             automatic ? "two steps, at most 'staging'" : ""});
+            return {};
+        });
     return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher),
                                           holds_step, -words[1]);
 }

@@ -69,7 +69,8 @@ private:
     bool in_parts_;  ///< a step exceeds the queue: variables go in parts
     std::int64_t part_bytes_;
     bool has_records_ = false;
-    Status misfit_;  ///< of this rank, until all ranks have learnt of it
+    double drain_ = 0;  ///< seconds until what was published was written
+    Status misfit_;     ///< of this rank, until all ranks have learnt of it
 };
 
 /// Services background and servers. Where the system has no shared memory for the first, the file's

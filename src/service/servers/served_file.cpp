@@ -53,11 +53,7 @@ Status Port::ask(MessageKind kind, std::int64_t file, const std::vector<char>& b
         const Status status = get_status(in);
         const auto its = in.get<WriteCounts>();
         if (first.ok()) first = status;
-        if (counts != nullptr) {
-            counts->calls += its.calls;
-            counts->bytes += its.bytes;
-            counts->seconds = std::max(counts->seconds, its.seconds);
-        }
+        if (counts != nullptr) counts->add(its);
         const auto words = in.get_many<std::vector<std::int64_t>>();
         if (map != nullptr && words.size() >= 3) *map = map_of(words);
         box.replies.pop_front();

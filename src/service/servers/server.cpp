@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
@@ -94,9 +95,13 @@ void Server::handle(Message& message) {
             break;
         case MessageKind::count_file: count(message.file, served, in.get<bool>()); break;
         case MessageKind::close_file: close(message.file, served, message); break;
-        case MessageKind::parcels:
+        case MessageKind::parcels: {
+            const TraceFile file(served.description.plan.path);
+            Span span("receive");
+            span.bytes(static_cast<std::int64_t>(message.body.size()));
             served.desk->deliver(message.from, std::move(message.body));
             break;
+        }
         case MessageKind::report: {
             const int writer = in.get<int>();
             served.rounds[static_cast<std::size_t>(writer)] = in.get<std::int64_t>();
@@ -133,6 +138,8 @@ void Server::reply(std::int64_t serial, const Status& status, Served* served) {
 void Server::open(Message& message) {
     Served& served = files_.try_emplace(message.file, *this, message.file).first->second;
     served.description = read_file(message.body);
+    const TraceFile file(served.description.plan.path);
+    const Span span("open");
     Status status;
     set_up(served, status);
     status = agree(peers_, named(std::move(status)));
@@ -217,6 +224,8 @@ void Server::forward(Served& served, std::span<const Parcel> parcels) {
         for (const Parcel& p : parcels)
             append_clipped(p, served.desk->layout(), static_cast<int>(w), served.spaces,
                            served.description.definitions.variables, message);
+        Span span("send");
+        span.bytes(static_cast<std::int64_t>(message.size()));
         transport_.send(to, MessageKind::parcels, served.serial, std::move(message));
         ++served.under_way;
     }
@@ -295,6 +304,8 @@ void Server::count(std::int64_t serial, Served& served, bool durable) {
 }
 
 void Server::close(std::int64_t serial, Served& served, Message& message) {
+    const TraceFile file(served.description.plan.path);
+    const Span span("close");
     WireReader in(message.body);
     const bool good = in.get<bool>();
     const LateAttributes late = get_late(in);

@@ -46,8 +46,30 @@ void Servers::give_up() { detail::give_up(all_->world()); }
 
 void Servers::serve() {
     Server server(crew_, writer_, *transport_, *part_, port_->doorbell());
-    server.serve();
+    {
+        const TraceInto into(trace_ != nullptr ? &trace_->own() : nullptr);
+        server.serve();
+    }
     transport_->finish();
+    write_trace();
+}
+
+void Servers::keep_trace(Trace& trace, const std::string& path) {
+    trace_ = &trace;
+    trace_path_ = &path;
+    const int rank = all_->rank();
+    if (is_server()) return trace.describe(fmt::format("server rank {}", rank), "server");
+    const auto at = std::find(crew_.models.begin(), crew_.models.end(), rank);
+    const auto own = static_cast<int>(at - crew_.models.begin());
+    trace.describe(own == rank ? fmt::format("rank {}", rank)
+                               : fmt::format("rank {} (of the model: {})", rank, own),
+                   "model");
+}
+
+/// @note Collective over model ranks and servers
+void Servers::write_trace() {
+    if (trace_ != nullptr)
+        trace_status_ = trace_->write(all_->world(), crew_.models.front(), *trace_path_);
 }
 
 void Servers::end() {
@@ -55,6 +77,7 @@ void Servers::end() {
     ended_ = true;
     if (all_->rank() == crew_.models.front()) port_->end();
     transport_->finish();
+    write_trace();
 }
 
 }  // namespace thalweg::detail

@@ -6,6 +6,7 @@
 
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
+#include "telemetry/trace_file.hpp"
 
 namespace thalweg::detail {
 
@@ -17,6 +18,13 @@ public:
     static std::unique_ptr<Servers> make(std::unique_ptr<Comm> world, int node_size, int number,
                                          bool last, Status& status);
     ~Servers();
+
+    /// Of model ranks and servers.
+    Team& all() { return *all_; }
+    /// The first model rank writes the trace when the servers end. Both are looked at then.
+    void keep_trace(Trace& trace, const std::string& path);
+    /// On the first model rank, after end(): whether it could be written.
+    const Status& trace_status() const { return trace_status_; }
 
     bool is_server() const { return writer_ >= 0; }
     /// On a server: works until end() is called on the model's side.
@@ -33,6 +41,7 @@ public:
 
 private:
     Servers() = default;
+    void write_trace();
     std::unique_ptr<Team> all_;
     Crew crew_;
     int writer_ = -1;             ///< this server's number
@@ -41,6 +50,9 @@ private:
     std::unique_ptr<Memory> memory_;  ///< the node's doorbell
     std::unique_ptr<Transport> transport_;
     std::unique_ptr<Port> port_;
+    Trace* trace_ = nullptr;
+    const std::string* trace_path_ = nullptr;
+    Status trace_status_;
     bool ended_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "comm/waiting.hpp"
 #include "storage/classic/header_reader.hpp"
 #include "storage/posix/system.hpp"
@@ -69,7 +70,7 @@ public:
 
     Status read(std::span<const ReadRange> ranges) override {
         Stopwatch watch(counts_.seconds);
-        const Waiting system("the file system");
+        const Waiting system(the_file_system);
         if (Status status = open_descriptor(); !status.ok()) return status;
         for (std::size_t i = 0; i < ranges.size();) {
             char* const to = ranges[i].to;
@@ -84,6 +85,9 @@ public:
             }
             ++counts_.calls;
             counts_.bytes += end - begin;
+            Span span("read");
+            span.variable(definitions_.variables[static_cast<std::size_t>(variable)].name)
+                .bytes(end - begin);
             throttle_.begin();
             Status status = read_fully(fd_, path_, to, end - begin, begin);
             throttle_.moved(end - begin);

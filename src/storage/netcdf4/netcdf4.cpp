@@ -19,6 +19,7 @@
 #include <tuple>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/netcdf4/chunk_places.hpp"
 #include "storage/netcdf4/header.hpp"
@@ -340,11 +341,12 @@ private:
     }
 
     Status write_bytes(const char* data, std::int64_t bytes, std::int64_t address) {
+        Span span("write");
         throttle_.begin();
         if (Status status = write_fully(fd_, path_, data, bytes, address); !status.ok())
             return status;
-        ++counts_.calls;
-        counts_.bytes += bytes;
+        counts_.count(bytes);
+        span.bytes(bytes);
         throttle_.moved(bytes);
         return {};
     }

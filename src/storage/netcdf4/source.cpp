@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "comm/waiting.hpp"
 #include "storage/netcdf4/chunk_cache.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
@@ -130,7 +131,8 @@ public:
 
     Status read(std::span<const ReadRange> ranges) override {
         Stopwatch watch(counts_.seconds);
-        const Waiting system("the file system");
+        const Waiting system(the_file_system);
+        Span span("read");
         const std::int64_t before = counts_.bytes;
         throttle_.begin();
         looked_again_ = false;
@@ -146,6 +148,7 @@ public:
         } catch (const std::bad_alloc&) {
             status = failure(TW_ENOMEM, "{}: out of memory for decompressing chunks", path_);
         }
+        span.bytes(counts_.bytes - before);
         throttle_.moved(counts_.bytes - before);
         return status;
     }

@@ -12,6 +12,7 @@
 #include <deque>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/posix/system.hpp"
@@ -92,7 +93,6 @@ public:
             else
                 for_boxes_of_range(v.shape, c.first, c.first + c.elements,
                                    [&](const Box& box) { r.boxes.push_back(box); });
-            counts_.bytes += c.elements * std::int64_t(v.element());
         }
         return blocking_ ? write_blocking(requests) : write_posted(requests);
     }
@@ -245,6 +245,7 @@ private:
         std::deque<Arguments> kept;
         Status status;
         std::int64_t bytes = 0;
+        Span span("write");
         throttle_.begin();
         for (const Request& r : requests) {
             kept.push_back(arguments(r));
@@ -255,7 +256,8 @@ private:
             if (status.ok()) status = pnetcdf_status(code, path_, variable(r).name);
         }
         const int code = ncmpi_wait_all(ncid_, NC_REQ_ALL, nullptr, nullptr);
-        ++counts_.calls;
+        counts_.count(bytes);
+        span.bytes(bytes);
         throttle_.moved(bytes);
         if (status.ok()) status = pnetcdf_status(code, path_, "cannot write");
         return status;
@@ -292,12 +294,16 @@ private:
             std::copy_n(a.starts.front(), start.size(), start.begin());
             std::copy_n(a.counts.front(), count.size(), count.begin());
         }
+        Span span("write");
+        span.variable(v.name).record(v.record && !own.empty() ? own.front().record : -1);
         throttle_.begin();
         const int code = ncmpi_put_vara_all(
             ncid_, id, start.data(), count.data(), own.empty() ? nullptr : own.front().data,
             own.empty() ? 0 : own.front().elements, mpi_type(v.type));
-        ++counts_.calls;
-        if (!own.empty()) throttle_.moved(bytes_of(own.front()));
+        const std::int64_t bytes = own.empty() ? 0 : bytes_of(own.front());
+        counts_.count(bytes);
+        span.bytes(bytes);
+        if (bytes > 0) throttle_.moved(bytes);
         return pnetcdf_status(code, path_, v.name);
     }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "comm/trace.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -29,7 +30,10 @@ Status PlainFile::close_file() {
     return status;
 }
 
-Status PlainFile::sync() { return fd_ >= 0 ? sync_file(fd_, path_) : Status{}; }
+Status PlainFile::sync() {
+    const Span span("sync");
+    return fd_ >= 0 ? sync_file(fd_, path_) : Status{};
+}
 
 Status PlainFile::write(std::span<const Chunk> chunks) {
     Stopwatch watch(counts_.seconds);
@@ -78,15 +82,17 @@ Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) 
 
 Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t bytes,
                               std::int64_t offset) {
+    const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+    Span span("write");
+    span.variable(v.name).record(v.record ? c.record : -1);
     throttle_.begin();
     if (Status status = write_fully(fd_, path_, data, bytes, in_file(offset)); !status.ok()) {
-        const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
         status.text += fmt::format(", variable '{}'", v.name);
         if (v.record) status.text += fmt::format(", record {}", wording_.index(c.record));
         return status;
     }
-    ++counts_.calls;
-    counts_.bytes += bytes;
+    counts_.count(bytes);
+    span.bytes(bytes);
     throttle_.moved(bytes);
     return {};
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/outputs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "comm/log.hpp"
+#include "session/calls.hpp"
+#include "telemetry/report.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+Status write_text(const char* what, const std::string& path, const std::string& text) {
+    errno = 0;
+    std::ofstream out(path);
+    out << text;
+    out.close();
+    if (out) return {};
+    return failure(TW_EIO, "cannot write the {} to '{}': {}", what, path, std::strerror(errno));
+}
+
+/// Where each setting puts its path.
+std::array<std::pair<const char*, std::string*>, 3> paths_of(OutputPaths& paths) {
+    return {{{"summary", &paths.summary}, {"report", &paths.report}, {"trace", &paths.trace}}};
+}
+
+/// Data are not written over. On rank 0: forgets the path of what would.
+Status keep_data(tw_session_impl& session) {
+    if (session.rank != 0) return {};
+    Status first;
+    for (const auto& [name, path] : paths_of(session.outputs)) {
+        if (path->empty()) continue;
+        const auto is_path = [own = canonical(*path)](const auto& f) {
+            return canonical(f.path) == own;
+        };
+        const AllFigures& all = session.finished;
+        if (std::none_of(all.files.begin(), all.files.end(), is_path) &&
+            std::none_of(all.inputs.begin(), all.inputs.end(), is_path))
+            continue;
+        if (first.ok())
+            first = failure(TW_ESETTING,
+                            "setting {} names '{}', a file that the run has written or read: it is "
+                            "left as it is",
+                            name, *path);
+        path->clear();
+    }
+    return first;
+}
+
+Status write_report(const tw_session_impl& session) {
+    std::string page;
+    Status status = report_page(session.summary, "Thalweg run", page);
+    return status.ok() ? write_text("report", session.outputs.report, page) : status;
+}
+
+}  // namespace
+
+Status find_output_paths(tw_session_impl& session) {
+    return session.team->agree(alone([&]() -> Status {
+        if (session.team->rank() != 0) return {};
+        std::map<std::string, const char*> taken;
+        for (const auto& [name, path] : paths_of(session.outputs)) {
+            const std::string& asked = session.settings.text(name);
+            if (asked.empty() || (path == &session.outputs.summary && asked == "table")) continue;
+            if (Status s = make_absolute(asked, *path); !s.ok()) return s;
+            const auto [other, fresh] = taken.emplace(canonical(*path), name);
+            if (!fresh)
+                return failure(TW_ESETTING, "settings {} and {} name the same file, '{}'",
+                               other->second, name, *path);
+            // It may be there when the run ends; if not, the user knows before it begins.
+            if (access(folder_of(*path).c_str(), W_OK) != 0)
+                log::warn("setting {}: cannot write to the directory of '{}': {}", name, *path,
+                          std::strerror(errno));
+        }
+        return {};
+    }));
+}
+
+namespace {
+
+/// The trace of the ranks, servers among them. @return on rank 0 whether it could be written
+/// @note Collective
+Status write_trace(tw_session_impl& session) {
+    if (!session.trace) return {};
+    if (!session.servers)
+        return session.trace->write(session.team->world(), 0, session.outputs.trace);
+    session.servers->end();  // they have nothing left to do
+    return session.servers->trace_status();
+}
+
+/// On rank 0.
+Status write_summary(const tw_session_impl& session) {
+    if (session.settings.text("summary") == "table") {
+        std::fputs(summary_table(session.summary).c_str(), stdout);
+        std::fflush(stdout);
+    }
+    if (session.outputs.summary.empty()) return {};
+    return write_text("summary", session.outputs.summary, session.summary + "\n");
+}
+
+}  // namespace
+
+Status write_outputs(tw_session_impl& session) {
+    const Settings& settings = session.settings;
+    const bool figures = !settings.text("summary").empty() || !settings.text("report").empty();
+    if (!figures && settings.text("trace").empty()) return {};
+    Status kept = alone([&] { return keep_data(session); });
+    Status traced = write_trace(session);
+    Status first = agree(session.team->world(), kept.ok() ? traced : kept);
+    if (!figures) return first;
+    session.summarize();
+    Status written =
+        agree(session.team->world(), alone([&]() -> Status {
+                  if (session.rank != 0) return {};
+                  Status summary = write_summary(session);
+                  Status report = session.outputs.report.empty() ? Status{} : write_report(session);
+                  return summary.ok() ? report : summary;
+              }));
+    return written.ok() ? first : written;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,17 @@
+// What tw_finalize tells of a run: the summary, as JSON, as a table or as a page; and its trace.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "session/session.hpp"
+
+namespace thalweg::detail {
+
+/// Makes the paths absolute, as the model may change its working folder before they are used.
+/// @return TW_OK, TW_ESETTING: two settings name one file. The same on every rank @note Collective
+Status find_output_paths(tw_session_impl& session);
+
+/// Writes what the settings ask for; where one fails, the others are written all the same.
+/// @return the first failure, the same on every rank @note Collective
+Status write_outputs(tw_session_impl& session);
+
+}  // namespace thalweg::detail

@@ -1,0 +1,39 @@
+// What a driver has written so far.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace thalweg::detail {
+
+/// Numbers of writes by their size: the first of less than 2 bytes, the n-th of 2^n bytes to less
+/// than twice as many, the last also of more.
+using WriteSizes = std::array<std::int64_t, 41>;
+
+struct WriteCounts {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    double seconds = 0;  ///< sleeps of the rate limit included
+    double busy = 0;     ///< of a queue's writer: seconds at work on units, writes included
+    WriteSizes sizes{};  ///< of all calls
+
+    void count(std::int64_t n) {
+        ++calls;
+        bytes += n;
+        const int class_of = n < 2 ? 0 : std::bit_width(static_cast<std::uint64_t>(n)) - 1;
+        ++sizes[std::min(static_cast<std::size_t>(class_of), sizes.size() - 1)];
+    }
+    /// What several writers have written: times are the largest.
+    void add(const WriteCounts& other) {
+        calls += other.calls;
+        bytes += other.bytes;
+        seconds = std::max(seconds, other.seconds);
+        busy = std::max(busy, other.busy);
+        for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] += other.sizes[i];
+    }
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/advice.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace thalweg::detail {
+
+double number_in(const Json& row, const char* name) {
+    if (!row.is_object()) return 0;
+    const auto found = row.find(name);
+    return found != row.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string text_in(const Json& row, const char* name) {
+    if (!row.is_object()) return "";
+    const auto found = row.find(name);
+    return found != row.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+const Json& part_in(const Json& row, const char* name) {
+    static const Json none = Json::array();
+    if (!row.is_object()) return none;
+    const auto found = row.find(name);
+    return found != row.end() && found->is_structured() ? *found : none;
+}
+
+double hidden_seconds(const Json& file) {
+    const Json& s = part_in(file, "seconds");
+    const double waited = number_in(file, "queue_wait_seconds") + number_in(s, "drain");
+    return std::max(0.0, number_in(s, "busy") - waited);
+}
+
+std::string seconds_text(double seconds) {
+    const double size = std::abs(seconds);
+    if (size >= 100) return fmt::format("{:.0f} s", seconds);
+    if (size >= 10) return fmt::format("{:.1f} s", seconds);
+    if (size >= 1) return fmt::format("{:.2f} s", seconds);
+    if (size >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+    return size > 0 ? fmt::format("{:.3g} µs", seconds * 1e6) : "0";
+}
+
+std::string bytes_text(double bytes) {
+    static constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1000 && unit + 1 < units.size(); ++unit) bytes /= 1000;
+    return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                     : fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+std::string share_text(double share) {
+    return share > 0 && share < 0.005 ? "<1 %" : fmt::format("{:.0f} %", 100 * share);
+}
+
+namespace {
+
+/// What costs time in the same way: what is said of the file where it costs most, and of how many.
+struct Cost {
+    double seconds = 0, worst = 0;
+    int files = 0;
+    std::string text;
+};
+
+/// Collects what is worth saying.
+class Advisor {
+public:
+    explicit Advisor(const Json& summary)
+        : elapsed_(number_in(summary, "elapsed_seconds")),
+          ranks_(std::max(1.0, number_in(summary, "ranks"))) {
+        for (const Json& f : part_in(summary, "files"))
+            busy_ += number_in(part_in(f, "seconds"), "busy");
+    }
+
+    void file(const Json& f, const std::string& path) {
+        const Json& s = part_in(f, "seconds");
+        const std::string service = text_in(f, "service");
+        if (service == "inline") {
+            written_in_calls(f, path);
+        } else {
+            queue_full(f, path);
+            note("drain", number_in(s, "drain"), [&](const std::string& cost) {
+                return fmt::format(
+                    "{}: tw_sync and tw_close waited up to {} for the writers: set close=later, or "
+                    "call tw_sync less often.",
+                    path, cost);
+            });
+        }
+        if (!service.empty()) small_writes(f, path);
+        note("open", number_in(s, "open"), [&](const std::string& cost) {
+            return fmt::format(
+                "{}: creating the file and planning its exchange took up to {}: write more records "
+                "per file.",
+                path, cost);
+        });
+    }
+
+    void input(const Json& f, const std::string& path) {
+        const double ahead = number_in(f, "ahead_bytes"), unused = number_in(f, "unused_bytes");
+        if (ahead <= 0 && number_in(f, "reads") > 1)
+            note("read", number_in(part_in(f, "seconds"), "read"), [&](const std::string& cost) {
+                return fmt::format(
+                    "{}: reading took up to {}: with read_ahead=yes the next record is read while "
+                    "the model computes.",
+                    path, cost);
+            });
+        if (unused > advice_share * number_in(f, "bytes") && ahead > 0)
+            note("unused", number_in(part_in(f, "seconds"), "file"), [&](const std::string&) {
+                return fmt::format(
+                    "{}: {} that were read ahead were never asked for: set read_ahead=no where "
+                    "records are not read in order.",
+                    path, bytes_text(unused));
+            });
+    }
+
+    void ranks(const Json& rows) {
+        double least = INFINITY, most = 0, other = 0;
+        for (const Json& row : rows) {
+            least = std::min(least, number_in(row, "outside"));
+            most = std::max(most, number_in(row, "outside"));
+            other = std::max(other, number_in(row, "other"));
+        }
+        note("imbalance", most - least, [&](const std::string&) {
+            return fmt::format(
+                "The ranks spent between {} and {} outside the library: load imbalance of the "
+                "model, for which ranks wait in collective calls.",
+                seconds_text(least), seconds_text(most));
+        });
+        note("other", other, [](const std::string& cost) {
+            return fmt::format(
+                "Calls other than those that write and read (decompositions, restarts, tw_inq) "
+                "took up to {}: make decompositions once and keep them.",
+                cost);
+        });
+    }
+
+    /// What costs most comes first.
+    std::vector<std::string> said() const {
+        std::vector<const Cost*> all;
+        for (const auto& [kind, cost] : costs_)
+            if (elapsed_ > 0 && cost.seconds > advice_share * elapsed_) all.push_back(&cost);
+        std::stable_sort(all.begin(), all.end(),
+                         [](const Cost* a, const Cost* b) { return a->seconds > b->seconds; });
+        std::vector<std::string> texts;
+        for (const Cost* c : all) {
+            texts.push_back(c->text);
+            if (c->files > 1)
+                texts.back() += fmt::format(" With {} more file{}: {}.", c->files - 1,
+                                            c->files == 2 ? "" : "s", share_of(c->seconds));
+        }
+        return texts;
+    }
+
+private:
+    /// "1.50 s (12 % of the run)"
+    std::string share_of(double seconds) const {
+        return fmt::format("{} ({} of the run)", seconds_text(seconds),
+                           share_text(seconds / elapsed_));
+    }
+
+    /// @param text  makes the sentence, given the cost in words
+    template <class Text>
+    void note(const std::string& kind, double seconds, Text&& text) {
+        if (elapsed_ <= 0 || !(seconds > 0)) return;
+        Cost& cost = costs_[kind];
+        cost.seconds += seconds;
+        ++cost.files;
+        if (seconds <= cost.worst) return;
+        cost.worst = seconds;
+        cost.text = text(share_of(seconds));
+    }
+
+    /// Of a rank.
+    double step_bytes(const Json& f) const {
+        return number_in(f, "bytes") / std::max(1.0, number_in(f, "steps")) / ranks_;
+    }
+    /// MiB: twice what there was, and room for four steps.
+    double longer_queue(const Json& f) const {
+        const double bytes = std::max(2 * number_in(f, "queue_room_bytes"), 4 * step_bytes(f));
+        return std::ceil(bytes / (1 << 20));
+    }
+
+    void queue_full(const Json& f, const std::string& path) {
+        note("queue", number_in(f, "queue_wait_seconds"), [&](const std::string& cost) {
+            const std::string full = fmt::format(
+                "{}: the queue was full {:.0f} times, and a rank waited up to {} for "
+                "room.",
+                path, number_in(f, "queue_waits"), cost);
+            if (busy_ > 0.8 * elapsed_)
+                return fmt::format(
+                    "{} Writing takes longer than computing (the writers were at work for {} of "
+                    "the run), so a longer queue does not help: use more {}.",
+                    full, share_text(std::min(1.0, busy_ / elapsed_)),
+                    text_in(f, "service") == "servers" ? "servers (setting servers)"
+                                                       : "writers (setting writers)");
+            return fmt::format(
+                "{} The writers had time left, so a longer queue helps: set queue={:.0f}MiB.", full,
+                longer_queue(f));
+        });
+    }
+
+    void written_in_calls(const Json& f, const std::string& path) {
+        const Json& s = part_in(f, "seconds");
+        const double wait = number_in(s, "wait");
+        // Others write in the calls, whatever the setting.
+        if (text_in(f, "storage") != "pnetcdf" && text_in(f, "method") != "direct")
+            note("step", number_in(s, "step"), [&](const std::string& cost) {
+                return fmt::format(
+                    "{}: tw_end_step and tw_sync took up to {}: with service=background (and a "
+                    "core that is free for each writer) or servers, files are written while the "
+                    "model computes.",
+                    path, cost);
+            });
+        if (wait > 2 * (number_in(s, "write") + number_in(s, "remap")))
+            note("wait", wait, [&](const std::string& cost) {
+                return fmt::format(
+                    "{}: ranks waited up to {} for each other, far longer than packing and writing "
+                    "took: they reach the collective calls at different times. Look for load "
+                    "imbalance in the model.",
+                    path, cost);
+            });
+        note("put", number_in(s, "put"), [&](const std::string& cost) {
+            return fmt::format(
+                "{}: tw_put took up to {} to copy: tw_put_deferred makes no copy; or set threads, "
+                "if a rank has several cores.",
+                path, cost);
+        });
+    }
+
+    void small_writes(const Json& f, const std::string& path) {
+        const double writes = number_in(f, "writes"), mean = number_in(f, "write_bytes_mean");
+        if (mean >= 64 * 1024 || writes < 2) return;
+        note("writes", number_in(part_in(f, "seconds"), "write"), [&](const std::string& cost) {
+            const double room = number_in(f, "queue_room_bytes");
+            std::string what = "put all variables of a record in one step, and use fewer writers";
+            if (text_in(f, "method") != "record")
+                what = "use method=record";
+            else if (room > 0 && room < 2 * step_bytes(f))
+                what = fmt::format(
+                    "the queue does not hold two steps, so steps are written in parts: set "
+                    "queue={:.0f}MiB",
+                    longer_queue(f));
+            return fmt::format(
+                "{}: {:.0f} writes of {} on average took up to {}. Small writes are slow: {}.",
+                path, writes, bytes_text(mean), cost, what);
+        });
+    }
+
+    double elapsed_, ranks_;
+    double busy_ = 0;  ///< of the slowest writer of each queue, all files together
+    std::map<std::string, Cost> costs_;
+};
+
+/// The first files of a summary, and the sum of the others.
+template <class Visit>
+void for_files(const Json& summary, const char* list, const char* others, Visit&& visit) {
+    for (const Json& f : part_in(summary, list)) visit(f, text_in(f, "path"));
+    if (const Json& sum = part_in(summary, others); sum.is_object())
+        visit(sum, fmt::format("{:.0f} more files", number_in(sum, "files")));
+}
+
+}  // namespace
+
+std::vector<std::string> advice_on(const Json& summary) {
+    Advisor advisor(summary);
+    for_files(summary, "files", "other_files",
+              [&](const Json& f, const std::string& path) { advisor.file(f, path); });
+    for_files(summary, "inputs", "other_inputs",
+              [&](const Json& f, const std::string& path) { advisor.input(f, path); });
+    advisor.ranks(part_in(summary, "rank_seconds"));
+    return advisor.said();
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,18 @@
+// The summary of a run as a page for people.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "comm/status.hpp"
+
+namespace thalweg::detail {
+
+/// A summary as one HTML page that needs no network and no scripts.
+/// @param json   as summarize() gives it; what it lacks (an older one) is left out
+/// @param title  of the page, in plain text
+/// @param page   receives the page
+/// @return TW_OK; TW_EFORMAT: the text is no summary
+Status report_page(const std::string& json, const std::string& title, std::string& page);
+
+}  // namespace thalweg::detail

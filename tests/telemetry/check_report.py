@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of real runs, read by Python's HTML parser, against the summary.
+
+Usage: check_report.py MODEL THALWEG -- LAUNCHER...
+"""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+from runs import FILES, KINDS, STEPS, Runs, check_data
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Tables by the heading before them, texts, and whether tags match."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.texts, self.tags, self.attributes = [], [], [], []
+        self.tables, self.heading = {}, ""
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "h2":
+            self.heading = dict(attrs).get("id", "")
+        if tag == "tr":
+            self.tables.setdefault(self.heading, []).append([])
+        if tag in ("td", "th"):
+            self.tables[self.heading][-1].append([dict(attrs).get("data-value"), ""])
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open)
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self.open and self.open[-1] in ("td", "th"):
+            self.tables[self.heading][-1][-1][1] += data
+
+
+def check_self_contained(text, page):
+    assert "script" not in page.tags
+    for name, value in page.attributes:
+        assert name not in ("src", "href", "srcset", "onload", "onerror", "onclick"), (name, value)
+    assert "url(" not in text and "@import" not in text
+    assert "http" not in re.sub(r"<[^>]*>", "", text), "an address"
+
+
+def check_files(page, summary):
+    head, *rows = page.tables["files"]
+    titles = [c[1] for c in head]
+    of_files = rows[: len(summary["files"])]
+    for file, row in zip(summary["files"], of_files, strict=True):
+        at = dict(zip(titles, row, strict=True))
+        assert at["file"][1] == file["path"]
+        for title, name in [
+            ("bytes", "bytes"),
+            ("writes", "writes"),
+            ("mean write", "write_bytes_mean"),
+            ("messages", "messages"),
+            ("steps", "steps"),
+            ("writers", "writers"),
+        ]:
+            assert float(at[title][0]) == file[name], (title, at[title], file[name])
+        for title, name in [
+            ("create, enddef", "open"),
+            ("put", "put"),
+            ("end_step, sync", "step"),
+            ("close", "close"),
+            ("pack and move", "remap"),
+            ("wait for ranks", "wait"),
+            ("write", "write"),
+        ]:
+            assert float(at[title][0]) == file["seconds"][name], (title, at[title])
+        for name in ("method", "storage", "service", "format"):
+            assert at[name][1] == file[name]
+        for chosen in file["settings"]:
+            assert [chosen["name"], chosen["asked"], chosen["value"], chosen["reason"]] in [
+                [c[1] for c in r] for r in rows
+            ], chosen
+
+
+def check_ranks(page, summary, ranks):
+    rows = summary["rank_seconds"]
+    assert [(r["first"], r["last"]) for r in rows] == [(i, i) for i in range(ranks)]
+    for row in rows:
+        parts = [row[k] for k in ("outside", "open", "put", "step", "close", "read", "other")]
+        assert all(v >= 0 for v in row.values())
+        # Ranks end tw_init a moment apart.
+        assert abs(sum(parts) - summary["elapsed_seconds"]) < 0.25, (
+            parts,
+            summary["elapsed_seconds"],
+        )
+    shown = page.tables["ranks"][1 : 1 + ranks]
+    for row, cells in zip(rows, shown, strict=True):
+        assert cells[0][1] == f"rank {row['first']}"
+        assert [float(c[0]) for c in cells[1:]] == [
+            row[k] for k in ("outside", "open", "put", "step", "close", "read", "other")
+        ]
+
+
+def check_summary(kind, summary):
+    assert [f["path"].rsplit("/", 1)[1] for f in summary["files"]] == FILES
+    for f in summary["files"]:
+        assert sum(s["writes"] for s in f["write_sizes"]) == f["writes"] > 0, f
+        least = sum(s["writes"] * s["from"] for s in f["write_sizes"])
+        assert least <= f["bytes"] < 2 * least + 2 * f["writes"], f
+        assert f["steps"] == STEPS
+        chosen = {s["name"]: s for s in f["settings"]}
+        assert (
+            chosen["method"]["value"] == f["method"] and chosen["storage"]["value"] == f["storage"]
+        )
+        assert chosen["format"]["value"] == f["format"] == "cdf2"
+        for s in f["settings"]:
+            assert (s["reason"] == "") == (s["asked"] == s["value"]), s
+        if kind in ("inline", "direct", "nodes"):
+            assert f["service"] == "inline" and f["seconds"]["busy"] == f["seconds"]["drain"] == 0
+        else:
+            assert f["seconds"]["busy"] >= f["seconds"]["write"] > 0
+            assert 0 < f["queue_bytes_mean"] <= f["queue_bytes"] <= f["queue_room_bytes"]
+            assert chosen["queue"]["value"] == str(f["queue_room_bytes"])
+
+
+def check_kind(runs, kind):
+    folder, summary, ranks = runs.run_kind(kind, report="page.html")
+    check_data(folder)
+    check_summary(kind, summary)
+    text = (folder / "page.html").read_text()
+    page = Page(text)
+    check_self_contained(text, page)
+    check_files(page, summary)
+    check_ranks(page, summary, ranks)
+    shown = "".join(page.texts)
+    for name in FILES:
+        assert name in shown, name
+    advice = shown.split("Advice", 1)[1].split("Where the time went")[0]
+    if kind == "crowded":
+        worst = max(summary["files"], key=lambda f: f["queue_wait_seconds"])
+        said = f"{worst['path']}: the queue was full {worst['queue_waits']} times"
+        assert said in advice, advice
+        assert "With 2 more files" in advice, advice
+        assert "more writers (setting writers)" in advice or "set queue=" in advice
+    return folder
+
+
+def report(runs, *arguments, cwd):
+    return subprocess.run(
+        [runs.programs[1], "report", *map(str, arguments)], cwd=cwd, capture_output=True, text=True
+    )
+
+
+def check_program(runs, folder):
+    """`thalweg report` makes the same page but for its title, and says what is wrong."""
+    done = report(runs, "summary.json", cwd=folder)
+    assert done.returncode == 0 and done.stdout == "summary.html\n", done
+    made = (folder / "summary.html").read_text()
+    page = (folder / "page.html").read_text()
+    assert made.replace("Thalweg: summary.json", "Thalweg run") == page
+    done = report(runs, "summary.json", "-o", "-", cwd=folder)
+    assert done.stdout == made
+    for name, content, words in [
+        ("empty.json", "", "parse error"),
+        ("list.json", "[1, 2]", "not a summary"),
+        ("other.json", '{"a": 1}', "not a summary"),
+    ]:
+        (folder / name).write_text(content)
+        done = report(runs, name, cwd=folder)
+        assert done.returncode == 1 and name in done.stderr and words in done.stderr, done
+    assert "nothing.json" in report(runs, "nothing.json", cwd=folder).stderr
+    done = report(runs, "summary.json", "-o", "none/page.html", cwd=folder)
+    assert done.returncode == 1 and "none/page.html" in done.stderr, done
+    done = report(runs, "summary.json", "-o", "summary.json", cwd=folder)
+    assert done.returncode == 1 and "would replace" in done.stderr, done
+    json.loads((folder / "summary.json").read_text())
+    # Wrong types are left out; the page still stands.
+    (folder / "odd.json").write_text('{"ranks": "x", "files": [1, {"path": 7, "seconds": []}]}')
+    done = report(runs, "odd.json", cwd=folder)
+    assert done.returncode == 0, done
+    Page((folder / "odd.html").read_text())
+
+
+def check_empty(runs):
+    done, folder = runs.run("empty", 2, {"report": "page.html"}, files=[])
+    assert done.returncode == 0, done.stderr
+    page = Page((folder / "page.html").read_text())
+    assert "no files" in "".join(page.texts)
+
+
+def check_unwritable(runs):
+    """The files are complete, and the error names the path."""
+    settings = {"report": "none/page.html", "summary": "summary.json"}
+    done, folder = runs.run("unwritable", 2, settings)
+    assert done.returncode == 1 and "none/page.html" in done.stderr, done.stderr
+    check_data(folder)
+    json.loads((folder / "summary.json").read_text())
+    assert "setting report: cannot write to the directory of" in done.stderr, "at the beginning"
+    # Data are not written over.
+    done, folder = runs.run("data", 2, {"report": "./plain.nc", "summary": "summary.json"})
+    assert done.returncode == 1 and "a file that the run has written or read" in done.stderr, (
+        done.stderr
+    )
+    check_data(folder)
+    json.loads((folder / "summary.json").read_text())
+    done, folder = runs.run("unwritable", 2, {"report": "same", "summary": "./same"})
+    assert done.returncode == 1 and "name the same file" in done.stderr, done.stderr
+
+
+def main():
+    runs = Runs(sys.argv[1:])
+    for kind in KINDS:
+        folder = check_kind(runs, kind)
+    check_program(runs, folder)
+    check_empty(runs)
+    check_unwritable(runs)
+
+
+if __name__ == "__main__":
+    main()
