@@ -9,7 +9,11 @@ if(THALWEG_BUILD_FORTRAN)
 endif()
 
 set(MPI_CXX_SKIP_MPICXX ON) # the C++ bindings that MPI 3 removed
-find_package(MPI 3.1 QUIET COMPONENTS ${thalweg_languages})
+if(THALWEG_SIMULATED)
+    include(ThalwegSimulated)
+else()
+    find_package(MPI 3.1 QUIET COMPONENTS ${thalweg_languages})
+endif()
 if(NOT MPI_FOUND)
     thalweg_missing("MPI 3.1 (for ${thalweg_languages})" "libopenmpi-dev or libmpich-dev"
                     "messages between ranks")
