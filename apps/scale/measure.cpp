@@ -3,12 +3,15 @@
 
 #include <mpi.h>
 
+#include "counters/heap.hpp"
+
 namespace thalweg::scale {
 
 namespace {
 
-/// All ranks have the same phases, whether they are in them or not: servers are in init alone.
-constexpr const char* phase_names[] = {"init", "open", "put", "end_step", "close", "finalize"};
+/// Of which a rank need not have all: a server's tw_init is "serve".
+constexpr const char* phase_names[] = {"init",  "open",     "put",  "end_step",
+                                       "close", "finalize", "serve"};
 
 struct Field {
     const char* name;
@@ -44,6 +47,11 @@ void Measure::end() {
     p.seconds += PMPI_Wtime() - begin_;
     for (const Field& f : fields) p.counts.*f.value += scale_counts()->*f.value - before_.*f.value;
     phase_.clear();
+}
+
+void Measure::end_as(const std::string& phase) {
+    phase_ = phase;
+    end();
 }
 
 void Measure::begin_step() { step_begin_ = PMPI_Wtime(); }

@@ -7,22 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "counters.hpp"
+#include "counters/counters.hpp"
 
 namespace thalweg::scale {
-
-/// Bytes of memory that this rank's C++ code has now, and the most so far; null where nobody counts
-/// (all but simulations).
-struct Heap {
-    std::int64_t now = 0, most = 0;
-};
-extern "C" Heap* scale_heap() __attribute__((weak));
 
 class Measure {
 public:
     /// A phase begins: init, open, put, end_step, close, finalize. The one before ends.
     void begin(const std::string& phase);
     void end();
+    /// Ends a phase, which turns out to have been another one.
+    void end_as(const std::string& phase);
     /// Begins and ends a step, computing included.
     void begin_step();
     void end_step();

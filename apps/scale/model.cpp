@@ -37,7 +37,8 @@ Model::Model(const Arguments& arguments, Measure& measure)
     : arguments_(arguments), measure_(measure) {
     measure_.begin("init");
     check(tw_init(MPI_COMM_WORLD, arguments_.settings.c_str(), &session_), "tw_init");
-    measure_.end();
+    check(tw_inq_role(session_, &role_), "tw_inq_role");
+    measure_.end_as(role_ == TW_SERVER ? "serve" : "init");
 }
 
 Model::~Model() {
@@ -57,9 +58,7 @@ const void* Model::values(const Variable& variable, int step) const {
 }
 
 nlohmann::ordered_json Model::run() {
-    tw_role role = TW_MODEL;
-    check(tw_inq_role(session_, &role), "tw_inq_role");
-    if (role == TW_SERVER) {
+    if (role_ == TW_SERVER) {
         measure_.begin("finalize");
         check(tw_finalize(&session_), "tw_finalize");
         measure_.end();

@@ -34,6 +34,7 @@ private:
     const Arguments& arguments_;
     Measure& measure_;
     tw_session session_ = nullptr;
+    tw_role role_ = TW_MODEL;
     tw_file file_ = nullptr;
     std::unique_ptr<bench::Problem> problem_;
     std::vector<tw_decomposition> decompositions_;

@@ -12,6 +12,7 @@
 #include "comm/launcher.hpp"
 #include "comm/segment.hpp"
 #include "comm/waiting.hpp"
+#include "comm/work.hpp"
 
 namespace thalweg::detail {
 
@@ -158,6 +159,7 @@ public:
             }
         }
         std::function<bool()> closed;
+        int vain = 0;
         for (bool done = false; !done;) {
             int arrived = 0;
             MPI_Status status;
@@ -171,6 +173,9 @@ public:
                                    return {};
                                }).ok();
                 MPI_Recv(to, n, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
+                vain = 0;
+            } else {
+                charge_poll(++vain);
             }
             if (closed) {
                 done = closed();

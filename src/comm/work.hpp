@@ -7,6 +7,13 @@
 
 namespace thalweg::detail {
 
+/// A rank has looked for messages, and found none for the n-th time in a row.
+#ifdef THALWEG_SIMULATED
+void charge_poll(int n);
+#else
+inline void charge_poll(int) {}
+#endif
+
 /// A box of elements is copied between arrays, messages or buffers.
 /// @param count  of each dimension
 #ifdef THALWEG_SIMULATED

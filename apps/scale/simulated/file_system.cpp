@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "counters/heap.hpp"
 #include "machine.hpp"
 
 namespace thalweg::scale {
@@ -63,12 +64,14 @@ std::size_t first_target(const std::string& name) {
 }  // namespace
 
 void stripe_file(const std::string& path, const Striping& striping) {
+    const HeapPause pause;
     servers().striping[name_of(path)] = striping;
 }
 
 std::int64_t stripe_bytes(const std::string& path) { return striping_of(name_of(path)).size; }
 
 void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::int64_t bytes) {
+    const HeapPause pause;
     ++batch.calls;
     const std::int64_t size = stripe_bytes(path);
     while (bytes > 0) {
@@ -81,6 +84,7 @@ void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::
 }
 
 void write_batch(const std::string& path, const Batch& batch) {
+    const HeapPause pause;
     const Machine& m = machine();
     Servers& s = servers();
     sg4::this_actor::sleep_for(m.call * static_cast<double>(batch.calls));
@@ -121,12 +125,16 @@ void write_batch(const std::string& path, const Batch& batch) {
 }
 
 void ask_metadata() {
+    const HeapPause pause;
     const Machine& m = machine();
     double& free = servers().metadata_free;
     if (m.metadata > 0) free = std::max(free, sg4::Engine::get_clock()) + 1 / m.metadata;
     sg4::this_actor::sleep_until(std::max(free, sg4::Engine::get_clock()) + m.rpc);
 }
 
-void ask_server() { sg4::this_actor::sleep_for(machine().rpc); }
+void ask_server() {
+    const HeapPause pause;
+    sg4::this_actor::sleep_for(machine().rpc);
+}
 
 }  // namespace thalweg::scale

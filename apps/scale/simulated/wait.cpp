@@ -5,6 +5,7 @@
 #include <map>
 #include <simgrid/s4u.hpp>
 
+#include "counters/heap.hpp"
 #include "machine.hpp"
 
 namespace thalweg::detail {
@@ -22,6 +23,7 @@ std::multimap<const Word*, sg4::Semaphore*>& sleepers() {
 
 /// @param seconds  negative: for ever
 void sleep_on(Word& word, double seconds) {
+    const scale::HeapPause pause;
     const sg4::SemaphorePtr bell = sg4::Semaphore::create(0);
     const auto place = sleepers().emplace(&word, bell.get());
     bool rung = true;
@@ -47,6 +49,7 @@ void wait_while(Word& word, std::uint32_t value, Comm*) {
 }
 
 void wake_all(Word& word) {
+    const scale::HeapPause pause;
     std::vector<sg4::SemaphorePtr> bells;  // releasing one lets others run, and go
     const auto [begin, end] = sleepers().equal_range(&word);
     for (auto s = begin; s != end; ++s) bells.emplace_back(s->second);
