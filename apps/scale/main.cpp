@@ -45,6 +45,11 @@ int main(int argc, char** argv) {
     int status = 0;
     try {
         run(scale::read_arguments(argc, argv));
+    } catch (const bench::UsageError& e) {  // on all ranks alike
+        int rank = 0;
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0) std::cerr << "thalweg-scale: " << e.what() << "\n";
+        status = 2;
     } catch (const std::exception& e) {
         int rank = 0;
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

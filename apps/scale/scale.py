@@ -81,7 +81,12 @@ def simulate(build, run, folder=None):
     build, folder = Path(build).resolve(), Path(folder).resolve()
     numbers = {"nodes": run.nodes, "cores": run.per_node} | run.numbers
     (folder / "hosts").write_text(host_file(run))
-    arguments = {"settings": run.settings, "json": folder / "report.json"} | run.arguments
+    given = {"settings": run.settings, "json": "report.json"} | run.arguments
+    # smpirun cuts its arguments at blanks.
+    arguments = {name: str(value).replace("; ", ";") for name, value in given.items()}
+    for name, value in arguments.items():
+        if any(c.isspace() for c in value):
+            raise RunError(f"{name}={value}: no blanks, please")
     command = [
         *("smpirun", "-np", str(run.ranks), "-hostfile", "hosts"),
         *("-platform", str(build / "lib/libscale_platform.so")),

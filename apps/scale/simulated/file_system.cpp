@@ -95,7 +95,7 @@ void write_batch(const std::string& path, const Batch& batch) {
     const std::size_t first = first_target(name);
     sg4::Host* const me = sg4::Host::current();
     std::map<std::size_t, double> to_target;
-    std::map<sg4::Host*, double> to_server;
+    std::map<std::string, double> to_server;  // by name: addresses differ from run to run
     double total = 0, ready = sg4::Engine::get_clock();
     for (const auto& [stripe, bytes] : batch.stripes) {
         const std::size_t target =
@@ -103,7 +103,7 @@ void write_batch(const std::string& path, const Batch& batch) {
         const auto n = static_cast<double>(bytes);
         total += n;
         to_target[target] += n;
-        to_server[s.targets[target]->get_host()] += n;
+        to_server[s.targets[target]->get_host()->get_name()] += n;
         const sg4::Host*& owner = s.owners[{name, stripe}];
         if (owner != nullptr && owner != me) {
             s.free[target] = std::max(s.free[target], sg4::Engine::get_clock()) + m.lock;
@@ -115,7 +115,8 @@ void write_batch(const std::string& path, const Batch& batch) {
     std::vector<sg4::CommPtr> flows;
     std::vector<sg4::IoPtr> writes;
     for (const auto& [server, bytes] : to_server)
-        flows.push_back(sg4::Comm::sendto_async(me, server, static_cast<std::uint64_t>(bytes)));
+        flows.push_back(sg4::Comm::sendto_async(me, sg4::Host::by_name(server),
+                                                static_cast<std::uint64_t>(bytes)));
     for (const auto& [target, bytes] : to_target)
         writes.push_back(s.targets[target]->write_async(static_cast<sg_size_t>(bytes)));
     for (sg4::Disk* disk : me->get_disks())
