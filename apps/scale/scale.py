@@ -130,7 +130,7 @@ COLUMNS = (
     ("writers", lambda r: f"{r['summary']['writers']}"),
     ("open ms", lambda r: f"{1e3 * r['seconds']['open']:.2f}"),
     ("step ms", lambda r: f"{1e3 * blocked(r):.2f}"),
-    ("GB/s", lambda r: f"{rate(r):.2f}"),
+    ("GB/s", lambda r: f"{rate(r):.2f}" if r["summary"]["service"] == "inline" else "-"),
     ("close ms", lambda r: f"{1e3 * r['seconds']['close']:.2f}"),
     ("messages", lambda r: f"{most(r, 'messages'):.0f}"),
     ("MB", lambda r: f"{most(r, 'message_bytes') / 1e6:.2f}"),

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "comm/thread.hpp"
 #include "service/queue/desk.hpp"
 #include "service/queue/publisher.hpp"
 
@@ -31,7 +30,7 @@ private:
     std::unique_ptr<Memory> memory_;
     std::mutex lock_;
     std::vector<std::shared_ptr<Desk>> desks_;
-    std::thread thread_;
+    WaitingThread thread_;
     std::atomic<bool> stop_{false};
 };
 
