@@ -88,12 +88,13 @@ def check_counts(build, program, launch):
 
 
 def check_bytes(build, program, launch):
-    """Servers work by the clock, so their messages differ; their files do not."""
-    for ranks, servers in ((3, 1), (7, 2)):
-        for method in ("record", "slabs"):
-            settings = f"{FIXED}; method={method}; service=servers; servers={servers}"
+    """Servers and threads work by the clock, so messages differ; files do not."""
+    services = ("service=background", "service=servers; servers=2")
+    for ranks, method in ((3, "record"), (7, "slabs"), (8, "rows")):
+        for service in services:
+            settings = f"{FIXED}; method={method}; {service}"
             (s, s_bytes), (r, r_bytes) = both(build, program, launch, ranks, settings)
-            where = f"{method} on {ranks} ranks, {servers} of them servers"
+            where = f"{method} on {ranks} ranks, {service}"
             compare(f"{where}, service", s["summary"]["service"], r["summary"]["service"])
             compare(f"{where}, bytes", s["summary"]["bytes"], r["summary"]["bytes"])
             if s_bytes != r_bytes:
@@ -106,6 +107,7 @@ def check_repeat(build, program, launch):
         (16, "method=record; node_size=4"),
         (16, "method=rows; node_size=4"),
         (18, "method=record; node_size=4; service=servers; servers=2"),
+        (8, "method=record; node_size=4; service=background"),
     ):
         reports = []
         for folder in ("a", "another"):
