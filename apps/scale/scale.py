@@ -8,6 +8,7 @@ contexts of one thread. All times are simulated, and the same in every run.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -105,13 +106,23 @@ def simulate(build, run, folder=None):
         raise RunError(f"not done after {run.seconds:g} s") from e
     report = folder / "report.json"
     if done.returncode != 0 or not report.exists():
-        raise RunError(f"smpirun ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        raise RunError(f"smpirun ended with {done.returncode}:\n{told(done.stdout + done.stderr)}")
     result = json.loads(report.read_text())
     result["machine"] = run.machine
     result["nodes"] = run.nodes
     result["numbers"] = numbers
     result["simulator"] = {"name": "SimGrid SMPI", "version": version(), "config": CONFIG}
     return result
+
+
+def told(text):
+    """What a failed run says, without what the simulator adds: a backtrace, its command line."""
+    cause = re.search(r"Uncaught exception \S+ (.*)", text)
+    if cause:
+        return cause.group(1)
+    lines = [line for line in text.splitlines() if "thalweg" in line or "CRITICAL" in line]
+    lines = [line for line in lines if "--cfg" not in line]
+    return "\n".join(lines[:8]) or text
 
 
 def version():
@@ -181,6 +192,15 @@ def pair(text):
     return name, value
 
 
+def number(text):
+    name, value = pair(text)
+    try:
+        float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}': expected name=number") from None
+    return name, value
+
+
 def numbers(text):
     try:
         values = [int(part) for part in text.split(",")]
@@ -204,7 +224,7 @@ def parse(arguments):
     add("--steps", type=int, default=2)
     add("--compute", type=float, default=0, metavar="S", help="seconds of computing a step")
     add("--settings", default="", help="of the library: 'name=value; ...'")
-    add("--set", type=pair, action="append", default=[], metavar="NAME=VALUE",
+    add("--set", type=number, action="append", default=[], metavar="NAME=VALUE",
         help="a number of the machine: docs/scale.md")  # fmt: skip
     add("--argument", type=pair, action="append", default=[], metavar="NAME=VALUE",
         help="of thalweg-scale: grid, scale, nx, ny, nz, variables, copies")  # fmt: skip

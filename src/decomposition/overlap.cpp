@@ -12,7 +12,7 @@ namespace thalweg::detail {
 namespace {
 
 /// Cuts the space into at most `ranks` cells, like the blocks of all ranks: then a block meets few
-/// of them. What is left of the ranks cuts the longest side.
+/// of them. Where that makes fewer cells than blocks, the longest side is cut on.
 /// @param blocks  their number, and the sums of their extents
 Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_t> blocks,
                 int ranks) {
@@ -30,7 +30,7 @@ Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_
             n *= 2;
         }
     }
-    for (; 2 * n <= ranks; n *= 2) {
+    for (; 2 * n <= std::min<std::int64_t>(ranks, blocks[0]); n *= 2) {
         std::size_t longest = 0;
         for (std::size_t d = 1; d < shape.size(); ++d)
             if (shape[d] * cells[longest] > shape[longest] * cells[d]) longest = d;

@@ -65,7 +65,9 @@ std::size_t first_target(const std::string& name) {
 
 void stripe_file(const std::string& path, const Striping& striping) {
     const HeapPause pause;
-    servers().striping[name_of(path)] = striping;
+    const std::string name = name_of(path);
+    servers().striping[name] = striping;
+    std::erase_if(servers().owners, [&](const auto& owned) { return owned.first.first == name; });
 }
 
 std::int64_t stripe_bytes(const std::string& path) { return striping_of(name_of(path)).size; }

@@ -12,18 +12,28 @@ namespace {
 struct Number {
     const char* name;
     double Machine::*value;
+    double least = 0;
 };
 
 constexpr Number numbers[] = {
-    {"nodes", &Machine::nodes},       {"cores", &Machine::cores},
-    {"leaf", &Machine::leaf},         {"uplinks", &Machine::uplinks},
-    {"link", &Machine::link},         {"hop", &Machine::hop},
-    {"loopback", &Machine::loopback}, {"copy", &Machine::copy},
-    {"wake", &Machine::wake},         {"servers", &Machine::servers},
-    {"targets", &Machine::targets},   {"target", &Machine::target},
-    {"client", &Machine::client},     {"stripe", &Machine::stripe},
-    {"stripes", &Machine::stripes},   {"call", &Machine::call},
-    {"rpc", &Machine::rpc},           {"lock", &Machine::lock},
+    {"nodes", &Machine::nodes, 1},
+    {"cores", &Machine::cores, 1},
+    {"leaf", &Machine::leaf, 1},
+    {"uplinks", &Machine::uplinks, 1},
+    {"link", &Machine::link, 1},
+    {"hop", &Machine::hop},
+    {"loopback", &Machine::loopback, 1},
+    {"copy", &Machine::copy},
+    {"wake", &Machine::wake},
+    {"servers", &Machine::servers},
+    {"targets", &Machine::targets},
+    {"target", &Machine::target, 1},
+    {"client", &Machine::client, 1},
+    {"stripe", &Machine::stripe, 512},
+    {"stripes", &Machine::stripes},
+    {"call", &Machine::call},
+    {"rpc", &Machine::rpc},
+    {"lock", &Machine::lock},
     {"metadata", &Machine::metadata},
 };
 
@@ -52,6 +62,7 @@ Machine named(const std::string& name) {
     return m;
 }
 
+/// Throws std::invalid_argument.
 void change(Machine& m, const std::string& text) {
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {
@@ -60,6 +71,8 @@ void change(Machine& m, const std::string& text) {
         for (const Number& n : numbers) {
             if (part.substr(0, equal) != n.name || equal == std::string::npos) continue;
             m.*n.value = std::stod(part.substr(equal + 1));
+            if (!(m.*n.value >= n.least))
+                throw std::invalid_argument("SCALE_SET: '" + part + "' is too small");
             found = true;
         }
         if (!found) throw std::invalid_argument("SCALE_SET: cannot read '" + part + "'");
