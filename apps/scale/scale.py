@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -98,21 +99,31 @@ def simulate(build, run, folder=None):
         *(f"{name}={value}" for name, value in arguments.items() if value != ""),
     ]
     env = environment(run, numbers)
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=env, capture_output=True, text=True, timeout=run.seconds
-        )
-    except subprocess.TimeoutExpired as e:
-        raise RunError(f"not done after {run.seconds:g} s") from e
+    code, text = execute(command, folder, env, run.seconds)
     report = folder / "report.json"
-    if done.returncode != 0 or not report.exists():
-        raise RunError(f"smpirun ended with {done.returncode}:\n{told(done.stdout + done.stderr)}")
+    if code != 0 or not report.exists():
+        raise RunError(f"smpirun ended with {code}:\n{told(text)}")
     result = json.loads(report.read_text())
     result["machine"] = run.machine
     result["nodes"] = run.nodes
     result["numbers"] = numbers
     result["simulator"] = {"name": "SimGrid SMPI", "version": version(), "config": CONFIG}
     return result
+
+
+def execute(command, folder, env, seconds):
+    """Runs smpirun, whose simulation must not outlive it. Its code, and what it prints."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, cwd=folder, env=env, start_new_session=True, **pipes) as process:
+        try:
+            text, _ = process.communicate(timeout=seconds)
+        except BaseException as e:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            if isinstance(e, subprocess.TimeoutExpired):
+                raise RunError(f"not done after {seconds:g} s") from e
+            raise
+    return process.returncode, text
 
 
 def told(text):
