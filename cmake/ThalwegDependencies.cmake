@@ -27,7 +27,11 @@ if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
 endif()
 
 set(MPI_CXX_SKIP_MPICXX ON) # the C++ bindings that MPI 3 removed
-find_package(MPI 3.1 QUIET COMPONENTS ${thalweg_languages})
+if(THALWEG_SIMULATED)
+    include(ThalwegSimulated)
+else()
+    find_package(MPI 3.1 QUIET COMPONENTS ${thalweg_languages})
+endif()
 if(NOT MPI_FOUND)
     list(JOIN thalweg_languages ", " thalweg_for)
     thalweg_missing("MPI 3.1 for ${thalweg_for}" "libopenmpi-dev or libmpich-dev"

@@ -6,6 +6,10 @@
 
 namespace thalweg::detail {
 
+#ifdef THALWEG_SIMULATED
+double now();
+void sleep_seconds(double seconds);
+#else
 /// Seconds since some fixed moment.
 inline double now() {
     timespec t;
@@ -19,6 +23,7 @@ inline void sleep_seconds(double seconds) {
     t.tv_nsec = static_cast<long>((seconds - static_cast<double>(t.tv_sec)) * 1e9);
     nanosleep(&t, nullptr);
 }
+#endif
 
 /// Adds the time of a scope to a sum.
 class Stopwatch {

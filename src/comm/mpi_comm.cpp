@@ -6,11 +6,13 @@
 #include <map>
 #include <new>
 
+#include "comm/barrier.hpp"
 #include "comm/communicator.hpp"
 #include "comm/free_memory.hpp"
 #include "comm/launcher.hpp"
 #include "comm/segment.hpp"
 #include "comm/waiting.hpp"
+#include "comm/work.hpp"
 
 namespace thalweg::detail {
 
@@ -140,10 +142,13 @@ public:
                         for (const Packet& packet : packets)
                             parts += packet.bytes.size() / exchange_bytes + 1;
                         sends.reserve(parts);
+                        for (const Packet& packet : packets)  // to itself: not by messages
+                            if (packet.rank == rank_) incoming.packets.push_back(packet);
                         return {};
                     }).ok();
         for (const Packet& packet : packets) {
             if (!have) break;
+            if (packet.rank == rank_) continue;
             // The last part is the one that is shorter than the others; it may be empty.
             const std::size_t size = packet.bytes.size();
             for (std::size_t at = 0; at <= size; at += exchange_bytes) {
@@ -153,9 +158,9 @@ public:
                            packet.rank, tag, comm_, &sends.back());
             }
         }
-        MPI_Request closing = MPI_REQUEST_NULL;
-        bool in_barrier = false;
-        for (int done = 0; !done;) {
+        std::function<bool()> closed;
+        int vain = 0;
+        for (bool done = false; !done;) {
             int arrived = 0;
             MPI_Status status;
             MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &arrived, &status);
@@ -168,17 +173,17 @@ public:
                                    return {};
                                }).ok();
                 MPI_Recv(to, n, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
+                vain = 0;
+            } else {
+                charge_poll(++vain);
             }
-            if (in_barrier) {
-                MPI_Test(&closing, &done, MPI_STATUS_IGNORE);
+            if (closed) {
+                done = closed();
             } else {
                 int sent = 0;
                 MPI_Testall(static_cast<int>(sends.size()), sends.data(), &sent,
                             MPI_STATUSES_IGNORE);
-                if (sent) {
-                    MPI_Ibarrier(comm_, &closing);
-                    in_barrier = true;
-                }
+                if (sent) closed = begin_barrier(comm_);
             }
         }
         if (!all_have(have)) throw std::bad_alloc();

@@ -20,11 +20,16 @@ namespace thalweg::detail {
 
 namespace {
 
-// A thread that maps a segment of its own process gets the same addresses. By inode: processes in
-// containers of their own may have the same numbers.
+// Who maps a segment of its own process gets the same addresses: a thread, or a rank where ranks
+// are threads. The last one unmaps. By inode: processes in containers of their own may have the
+// same numbers.
+struct OwnSegment {
+    char* data = nullptr;
+    int users = 0;
+};
 std::mutex own_lock;
-std::map<std::int64_t, char*>& own_segments() {
-    static std::map<std::int64_t, char*> segments;
+std::map<std::int64_t, OwnSegment>& own_segments() {
+    static std::map<std::int64_t, OwnSegment> segments;
     return segments;
 }
 
@@ -53,7 +58,8 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
     segment->name_ = {getpid(), fd, static_cast<std::int64_t>(bytes), inode_of(fd)};
     {
         const std::lock_guard lock(own_lock);
-        own_segments()[segment->name_.inode] = segment->data_;
+        own_segments()[segment->name_.inode] = {segment->data_, 1};
+        segment->own_ = true;
     }
     if (!touch || segment->touch(0, bytes)) return segment;
     status = failure(TW_ENOMEM, "cannot allocate {} bytes of memory shared within a node: {}",
@@ -71,7 +77,8 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
         const auto own = own_segments().find(name.inode);
         if (own != own_segments().end()) {
             segment->own_ = true;
-            segment->data_ = own->second;
+            segment->data_ = own->second.data;
+            ++own->second.users;
             return segment;
         }
     }
@@ -110,14 +117,14 @@ bool Segment::touch(std::size_t offset, std::size_t bytes) {
 
 Segment::~Segment() {
     if (data_ == nullptr) return;
-    if (owner_) {
-        {
-            const std::lock_guard lock(own_lock);
-            own_segments().erase(name_.inode);
-        }
-        ::close(static_cast<int>(name_.descriptor));
+    if (owner_) ::close(static_cast<int>(name_.descriptor));
+    if (own_) {
+        const std::lock_guard lock(own_lock);
+        const auto own = own_segments().find(name_.inode);
+        if (--own->second.users > 0) return;
+        own_segments().erase(own);
     }
-    if (owner_ || !own_) munmap(data_, size_);
+    munmap(data_, size_);
 }
 
 Status share_segments(Comm& node, std::size_t bytes, bool touch,

@@ -37,8 +37,8 @@ public:
 
 private:
     Segment() = default;
-    bool owner_ = true;  ///< of the mapping
-    bool own_ = false;   ///< of this process, which has it mapped already
+    bool owner_ = true;  ///< made it
+    bool own_ = false;   ///< memory of this process, which its segments have in common
     SegmentName name_;
 };
 

@@ -2,6 +2,7 @@
 #include "decomposition/overlap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "comm/words.hpp"
@@ -10,11 +11,26 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Cuts the space into at most `ranks` cells, the longest side first.
-Index make_grid(std::span<const std::int64_t> shape, int ranks) {
+/// Cuts the space into at most `ranks` cells, like the blocks of all ranks: then a block meets few
+/// of them. Where that makes fewer cells than blocks, the longest side is cut on.
+/// @param blocks  their number, and the sums of their extents
+Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_t> blocks,
+                int ranks) {
     Index cells{};
-    for (std::size_t d = 0; d < shape.size(); ++d) cells[d] = 1;
-    for (std::int64_t n = 1; 2 * n <= ranks; n *= 2) {
+    std::int64_t n = 1;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        cells[d] = 1;
+        // As many as blocks of the mean extent side by side.
+        const double extents = static_cast<double>(blocks[1 + d]);
+        const double side_by_side =
+            static_cast<double>(shape[d]) * static_cast<double>(blocks[0]) / std::max(extents, 1.0);
+        while (2 * n <= ranks && 2 * cells[d] <= shape[d] &&
+               static_cast<double>(2 * cells[d]) <= side_by_side) {
+            cells[d] *= 2;
+            n *= 2;
+        }
+    }
+    for (; 2 * n <= std::min<std::int64_t>(ranks, blocks[0]); n *= 2) {
         std::size_t longest = 0;
         for (std::size_t d = 1; d < shape.size(); ++d)
             if (shape[d] * cells[longest] > shape[longest] * cells[d]) longest = d;
@@ -68,8 +84,9 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
 }
 
 /// What other ranks must know of this rank's blocks: each goes to the cells that it meets.
-std::vector<Packet> packets_of(const Decomposition& d, int ranks) {
-    const Index cells = make_grid(d.shape, ranks);
+std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int64_t> of_all,
+                               int ranks) {
+    const Index cells = make_grid(d.shape, of_all, ranks);
     const auto nd = static_cast<std::size_t>(d.nd());
     std::map<int, std::vector<std::int64_t>> to_cell;
     auto cell_of = [&](std::size_t dim, std::int64_t index) {
@@ -127,8 +144,15 @@ std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decompos
 
 Status find_overlap(Comm& comm, const Decomposition& d) {
     std::vector<Packet> packets;
+    std::array<std::int64_t, 1 + max_dims> blocks{};
+    for (const Box& box : d.blocks) {
+        if (box.volume() == 0) continue;
+        ++blocks[0];
+        for (int i = 0; i < d.nd(); ++i) blocks[static_cast<std::size_t>(1 + i)] += box.count[i];
+    }
+    comm.all_reduce(blocks, Reduce::sum);
     Status status = alone([&]() -> Status {
-        packets = packets_of(d, comm.size());
+        packets = packets_of(d, blocks, comm.size());
         return {};
     });
     // A rank without memory takes part with nothing.

@@ -8,7 +8,6 @@
 
 #include "comm/clock.hpp"
 #include "comm/log.hpp"
-#include "comm/thread.hpp"
 #include "comm/words.hpp"
 
 namespace thalweg::detail {
@@ -34,18 +33,19 @@ std::unique_ptr<Background> Background::make(Team& team, Status& status, TraceLa
 }
 
 Background::~Background() {
-    if (!thread_.joinable()) return;
+    if (!thread_.started()) return;
     stop_ = true;
     ring(doorbell());
     thread_.join();
 }
 
 Status Background::add(std::shared_ptr<Desk> desk) {
-    const std::lock_guard lock(lock_);
-    desks_.push_back(std::move(desk));
-    if (thread_.joinable()) return {};
-    return start_thread(
-        thread_, [this] { run(); }, "writes");
+    {
+        const std::lock_guard lock(lock_);
+        desks_.push_back(std::move(desk));
+    }
+    if (thread_.started()) return {};
+    return thread_.start([this] { run(); }, "writes");
 }
 
 void Background::remove(const std::shared_ptr<Desk>& desk) {

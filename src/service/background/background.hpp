@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "comm/thread.hpp"
 #include "comm/trace.hpp"
 #include "service/queue/desk.hpp"
 #include "service/queue/publisher.hpp"
@@ -34,7 +34,7 @@ private:
     TraceLane* lane_ = nullptr;
     std::mutex lock_;
     std::vector<std::shared_ptr<Desk>> desks_;
-    std::thread thread_;
+    WaitingThread thread_;
     std::atomic<bool> stop_{false};
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "comm/segment.hpp"
+#include "comm/thread.hpp"
 #include "service/queue/composer.hpp"
 #include "service/queue/parcel.hpp"
 #include "service/queue/region.hpp"
@@ -62,7 +63,7 @@ public:
     /// The same, unless another thread is at it.
     bool try_work();
     /// The storage is the caller's as long as it keeps the lock.
-    std::unique_lock<std::mutex> hold() { return std::unique_lock(working_); }
+    std::unique_lock<WaitingLock> hold() { return std::unique_lock(working_); }
     /// Whether this writer counts records: the first one does, or each in a file of its own.
     bool counts_records() const { return writer_ == 0 || options_.own_file; }
     /// On a writer that does, when all writers have written everything: counts all records, for
@@ -146,7 +147,7 @@ private:
     DeskOptions options_;
     DeskHost& host_;
     Composer composer_;
-    std::mutex working_;        ///< held by who works
+    WaitingLock working_;       ///< held by who works
     mutable std::mutex small_;  ///< guards the messages, failure, counts, elsewhere_
     std::vector<Source> sources_;
     Status failed_;  ///< of this writer, or that it was told or found

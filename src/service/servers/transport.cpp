@@ -6,6 +6,7 @@
 #include <list>
 #include <mutex>
 
+#include "comm/barrier.hpp"
 #include "comm/clock.hpp"
 #include "comm/waiting.hpp"
 
@@ -45,14 +46,14 @@ public:
     bool receive(Message& message) override {
         (void)idle();
         int arrived = 0;
-        MPI_Message handle;
         MPI_Status status;
-        MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &arrived, &handle, &status);
+        // One thread alone receives here, so what was probed is what comes.
+        MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &arrived, &status);
         if (!arrived) return false;
         int n = 0;
         MPI_Get_count(&status, MPI_INT64_T, &n);
         std::vector<std::int64_t> words(static_cast<std::size_t>(n));
-        MPI_Mrecv(words.data(), n, MPI_INT64_T, &handle, MPI_STATUS_IGNORE);
+        MPI_Recv(words.data(), n, MPI_INT64_T, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
         message.from = status.MPI_SOURCE;
         message.kind = static_cast<MessageKind>(words[0]);
         message.file = words[1];
@@ -76,12 +77,8 @@ public:
         Message dropped;
         while (!idle())
             if (!receive(dropped)) sleep_seconds(50e-6);
-        MPI_Request closing = MPI_REQUEST_NULL;
-        MPI_Ibarrier(comm_, &closing);
-        for (int done = 0; !done;) {
+        for (const std::function<bool()> closed = begin_barrier(comm_); !closed();)
             if (!receive(dropped)) sleep_seconds(50e-6);
-            MPI_Test(&closing, &done, MPI_STATUS_IGNORE);
-        }
         while (receive(dropped)) {
         }
     }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/posix/file_system.hpp"
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <iterator>
 
-#include "storage/posix/paths.hpp"
-#include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -37,27 +27,6 @@ constexpr struct {
     {0x6969, Sharing::nfs, "nfs"},           {0xFF534D42, Sharing::unknown, "cifs"},
     {0xFE534D42, Sharing::unknown, "smb2"},  {0x01021997, Sharing::unknown, "9p"},
     {0x65735546, Sharing::unknown, "fuse"},  {0x00C36400, Sharing::parallel, "ceph"},
-};
-
-/// Lustre's library, where there is one: nothing of it is needed to build or elsewhere.
-class Lustre {
-public:
-    Lustre() : library_(dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL)) {
-        if (library_ == nullptr) library_ = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
-    }
-    ~Lustre() {
-        if (library_ != nullptr) dlclose(library_);
-    }
-    Lustre(const Lustre&) = delete;
-    Lustre& operator=(const Lustre&) = delete;
-
-    template <class Function>
-    Function* find(const char* name) const {
-        return library_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library_, name));
-    }
-
-private:
-    void* library_;
 };
 
 }  // namespace
@@ -87,13 +56,6 @@ std::vector<std::string> file_system_names() {
     std::vector<std::string> names;
     for (const auto& kind : kinds) names.emplace_back(kind.name);
     return names;
-}
-
-FileSystem file_system_at(const std::string& path) {
-    struct statfs info {};
-    if (statfs(path.c_str(), &info) != 0) return file_system_of(0, 4096);
-    // Of 32 bits, however wide the field is.
-    return file_system_of(static_cast<std::uint32_t>(info.f_type), info.f_bsize);
 }
 
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, bool pnetcdf) {
@@ -142,61 +104,6 @@ WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, b
 
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked) {
     return choose_way(system, nodes, std::move(asked), has_pnetcdf());
-}
-
-Status create_striped(const std::string& path, bool fresh, std::int64_t count, std::int64_t size,
-                      std::string& said) {
-    if (count >= 0 || size >= 0) {
-        const FileSystem system = file_system_at(folder_of(path));
-        const Lustre lustre;
-        using Open = int(const char*, int, mode_t, unsigned long long, int, int, int);
-        Open* const open = lustre.find<Open>("llapi_file_open");
-        if (!system.lustre) {
-            said = fmt::format(
-                "the file system is {}, not Lustre: stripe_count and stripe_size are used only as "
-                "hints for MPI-IO",
-                system.name);
-        } else if (open == nullptr) {
-            said =
-                "liblustreapi not found: stripe_count and stripe_size are used only as hints for "
-                "MPI-IO";
-        } else {
-            // Stripes are those with which a file was born.
-            if (!fresh && unlink(path.c_str()) != 0 && errno != ENOENT)
-                return system_failure(path, "cannot replace");
-            const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0666,
-                                static_cast<unsigned long long>(std::max<std::int64_t>(size, 0)),
-                                -1, static_cast<int>(std::max<std::int64_t>(count, 0)), 0);
-            if (fd >= 0) {
-                ::close(fd);
-                return {};
-            }
-            said =
-                fmt::format("Lustre rejected stripe_count and stripe_size: {}", std::strerror(-fd));
-        }
-    }
-    const int fd =
-        ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | (fresh ? O_EXCL : O_TRUNC), 0666);
-    if (fd < 0) return system_failure(path, "cannot create");
-    ::close(fd);
-    return {};
-}
-
-std::int64_t stripe_size_of(const std::string& path) {
-    struct Stripes;
-    const Lustre lustre;
-    auto* const get = lustre.find<Stripes*(const char*, std::uint32_t)>("llapi_layout_get_by_path");
-    auto* const size =
-        lustre.find<int(const Stripes*, std::uint64_t*)>("llapi_layout_stripe_size_get");
-    auto* const free = lustre.find<void(Stripes*)>("llapi_layout_free");
-    if (get == nullptr || size == nullptr || free == nullptr) return -1;
-    Stripes* const layout = get(path.c_str(), 0);
-    if (layout == nullptr) return -1;
-    std::uint64_t bytes = 0;
-    // Beyond a terabyte stand Lustre's marks for "default" and "wide".
-    const bool known = size(layout, &bytes) == 0 && bytes > 0 && bytes < (std::uint64_t(1) << 40);
-    free(layout);
-    return known ? static_cast<std::int64_t>(bytes) : -1;
 }
 
 }  // namespace thalweg::detail

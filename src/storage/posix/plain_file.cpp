@@ -1,42 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/posix/plain_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
-#include "comm/clock.hpp"
 #include "comm/trace.hpp"
-#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
-PlainFile::~PlainFile() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
-Status PlainFile::open_file() {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-    return fd_ < 0 ? system_failure(path_, "cannot open for writing") : Status{};
-}
-
-Status PlainFile::close_file() {
-    NoSizeSignal guard;
-    Status status;
-    if (fd_ >= 0 && detail::close_file(fd_) != 0) status = system_failure(path_, "cannot close");
-    fd_ = -1;
-    return status;
-}
-
-Status PlainFile::sync() {
-    const Span span("sync");
-    return fd_ >= 0 ? sync_file(fd_, path_) : Status{};
-}
-
-Status PlainFile::write(std::span<const Chunk> chunks) {
-    Stopwatch watch(counts_.seconds);
+Status PlainFile::write_chunks(std::span<const Chunk> chunks) {
     for (std::size_t i = 0; i < chunks.size();) {
         const Chunk& c = chunks[i];
         if (c.box != nullptr) {
@@ -63,30 +32,13 @@ Status PlainFile::read(const Chunk& c, char* to) {
     });
 }
 
-Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
-    offset = in_file(offset);
-    while (bytes > 0) {
-        const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return system_failure(path_, "cannot read");
-        if (n == 0) {
-            std::memset(to, 0, static_cast<std::size_t>(bytes));
-            return {};
-        }
-        to += n;
-        offset += n;
-        bytes -= n;
-    }
-    return {};
-}
-
 Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t bytes,
                               std::int64_t offset) {
     const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
     Span span("write");
     span.variable(v.name).record(v.record ? c.record : -1);
     throttle_.begin();
-    if (Status status = write_fully(fd_, path_, data, bytes, in_file(offset)); !status.ok()) {
+    if (Status status = write_bytes(data, bytes, in_file(offset)); !status.ok()) {
         status.text += fmt::format(", variable '{}'", v.name);
         if (v.record) status.text += fmt::format(", record {}", wording_.index(c.record));
         return status;

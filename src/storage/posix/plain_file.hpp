@@ -1,4 +1,5 @@
-// Plain writes to disjoint ranges of a file: what drivers share that write without MPI.
+// Plain writes to disjoint ranges of a file: what drivers share that write without MPI. All its
+// system calls are in plain_file_system.cpp, so that a simulation can take their place.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,6 +31,9 @@ protected:
     int fd_ = -1;
 
 private:
+    Status write_chunks(std::span<const Chunk> chunks);
+    /// @param at  byte of the file
+    Status write_bytes(const char* data, std::int64_t bytes, std::int64_t at);
     Status write_range(const Chunk& chunk, const char* data, std::int64_t bytes,
                        std::int64_t offset);
     Status write_box(const Chunk& chunk);

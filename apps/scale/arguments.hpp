@@ -1,0 +1,26 @@
+// The arguments of thalweg-scale: "name=value" each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "options.hpp"
+
+namespace thalweg::scale {
+
+struct Arguments {
+    bench::Options workload;  ///< workload, grid, scale, nx, ny, nz, variables
+    std::string settings;     ///< of the session, as tw_init takes them
+    std::string file = "scale.nc";
+    std::string json;  ///< where the report goes; empty: standard output
+    int steps = 2;
+    double compute = 0;   ///< seconds that the model computes a step, asleep
+    bool copies = true;   ///< tw_put; else tw_put_deferred
+    bool fields = false;  ///< every element has a value of its own; else all are zero, and
+                          ///< take no memory
+};
+
+/// Throws bench::UsageError for what there is not.
+Arguments read_arguments(int argc, char** argv);
+
+}  // namespace thalweg::scale

@@ -1,0 +1,45 @@
+// A model that computes, which takes time and no more, and writes steps of a workload.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <thalweg/thalweg.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "arguments.hpp"
+#include "measure.hpp"
+#include "problem.hpp"
+
+namespace thalweg::scale {
+
+class Model {
+public:
+    Model(const Arguments& arguments, Measure& measure);
+    Model(const Model&) = delete;
+    Model& operator=(const Model&) = delete;
+    ~Model();
+
+    /// All of the run. @return what is known besides times and counts. @note Collective
+    nlohmann::ordered_json run();
+
+private:
+    void open();
+    void step(int step);
+    nlohmann::ordered_json describe() const;
+    const void* values(const bench::Variable& variable, int step) const;
+    void check(int status, const char* call) const;
+
+    const Arguments& arguments_;
+    Measure& measure_;
+    tw_session session_ = nullptr;
+    tw_role role_ = TW_MODEL;
+    tw_file file_ = nullptr;
+    std::unique_ptr<bench::Problem> problem_;
+    std::vector<tw_decomposition> decompositions_;
+    void* zeros_ = nullptr;
+    std::size_t zero_bytes_ = 0;
+};
+
+}  // namespace thalweg::scale

@@ -1,0 +1,58 @@
+// The simulated machine as a platform of SimGrid, which smpirun loads. Compute nodes and storage
+// servers are leaves of one fat tree: a router as gateway to a zone of servers would bypass the
+// links of the tree.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+
+#include "machine.hpp"
+
+namespace sg4 = simgrid::s4u;
+using thalweg::scale::Machine;
+
+namespace {
+
+sg4::Host* make_host(sg4::NetZone* zone, const Machine& m, int id) {
+    const int nodes = static_cast<int>(m.nodes), servers = static_cast<int>(m.servers);
+    if (id < nodes) {
+        auto* host = zone->create_host("node-" + std::to_string(id), 1e9);
+        host->set_core_count(static_cast<int>(m.cores));
+        // What one node can write at a time, whatever the targets.
+        host->create_disk("client", m.client, m.client)->seal();
+        return host;
+    }
+    const int server = id - nodes;
+    auto* host = zone->create_host("server-" + std::to_string(server), 1e9);
+    if (server < servers)
+        for (int t = server; t < static_cast<int>(m.targets); t += servers)
+            host->create_disk("target-" + std::to_string(t), m.target, m.target)->seal();
+    return host;
+}
+
+}  // namespace
+
+extern "C" void load_platform(const sg4::Engine&) {
+    const Machine& m = thalweg::scale::machine();
+    const int leaf = static_cast<int>(m.leaf);
+    const int hosts = static_cast<int>(m.nodes + m.servers);
+    const auto leaves = static_cast<unsigned>((hosts + leaf - 1) / leaf);
+    const auto uplinks = static_cast<unsigned>(m.uplinks);
+    const auto host = [&m](sg4::NetZone* zone, const std::vector<unsigned long>&,
+                           unsigned long id) {
+        sg4::Host* made = make_host(zone, m, static_cast<int>(id));
+        made->seal();
+        return std::make_pair(made->get_netpoint(),
+                              static_cast<simgrid::kernel::routing::NetPoint*>(nullptr));
+    };
+    const auto loopback = [&m](sg4::NetZone* zone, const std::vector<unsigned long>&,
+                               unsigned long id) -> sg4::Link* {
+        return zone->create_link("loopback-" + std::to_string(id), m.loopback)
+            ->set_latency(0.2e-6)
+            ->seal();
+    };
+    const sg4::FatTreeParams shape(2, {static_cast<unsigned>(leaf), leaves}, {1U, uplinks},
+                                   {1U, 1U});
+    sg4::create_fatTree_zone("cluster", nullptr, shape, {host, loopback, {}}, m.link, m.hop,
+                             sg4::Link::SharingPolicy::SPLITDUPLEX)
+        ->seal();
+}

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs thalweg-scale on machines that SimGrid simulates, and shows what comes out.
+
+Each run is a process of its own: smpirun loads the platform and the program, whose ranks are
+contexts of one thread. All times are simulated, and the same in every run.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+METHODS = ("record", "slabs", "rows", "columns", "tiles", "direct", "serial")
+MACHINES = ("tree", "parallel", "slow")
+
+# What each is for: docs/scale.md.
+CONFIG = {
+    "smpi/simulate-computation": "no",
+    "smpi/host-speed": "1e9f",
+    "smpi/send-is-detached-thresh": "0",
+    "smpi/coll-selector": "default",
+    "smpi/privatization": "no",
+    "smpi/test": "0",
+    "smpi/iprobe": "0",
+    "maxmin/precision": "1e-3",
+}
+
+
+class RunError(Exception):
+    """A run that failed, with what it printed."""
+
+
+@dataclass
+class Run:
+    """One simulated run."""
+
+    ranks: int
+    machine: str = "parallel"
+    per_node: int = 32
+    settings: str = ""
+    arguments: dict = field(default_factory=dict)  # of thalweg-scale
+    numbers: dict = field(default_factory=dict)  # of the machine
+    keep_data: bool = False
+    seconds: float | None = None  # at most, of real time
+
+    @property
+    def nodes(self):
+        return -(-self.ranks // self.per_node)
+
+
+def host_file(run):
+    """Nodes full of ranks, one after another."""
+    left, lines = run.ranks, []
+    for node in range(run.nodes):
+        here = min(left, run.per_node)
+        lines.append(f"node-{node}:{here}\n")
+        left -= here
+    return "".join(lines)
+
+
+def environment(run, numbers):
+    """That of the process: thalweg's settings of the caller's environment would hold, too."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("THALWEG_", "SCALE_"))}
+    env["SMPI_PRIVATIZATION"] = "no"
+    env["SCALE_MACHINE"] = run.machine
+    env["SCALE_SET"] = ",".join(f"{name}={value}" for name, value in numbers.items())
+    if run.keep_data:
+        env["SCALE_DATA"] = "keep"
+    return env
+
+
+def simulate(build, run, folder=None):
+    """Runs it in a folder (else a temporary one) and returns its report."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="thalweg-scale.") as made:
+            return simulate(build, run, made)
+    build, folder = Path(build).resolve(), Path(folder).resolve()
+    numbers = {"nodes": run.nodes, "cores": run.per_node} | run.numbers
+    (folder / "hosts").write_text(host_file(run))
+    given = {"settings": run.settings, "json": "report.json"} | run.arguments
+    # smpirun cuts its arguments at blanks.
+    arguments = {name: str(value).replace("; ", ";") for name, value in given.items()}
+    for name, value in arguments.items():
+        if any(c.isspace() for c in value):
+            raise RunError(f"{name}={value}: no blanks, please")
+    command = [
+        *("smpirun", "-np", str(run.ranks), "-hostfile", "hosts"),
+        *("-platform", str(build / "lib/libscale_platform.so")),
+        *("-wrapper", f"env LD_PRELOAD={build / 'lib/libscale_counters.so'}"),
+        *(f"--cfg={name}:{value}" for name, value in CONFIG.items()),
+        "--log=root.thres:error",
+        str(build / "bin/thalweg-scale"),
+        *(f"{name}={value}" for name, value in arguments.items() if value != ""),
+    ]
+    env = environment(run, numbers)
+    code, text = execute(command, folder, env, run.seconds)
+    report = folder / "report.json"
+    if code != 0 or not report.exists():
+        raise RunError(f"smpirun ended with {code}:\n{told(text)}")
+    result = json.loads(report.read_text())
+    result["machine"] = run.machine
+    result["nodes"] = run.nodes
+    result["numbers"] = numbers
+    result["simulator"] = {"name": "SimGrid SMPI", "version": version(), "config": CONFIG}
+    return result
+
+
+def execute(command, folder, env, seconds):
+    """Runs smpirun, whose simulation must not outlive it. Its code, and what it prints."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, cwd=folder, env=env, start_new_session=True, **pipes) as process:
+        try:
+            text, _ = process.communicate(timeout=seconds)
+        except BaseException as e:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            if isinstance(e, subprocess.TimeoutExpired):
+                raise RunError(f"not done after {seconds:g} s") from e
+            raise
+    return process.returncode, text
+
+
+def told(text):
+    """What a failed run says, without what the simulator adds: a backtrace, its command line."""
+    cause = re.search(r"Uncaught exception \S+ (.*)", text)
+    if cause:
+        return cause.group(1)
+    lines = [line for line in text.splitlines() if "thalweg" in line or "CRITICAL" in line]
+    lines = [line for line in lines if "--cfg" not in line]
+    return "\n".join(lines[:8]) or text
+
+
+def version():
+    """Of SimGrid, as it names itself."""
+    said = subprocess.run(["smpirun", "-version"], capture_output=True, text=True).stdout
+    return next((line for line in said.splitlines() if line.strip()), "unknown").strip()
+
+
+# ---- tables ---------------------------------------------------------------------------------
+
+COLUMNS = (
+    ("ranks", lambda r: f"{r['ranks']}"),
+    ("nodes", lambda r: f"{r['nodes']}"),
+    ("method", lambda r: r["summary"]["method"]),
+    ("service", lambda r: r["summary"]["service"]),
+    ("writers", lambda r: f"{r['summary']['writers']}"),
+    ("open ms", lambda r: f"{1e3 * r['seconds']['open']:.2f}"),
+    ("step ms", lambda r: f"{1e3 * blocked(r):.2f}"),
+    ("GB/s", lambda r: f"{rate(r):.2f}" if r["summary"]["service"] == "inline" else "-"),
+    ("close ms", lambda r: f"{1e3 * r['seconds']['close']:.2f}"),
+    ("messages", lambda r: f"{most(r, 'messages'):.0f}"),
+    ("MB", lambda r: f"{most(r, 'message_bytes') / 1e6:.2f}"),
+    ("at open", lambda r: f"{r['counts']['open']['messages']['most']}"),
+    ("heap MB", lambda r: f"{r['heap_bytes']['most'] / 1e6:.2f}"),
+)
+
+
+def steps_of(report):
+    return max(1, report["steps"])
+
+
+def blocked(report):
+    """Seconds of a step that the model did not compute; the last one counts, as queues are empty
+    in the first."""
+    steps = report["seconds"]["steps"]
+    return steps[-1] - report["compute"] if steps else 0.0
+
+
+def rate(report):
+    seconds = blocked(report)
+    return report["step_bytes"] / seconds / 1e9 if seconds > 0 else 0.0
+
+
+def most(report, count):
+    """Of the rank that has most, in a step."""
+    counts = report["counts"]
+    return (counts["put"][count]["most"] + counts["end_step"][count]["most"]) / steps_of(report)
+
+
+def table(reports):
+    rows = [[name for name, _ in COLUMNS]]
+    rows += [[show(r) for _, show in COLUMNS] for r in reports]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+# ---- command line ---------------------------------------------------------------------------
+
+
+def pair(text):
+    name, equal, value = text.partition("=")
+    if not equal or not name:
+        raise argparse.ArgumentTypeError(f"'{text}': expected name=value")
+    return name, value
+
+
+def number(text):
+    name, value = pair(text)
+    try:
+        float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}': expected name=number") from None
+    return name, value
+
+
+def numbers(text):
+    try:
+        values = [int(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not values or min(values) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}': expected numbers as 4,16,64")
+    return values
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="./run scale", description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--build", required=True, help=argparse.SUPPRESS)
+    add("--machine", choices=MACHINES, default="parallel")
+    add("--ranks", type=numbers, default=[4, 16, 64], metavar="N,N", help="of the model")
+    add("--per-node", type=int, default=32, metavar="N", help="ranks of a node")
+    add("--methods", default=",".join(METHODS), metavar="M,M")
+    add("--servers", type=int, default=0, metavar="N", help="ranks for each 100 of the model")
+    add("--workload", default="fv-b", help="of thalweg-bench --list")
+    add("--steps", type=int, default=2)
+    add("--compute", type=float, default=0, metavar="S", help="seconds of computing a step")
+    add("--settings", default="", help="of the library: 'name=value; ...'")
+    add("--set", type=number, action="append", default=[], metavar="NAME=VALUE",
+        help="a number of the machine: docs/scale.md")  # fmt: skip
+    add("--argument", type=pair, action="append", default=[], metavar="NAME=VALUE",
+        help="of thalweg-scale: grid, scale, nx, ny, nz, variables, copies")  # fmt: skip
+    add("--seconds", type=float, help="of real time, at most, for each run")
+    add("--json", metavar="FILE", help="all reports, as a list")
+    options = parser.parse_args(arguments)
+    options.methods = options.methods.split(",")
+    for method in options.methods:
+        if method not in METHODS:
+            parser.error(f"no method '{method}': there are {', '.join(METHODS)}")
+    return options
+
+
+def run_of(options, ranks, method):
+    servers = -(-ranks * options.servers // 100)
+    settings = [f"method={method}"]
+    if servers > 0:
+        settings.append(f"servers={servers}; service=servers")
+    if options.settings:
+        settings.append(options.settings)
+    given = {
+        "workload": options.workload,
+        "steps": options.steps,
+        "compute": options.compute,
+    } | dict(options.argument)
+    return Run(
+        ranks=ranks + servers,
+        machine=options.machine,
+        per_node=options.per_node,
+        settings="; ".join(settings),
+        arguments=given,
+        numbers=dict(options.set),
+        seconds=options.seconds,
+    )
+
+
+def main(arguments):
+    options = parse(arguments)
+    reports, failed = [], 0
+    for ranks in options.ranks:
+        for method in options.methods:
+            try:
+                reports.append(simulate(options.build, run_of(options, ranks, method)))
+                line = table(reports[-1:]).splitlines()[1]
+                print(f"  {' '.join(line.split())}", file=sys.stderr, flush=True)
+            except RunError as e:
+                failed += 1
+                print(f"scale: {method} on {ranks} ranks: {e}", file=sys.stderr)
+    if reports:
+        r = reports[0]
+        print(f"machine {options.machine}, simulated by {r['simulator']['version']}; ", end="")
+        print(f"{r['workload']}, {r['step_bytes'] / 1e6:.0f} MB a step")
+        print("messages, MB: of the rank that has most, in a step; heap: of the largest rank")
+        print(table(reports))
+    if options.json:
+        Path(options.json).write_text(json.dumps(reports, indent=2) + "\n")
+    return 1 if failed or not reports else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

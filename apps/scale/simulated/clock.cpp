@@ -1,0 +1,18 @@
+// The simulation's clock, of ranks and of the library's own threads.
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/clock.hpp"
+
+#include <simgrid/s4u.hpp>
+
+#include "counters/heap.hpp"
+
+namespace thalweg::detail {
+
+double now() { return simgrid::s4u::Engine::get_clock(); }
+
+void sleep_seconds(double seconds) {
+    const scale::HeapPause pause;
+    simgrid::s4u::this_actor::sleep_for(seconds);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,39 @@
+// The simulated file system: how long writing takes. It keeps no data.
+//
+// A file's stripes go round its targets. What one call of a driver writes goes over the network to
+// the servers of its targets and onto their disks, side by side, and not faster than its node can
+// write. Stripes belong to the node that wrote them last; a target hands over one at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace thalweg::scale {
+
+/// Stripes of a file; 0: the machine's.
+struct Striping {
+    std::int64_t count = 0;
+    std::int64_t size = 0;
+};
+
+/// Ranges that go into a file together.
+struct Batch {
+    std::int64_t calls = 0;
+    std::map<std::int64_t, std::int64_t> stripes{};  ///< bytes, by the number of the stripe
+};
+
+/// Sets the stripes of a new file.
+void stripe_file(const std::string& path, const Striping& striping);
+std::int64_t stripe_bytes(const std::string& path);
+
+void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::int64_t bytes);
+/// Takes the time of writing it.
+void write_batch(const std::string& path, const Batch& batch);
+/// Takes the time of creating, opening or closing a file.
+void ask_metadata();
+/// Takes the time of a request to a server.
+void ask_server();
+
+}  // namespace thalweg::scale

@@ -1,0 +1,79 @@
+// Plain files in a simulation: in place of src/storage/posix/plain_file_system.cpp. The file is
+// there, with its header and of its size; what writing takes is simulated. Data are written only
+// with SCALE_DATA=keep.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <string_view>
+
+#include "comm/clock.hpp"
+#include "file_system.hpp"
+#include "storage/posix/plain_file.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+bool keeps_data() {
+    static const bool keeps = [] {
+        const char* const text = std::getenv("SCALE_DATA");
+        return text != nullptr && std::string_view(text) == "keep";
+    }();
+    return keeps;
+}
+
+/// Of the write() that each file is in.
+std::map<const PlainFile*, scale::Batch>& batches() {
+    static std::map<const PlainFile*, scale::Batch> all;
+    return all;
+}
+
+}  // namespace
+
+PlainFile::~PlainFile() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+Status PlainFile::open_file() {
+    scale::ask_metadata();
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    return fd_ < 0 ? system_failure(path_, "cannot open for writing") : Status{};
+}
+
+Status PlainFile::close_file() {
+    if (fd_ >= 0) {
+        scale::ask_metadata();
+        ::close(fd_);
+    }
+    fd_ = -1;
+    return {};
+}
+
+Status PlainFile::sync() {
+    if (fd_ >= 0) scale::ask_server();
+    return {};
+}
+
+Status PlainFile::write(std::span<const Chunk> chunks) {
+    Stopwatch watch(counts_.seconds);
+    batches()[this] = {};
+    Status status = write_chunks(chunks);
+    const auto batch = batches().extract(this);
+    if (status.ok()) scale::write_batch(path_, batch.mapped());
+    return status;
+}
+
+Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {
+    scale::add_range(path_, batches()[this], at, bytes);
+    return keeps_data() ? write_fully(fd_, path_, data, bytes, at) : Status{};
+}
+
+Status PlainFile::read_range(std::int64_t, std::int64_t, char*) const {
+    return failure(TW_EUNSUPPORTED, "{}: reading is not simulated", path_);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,64 @@
+// Waits for a word of shared memory in a simulation: in place of src/comm/wait.cpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/wait.hpp"
+
+#include <map>
+#include <simgrid/s4u.hpp>
+
+#include "counters/heap.hpp"
+#include "machine.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+/// Who sleeps on which word. All ranks are contexts of one thread, which change only in calls of
+/// the simulation.
+std::multimap<const Word*, sg4::Semaphore*>& sleepers() {
+    static std::multimap<const Word*, sg4::Semaphore*> all;
+    return all;
+}
+
+/// @param seconds  negative: for ever
+void sleep_on(Word& word, double seconds) {
+    const scale::HeapPause pause;
+    const sg4::SemaphorePtr bell = sg4::Semaphore::create(0);
+    const auto place = sleepers().emplace(&word, bell.get());
+    bool rung = true;
+    if (seconds < 0)
+        bell->acquire();
+    else
+        rung = !bell->acquire_timeout(seconds);
+    sleepers().erase(place);
+    const double wake = scale::machine().wake;
+    if (rung && wake > 0) sg4::this_actor::sleep_for(wake);
+}
+
+}  // namespace
+
+bool wait_briefly(Word& word, std::uint32_t value, Comm*, double seconds) {
+    if (word.load(std::memory_order_acquire) == value) sleep_on(word, seconds);
+    return word.load(std::memory_order_acquire) != value;
+}
+
+/// Without naps: the simulation's messages need no help, and it tells of ranks that wait forever.
+void wait_while(Word& word, std::uint32_t value, Comm*) {
+    while (word.load(std::memory_order_acquire) == value) sleep_on(word, -1);
+}
+
+void wake_all(Word& word) {
+    const scale::HeapPause pause;
+    std::vector<sg4::SemaphorePtr> bells;  // releasing one lets others run, and go
+    const auto [begin, end] = sleepers().equal_range(&word);
+    for (auto s = begin; s != end; ++s) bells.emplace_back(s->second);
+    for (const auto& bell : bells) bell->release();
+}
+
+void ring(Word& word) {
+    word.fetch_add(1, std::memory_order_acq_rel);
+    wake_all(word);
+}
+
+}  // namespace thalweg::detail

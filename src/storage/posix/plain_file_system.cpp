@@ -1,0 +1,64 @@
+// The system calls of plain files.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "comm/clock.hpp"
+#include "comm/trace.hpp"
+#include "storage/posix/plain_file.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+PlainFile::~PlainFile() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+Status PlainFile::open_file() {
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    return fd_ < 0 ? system_failure(path_, "cannot open for writing") : Status{};
+}
+
+Status PlainFile::close_file() {
+    NoSizeSignal guard;
+    Status status;
+    if (fd_ >= 0 && detail::close_file(fd_) != 0) status = system_failure(path_, "cannot close");
+    fd_ = -1;
+    return status;
+}
+
+Status PlainFile::sync() {
+    const Span span("sync");
+    return fd_ >= 0 ? sync_file(fd_, path_) : Status{};
+}
+
+Status PlainFile::write(std::span<const Chunk> chunks) {
+    Stopwatch watch(counts_.seconds);
+    return write_chunks(chunks);
+}
+
+Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {
+    return write_fully(fd_, path_, data, bytes, at);
+}
+
+Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
+    offset = in_file(offset);
+    while (bytes > 0) {
+        const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return system_failure(path_, "cannot read");
+        if (n == 0) {
+            std::memset(to, 0, static_cast<std::size_t>(bytes));
+            return {};
+        }
+        to += n;
+        offset += n;
+        bytes -= n;
+    }
+    return {};
+}
+
+}  // namespace thalweg::detail

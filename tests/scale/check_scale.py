@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares simulated runs with runs of the same program by a real MPI, and with each other.
+
+    check_scale.py WHAT SIMULATION PROGRAM -- mpirun [flags]
+
+WHAT: counts, bytes or repeat. SIMULATION: the build folder of the preset scale. PROGRAM:
+thalweg-scale of this build. Ends with 77 where one of them is not there.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "apps/scale"))
+import scale
+
+SKIPPED = 77
+# What the library would choose by the file system, which is another one in the simulation.
+FIXED = "storage=posix; alignment=65536; node_size=4"
+WORKLOAD = {"workload": "demo", "fields": "yes", "steps": 2, "file": "out.nc"}
+
+
+def simulated(build, ranks, settings, folder, **arguments):
+    # All ranks on one host, as here: node_size makes the nodes.
+    run = scale.Run(
+        ranks=ranks,
+        machine="parallel",
+        per_node=max(ranks, 2),
+        settings=settings,
+        arguments=WORKLOAD | arguments,
+        keep_data=True,
+        seconds=300,
+    )
+    return scale.simulate(build, run, folder)
+
+
+def real(program, launch, ranks, settings, folder, **arguments):
+    given = WORKLOAD | arguments | {"settings": settings, "json": "report.json"}
+    command = [*launch, "-n", str(ranks), program, *(f"{k}={v}" for k, v in given.items())]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return json.loads((folder / "report.json").read_text())
+
+
+def both(build, program, launch, ranks, settings):
+    """Reports and files of the simulated and of the real run."""
+    found = []
+    for run in (
+        lambda to: simulated(build, ranks, settings, to),
+        lambda to: real(program, launch, ranks, settings, to),
+    ):
+        with tempfile.TemporaryDirectory(prefix="check-scale.") as made:
+            report = run(Path(made))
+            found.append((report, (Path(made) / "out.nc").read_bytes()))
+    return found
+
+
+def compare(name, simulated_value, real_value):
+    if simulated_value != real_value:
+        sys.exit(f"{name}: simulated {simulated_value}, real {real_value}")
+
+
+def check_counts(build, program, launch):
+    """Messages, their bytes and collective calls, of all ranks and of the busiest, by phase."""
+    compared = 0
+    for ranks in (1, 2, 3, 4, 7, 16):
+        for method in scale.METHODS:
+            if method not in ("record", "direct") and ranks not in (3, 16):
+                continue
+            settings = f"{FIXED}; method={method}; writers=2/node"
+            (s, s_bytes), (r, r_bytes) = both(build, program, launch, ranks, settings)
+            where = f"{method} on {ranks} ranks"
+            for phase, counts in r["counts"].items():
+                for count, value in counts.items():
+                    compare(f"{where}, {phase}, {count}", s["counts"][phase][count], value)
+                    compared += value["sum"] > 0
+            for count in ("method", "writers", "writes", "bytes", "messages", "message_bytes"):
+                compare(f"{where}, {count}", s["summary"][count], r["summary"][count])
+            if s_bytes != r_bytes:
+                sys.exit(f"{where}: the files differ")
+    print(f"{compared} counts that are not zero are equal")
+    if compared < 100:
+        sys.exit("hardly anything was counted")
+
+
+def check_bytes(build, program, launch):
+    """Servers and threads work by the clock, so messages differ; files do not."""
+    services = ("service=background", "service=servers; servers=2")
+    for ranks, method in ((3, "record"), (7, "slabs"), (8, "rows")):
+        for service in services:
+            settings = f"{FIXED}; method={method}; {service}"
+            (s, s_bytes), (r, r_bytes) = both(build, program, launch, ranks, settings)
+            where = f"{method} on {ranks} ranks, {service}"
+            compare(f"{where}, service", s["summary"]["service"], r["summary"]["service"])
+            compare(f"{where}, bytes", s["summary"]["bytes"], r["summary"]["bytes"])
+            if s_bytes != r_bytes:
+                sys.exit(f"{where}: the files differ")
+
+
+def check_repeat(build, program, launch):
+    """Times and counts are the same in every run. The ranks tell each other the file's path: its
+    length is part of the bytes."""
+    for ranks, settings in (
+        (16, "method=record; node_size=4"),
+        (16, "method=rows; node_size=4"),
+        (18, "method=record; node_size=4; service=servers; servers=2"),
+        (8, "method=record; node_size=4; service=background"),
+    ):
+        reports = []
+        for folder in ("one", "two"):
+            with tempfile.TemporaryDirectory(prefix=f"check-scale.{folder}.") as made:
+                report = simulated(build, ranks, settings, made, compute=0.01)
+                del report["summary"]["path"]
+                reports.append(report)
+        for part in reports[0]:
+            compare(f"{settings}: two runs, {part}", reports[0][part], reports[1][part])
+        if reports[0]["seconds"]["steps"][0] <= 0.01:
+            sys.exit(f"{settings}: writing took no time")
+
+
+def main():
+    what, build, program = sys.argv[1:4]
+    launch = sys.argv[sys.argv.index("--") + 1 :]
+    missing = [p for p in (f"{build}/bin/thalweg-scale", program) if not Path(p).exists()]
+    if missing or shutil.which("smpirun") is None:
+        print("not there:", *(missing or ["smpirun"]))
+        return SKIPPED
+    checks = {"counts": check_counts, "bytes": check_bytes, "repeat": check_repeat}
+    checks[what](build, program, launch)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
