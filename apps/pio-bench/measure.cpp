@@ -139,6 +139,7 @@ std::vector<Row> measure(const Context& context) {
             const Sample mine =
                 many ? many_files(context, method, rows[i]) : one_file(context, method, rows[i]);
             const Sample sample = slowest(context, mine);
+            if (repetition == -options.warmup) rows[i].first_decompose = sample.decompose;
             if (repetition >= 0) rows[i].samples.push_back(sample);
             if (many) {  // for verify
                 method.begin();

@@ -22,6 +22,7 @@ struct Sample {
 struct Row {
     std::string method;
     std::vector<Sample> samples;
+    double first_decompose = 0;  // seconds, when nothing of it was known yet
     std::int64_t file_bytes = 0;
     std::int64_t wrong = -1;  // values; -1: not looked at
     int same = -1;            // whether the file has the bytes of the first method's; -1: unknown

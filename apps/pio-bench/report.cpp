@@ -70,6 +70,7 @@ std::string row_json(const Context& context, const std::vector<Row>& rows, const
     j += format(", \"bytes\": %lld", static_cast<long long>(context.workload.bytes() * steps));
     j += format(", \"file_bytes\": %lld", static_cast<long long>(row.file_bytes));
     j += format(", \"decompose_seconds\": %.6f", median(all(row, &Sample::decompose)));
+    j += format(", \"first_decompose_seconds\": %.6f", row.first_decompose);
     j += format(", \"open_seconds\": %.6f", median(all(row, &Sample::open)));
     j += format(", \"calls_seconds\": %.6f", median(all(row, &Sample::calls)));
     j += format(", \"closed_seconds\": %.6f", median(all(row, &Sample::closed)));
