@@ -5,10 +5,10 @@
  */
 #include "check.h"
 
-#define N 20000
+#define N 3000
 #define RECORDS 3
 
-static int value(int record, int i) { return 100000 * record + i; }
+static int value(int record, int i) { return 10000 * record + i; }
 
 static void write_file(int ios) {
     int iotype = PIO_IOTYPE_PNETCDF, ncid, dims[2], v, data[N];

@@ -16,15 +16,17 @@ fail() {
     exit 1
 }
 
-kills=0
+n=0 kills=0
+"$@" "$program" write >words 2>&1 || fail "the file could not be written"
+cp killed.nc old.nc
 for ((n = 1; n < 100; ++n)); do
-    "$@" "$program" write >words 2>&1 || fail "the file could not be written"
     ended=no
     "$@" env LD_PRELOAD="$inject" THALWEG_FAULT_PATH=killed.nc THALWEG_FAULT_AT="$n" \
         THALWEG_FAULT_KIND=kill "$program" change >words 2>&1 && ended=yes
     "$@" "$program" look >words 2>&1 || fail "the file is damaged"
     [[ $ended == no ]] || break
     kills=$((kills + 1))
+    cp old.nc killed.nc # not the copy that was left
 done
 grep -q new words || fail "a run that was not killed left the old file"
 [[ $kills -ge 3 ]] || fail "only $kills runs were killed"
