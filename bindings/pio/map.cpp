@@ -84,10 +84,14 @@ void Map::find_boxes() {
     dense_ = held_ == size_;
 }
 
+// More boxes than these are put more slowly than a list: each is a part of its own, where the runs
+// of a list are told and copied together.
+constexpr Index most_boxes = 16;
+
 MapForms Map::forms() const {
     MapForms forms;
     const auto n = static_cast<Index>(boxes_.size());
-    forms.boxes = is_boxes_ && (n <= 4 || (n * 32 <= held_ && n <= 4096));
+    forms.boxes = is_boxes_ && (n <= 4 || (n * 32 <= held_ && n <= most_boxes));
     for (std::size_t k = 1; k < std::min<std::size_t>(shape_.size(), 32); k++) {
         const Index inner = volume(shape_, k), times = volume(shape_) / std::max<Index>(inner, 1);
         bool same = times > 0 && size_ % times == 0;
