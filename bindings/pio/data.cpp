@@ -246,20 +246,5 @@ int PIOc_del_att(int ncid, int varid, const char* name) {
                    op);                                                                            \
     }
 
-#define THALWEG_PIO_NUMBERS(suffix, ctype, nctype)                                                 \
-    THALWEG_PIO_ATTRIBUTES(suffix, ctype, nctype)                                                  \
-    THALWEG_PIO_DATA(suffix, ctype, nctype)
-
-THALWEG_PIO_DATA(, void, NC_NAT)
-THALWEG_PIO_DATA(_text, char, NC_CHAR)
-THALWEG_PIO_NUMBERS(_schar, signed char, NC_BYTE)
-THALWEG_PIO_NUMBERS(_short, short, NC_SHORT)
-THALWEG_PIO_NUMBERS(_int, int, NC_INT)
-THALWEG_PIO_NUMBERS(_long, long, NC_INT64)
-THALWEG_PIO_NUMBERS(_float, float, NC_FLOAT)
-THALWEG_PIO_NUMBERS(_double, double, NC_DOUBLE)
-THALWEG_PIO_NUMBERS(_uchar, unsigned char, NC_UBYTE)
-THALWEG_PIO_NUMBERS(_ushort, unsigned short, NC_USHORT)
-THALWEG_PIO_NUMBERS(_uint, unsigned int, NC_UINT)
-THALWEG_PIO_NUMBERS(_longlong, long long, NC_INT64)
-THALWEG_PIO_NUMBERS(_ulonglong, unsigned long long, NC_UINT64)
+THALWEG_PIO_TYPES(THALWEG_PIO_DATA)
+THALWEG_PIO_NUMBER_TYPES(THALWEG_PIO_ATTRIBUTES)

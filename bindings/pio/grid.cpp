@@ -27,19 +27,39 @@ std::uint64_t mix(std::uint64_t h) {
     return h ^ (h >> 33U);
 }
 
-// Both lengths are part of it: the numbers alone may be another shape with another list.
-std::uint64_t hash(std::uint64_t seed, const Shape& shape, const std::vector<Index>& dofs) {
-    std::uint64_t h = mix(seed ^ shape.size()) + seed;
-    for (const Index i : shape) h = mix(h ^ static_cast<std::uint64_t>(i)) + seed;
-    h = mix(h ^ dofs.size()) + seed;
-    for (const Index i : dofs) h = mix(h ^ static_cast<std::uint64_t>(i)) + seed;
-    return h;
-}
+// Two sums in which every number has a factor that depends on its place, so that the loop over the
+// map has no chain of multiplications. Both lengths are part of it: the numbers alone may be
+// another shape with another list.
+class Hash {
+public:
+    explicit Hash(std::uint64_t seed) : seed_(seed) {}
+
+    void add(const Index* numbers, std::size_t n) {
+        std::uint64_t first = 0, second = 0;
+        for (std::size_t i = 0; i < n; i++) {
+            const std::uint64_t place = ++count_ * golden;
+            const std::uint64_t mixed = mix(static_cast<std::uint64_t>(numbers[i]) + seed_ + place);
+            first += mixed;
+            second += mixed * (place | 1U);
+        }
+        sums_[0] += first;
+        sums_[1] += second;
+    }
+    const std::uint64_t* sums() const { return sums_; }
+
+private:
+    static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;
+    std::uint64_t seed_, count_ = 0;
+    std::uint64_t sums_[2] = {0, 0};
+};
 
 Session::Key key_of(const Session& session, const Shape& shape, const std::vector<Index>& dofs) {
-    const auto rank = static_cast<std::uint64_t>(session.rank());
-    std::uint64_t sums[] = {hash(mix(2 * rank + 1), shape, dofs),
-                            hash(mix(2 * rank + 1) + 0x9e3779b97f4a7c15ULL, shape, dofs)};
+    Hash hash(mix(2 * static_cast<std::uint64_t>(session.rank()) + 1));
+    const Index lengths[] = {static_cast<Index>(shape.size()), static_cast<Index>(dofs.size())};
+    hash.add(lengths, 2);
+    hash.add(shape.data(), shape.size());
+    hash.add(dofs.data(), dofs.size());
+    std::uint64_t sums[] = {hash.sums()[0], hash.sums()[1]};
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, session.comm());
     return {sums[0], sums[1]};
 }

@@ -35,35 +35,42 @@ Map::Map(Shape shape, std::vector<Index> dofs)
     find_boxes();
 }
 
-// Runs along the fastest dimension, then rows of equal runs, then slabs of equal rows, ...
-void Map::find_boxes() {
-    const std::size_t nd = shape_.size();
+// Calls visit(first place in the map, element, length) for the runs along the fastest dimension.
+template <class Visit>
+void Map::for_runs(Visit visit) const {
     const Index row = shape_.back();
-    const auto most = static_cast<std::size_t>(std::max<Index>(4, size_ / 2));  // then it is a list
     for (Index i = 0; i < size_;) {
         const Index first = list_[static_cast<std::size_t>(i)];
         Index n = 1;
         if (first >= 0) {
-            while (i + n < size_ && list_[static_cast<std::size_t>(i + n)] == first + n &&
-                   (first + n) % row != 0)
-                n++;
-            MapBox box{Shape(nd), Shape(nd, 1)};
-            Index rest = first;
-            for (std::size_t d = nd; d-- > 0; rest /= shape_[d]) box.start[d] = rest % shape_[d];
-            box.count.back() = n;
-            boxes_.push_back(std::move(box));
-            if (!segments_.empty() && segments_.back().position + segments_.back().length == i)
-                segments_.back().length += n;
-            else
-                segments_.push_back({i, n});
-            if (boxes_.size() > most) break;
+            const Index most = std::min(size_ - i, row - first % row);
+            while (n < most && list_[static_cast<std::size_t>(i + n)] == first + n) n++;
+            visit(i, first, n);
         }
         i += n;
     }
-    if (boxes_.size() > most) {
+}
+
+// Runs along the fastest dimension, then rows of equal runs, then slabs of equal rows, ...
+void Map::find_boxes() {
+    const std::size_t nd = shape_.size();
+    Index runs = 0;
+    for_runs([&](Index, Index, Index) { runs++; });
+    if (runs > std::max<Index>(4, size_ / 2)) {
         is_boxes_ = false;
         return;
     }
+    boxes_.reserve(static_cast<std::size_t>(runs));
+    for_runs([&](Index place, Index first, Index n) {
+        MapBox box{Shape(nd), Shape(nd, 1)};
+        for (std::size_t d = nd; d-- > 0; first /= shape_[d]) box.start[d] = first % shape_[d];
+        box.count.back() = n;
+        boxes_.push_back(std::move(box));
+        if (!segments_.empty() && segments_.back().position + segments_.back().length == place)
+            segments_.back().length += n;
+        else
+            segments_.push_back({place, n});
+    });
     for (std::size_t d = nd - 1; d-- > 0;) {
         std::vector<MapBox> merged;
         for (MapBox& box : boxes_) {
@@ -77,10 +84,14 @@ void Map::find_boxes() {
     dense_ = held_ == size_;
 }
 
+// More boxes than these are put more slowly than a list: each is a part of its own, where the runs
+// of a list are told and copied together.
+constexpr Index most_boxes = 16;
+
 MapForms Map::forms() const {
     MapForms forms;
     const auto n = static_cast<Index>(boxes_.size());
-    forms.boxes = is_boxes_ && (n <= 4 || (n * 32 <= held_ && n <= 4096));
+    forms.boxes = is_boxes_ && (n <= 4 || (n * 32 <= held_ && n <= most_boxes));
     for (std::size_t k = 1; k < std::min<std::size_t>(shape_.size(), 32); k++) {
         const Index inner = volume(shape_, k), times = volume(shape_) / std::max<Index>(inner, 1);
         bool same = times > 0 && size_ % times == 0;

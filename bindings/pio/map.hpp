@@ -66,6 +66,8 @@ private:
     std::vector<Segment> segments_;
     std::vector<Index> list_;
 
+    template <class Visit>
+    void for_runs(Visit visit) const;
     void find_boxes();
 };
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "types.hpp"
 
@@ -76,7 +78,9 @@ std::vector<std::size_t> sizes(const std::vector<Index>& values) {
 
 }  // namespace
 
-void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
+namespace {
+
+void make_all(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
     int ncid = -1;
     check_code(nc_open(path.c_str(), NC_WRITE, &ncid), path, "cannot be opened for definitions");
     int code = nc_redef(ncid);
@@ -89,6 +93,35 @@ void edit_file(const std::string& path, const std::vector<Edit>& edits, const Ta
     const int closed = nc_close(ncid);  // which ends the definitions
     check_code(code, path, what);
     check_code(closed, path, "close");
+}
+
+}  // namespace
+
+// netCDF-C moves the data within the file: whoever is killed meanwhile would leave neither the old
+// file nor the new one. So a copy is changed, which then takes the file's name.
+void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const auto check_system = [&](const char* what) {
+        if (error) throw Error{error.value(), path + ": " + what + ": " + error.message()};
+    };
+    const fs::path file = fs::canonical(path, error);  // not the link to it
+    check_system("definitions");
+    const fs::path copy = file.string() + ".redef";
+    fs::copy_file(file, copy, fs::copy_options::overwrite_existing, error);
+    if (!error) try {
+            make_all(copy.string(), edits, table);
+            fs::rename(copy, file, error);
+        } catch (const Error&) {
+            std::error_code ignored;
+            fs::remove(copy, ignored);
+            throw;
+        }
+    if (error) {
+        std::error_code ignored;
+        fs::remove(copy, ignored);
+    }
+    check_system("the copy with the new definitions");
 }
 
 Serial::~Serial() {

@@ -33,7 +33,8 @@ struct Edit {
     Attribute attribute{};
 };
 
-// Makes the definitions in a file, which is closed again. On one rank.
+// Makes the definitions in a file: whoever is killed meanwhile leaves the old file or the new one,
+// and perhaps a copy, NAME.redef, which the next change replaces. On one rank.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table);
 
 // A netCDF-4 file, open on one rank.

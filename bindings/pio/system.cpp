@@ -77,7 +77,9 @@ int PIOc_finalize(int iosysid) {
             }
         };
         note([&] { remove_iosystem(iosysid); });
-        note([&] { session.check(tw_wait(session.handle(), 0)); });
+        // With close=later the last file may go on: programs that end an iosystem after each file
+        // would wait for all of them here. No more than one, as each holds memory.
+        note([&] { session.check(tw_wait(session.handle(), 1)); });
         leave_async(iosysid);
         if (error.code == 0) return;
         Iosystem ended;  // for what its handler says
@@ -366,16 +368,4 @@ int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                               ctype* buf) {                                                        \
         return get_record("PIOc_get_vard" #suffix, ncid, varid, decompid, recnum, nctype, buf);    \
     }
-THALWEG_PIO_VARD(, void, NC_NAT)
-THALWEG_PIO_VARD(_text, char, NC_CHAR)
-THALWEG_PIO_VARD(_schar, signed char, NC_BYTE)
-THALWEG_PIO_VARD(_short, short, NC_SHORT)
-THALWEG_PIO_VARD(_int, int, NC_INT)
-THALWEG_PIO_VARD(_long, long, NC_INT64)
-THALWEG_PIO_VARD(_float, float, NC_FLOAT)
-THALWEG_PIO_VARD(_double, double, NC_DOUBLE)
-THALWEG_PIO_VARD(_uchar, unsigned char, NC_UBYTE)
-THALWEG_PIO_VARD(_ushort, unsigned short, NC_USHORT)
-THALWEG_PIO_VARD(_uint, unsigned int, NC_UINT)
-THALWEG_PIO_VARD(_longlong, long long, NC_INT64)
-THALWEG_PIO_VARD(_ulonglong, unsigned long long, NC_UINT64)
+THALWEG_PIO_TYPES(THALWEG_PIO_VARD)

@@ -161,14 +161,26 @@ std::span<const Run> Listing::near(const Box& box) const {
     return {begin, end};
 }
 
+bool Listing::is_inside(const Box& box) const {
+    std::int64_t plane = 1;
+    for (std::size_t i = 1; i < dims.size(); ++i) {
+        if (box.low[dims[i]] > 0 || box.count[dims[i]] < shape[i]) return false;
+        plane *= shape[i];
+    }
+    if (list->runs.empty()) return true;
+    const std::int64_t low = box.low[dims.front()], end = low + box.count[dims.front()];
+    return list->runs.front().global() >= low * plane && list->runs.back().end() <= end * plane;
+}
+
 std::int64_t Listing::count(const Box& box) const {
+    if (is_inside(box)) return list->elements;
     std::int64_t n = 0;
     for_runs(box, [&](const Box& part, std::int64_t, const Run&) { n += part.count[dims.back()]; });
     return n;
 }
 
 bool Listing::meets(const Box& box) const {
-    if (dims.size() == 1) return !near(box).empty();
+    if (dims.size() == 1 || is_inside(box)) return !near(box).empty();
     bool any = false;
     for_runs(box, [&](const Box&, std::int64_t, const Run&) { any = true; });
     return any;

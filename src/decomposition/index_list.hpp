@@ -114,6 +114,9 @@ struct Listing {
         }
     }
 
+    /// Whether nothing of the list is outside a box; false also where that is hard to tell.
+    bool is_inside(const Box& box) const;
+
     /// Positions of the list that lie in a box.
     std::int64_t count(const Box& box) const;
 

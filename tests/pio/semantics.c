@@ -238,6 +238,21 @@ static void duplicates(void) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
+/* Lengths and map together are the same numbers, but each is a decomposition of its own. */
+static void maps_of_the_same_numbers(void) {
+    const int matrix[] = {2, 1}, vector[] = {2};
+    for (PIO_Offset element = 0; element < 2; element++) {
+        int empty, single;
+        OK(PIOc_init_decomp(ios, PIO_DOUBLE, 2, matrix, 0, NULL, &empty, 0, NULL, NULL));
+        OK(PIOc_init_decomp_ReadOnly(ios, PIO_DOUBLE, 1, vector, 1, &element, &single, 0, NULL,
+                                     NULL));
+        IS(PIOc_get_local_array_size(empty), 0);
+        IS(PIOc_get_local_array_size(single), 1);
+        OK(PIOc_freedecomp(ios, empty));
+        OK(PIOc_freedecomp(ios, single));
+    }
+}
+
 static void values_of_the_root_count(void) {
     file_t f = new_file("root.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     char text[20];
@@ -688,6 +703,7 @@ int main(int argc, char** argv) {
     handlers_belong_to_the_iosystem();
     wrong_maps();
     duplicates();
+    maps_of_the_same_numbers();
     section_of_the_root(pnetcdf, "section.nc", 0);
     section_of_the_root(netcdf4, "section4.nc", 0);
     section_of_the_root(netcdf4, "packed.nc", 1);

@@ -1,15 +1,13 @@
 // Maps of any size like those of E3SM: made by every rank for itself, from the indices alone.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include "irregular/generators.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 #include <string_view>
-
-#include "irregular/map.hpp"
-#include "options.hpp"
 
 namespace thalweg::bench::irregular {
 namespace {
@@ -154,17 +152,19 @@ constexpr std::array generators = {
     Generator{"i", "land points in clumps, without the ocean", land},
 };
 
+const Generator& generator(const std::string& kind) {
+    for (const Generator& g : generators)
+        if (g.name == kind) return g;
+    throw std::invalid_argument("--maps " + kind + ": must be f, g or i");
+}
+
 }  // namespace
 
-IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
-                      std::uint64_t seed) {
-    for (const Generator& g : generators) {
-        if (g.name != kind) continue;
-        IndexMap map{kind, g.text, g.make(elements, seed, {meeting.rank(), meeting.ranks()})};
-        complete(meeting, map);
-        return map;
-    }
-    throw UsageError("--maps " + kind + ": must be f, g or i");
+List generate(const std::string& kind, std::int64_t elements, std::uint64_t seed, int rank,
+              int ranks) {
+    return generator(kind).make(elements, seed, {rank, ranks});
 }
+
+const char* generator_text(const std::string& kind) { return generator(kind).text; }
 
 }  // namespace thalweg::bench::irregular

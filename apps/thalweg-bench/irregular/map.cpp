@@ -2,6 +2,10 @@
 #include "irregular/map.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "irregular/generators.hpp"
+#include "options.hpp"
 
 namespace thalweg::bench::irregular {
 namespace {
@@ -53,18 +57,6 @@ std::optional<List> factor(const Meeting& meeting, const List& flattened) {
 
 }  // namespace
 
-std::int64_t List::product(std::size_t from, std::size_t to) const {
-    std::int64_t n = 1;
-    for (std::size_t d = from; d < to; ++d) n *= dims[d].length;
-    return n;
-}
-
-std::string List::join(std::size_t from, std::size_t to) const {
-    std::string text;
-    for (std::size_t d = from; d < to; ++d) text += (text.empty() ? "" : " ") + dims[d].name;
-    return text;
-}
-
 Pairs in_file_order(const List& list) {
     Pairs elements;
     elements.reserve(static_cast<std::size_t>(list.local_elements()));
@@ -83,6 +75,18 @@ void complete(const Meeting& meeting, IndexMap& map) {
     }
     map.held = meeting.sum(static_cast<std::int64_t>(elements.size()));
     map.pieces = meeting.sum(pieces);
+}
+
+IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
+                      std::uint64_t seed) {
+    try {
+        IndexMap map{kind, generator_text(kind),
+                     generate(kind, elements, seed, meeting.rank(), meeting.ranks())};
+        complete(meeting, map);
+        return map;
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(error.what());
+    }
 }
 
 }  // namespace thalweg::bench::irregular

@@ -2,12 +2,31 @@
 #include "service/queue/box_messages.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
+#include "exchange/dense.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
 
 namespace thalweg::detail {
+
+namespace {
+
+/// Writers of a node that look at what all of its ranks have put; more than these get their own
+/// parts as messages.
+constexpr int most_that_look = 8;
+
+std::int64_t bytes_of(const Parcel& parcel, std::span<const Variable> variables) {
+    std::int64_t bytes = 0;
+    for (const Parcel::Entry& e : parcel.entries)
+        bytes +=
+            elements_of(e.held) *
+            static_cast<std::int64_t>(variables[static_cast<std::size_t>(e.variable)].element());
+    return bytes;
+}
+
+}  // namespace
 
 BoxMessages::BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map,
                          std::vector<int> writers, Storage& storage)
@@ -17,7 +36,12 @@ BoxMessages::BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map
       writer_ranks_(std::move(writers)),
       storage_(storage),
       layout_(make_layout(plan.layout)) {
-    for (const int rank : writer_ranks_) packets_.push_back({rank, {}});
+    const Topology& topology = team.topology();
+    for (const int rank : writer_ranks_) {
+        packets_.push_back({rank, {}});
+        near_.push_back(topology.node_of[static_cast<std::size_t>(rank)] == topology.node);
+    }
+    if (std::count(near_.begin(), near_.end(), 1) > most_that_look) near_.assign(near_.size(), 0);
 }
 
 Status BoxMessages::begin(std::int64_t records, std::vector<char> filled,
@@ -36,6 +60,38 @@ Status BoxMessages::begin(std::int64_t records, std::vector<char> filled,
     auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, true);
     if (!memory) return status;
     outbox_ = std::make_unique<Outbox>(std::move(memory), 1, doorbell_, team_.world(), true);
+    outbox_->watch(*this);
+    return {};
+}
+
+/// The writers of each node map the memory of its ranks. Where they cannot, all parts go by
+/// messages. @note Collective
+void BoxMessages::share_memory() {
+    asked_ = true;
+    const SegmentName& name = outbox_->name();
+    const auto names = team_.node().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
+    std::vector<char> all;
+    for (const auto& n : names) all.insert(all.end(), n.begin(), n.end());
+    team_.node().broadcast(all, 0);
+    const bool looks =
+        composer_ && near_[static_cast<std::size_t>(
+                         std::find(writer_ranks_.begin(), writer_ranks_.end(), team_.rank()) -
+                         writer_ranks_.begin())] != 0;
+    const Status status = looks ? alone([&] { return map_memory(all); }) : Status{};
+    shares_ = team_.agree(status).ok();
+    if (!shares_) neighbours_.clear();
+}
+
+Status BoxMessages::map_memory(const std::vector<char>& names) {
+    for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {
+        SegmentName name;
+        std::memcpy(&name, names.data() + at, sizeof name);
+        Status status;
+        auto memory = Segment::map(name, status);
+        if (!status.ok()) return status;
+        Holdings holdings(Region::told(*memory), plan_.definitions->variables);
+        neighbours_.push_back({std::move(memory), std::move(holdings)});
+    }
     return {};
 }
 
@@ -45,22 +101,24 @@ bool BoxMessages::publish(Parcel& parcel, std::int64_t keep) {
     records_ = std::max(records_, parcel.head.records);
     last_ = last_ || parcel.head.kind == UnitKind::last;
     if (Status status = alone([&]() -> Status {
-            cut(parcel);
+            const auto& variables = plan_.definitions->variables;
+            kept_.push_back(with_data(parcel, outbox_->base(), variables, *plan_.holdings));
+            kept_bytes_ += bytes_of(kept_.back(), variables);
+            cut(kept_.back(), false);
             return {};
         });
         !status.ok())
         region.fail(failure(TW_ENOMEM, "{}: no memory for what the writers are sent (rank {})",
                             plan_.path, team_.rank()));
-    region.done[0].store(static_cast<std::uint32_t>(outbox_->published()),
-                         std::memory_order_release);
     return true;
 }
 
-void BoxMessages::cut(const Parcel& parcel) {
-    const auto& variables = plan_.definitions->variables;
-    const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
+/// For the writers of this node or for the others.
+void BoxMessages::cut(const Parcel& packed, bool near) {
     if (packed.entries.empty()) return;
+    const auto& variables = plan_.definitions->variables;
     for (std::size_t w = 0; w < packets_.size(); ++w) {
+        if ((near_[w] != 0) != near) continue;
         std::vector<char>& bytes = packets_[w].bytes;
         const std::size_t before = bytes.size();
         if (!append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, bytes))
@@ -68,10 +126,56 @@ void BoxMessages::cut(const Parcel& parcel) {
     }
 }
 
+/// What is kept leaves the queue.
+void BoxMessages::cut_kept() {
+    if (Status status = alone([&]() -> Status {
+            for (const Parcel& packed : kept_) cut(packed, true);
+            return {};
+        });
+        !status.ok())
+        outbox_->region().fail(failure(TW_ENOMEM,
+                                       "{}: no memory for what the writers are sent (rank {})",
+                                       plan_.path, team_.rank()));
+    release_kept();
+}
+
+void BoxMessages::release_kept() {
+    kept_.clear();
+    kept_bytes_ = 0;
+    outbox_->region().done[0].store(static_cast<std::uint32_t>(outbox_->published()),
+                                    std::memory_order_release);
+}
+
+/// The queue is full before the ranks meet.
+bool BoxMessages::help() {
+    const bool any = !kept_.empty();
+    cut_kept();
+    return any;
+}
+
 std::int64_t BoxMessages::waiting_bytes() const {
-    std::int64_t bytes = 0;
+    std::int64_t bytes = kept_bytes_;
     for (const Packet& p : packets_) bytes += static_cast<std::int64_t>(p.bytes.size());
     return bytes;
+}
+
+Status BoxMessages::send(std::vector<Packet>& received) {
+    std::vector<Packet> sent;
+    for (Packet& p : packets_)
+        if (!p.bytes.empty()) sent.push_back(std::move(p));
+    const auto give_back = [&] {
+        for (Packet& s : sent)
+            for (Packet& p : packets_)
+                if (p.rank == s.rank) p.bytes = std::move(s.bytes);
+    };
+    try {
+        received = team_.world().exchange(sent);
+    } catch (const std::bad_alloc&) {
+        give_back();
+        throw;
+    }
+    give_back();
+    return {};
 }
 
 Status BoxMessages::finish(bool durable) {
@@ -80,37 +184,40 @@ Status BoxMessages::finish(bool durable) {
         if (!status.ok()) outbox_->region().fail(status);
         return status;
     };
-    outbox_->drain();
+    if (!asked_) share_memory();
+    if (!shares_) cut_kept();
     if (Status status = end(outbox_->failure()); !status.ok()) return status;
     std::int64_t words[] = {records_, last_ ? 1 : 0};
     team_.all_reduce(words, Reduce::max);
     records_ = words[0];
     last_ = words[1] != 0;
     std::vector<Packet> received;
-    Status status = alone([&]() -> Status {
-        std::vector<Packet> sent;
-        for (Packet& p : packets_)
-            if (!p.bytes.empty()) sent.push_back(std::move(p));
-        const auto give_back = [&] {
-            for (Packet& s : sent)
-                for (Packet& p : packets_)
-                    if (p.rank == s.rank) p.bytes = std::move(s.bytes);
-        };
-        try {
-            received = team_.world().exchange(sent);
-        } catch (const std::bad_alloc&) {
-            give_back();
-            throw;
-        }
-        give_back();
-        return {};
-    });
+    Status status = alone([&] { return send(received); });
     for (Packet& p : packets_) p.bytes.clear();  // their memory serves the next step
     if (status = end(std::move(status)); !status.ok()) return status;
     status = composer_ ? alone([&] { return compose(received); }) : Status{};
     if (status.ok() && durable) status = storage_.sync();
-    if (status = end(std::move(status)); !status.ok()) return status;
+    status = end(std::move(status));
+    release_kept();
+    outbox_->drain();
+    if (!status.ok()) return status;
     return end(count(durable));
+}
+
+/// What a rank of this node has kept; what it could not keep came as a message.
+void BoxMessages::look_at(Neighbour& neighbour, std::vector<Parcel>& parcels) const {
+    const Memory& memory = *neighbour.memory;
+    const Region& region = Region::of(memory);
+    constexpr auto order = std::memory_order_acquire;
+    neighbour.next = whole_count(region.done[0].load(order), neighbour.next);
+    const std::int64_t end = whole_count(region.published.load(order), neighbour.next);
+    for (; neighbour.next < end; ++neighbour.next) {
+        const std::int64_t at =
+            region.unit_at[neighbour.next % Region::max_units].load(std::memory_order_relaxed);
+        const char* const base = Region::data(memory);
+        parcels.push_back(parse_parcel(reinterpret_cast<const std::int64_t*>(base + at), base,
+                                       plan_.definitions->variables, neighbour.holdings));
+    }
 }
 
 /// This writer's share of all ranks' boxes; then records are complete, and at the end the file.
@@ -120,6 +227,7 @@ Status BoxMessages::compose(const std::vector<Packet>& received) {
         auto its = parse_message(p.bytes, plan_.definitions->variables);
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
+    for (Neighbour& neighbour : neighbours_) look_at(neighbour, parcels);
     std::stable_sort(parcels.begin(), parcels.end(),
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
     // All ranks have come as far.

@@ -1,5 +1,6 @@
 // Service "inline": what boxes and puts of any record need. Nothing is done before the ranks meet;
-// then the writers get their parts by messages and write them in the call.
+// then writers look at what the ranks of their node have put where it lies in these ranks' memory,
+// get the parts of other nodes by messages, and write in the call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace thalweg::detail {
 
-class BoxMessages final : public Publisher {
+class BoxMessages final : public Publisher, private QueueWatcher {
 public:
     /// @param writers  ranks, in the order of the layout's writers
     /// @param storage  open on this rank
@@ -24,7 +25,7 @@ public:
 
     bool collective() const override { return true; }
     bool in_calls() const override { return true; }
-    /// Cuts the unit into messages to the writers. Local: finish() sends them.
+    /// Cuts the unit into messages to the writers of other nodes. Local: finish() sends them.
     bool publish(Parcel& parcel, std::int64_t keep) override;
     Status finish(bool durable) override;
     Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override;
@@ -33,7 +34,21 @@ public:
     std::int64_t waiting_bytes() const override;
 
 private:
-    void cut(const Parcel& parcel);
+    /// A rank of a writer's node.
+    struct Neighbour {
+        std::unique_ptr<Segment> memory;
+        Holdings holdings;
+        std::int64_t next = 0;  ///< the first unit that the writer has not seen
+    };
+
+    bool help() override;
+    void share_memory();
+    Status map_memory(const std::vector<char>& names);
+    void cut(const Parcel& packed, bool near);
+    void cut_kept();
+    void release_kept();
+    Status send(std::vector<Packet>& received);
+    void look_at(Neighbour& neighbour, std::vector<Parcel>& parcels) const;
     Status compose(const std::vector<Packet>& received);
     Status count(bool durable);
 
@@ -46,9 +61,15 @@ private:
     std::unique_ptr<Composer> composer_;  ///< on writers
     Word doorbell_{0};                    ///< nobody sleeps on it
     std::vector<Packet> packets_;         ///< of each writer
-    std::int64_t records_ = 0;            ///< of the file
-    std::int64_t counted_ = 0;            ///< of them, in its header
-    bool last_ = false;                   ///< the unit was published that ends the file
+    std::vector<char> near_;              ///< whether the writer is on this node
+    std::vector<Parcel> kept_;            ///< published, not yet cut for the writers of this node
+    std::int64_t kept_bytes_ = 0;
+    bool asked_ = false;                 ///< whether memory can be shared
+    bool shares_ = false;                ///< it can
+    std::vector<Neighbour> neighbours_;  ///< on writers
+    std::int64_t records_ = 0;           ///< of the file
+    std::int64_t counted_ = 0;           ///< of them, in its header
+    bool last_ = false;                  ///< the unit was published that ends the file
 };
 
 }  // namespace thalweg::detail

@@ -2,11 +2,11 @@
 #include "service/queue/parcel.hpp"
 
 #include <cstring>
-#include <map>
 
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
 #include "exchange/parts.hpp"
+#include "service/queue/clips.hpp"
 
 namespace thalweg::detail {
 
@@ -15,22 +15,6 @@ namespace {
 constexpr std::size_t parcel_head_words = 14;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
-
-/// Lists cut to boxes: variables that share a list share what is cut of it, too.
-class Clips {
-public:
-    std::shared_ptr<const Listing> of(const std::shared_ptr<const Listing>& list, const Box& box) {
-        std::vector<std::int64_t> key;
-        for (const int d : list->dims) key.insert(key.end(), {d, box.low[d], box.count[d]});
-        auto& clip = made_[{list.get(), std::move(key)}];
-        if (!clip) clip = list->within(box);
-        return clip;
-    }
-
-private:
-    std::map<std::pair<const Listing*, std::vector<std::int64_t>>, std::shared_ptr<const Listing>>
-        made_;
-};
 
 }  // namespace
 

@@ -36,6 +36,9 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const He
     return plan;
 }
 
+/// Cut lists that are remembered.
+constexpr std::size_t most_clips = 64;
+
 /// Bytes of the words that describe a box in a parcel.
 std::int64_t description(const HeldBox& held) {
     // A list takes two words a run at most.
@@ -264,7 +267,8 @@ Status QueueService::queue_box(const BoxPart& part, const Box& box) {
     HeldBox packed = held_box(box, v.shape);
     if (part.held->list) {
         if (!has_any(*part.held, box)) return {};
-        packed.list = part.held->list->within(box);
+        if (clips_.size() == most_clips) clips_.clear();
+        packed.list = clips_.of(part.held->list, box);
     }
     const std::int64_t bytes = elements_of(packed) * static_cast<std::int64_t>(v.element());
     if (box.volume() > 1 && bytes + description(packed) > publisher_->outbox().capacity() / 4) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "service/queue/clips.hpp"
 #include "service/queue/held_data.hpp"
 #include "service/queue/open_unit.hpp"
 #include "service/queue/publisher.hpp"
@@ -65,6 +66,7 @@ private:
     std::unique_ptr<HeldData> data_;
     std::unique_ptr<Publisher> publisher_;
     OpenUnit unit_;
+    Clips clips_;
     bool together_;  ///< ranks agree before they publish
     bool in_parts_;  ///< a step exceeds the queue: variables go in parts
     std::int64_t part_bytes_;

@@ -1,0 +1,33 @@
+// Measures methods in turn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "method.hpp"
+
+namespace pio_bench {
+
+// Seconds, of the slowest rank.
+struct Sample {
+    double decompose = 0;  // all decompositions, of one file
+    double open = 0;       // create and define
+    double calls = 0;      // in the calls that write a step; with a file per step, in all calls
+    double closed = 0;     // the same and the close, until the file is complete
+    double resident = 0;   // bytes of memory of the largest rank, at the end
+};
+
+struct Row {
+    std::string method;
+    std::vector<Sample> samples;
+    double first_decompose = 0;  // seconds, when nothing of it was known yet
+    std::int64_t file_bytes = 0;
+    std::int64_t wrong = -1;  // values; -1: not looked at
+    int same = -1;            // whether the file has the bytes of the first method's; -1: unknown
+};
+
+std::vector<Row> measure(const Context& context);
+
+}  // namespace pio_bench

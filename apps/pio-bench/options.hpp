@@ -1,0 +1,33 @@
+// The command line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pio_bench {
+
+struct Options {
+    std::string workload;
+    std::vector<std::string> methods;  // none: all
+    std::string iotype = "pnetcdf";
+    std::string folder = ".";
+    std::string json;
+    int steps = 0;  // 0: the workload's
+    int repetitions = 5;
+    int warmup = 1;
+    int io_tasks = 1;
+    int variables = 0;  // 0: the workload's
+    int decompositions = 10;
+    std::int64_t elements = 1000000;
+    double compute = 0;  // seconds between two steps
+    bool verify = false;
+};
+
+// Throws std::runtime_error with a line for the user.
+Options parse_options(int argc, char** argv);
+
+std::string help();
+
+}  // namespace pio_bench

@@ -1,0 +1,51 @@
+// The elements of a variable that a rank of an unstructured model holds.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace thalweg::bench::irregular {
+
+struct Dim {
+    std::string name;
+    std::int64_t length;
+};
+
+/// What a rank holds: a list over some adjacent dimensions, the others whole. In memory the listed
+/// dimensions are one, as long as the list; their order is that of the file.
+struct List {
+    std::vector<Dim> dims;  ///< all, in file order, slowest first
+    std::size_t first = 0;  ///< the listed ones are [first, first + count)
+    std::size_t count = 0;
+    std::vector<std::int64_t> indices{};  ///< flattened over the listed dimensions; -1: a hole
+
+    std::int64_t before() const { return product(0, first); }
+    std::int64_t listed() const { return product(first, first + count); }
+    std::int64_t after() const { return product(first + count, dims.size()); }
+    std::int64_t local_elements() const {
+        return before() * static_cast<std::int64_t>(indices.size()) * after();
+    }
+    /// Names of all dimensions, of the listed ones; separated by blanks.
+    std::string names() const { return join(0, dims.size()); }
+    std::string listed_names() const { return join(first, first + count); }
+
+    /// f(position in memory, index in the file) of every element that is no hole.
+    template <class F>
+    void for_each(F f) const {
+        const std::int64_t n = listed(), inner = after(), outer = before();
+        std::int64_t at = 0;
+        for (std::int64_t b = 0; b < outer; ++b)
+            for (const std::int64_t index : indices)
+                for (std::int64_t a = 0; a < inner; ++a, ++at)
+                    if (index >= 0) f(at, (b * n + index) * inner + a);
+    }
+
+private:
+    std::int64_t product(std::size_t from, std::size_t to) const;
+    std::string join(std::size_t from, std::size_t to) const;
+};
+
+}  // namespace thalweg::bench::irregular

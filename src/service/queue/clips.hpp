@@ -1,0 +1,36 @@
+// Lists cut to boxes: what shares a list shares what is cut of it, too, and a parcel tells it once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "decomposition/index_list.hpp"
+
+namespace thalweg::detail {
+
+class Clips {
+public:
+    /// What the list has of a box, at positions 0, 1, ... in ascending order of the indices.
+    std::shared_ptr<const Listing> of(const std::shared_ptr<const Listing>& list, const Box& box) {
+        std::vector<std::int64_t> key;
+        for (const int d : list->dims) key.insert(key.end(), {d, box.low[d], box.count[d]});
+        Clip& clip = made_[{list.get(), std::move(key)}];
+        if (!clip.cut) clip = {list, list->within(box)};
+        return clip.cut;
+    }
+
+    std::size_t size() const { return made_.size(); }
+    void clear() { made_.clear(); }
+
+private:
+    struct Clip {
+        std::shared_ptr<const Listing> list, cut;  ///< list: so that no other has its address
+    };
+    std::map<std::pair<const Listing*, std::vector<std::int64_t>>, Clip> made_;
+};
+
+}  // namespace thalweg::detail

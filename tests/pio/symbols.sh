@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# symbols.sh LIBRARY SONAME LIST: the library is called SONAME and exports exactly the names of the
+# list, so that programs linked with another build of it run. A new name is added to the list; one
+# that goes, or changes its arguments, needs another SONAME.
+set -euo pipefail
+library="$1" soname="$2" list="$3"
+found="$(objdump -p "$library" | sed -n 's/^ *SONAME *//p')"
+[[ "$found" == "$soname" ]] || {
+    echo "symbols.sh: the SONAME is '$found', not '$soname'"
+    exit 1
+}
+diff "$list" <(nm -D --defined-only "$library" | awk '{print $3}' | LC_ALL=C sort) || {
+    echo "symbols.sh: $library exports other names (>) or lacks some (<)"
+    exit 1
+}
