@@ -1,4 +1,4 @@
-// thalweg: tools to use outside a model. Only `combine` and `compare` start MPI.
+// thalweg: tools to use outside a model. `recover` and `settings` do not start MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 #include "compare.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
+#include "verify.hpp"
 
 namespace {
 
@@ -50,17 +51,19 @@ int combine(const std::vector<std::string>& sets, const std::string& output) {
     return code;
 }
 
-int compare_methods(const thalweg::app::CompareOptions& options) {
+/// Runs a command on one rank, or on as many as a launcher starts.
+template <class Command>
+int with_mpi(const char* name, int failed, Command&& command) {
     MPI_Init(nullptr, nullptr);
-    int status = exit_wrong;
+    int code = failed;
     try {
-        status = thalweg::app::compare(options);
+        code = command();
     } catch (const std::exception& e) {
-        fmt::print(stderr, "thalweg: compare: {}\n", e.what());
-        MPI_Abort(MPI_COMM_WORLD, exit_wrong);  // other ranks may wait for this one
+        fmt::print(stderr, "thalweg: {}: {}\n", name, e.what());
+        MPI_Abort(MPI_COMM_WORLD, failed);  // other ranks may wait for this one
     }
     MPI_Finalize();
-    return status;
+    return code;
 }
 
 int print_settings() {
@@ -72,6 +75,34 @@ int print_settings() {
     }
     fmt::print("{}", settings.table());
     return 0;
+}
+
+CLI::App* add_verify(CLI::App& app, thalweg::app::VerifyOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "verify",
+        "Compare the contents of two files of any format, or sets of tiles; in parallel under "
+        "mpirun. Exit code: 0 equal, 1 different, 2 error");
+    command->add_option("A", options.a, "First file")->required();
+    command->add_option("B", options.b, "Second file")->required();
+    command
+        ->add_option("--tolerance", options.tolerance,
+                     "Numbers that differ by at most this are equal; so are NaNs of any kind")
+        ->check(CLI::NonNegativeNumber);
+    command
+        ->add_option("--relative", options.relative,
+                     "The same as a fraction of the larger magnitude; with both options one of "
+                     "them suffices")
+        ->check(CLI::NonNegativeNumber);
+    command
+        ->add_option("--ignore-attribute", options.ignored,
+                     "Attributes not to compare: NAME, VARIABLE:NAME or :NAME (global)")
+        ->delimiter(',');
+    command
+        ->add_option("--variables", options.variables,
+                     "Compare only these variables, with their dimensions and attributes")
+        ->delimiter(',');
+    command->add_flag("--json", options.json, "Print the result as JSON");
+    return command;
 }
 
 }  // namespace
@@ -124,6 +155,8 @@ int main(int argc, char** argv) try {
     compares
         ->add_option("--folder", comparison.folder, "Directory for the files, which are removed")
         ->capture_default_str();
+    thalweg::app::VerifyOptions verification;
+    CLI::App* const verifies = add_verify(app, verification);
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
@@ -140,7 +173,10 @@ int main(int argc, char** argv) try {
         }
         return combine(sets, output);
     }
-    if (compares->parsed()) return compare_methods(comparison);
+    if (compares->parsed())
+        return with_mpi("compare", exit_wrong, [&] { return thalweg::app::compare(comparison); });
+    if (verifies->parsed())
+        return with_mpi("verify", exit_usage, [&] { return thalweg::app::verify(verification); });
     return recovers->parsed() ? recover(files, force) : print_settings();
 } catch (const std::exception& e) {
     fmt::print(stderr, "thalweg: {}\n", e.what());

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify_definitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace thalweg::app {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool has(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The names of both, those of the first one first.
+Names united(Names a, const Names& b) {
+    for (const std::string& name : b)
+        if (!has(a, name)) a.push_back(name);
+    return a;
+}
+
+/// What a file has.
+struct Listing {
+    explicit Listing(const Reader& file) {
+        const Summary s = file.inq();
+        for (int i = 0; i < s.dims; ++i) dims.push_back(file.dim_name(i));
+        for (int i = 0; i < s.variables; ++i) variables.push_back(file.var_name(i));
+    }
+    Names dims, variables;
+};
+
+Names attributes_of(const Reader& file, const std::string& variable, int n) {
+    Names names;
+    for (int i = 0; i < n; ++i) names.push_back(file.att_name(variable, i));
+    return names;
+}
+
+struct AttributeValue {
+    Type type = Type::none;
+    std::vector<char> values;
+    bool operator==(const AttributeValue&) const = default;
+};
+
+AttributeValue attribute_of(const Reader& file, const std::string& variable,
+                            const std::string& name) {
+    AttributeValue a;
+    tw_type type{};
+    std::int64_t n = 0;
+    const auto check = [&](int code) {
+        if (code != TW_OK) throw Error(code, fmt::format("cannot read attribute '{}'", name));
+    };
+    check(tw_inq_att(file.handle(), variable.c_str(), name.c_str(), &type, &n));
+    a.type = static_cast<Type>(type);
+    a.values.resize(static_cast<std::size_t>(n) * size_of(a.type));
+    if (!a.values.empty())
+        check(tw_get_att(file.handle(), variable.c_str(), name.c_str(), type, n, a.values.data()));
+    return a;
+}
+
+std::string joined(const Names& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+    return text.empty() ? "no dimensions" : text;
+}
+
+class Comparison {
+public:
+    Comparison(const Pair& files, const VerifyOptions& options, Findings& found)
+        : files_(files), options_(options), found_(found), a_(files.a), b_(files.b) {}
+
+    std::vector<CommonVariable> run() {
+        check_choice();
+        compare_dims();
+        if (options_.variables.empty())
+            compare_attributes("", files_.a.inq().attributes, files_.b.inq().attributes);
+        std::vector<CommonVariable> common;
+        for (const std::string& name : united(a_.variables, b_.variables)) {
+            if (!chosen(name)) continue;
+            ++found_.variables;
+            if (!in_both("variable", name, has(a_.variables, name), has(b_.variables, name)))
+                continue;
+            compare_variable(name, common);
+        }
+        return common;
+    }
+
+private:
+    bool chosen(const std::string& variable) const {
+        return options_.variables.empty() || has(options_.variables, variable);
+    }
+
+    void check_choice() const {
+        for (const std::string& name : options_.variables)
+            if (!has(a_.variables, name) && !has(b_.variables, name))
+                throw Error(TW_ENOTFOUND, fmt::format("neither {} nor {} has a variable '{}'",
+                                                      files_.name_a, files_.name_b, name));
+    }
+
+    void add(const char* kind, const std::string& name, const std::string& text,
+             const nlohmann::ordered_json& more) {
+        nlohmann::ordered_json json{{"kind", kind}, {"name", name}};
+        json.update(more);
+        found_.differences.push_back({text, std::move(json)});
+    }
+
+    bool in_both(const char* kind, const std::string& name, bool in_a, bool in_b) {
+        if (in_a && in_b) return true;
+        const std::string& only = in_a ? files_.name_a : files_.name_b;
+        add(kind, name, fmt::format("{} '{}': only in {}", kind, name, only),
+            {{"only_in", in_a ? "a" : "b"}});
+        return false;
+    }
+
+    void compare_dims() {
+        const std::string record_a = files_.a.unlimited(), record_b = files_.b.unlimited();
+        Names names = united(a_.dims, b_.dims);
+        if (!options_.variables.empty()) names = dims_of_choice();
+        for (const std::string& name : names) {
+            if (!in_both("dimension", name, has(a_.dims, name), has(b_.dims, name))) continue;
+            const std::int64_t n = files_.a.dim(name), m = files_.b.dim(name);
+            if (n != m)
+                add("dimension", name, fmt::format("dimension '{}': length {} and {}", name, n, m),
+                    {{"length", {n, m}}});
+            if ((name == record_a) != (name == record_b))
+                add("dimension", name,
+                    fmt::format("dimension '{}': unlimited only in {}", name,
+                                name == record_a ? files_.name_a : files_.name_b),
+                    {{"unlimited", {name == record_a, name == record_b}}});
+        }
+    }
+
+    Names dims_of_choice() const {
+        Names names;
+        for (const std::string& name : options_.variables) {
+            if (has(a_.variables, name)) names = united(std::move(names), files_.a.var(name).dims);
+            if (has(b_.variables, name)) names = united(std::move(names), files_.b.var(name).dims);
+        }
+        return names;
+    }
+
+    bool ignored(const std::string& variable, const std::string& attribute) const {
+        return has(options_.ignored, attribute) ||
+               has(options_.ignored, variable + ":" + attribute);
+    }
+
+    void compare_attributes(const std::string& variable, int in_a, int in_b) {
+        const Names a = attributes_of(files_.a, variable, in_a),
+                    b = attributes_of(files_.b, variable, in_b);
+        for (const std::string& name : united(a, b))
+            if (!ignored(variable, name))
+                compare_attribute(variable, name, has(a, name), has(b, name));
+    }
+
+    void compare_attribute(const std::string& variable, const std::string& name, bool in_a,
+                           bool in_b) {
+        const std::string full = variable + ":" + name;
+        if (!in_both("attribute", full, in_a, in_b)) return;
+        const AttributeValue a = attribute_of(files_.a, variable, name),
+                             b = attribute_of(files_.b, variable, name);
+        if (a.type == Type::none && b.type == Type::none) {
+            found_.not_compared.push_back(fmt::format("attribute '{}': its type", full));
+            return;
+        }
+        if (a == b) return;
+        std::string text;
+        if (a.type != b.type)
+            text = fmt::format("type {} and {}", name_of(a.type), name_of(b.type));
+        else
+            text = fmt::format("{} and {}", text_of(a.type, a.values), text_of(b.type, b.values));
+        add("attribute", full, fmt::format("attribute '{}': {}", full, text),
+            {{"type", {name_of(a.type), name_of(b.type)}},
+             {"values", {text_of(a.type, a.values), text_of(b.type, b.values)}}});
+    }
+
+    void compare_variable(const std::string& name, std::vector<CommonVariable>& common) {
+        const Variable a = files_.a.var(name), b = files_.b.var(name);
+        compare_attributes(name, a.attributes, b.attributes);
+        if (a.type != b.type)
+            add("variable", name,
+                fmt::format("variable '{}': type {} and {}", name, name_of(a.type),
+                            name_of(b.type)),
+                {{"type", {name_of(a.type), name_of(b.type)}}});
+        if (a.dims != b.dims)
+            add("variable", name,
+                fmt::format("variable '{}': dimensions {} and {}", name, joined(a.dims),
+                            joined(b.dims)),
+                {{"dimensions", {a.dims, b.dims}}});
+        if (a.type != b.type || a.dims != b.dims) return;
+        if (a.type == Type::none) {
+            found_.not_compared.push_back(
+                fmt::format("variable '{}': strings and user-defined types cannot be read", name));
+            return;
+        }
+        CommonVariable v{name, a, a.shape, false};
+        const auto of_record = [&](const Reader& file) {
+            return !a.dims.empty() && a.dims.front() == file.unlimited();
+        };
+        v.record = of_record(files_.a) || of_record(files_.b);
+        if (v.record) v.shape.front() = std::min(a.shape.front(), b.shape.front());
+        for (std::size_t d = v.record ? 1 : 0; d < a.shape.size(); ++d)
+            if (a.shape[d] != b.shape[d]) return;  // the dimension is among the differences
+        common.push_back(std::move(v));
+    }
+
+    const Pair& files_;
+    const VerifyOptions& options_;
+    Findings& found_;
+    const Listing a_, b_;
+};
+
+}  // namespace
+
+std::vector<CommonVariable> compare_definitions(const Pair& files, const VerifyOptions& options,
+                                                Findings& found) {
+    return Comparison(files, options, found).run();
+}
+
+}  // namespace thalweg::app
