@@ -16,7 +16,11 @@ Blocks::Blocks(std::vector<std::int64_t> shape, const std::vector<std::int64_t>&
             return;
         }
         if (d < grain.size()) length_[d] = std::clamp<std::int64_t>(grain[d], 1, shape_[d]);
-        if (length_[d] > most / volume) length_[d] = std::max<std::int64_t>(1, most / volume);
+        volume *= length_[d];
+    }
+    for (std::size_t d = 0; d < nd && volume > most; ++d) {
+        volume /= length_[d];
+        length_[d] = std::max<std::int64_t>(1, most / volume);
         volume *= length_[d];
     }
     for (std::size_t d = nd; d-- > 0;) {

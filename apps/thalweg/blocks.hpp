@@ -14,8 +14,9 @@ namespace thalweg::app {
 /// a file.
 class Blocks {
 public:
-    /// @param grain  elements along each dimension that should not be divided: those of a chunk. A
-    ///               grain of more than `most` elements is divided.
+    /// @param grain  elements along each dimension that should not be divided: those of a chunk;
+    ///               none: single elements. A grain of more than `most` elements is divided, along
+    ///               its slowest dimensions.
     Blocks(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& grain,
            std::int64_t most);
 
