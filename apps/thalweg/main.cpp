@@ -11,6 +11,7 @@
 
 #include "combine.hpp"
 #include "compare.hpp"
+#include "repack.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 #include "verify.hpp"
@@ -105,6 +106,35 @@ CLI::App* add_verify(CLI::App& app, thalweg::app::VerifyOptions& options) {
     return command;
 }
 
+CLI::App* add_repack(CLI::App& app, thalweg::app::RepackOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "repack",
+        "Copy a file of any format, or a set of tiles, into another format, with other chunks or "
+        "compression; in parallel under mpirun");
+    command->add_option("IN", options.input, "File to read")->required();
+    command->add_option("OUT", options.output, "File to write; may exist, but not be IN")
+        ->required();
+    command->add_option("--format", options.format, "Format of OUT; that of IN by default")
+        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"}));
+    command->add_option("--chunks", options.chunks,
+                        "Lengths of chunks, as in lev=10,lat=90; auto: as the library likes");
+    command->add_option("--deflate", options.deflate, "Level of deflate, 1 to 9; 0: none");
+    command->add_option("--zstd", options.zstd, "Level of zstd; no: none");
+    command->add_option("--shuffle", options.shuffle, "yes or no; with compression yes by default");
+    command->add_option("--quantize", options.quantize,
+                        "Keep fewer digits: bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS");
+    command
+        ->add_option("--set", options.variables,
+                     "The same for one variable: VARIABLE:NAME=VALUE;NAME=VALUE")
+        ->expected(1)
+        ->take_all();
+    command->add_flag("--fixed", options.fixed, "Give the unlimited dimension a fixed length");
+    command->add_option("--memory", options.memory, "Memory of each rank for the data")
+        ->transform(CLI::AsSizeValue(false))
+        ->capture_default_str();
+    return command;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -157,6 +187,8 @@ int main(int argc, char** argv) try {
         ->capture_default_str();
     thalweg::app::VerifyOptions verification;
     CLI::App* const verifies = add_verify(app, verification);
+    thalweg::app::RepackOptions repacking;
+    CLI::App* const repacks = add_repack(app, repacking);
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
@@ -175,6 +207,8 @@ int main(int argc, char** argv) try {
     }
     if (compares->parsed())
         return with_mpi("compare", exit_wrong, [&] { return thalweg::app::compare(comparison); });
+    if (repacks->parsed())
+        return with_mpi("repack", exit_wrong, [&] { return thalweg::app::repack(repacking); });
     if (verifies->parsed())
         return with_mpi("verify", exit_usage, [&] { return thalweg::app::verify(verification); });
     return recovers->parsed() ? recover(files, force) : print_settings();

@@ -82,6 +82,18 @@ Chunk Output::chunk(int variable, std::int64_t record, std::int64_t first, std::
     return c;
 }
 
+Status Output::write_together(const Status& mine, std::span<const Chunk> chunks) {
+    Status status = mine;
+    if (storage_->collective()) {
+        Status written = writer_ >= 0 ? storage_->write(chunks) : Status{};
+        Status complete = storage_->complete();
+        if (status.ok()) status = written.ok() ? std::move(complete) : std::move(written);
+    } else if (status.ok()) {
+        status = storage_->write(chunks);
+    }
+    return agree(comm_, status);
+}
+
 Status Output::count(std::int64_t records) {
     return agree(comm_, storage_->set_records(records, false));
 }

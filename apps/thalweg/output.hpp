@@ -35,9 +35,12 @@ public:
     /// padding, which is filled.
     detail::Chunk chunk(int variable, std::int64_t record, std::int64_t first,
                         std::int64_t elements, char* data) const;
-    /// Whether all ranks have to call write() equally often, and then complete().
-    bool collective() const { return storage_->collective(); }
-    /// Local. @return TW_OK, TW_EIO
+    /// Every rank calls it equally often, if need be with nothing. The text of a failure has the
+    /// rank. @param mine  what has gone wrong on this rank
+    /// @return the same on every rank @note Collective
+    detail::Status write_together(const detail::Status& mine,
+                                  std::span<const detail::Chunk> chunks);
+    /// For classic formats. Local. @return TW_OK, TW_EIO
     detail::Status write(std::span<const detail::Chunk> chunks) { return storage_->write(chunks); }
     /// Counts records that have been written. @note Collective
     detail::Status count(std::int64_t records);

@@ -2,10 +2,10 @@
 #include "verify.hpp"
 
 #include <fmt/core.h>
-#include <mpi.h>
 
 #include <cstdio>
 
+#include "in_session.hpp"
 #include "verify_values.hpp"
 
 namespace thalweg::app {
@@ -46,11 +46,8 @@ void print_json(const VerifyOptions& o, const Findings& found) {
 }
 
 /// @note Collective
-Findings compare_files(const VerifyOptions& options) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+Findings compare_files(Session& io, const Ranks& ranks, const VerifyOptions& options) {
     Findings found;
-    Session io(MPI_COMM_WORLD);
     Reader a = io.open(options.a), b = io.open(options.b);
     const std::vector<CommonVariable> variables =
         compare_definitions({a, b, options.a, options.b}, options, found);
@@ -60,31 +57,24 @@ Findings compare_files(const VerifyOptions& options) {
         for (const std::int64_t n : v.shape) bytes *= n;
         total += bytes;
     }
-    Progress progress(total, rank);
-    ValueComparison values(a, b, options);
+    Progress progress(total, ranks.rank);
+    ValueComparison values(a, b, ranks, options);
     for (const CommonVariable& v : variables) values.compare(v, progress, found);
     b.close();
     a.close();
-    io.finalize();
     return found;
 }
 
 }  // namespace
 
 int verify(const VerifyOptions& options) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    Findings found;
-    try {
-        found = compare_files(options);
-    } catch (const Error& e) {  // the same on every rank
-        if (rank == 0) fmt::print(stderr, "thalweg: verify: {}\n", e.what());
-        return wrong;
-    }
-    if (rank == 0) options.json ? print_json(options, found) : print_text(options, found);
-    std::fflush(stdout);
-    if (!found.differences.empty()) return different;
-    return found.not_compared.empty() ? equal : wrong;
+    return in_session("verify", wrong, [&](Session& io, const Ranks& ranks) {
+        const Findings found = compare_files(io, ranks, options);
+        if (ranks.rank == 0) options.json ? print_json(options, found) : print_text(options, found);
+        std::fflush(stdout);
+        if (!found.differences.empty()) return different;
+        return found.not_compared.empty() ? equal : wrong;
+    });
 }
 
 }  // namespace thalweg::app

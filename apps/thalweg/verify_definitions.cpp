@@ -5,58 +5,16 @@
 
 #include <algorithm>
 
+#include "inquiry.hpp"
+
 namespace thalweg::app {
 
 namespace {
-
-using Names = std::vector<std::string>;
-
-bool has(const Names& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// The names of both, those of the first one first.
 Names united(Names a, const Names& b) {
     for (const std::string& name : b)
         if (!has(a, name)) a.push_back(name);
-    return a;
-}
-
-/// What a file has.
-struct Listing {
-    explicit Listing(const Reader& file) {
-        const Summary s = file.inq();
-        for (int i = 0; i < s.dims; ++i) dims.push_back(file.dim_name(i));
-        for (int i = 0; i < s.variables; ++i) variables.push_back(file.var_name(i));
-    }
-    Names dims, variables;
-};
-
-Names attributes_of(const Reader& file, const std::string& variable, int n) {
-    Names names;
-    for (int i = 0; i < n; ++i) names.push_back(file.att_name(variable, i));
-    return names;
-}
-
-struct AttributeValue {
-    Type type = Type::none;
-    std::vector<char> values;
-    bool operator==(const AttributeValue&) const = default;
-};
-
-AttributeValue attribute_of(const Reader& file, const std::string& variable,
-                            const std::string& name) {
-    AttributeValue a;
-    tw_type type{};
-    std::int64_t n = 0;
-    const auto check = [&](int code) {
-        if (code != TW_OK) throw Error(code, fmt::format("cannot read attribute '{}'", name));
-    };
-    check(tw_inq_att(file.handle(), variable.c_str(), name.c_str(), &type, &n));
-    a.type = static_cast<Type>(type);
-    a.values.resize(static_cast<std::size_t>(n) * size_of(a.type));
-    if (!a.values.empty())
-        check(tw_get_att(file.handle(), variable.c_str(), name.c_str(), type, n, a.values.data()));
     return a;
 }
 
@@ -69,18 +27,27 @@ std::string joined(const Names& names) {
 class Comparison {
 public:
     Comparison(const Pair& files, const VerifyOptions& options, Findings& found)
-        : files_(files), options_(options), found_(found), a_(files.a), b_(files.b) {}
+        : files_(files),
+          options_(options),
+          found_(found),
+          dims_a_(dims_of(files.a)),
+          dims_b_(dims_of(files.b)),
+          variables_a_(variables_of(files.a)),
+          variables_b_(variables_of(files.b)) {}
 
     std::vector<CommonVariable> run() {
         check_choice();
         compare_dims();
-        if (options_.variables.empty())
-            compare_attributes("", files_.a.inq().attributes, files_.b.inq().attributes);
+        if (options_.variables.empty()) {
+            compare_attributes("");
+            look_for_groups(files_.a, files_.name_a);
+            look_for_groups(files_.b, files_.name_b);
+        }
         std::vector<CommonVariable> common;
-        for (const std::string& name : united(a_.variables, b_.variables)) {
+        for (const std::string& name : united(variables_a_, variables_b_)) {
             if (!chosen(name)) continue;
             ++found_.variables;
-            if (!in_both("variable", name, has(a_.variables, name), has(b_.variables, name)))
+            if (!in_both("variable", name, has(variables_a_, name), has(variables_b_, name)))
                 continue;
             compare_variable(name, common);
         }
@@ -94,7 +61,7 @@ private:
 
     void check_choice() const {
         for (const std::string& name : options_.variables)
-            if (!has(a_.variables, name) && !has(b_.variables, name))
+            if (!has(variables_a_, name) && !has(variables_b_, name))
                 throw Error(TW_ENOTFOUND, fmt::format("neither {} nor {} has a variable '{}'",
                                                       files_.name_a, files_.name_b, name));
     }
@@ -116,10 +83,10 @@ private:
 
     void compare_dims() {
         const std::string record_a = files_.a.unlimited(), record_b = files_.b.unlimited();
-        Names names = united(a_.dims, b_.dims);
+        Names names = united(dims_a_, dims_b_);
         if (!options_.variables.empty()) names = dims_of_choice();
         for (const std::string& name : names) {
-            if (!in_both("dimension", name, has(a_.dims, name), has(b_.dims, name))) continue;
+            if (!in_both("dimension", name, has(dims_a_, name), has(dims_b_, name))) continue;
             const std::int64_t n = files_.a.dim(name), m = files_.b.dim(name);
             if (n != m)
                 add("dimension", name, fmt::format("dimension '{}': length {} and {}", name, n, m),
@@ -132,11 +99,17 @@ private:
         }
     }
 
+    void look_for_groups(const Reader& file, const std::string& name) {
+        if (file.groups() > 0)
+            found_.not_compared.push_back(fmt::format(
+                "{} groups of {}: only the root group can be read", file.groups(), name));
+    }
+
     Names dims_of_choice() const {
         Names names;
         for (const std::string& name : options_.variables) {
-            if (has(a_.variables, name)) names = united(std::move(names), files_.a.var(name).dims);
-            if (has(b_.variables, name)) names = united(std::move(names), files_.b.var(name).dims);
+            if (has(variables_a_, name)) names = united(std::move(names), files_.a.var(name).dims);
+            if (has(variables_b_, name)) names = united(std::move(names), files_.b.var(name).dims);
         }
         return names;
     }
@@ -146,9 +119,8 @@ private:
                has(options_.ignored, variable + ":" + attribute);
     }
 
-    void compare_attributes(const std::string& variable, int in_a, int in_b) {
-        const Names a = attributes_of(files_.a, variable, in_a),
-                    b = attributes_of(files_.b, variable, in_b);
+    void compare_attributes(const std::string& variable) {
+        const Names a = attributes_of(files_.a, variable), b = attributes_of(files_.b, variable);
         for (const std::string& name : united(a, b))
             if (!ignored(variable, name))
                 compare_attribute(variable, name, has(a, name), has(b, name));
@@ -161,7 +133,8 @@ private:
         const AttributeValue a = attribute_of(files_.a, variable, name),
                              b = attribute_of(files_.b, variable, name);
         if (a.type == Type::none && b.type == Type::none) {
-            found_.not_compared.push_back(fmt::format("attribute '{}': its type", full));
+            found_.not_compared.push_back(
+                fmt::format("attribute '{}': strings and user-defined types cannot be read", full));
             return;
         }
         if (a == b) return;
@@ -177,7 +150,7 @@ private:
 
     void compare_variable(const std::string& name, std::vector<CommonVariable>& common) {
         const Variable a = files_.a.var(name), b = files_.b.var(name);
-        compare_attributes(name, a.attributes, b.attributes);
+        compare_attributes(name);
         if (a.type != b.type)
             add("variable", name,
                 fmt::format("variable '{}': type {} and {}", name, name_of(a.type),
@@ -208,7 +181,7 @@ private:
     const Pair& files_;
     const VerifyOptions& options_;
     Findings& found_;
-    const Listing a_, b_;
+    const Names dims_a_, dims_b_, variables_a_, variables_b_;
 };
 
 }  // namespace

@@ -92,20 +92,20 @@ void tally_block(const VerifyOptions& options, const CommonVariable& v, const Bl
 }
 
 /// @note Collective
-Tally of_all(const Tally& mine, int rank) {
+Tally of_all(const Tally& mine, const Ranks& ranks) {
     Tally all;
     std::int64_t sums[] = {mine.differing, mine.nan}, both[2];
-    MPI_Allreduce(sums, both, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(sums, both, 2, MPI_INT64_T, MPI_SUM, ranks.comm);
     all.differing = both[0];
     all.nan = both[1];
-    MPI_Allreduce(&mine.largest, &all.largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Allreduce(&mine.first, &all.first, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    int owner = mine.first == all.first ? rank : std::numeric_limits<int>::max(), first = 0;
-    MPI_Allreduce(&owner, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine.largest, &all.largest, 1, MPI_DOUBLE, MPI_MAX, ranks.comm);
+    MPI_Allreduce(&mine.first, &all.first, 1, MPI_INT64_T, MPI_MIN, ranks.comm);
+    int owner = mine.first == all.first ? ranks.rank : std::numeric_limits<int>::max(), first = 0;
+    MPI_Allreduce(&owner, &first, 1, MPI_INT, MPI_MIN, ranks.comm);
     std::array<char, 16> values{};
     std::copy(mine.a.begin(), mine.a.end(), values.begin());
     std::copy(mine.b.begin(), mine.b.end(), values.begin() + 8);
-    MPI_Bcast(values.data(), 16, MPI_BYTE, first, MPI_COMM_WORLD);
+    MPI_Bcast(values.data(), 16, MPI_BYTE, first, ranks.comm);
     std::copy_n(values.begin(), 8, all.a.begin());
     std::copy_n(values.begin() + 8, 8, all.b.begin());
     return all;
@@ -152,24 +152,31 @@ void get_block(Reader& file, const CommonVariable& v, const Block& block, std::v
 
 }  // namespace
 
-ValueComparison::ValueComparison(Reader& a, Reader& b, const VerifyOptions& options)
-    : a_(a), b_(b), options_(options) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+ValueComparison::ValueComparison(Reader& a, Reader& b, const Ranks& ranks,
+                                 const VerifyOptions& options)
+    : a_(a), b_(b), ranks_(ranks), options_(options) {}
+
+/// Those of the file that has chunks; the larger ones along each dimension, if both have.
+std::vector<std::int64_t> ValueComparison::chunks(const std::string& variable) const {
+    std::vector<std::int64_t> a = a_.storage(variable).chunks;
+    const std::vector<std::int64_t> b = b_.storage(variable).chunks;
+    if (a.empty()) return b;
+    for (std::size_t d = 0; d < b.size(); ++d) a[d] = std::max(a[d], b[d]);
+    return a;
 }
 
 void ValueComparison::compare(const CommonVariable& v, Progress& progress, Findings& found) {
     std::int64_t values = 1;
     for (const std::int64_t n : v.shape) values *= n;
     const auto size = static_cast<std::int64_t>(size_of(v.variable.type));
-    const std::int64_t share = (values + ranks_ - 1) / ranks_;
-    const Blocks blocks(v.shape, {},
+    const std::int64_t share = (values + ranks_.size - 1) / ranks_.size;
+    const Blocks blocks(v.shape, chunks(v.name),
                         std::clamp(share, least_block_bytes / size, block_bytes / size));
     Tally tally;
-    for (std::int64_t first = 0; first < blocks.count(); first += ranks_) {
+    for (std::int64_t first = 0; first < blocks.count(); first += ranks_.size) {
         Block block{std::vector<std::int64_t>(v.shape.size()),
                     std::vector<std::int64_t>(v.shape.size())};
-        const std::int64_t mine = first + rank_;
+        const std::int64_t mine = first + ranks_.rank;
         const bool reads = mine < blocks.count();
         std::int64_t n = reads ? 1 : v.shape.empty() ? 1 : 0;
         if (reads) block = blocks.block(mine);
@@ -183,10 +190,10 @@ void ValueComparison::compare(const CommonVariable& v, Progress& progress, Findi
                 tally_block<std::remove_pointer_t<decltype(t)>>(options_, v, block, of_a_.data(),
                                                                 of_b_.data(), n, tally);
             });
-        progress.add(std::min<std::int64_t>(n * ranks_, values) * size, v.name);
+        progress.add(std::min<std::int64_t>(n * ranks_.size, values) * size, v.name);
     }
     found.values += values;
-    tally = of_all(tally, rank_);
+    tally = of_all(tally, ranks_);
     if (tally.differing > 0) found.differences.push_back(describe(v, tally, values));
 }
 
