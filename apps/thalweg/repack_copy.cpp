@@ -13,7 +13,8 @@ using detail::Status;
 
 namespace {
 
-constexpr std::int64_t least_piece = 256 << 10;
+constexpr std::int64_t one_element = 8;
+constexpr std::int64_t least_share = 256 << 10;  ///< of a rank, unless memory is short
 
 std::int64_t bytes_of(const detail::Variable& v) {
     return v.elements() * static_cast<std::int64_t>(v.element());
@@ -33,7 +34,7 @@ std::vector<std::int64_t> grain_of(const detail::Variable& v, std::int64_t eleme
 }  // namespace
 
 Copy::Copy(Reader& in, Output& out, const RepackPlan& plan, std::int64_t memory)
-    : in_(in), out_(out), plan_(plan), piece_(std::max(memory / 2, least_piece)) {}
+    : in_(in), out_(out), plan_(plan), piece_(std::max(memory / 2, one_element)) {}
 
 Status Copy::run(Progress& progress) {
     const auto& variables = plan_.definitions.variables;
@@ -67,7 +68,7 @@ Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
     const std::int64_t writers = out_.writers(), all = records * v.elements();
     // A writer has whole bands of chunks.
     const std::int64_t band = out_.map().grain.empty() ? 1 : out_.map().grain[at] / size;
-    const std::int64_t share = std::max((all + writers - 1) / writers, least_piece / size);
+    const std::int64_t share = std::max((all + writers - 1) / writers, least_share / size);
     std::vector<std::int64_t> shape = v.shape, grain = grain_of(v, band);
     shape.insert(shape.begin(), records);
     grain.insert(grain.begin(), 1);
