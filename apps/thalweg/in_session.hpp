@@ -28,6 +28,10 @@ template <class Body>
 int in_session(const char* command, int failed, Body&& body) {
     Ranks ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+    const auto print = [&](const Error& e) {
+        if (ranks.rank == 0) fmt::print(stderr, "thalweg: {}: {}\n", command, e.what());
+        return failed;
+    };
     try {
         Session io(MPI_COMM_WORLD);
         if (io.role() == Role::server) {
@@ -37,12 +41,16 @@ int in_session(const char* command, int failed, Body&& body) {
         ranks.comm = io.model_comm();
         MPI_Comm_rank(ranks.comm, &ranks.rank);
         MPI_Comm_size(ranks.comm, &ranks.size);
-        const int code = body(io, ranks);
-        io.finalize();
+        int code = failed;
+        try {
+            code = body(io, ranks);
+        } catch (const Error& e) {
+            print(e);
+        }
+        io.finalize();  // after an Error, too: servers wait for it
         return code;
     } catch (const Error& e) {
-        if (ranks.rank == 0) fmt::print(stderr, "thalweg: {}: {}\n", command, e.what());
-        return failed;
+        return print(e);
     }
 }
 
