@@ -17,6 +17,20 @@ struct Ranks {
     int rank = 0, size = 1;
 };
 
+/// Calls use(file) with a file open for reading, and closes it, also after an Error, which all
+/// ranks have alike. @note Collective
+template <class Use>
+void with_reader(Session& io, const std::string& path, Use&& use) {
+    Reader file = io.open(path);
+    try {
+        use(file);
+    } catch (const Error&) {
+        file.close();
+        throw;
+    }
+    file.close();
+}
+
 /**
  * Calls body(session, ranks), which returns the exit code. It throws Error on all ranks alike; rank
  * 0 prints it.

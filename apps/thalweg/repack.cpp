@@ -87,11 +87,11 @@ int run(Session& io, const Ranks& ranks, const RepackOptions& options) {
     throw_failure(status);
     if (ranks.rank == 0) status = check_paths(input, output);
     throw_failure(agree(*comm, status));
-    Reader in = io.open(input);
     RepackPlan plan;
-    throw_failure(plan_repack(in, options, plan));
-    throw_failure(copy(*comm, in, output, plan, options.memory));
-    in.close();
+    with_reader(io, input, [&](Reader& in) {
+        throw_failure(plan_repack(in, options, plan));
+        throw_failure(copy(*comm, in, output, plan, options.memory));
+    });
     if (ranks.rank == 0) {
         print_notes(plan.notes);
         fmt::print("{}: {}, {} variables, {} records\n", options.output,

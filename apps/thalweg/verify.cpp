@@ -46,9 +46,8 @@ void print_json(const VerifyOptions& o, const Findings& found) {
 }
 
 /// @note Collective
-Findings compare_files(Session& io, const Ranks& ranks, const VerifyOptions& options) {
+Findings compare_files(Reader& a, Reader& b, const Ranks& ranks, const VerifyOptions& options) {
     Findings found;
-    Reader a = io.open(options.a), b = io.open(options.b);
     const std::vector<CommonVariable> variables =
         compare_definitions({a, b, options.a, options.b}, options, found);
     std::int64_t total = 0;
@@ -60,8 +59,6 @@ Findings compare_files(Session& io, const Ranks& ranks, const VerifyOptions& opt
     Progress progress(total, ranks.rank);
     ValueComparison values(a, b, ranks, options);
     for (const CommonVariable& v : variables) values.compare(v, progress, found);
-    b.close();
-    a.close();
     return found;
 }
 
@@ -69,7 +66,11 @@ Findings compare_files(Session& io, const Ranks& ranks, const VerifyOptions& opt
 
 int verify(const VerifyOptions& options) {
     return in_session("verify", wrong, [&](Session& io, const Ranks& ranks) {
-        const Findings found = compare_files(io, ranks, options);
+        Findings found;
+        with_reader(io, options.a, [&](Reader& a) {
+            with_reader(io, options.b,
+                        [&](Reader& b) { found = compare_files(a, b, ranks, options); });
+        });
         if (ranks.rank == 0) options.json ? print_json(options, found) : print_text(options, found);
         std::fflush(stdout);
         if (!found.differences.empty()) return different;
