@@ -9,13 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
-#include "comm/log.hpp"
 #include "defined_file.hpp"
 #include "exchange/copy.hpp"
-#include "storage/claim/claim.hpp"
-#include "storage/classic/header.hpp"
+#include "output.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/tiles/set.hpp"
@@ -41,21 +38,20 @@ public:
     ~Set() {
         for (const Tile& tile : tiles_)
             if (tile.fd >= 0) ::close(tile.fd);
-        if (out_ >= 0) ::close(out_);
     }
     Set(const Set&) = delete;
     Set& operator=(const Set&) = delete;
 
     Status read();
-    Status create(const std::string& data_path);
-    Status copy();
-    Status finish(const std::string& data_path);
+    Status write(const std::string& output);
     std::string text() const {
         return fmt::format("{} files, {} records", tiles_.size(), whole_.records);
     }
 
 private:
-    Status copy_piece(const Variable& v, std::size_t variable, std::int64_t record, const Box& box);
+    Status copy(Output& out);
+    Status copy_piece(Output& out, const Variable& v, std::size_t variable, std::int64_t record,
+                      const Box& box);
     Status read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
                      const Box& whole, const Box& box, const Box& part);
 
@@ -65,7 +61,6 @@ private:
     TileSet set_;
     DefinedFile whole_;
     std::vector<char> piece_, part_;
-    int out_ = -1;
 };
 
 Status Set::read() {
@@ -108,21 +103,6 @@ Status Set::read() {
     return set_.check_cover(path_);
 }
 
-Status Set::create(const std::string& data_path) {
-    Status status;
-    if (comm_.rank() == 0) {
-        StorageOptions options;
-        options.format = whole_.format;
-        options.header_pad = whole_.free;
-        status = create_classic_header(data_path, whole_.definitions, options, whole_.map);
-    }
-    if (status = agree(comm_, status); !status.ok()) return status;
-    broadcast(comm_, whole_.map, 0);
-    out_ = ::open(data_path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (out_ < 0) status = system_failure(data_path, "cannot open for writing");
-    return agree(comm_, status);
-}
-
 /// A part of a tile, which is contiguous in its file.
 Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
                       const Box& whole, const Box& box, const Box& part) {
@@ -154,41 +134,32 @@ Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::
 }
 
 /// A box that is contiguous in the whole; so is what each tile has of it in the tile.
-Status Set::copy_piece(const Variable& v, std::size_t variable, std::int64_t record,
+Status Set::copy_piece(Output& out, const Variable& v, std::size_t variable, std::int64_t record,
                        const Box& box) {
-    const auto size = static_cast<std::int64_t>(v.element());
-    const std::int64_t bytes = box.volume() * size;
-    const std::int64_t first = linear(v.shape, box.low);
-    const bool last = first + box.volume() == v.elements();
-    const std::int64_t padding = last ? whole_.map.padded[variable] - v.elements() * size : 0;
-    piece_.resize(static_cast<std::size_t>(bytes + padding));
-    for (const int k : set_.holders(static_cast<int>(variable))) {
-        const Box whole = set_.box(static_cast<int>(variable), k);
+    const auto number = static_cast<int>(variable);
+    const std::int64_t first = linear(v.shape, box.low), elements = box.volume();
+    const std::int64_t bytes = elements * static_cast<std::int64_t>(v.element());
+    piece_.resize(static_cast<std::size_t>(bytes + out.padding(number, first, elements)));
+    for (const int k : set_.holders(number)) {
+        const Box whole = set_.box(number, k);
         Box part;
         if (!intersect(box, whole, part)) continue;
         Tile& tile = tiles_[static_cast<std::size_t>(k)];
         Status status = read_part(tile, v, variable, record, whole, box, part);
         if (!status.ok()) return status;
     }
-    const FillValue fill = v.fill_value(Order::big_endian);
-    for (std::int64_t b = 0; b < padding; ++b)
-        piece_[static_cast<std::size_t>(bytes + b)] = fill[static_cast<std::size_t>(b % size)];
-    const std::int64_t offset = whole_.map.offset[variable] +
-                                (v.record ? record * whole_.map.record_bytes : 0) + first * size;
-    return write_fully(out_, path_, piece_.data(), bytes + padding, offset);
+    const Chunk chunk = out.chunk(number, record, first, elements, piece_.data());
+    return out.write({&chunk, 1});
 }
 
-Status Set::copy() {
+Status Set::copy(Output& out) {
     std::int64_t turn = 0;
     const Definitions& d = whole_.definitions;
     for (std::size_t i = 0; i < d.variables.size(); ++i) {
         const Variable& v = d.variables[i];
         const auto size = static_cast<std::int64_t>(v.element());
         for (std::int64_t record = 0; record < (v.record ? whole_.records : 1); ++record) {
-            Box whole;
-            whole.nd = static_cast<int>(v.shape.size());
-            std::copy(v.shape.begin(), v.shape.end(), whole.count.begin());
-            std::vector<Box> todo{whole};
+            std::vector<Box> todo{whole_box(v.shape)};
             while (!todo.empty()) {
                 Box box = todo.back();
                 todo.pop_back();
@@ -197,39 +168,21 @@ Status Set::copy() {
                     todo.push_back(box);
                     continue;
                 }
-                if (turn++ % comm_.size() != comm_.rank()) continue;
-                if (Status status = copy_piece(v, i, record, box); !status.ok()) return status;
+                if (turn++ % out.writers() != out.writer()) continue;
+                if (Status status = copy_piece(out, v, i, record, box); !status.ok()) return status;
             }
         }
     }
     return {};
 }
 
-Status Set::finish(const std::string& data_path) {
-    if (comm_.rank() != 0) return {};
-    Status status = write_record_count(out_, data_path, whole_.format, whole_.records);
-    if (status.ok()) status = extend(data_path, whole_.map.size(whole_.records));
-    return status;
-}
-
-/// One rank takes the name, and all learn where the data go. @note Collective
-Status claim_output(Comm& comm, const std::string& path, std::unique_ptr<Claim>& claim,
-                    std::string& data) {
-    std::vector<char> bytes;
-    Status status;
-    if (comm.rank() == 0) {
-        ClaimRequest request;
-        request.path = path;
-        std::vector<std::string> said;
-        std::string of_stripes;
-        status = Claim::take(request, claim, said, of_stripes);
-        for (const std::string& line : said) log::warn("{}: {}", path, line);
-        if (claim) bytes.assign(claim->data_path().begin(), claim->data_path().end());
-    }
-    if (status = agree(comm, status); !status.ok()) return status;
-    comm.broadcast(bytes, 0);
-    data.assign(bytes.begin(), bytes.end());
-    return {};
+Status Set::write(const std::string& output) {
+    Output out(comm_, output, whole_.definitions);
+    StorageOptions options;
+    options.format = whole_.format;
+    options.header_pad = whole_.free;
+    if (Status status = out.create(options); !status.ok()) return status;
+    return out.finish(alone([&] { return copy(out); }), whole_.records);
 }
 
 }  // namespace
@@ -247,14 +200,7 @@ Status combine(Comm& comm, const std::string& path, const std::string& output, s
     if (!status.ok()) return status;
     Set set(comm, from);
     if (status = agree(comm, set.read()); !status.ok()) return status;
-    std::unique_ptr<Claim> claim;
-    std::string data;
-    if (status = claim_output(comm, to, claim, data); !status.ok()) return status;
-    if (status = set.create(data); status.ok()) status = agree(comm, set.copy());
-    if (status.ok()) status = agree(comm, set.finish(data));
-    if (claim && status.ok()) status = claim->publish(false);
-    status = agree(comm, status);
-    if (claim && !status.ok()) claim->discard();
+    status = set.write(to);
     done = fmt::format("{}: {} joined", own, set.text());
     return status;
 }

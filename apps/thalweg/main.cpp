@@ -1,4 +1,4 @@
-// thalweg: tools to use outside a model. Only `calibrate`, `combine` and `compare` start MPI.
+// thalweg: tools to use outside a model. Only those that may run on several ranks start MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -13,9 +13,11 @@
 #include "combine.hpp"
 #include "compare.hpp"
 #include "plan/command.hpp"
+#include "repack.hpp"
 #include "report.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
+#include "verify.hpp"
 #include "zarr.hpp"
 
 namespace {
@@ -54,19 +56,19 @@ int combine(const std::vector<std::string>& sets, const std::string& output) {
     return code;
 }
 
-/// On the ranks that a launcher starts. @param act  returns the exit status
-template <class Act>
-int under_mpi(const char* command, Act&& act) {
+/// Runs a command on one rank, or on as many as a launcher starts.
+template <class Command>
+int with_mpi(const char* name, int failed, Command&& command) {
     MPI_Init(nullptr, nullptr);
-    int status = exit_wrong;
+    int code = failed;
     try {
-        status = act();
+        code = command();
     } catch (const std::exception& e) {
-        fmt::print(stderr, "thalweg: {}: {}\n", command, e.what());
-        MPI_Abort(MPI_COMM_WORLD, exit_wrong);  // other ranks may wait for this one
+        fmt::print(stderr, "thalweg: {}: {}\n", name, e.what());
+        MPI_Abort(MPI_COMM_WORLD, failed);  // other ranks may wait for this one
     }
     MPI_Finalize();
-    return status;
+    return code;
 }
 
 int refer(const thalweg::app::ZarrOptions& options) {
@@ -124,6 +126,63 @@ int print_settings() {
     }
     fmt::print("{}", settings.table());
     return 0;
+}
+
+CLI::App* add_verify(CLI::App& app, thalweg::app::VerifyOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "verify",
+        "Compare the contents of two files of any format, or sets of tiles; in parallel under "
+        "mpirun. Exit code: 0 equal, 1 different, 2 error");
+    command->add_option("A", options.a, "First file")->required();
+    command->add_option("B", options.b, "Second file")->required();
+    command
+        ->add_option("--tolerance", options.tolerance,
+                     "Numbers that differ by at most this are equal; so are NaNs of any kind")
+        ->check(CLI::NonNegativeNumber);
+    command
+        ->add_option("--relative", options.relative,
+                     "The same as a fraction of the larger magnitude; with both options one of "
+                     "them suffices")
+        ->check(CLI::NonNegativeNumber);
+    command
+        ->add_option("--ignore-attribute", options.ignored,
+                     "Attributes not to compare: NAME, VARIABLE:NAME or :NAME (global)")
+        ->delimiter(',');
+    command
+        ->add_option("--variables", options.variables,
+                     "Compare only these variables, with their dimensions and attributes")
+        ->delimiter(',');
+    command->add_flag("--json", options.json, "Print the result as JSON");
+    return command;
+}
+
+CLI::App* add_repack(CLI::App& app, thalweg::app::RepackOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "repack",
+        "Copy a file of any format, or a set of tiles, into another format, with other chunks or "
+        "compression; in parallel under mpirun");
+    command->add_option("IN", options.input, "File to read")->required();
+    command->add_option("OUT", options.output, "File to write; may exist, but not be IN")
+        ->required();
+    command->add_option("--format", options.format, "Format of OUT; that of IN by default")
+        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"}));
+    command->add_option("--chunks", options.chunks,
+                        "Lengths of chunks, as in lev=10,lat=90; auto: as the library likes");
+    command->add_option("--deflate", options.deflate, "Level of deflate, 1 to 9; 0: none");
+    command->add_option("--zstd", options.zstd, "Level of zstd; no: none");
+    command->add_option("--shuffle", options.shuffle, "yes or no; with compression yes by default");
+    command->add_option("--quantize", options.quantize,
+                        "Keep fewer digits: bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS");
+    command
+        ->add_option("--set", options.variables,
+                     "The same for one variable: VARIABLE:NAME=VALUE;NAME=VALUE")
+        ->expected(1)
+        ->take_all();
+    command->add_flag("--fixed", options.fixed, "Give the unlimited dimension a fixed length");
+    command->add_option("--memory", options.memory, "Memory of each rank for the data")
+        ->transform(CLI::AsSizeValue(false))
+        ->capture_default_str();
+    return command;
 }
 
 }  // namespace
@@ -188,6 +247,10 @@ int main(int argc, char** argv) try {
     reports->add_option("-o,--output", page,
                         "Page to write; SUMMARY with the ending .html by default, - for standard "
                         "output");
+    thalweg::app::VerifyOptions verification;
+    CLI::App* const verifies = add_verify(app, verification);
+    thalweg::app::RepackOptions repacking;
+    CLI::App* const repacks = add_repack(app, repacking);
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
@@ -236,11 +299,16 @@ int main(int argc, char** argv) try {
         return refer(references);
     }
     if (plans->parsed()) return thalweg::app::plan(planning);
-    if (calibrates->parsed())
-        return under_mpi("calibrate", [&] { return thalweg::app::calibrate(calibration); });
-    if (compares->parsed())
-        return under_mpi("compare", [&] { return thalweg::app::compare(comparison); });
     if (reports->parsed()) return report(summary, page);
+    if (calibrates->parsed())
+        return with_mpi("calibrate", exit_wrong,
+                        [&] { return thalweg::app::calibrate(calibration); });
+    if (compares->parsed())
+        return with_mpi("compare", exit_wrong, [&] { return thalweg::app::compare(comparison); });
+    if (repacks->parsed())
+        return with_mpi("repack", exit_wrong, [&] { return thalweg::app::repack(repacking); });
+    if (verifies->parsed())
+        return with_mpi("verify", exit_usage, [&] { return thalweg::app::verify(verification); });
     return recovers->parsed() ? recover(files, force) : print_settings();
 } catch (const std::exception& e) {
     fmt::print(stderr, "thalweg: {}\n", e.what());

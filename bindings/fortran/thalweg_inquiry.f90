@@ -11,7 +11,7 @@ module thalweg_inquiry
   private
 
   public :: tw_inq, tw_inq_dim, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
-    tw_inq_var_dim, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text
+    tw_inq_var_dim, tw_inq_var_storage, tw_inq_groups, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text
 
   interface
 
@@ -67,6 +67,38 @@ module thalweg_inquiry
       type(c_ptr), intent(inout) :: name
       integer(c_int64_t), intent(inout) :: length
     end function c_inq_var_dim
+
+    integer(c_int) function c_inq_var_storage(file, var, chunked, nfilters) &
+        bind(C, name='tw_inq_var_storage')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_int), intent(inout) :: chunked, nfilters
+    end function c_inq_var_storage
+
+    integer(c_int) function c_inq_var_chunk(file, var, index, length) &
+        bind(C, name='tw_inq_var_chunk')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_int), value :: index
+      integer(c_int64_t), intent(inout) :: length
+    end function c_inq_var_chunk
+
+    integer(c_int) function c_inq_var_filter(file, var, index, id, level) &
+        bind(C, name='tw_inq_var_filter')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_int), value :: index
+      integer(c_int), intent(inout) :: id, level
+    end function c_inq_var_filter
+
+    integer(c_int) function c_inq_groups(file, ngroups) bind(C, name='tw_inq_groups')
+      import
+      type(c_ptr), value :: file
+      integer(c_int), intent(inout) :: ngroups
+    end function c_inq_groups
 
     integer(c_int) function c_inq_att_name(file, var, index, name) bind(C, name='tw_inq_att_name')
       import
@@ -206,6 +238,56 @@ contains
     if (present(length)) length = n
     call check(status, file%session, 'tw_inq_var_dim', ierr)
   end subroutine tw_inq_var_dim
+
+  !> call tw_inq_var_storage(file, var [, chunks] [, filters] [, levels] [, ierr]): how a variable
+  !> of a file opened for reading is stored.
+  !>   chunks   lengths of its chunks, that of the fastest dimension first; size 0: not in chunks
+  !>   filters  in the order in which they were applied, by their numbers in HDF5 (1 deflate,
+  !>            2 shuffle, 3 fletcher32, 4 szip, 32015 zstd)
+  !>   levels   of deflate and zstd; of others 0
+  !> Errors: TW_ENOTFOUND, TW_ESTATE (a file that is being written); the sizes are then 0.
+  subroutine tw_inq_var_storage(file, var, chunks, filters, levels, ierr)
+    type(tw_file), intent(in) :: file
+    character(len=*), intent(in) :: var
+    integer(c_int64_t), allocatable, intent(out), optional :: chunks(:)
+    integer(c_int), allocatable, intent(out), optional :: filters(:), levels(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int64_t), allocatable :: lengths(:)
+    integer(c_int), allocatable :: ids(:), its_levels(:)
+    integer(c_int) :: chunked, n, kind, nd, na, i, status
+    chunked = 0
+    n = 0
+    nd = 0
+    kind = 0
+    na = 0
+    status = c_inq_var_storage(file%handle, c_text(var), chunked, n)
+    if (status == TW_OK) status = c_inq_var(file%handle, c_text(var), kind, nd, na)
+    if (chunked == 0) nd = 0
+    allocate(lengths(nd), ids(n), its_levels(n))
+    do i = 1, nd
+      if (status == TW_OK) status = c_inq_var_chunk(file%handle, c_text(var), nd - i, lengths(i))
+    end do
+    do i = 1, n
+      if (status == TW_OK) &
+        status = c_inq_var_filter(file%handle, c_text(var), i - 1, ids(i), its_levels(i))
+    end do
+    if (present(chunks)) call move_alloc(lengths, chunks)
+    if (present(filters)) call move_alloc(ids, filters)
+    if (present(levels)) call move_alloc(its_levels, levels)
+    call check(status, file%session, 'tw_inq_var_storage', ierr)
+  end subroutine tw_inq_var_storage
+
+  !> n = tw_inq_groups(file [, ierr]): number of groups in the root group of a file opened for
+  !> reading (netCDF-4); what they hold cannot be read. Errors: TW_ESTATE (a file that is being
+  !> written).
+  function tw_inq_groups(file, ierr) result(n)
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: n, status
+    n = 0
+    status = c_inq_groups(file%handle, n)
+    call check(status, file%session, 'tw_inq_groups', ierr)
+  end function tw_inq_groups
 
   !> Name of an attribute of a variable or, with var = '', of the file, by its number. Errors:
   !> TW_ENOTFOUND, TW_EBOUNDS.

@@ -82,6 +82,24 @@ int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* na
 /** Name and length of a variable's dimension: index 0 is the slowest. */
 int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length);
 
+/** How a variable is stored, for a file opened for reading: whether in chunks (netCDF-4), and the
+ *  number of filters. Of a set of tiles, in its first file. Returns also TW_ESTATE (a file that is
+ *  being written). */
+int tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters);
+
+/** Length of a variable's chunks along a dimension, in elements: index 0 is the slowest. 0 if the
+ *  variable is not stored in chunks. Errors as of tw_inq_var_storage. */
+int tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length);
+
+/** A filter of a variable, in the order in which they were applied: its number in HDF5 (1 deflate,
+ *  2 shuffle, 3 fletcher32, 4 szip, 32015 zstd) and, for deflate and zstd, the level; for others
+ *  the level is 0. Errors as of tw_inq_var_storage. */
+int tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level);
+
+/** Number of groups in the root group of a file opened for reading (netCDF-4); what they hold
+ *  cannot be read. Returns also TW_ESTATE (a file that is being written). */
+int tw_inq_groups(tw_file file, int* ngroups);
+
 /** Name of an attribute by its number; var NULL or "" for a global one. */
 int tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
 

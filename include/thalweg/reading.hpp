@@ -22,6 +22,15 @@ struct Variable {
     int attributes = 0;
 };
 
+/// The results of tw_inq_var_storage, tw_inq_var_chunk and tw_inq_var_filter.
+struct Storage {
+    struct Filter {
+        int id = 0, level = 0;
+    };
+    std::vector<std::int64_t> chunks;  ///< slowest dimension first; empty: not in chunks
+    std::vector<Filter> filters;       ///< in the order in which they were applied
+};
+
 /// What File and Reader have in common: inquiry, reading, closing. A File can be read in the state
 /// of its last sync().
 ///
@@ -214,6 +223,28 @@ public:
 
     /// tw_prefetch @note Collective
     void prefetch() { check(tw_prefetch(file())); }
+    /// tw_inq_var_storage, tw_inq_var_chunk, tw_inq_var_filter
+    Storage storage(const std::string& var) const {
+        Storage s;
+        int chunked = 0, filters = 0, nd = 0;
+        check(tw_inq_var_storage(file(), var.c_str(), &chunked, &filters));
+        check(tw_inq_var(file(), var.c_str(), nullptr, &nd, nullptr));
+        if (chunked != 0) s.chunks.resize(static_cast<std::size_t>(nd));
+        for (int d = 0; d < static_cast<int>(s.chunks.size()); ++d)
+            check(tw_inq_var_chunk(file(), var.c_str(), d, &s.chunks[static_cast<std::size_t>(d)]));
+        s.filters.resize(static_cast<std::size_t>(filters));
+        for (int k = 0; k < filters; ++k) {
+            Storage::Filter& f = s.filters[static_cast<std::size_t>(k)];
+            check(tw_inq_var_filter(file(), var.c_str(), k, &f.id, &f.level));
+        }
+        return s;
+    }
+    /// tw_inq_groups
+    int groups() const {
+        int n = 0;
+        check(tw_inq_groups(file(), &n));
+        return n;
+    }
 
 private:
     friend class Session;

@@ -41,6 +41,21 @@ Status find_variable(const tw_file_impl& file, const Contents& contents, const c
     return {};
 }
 
+/// The body takes the variable and its VariableStorage.
+template <class F>
+int with_storage(tw_file file, const char* var, F&& body, const char* call = __builtin_FUNCTION()) {
+    return with_source(
+        file,
+        [&](const Source& source) {
+            const Variable* v = nullptr;
+            Status status = find_variable(*file, Contents(source), var, v);
+            if (!status.ok()) return status;
+            const auto number = v - source.definitions().variables.data();
+            return body(*v, source.storage(static_cast<int>(number)));
+        },
+        call);
+}
+
 Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
               tw_type type, void* data) {
     Wish wish;
@@ -139,6 +154,42 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
         tell(name, dim.name.c_str());
         tell(length, contents.length(*found));
         return status;
+    });
+}
+
+int tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters) {
+    return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) -> Status {
+        tell(chunked, storage.chunk.empty() ? 0 : 1);
+        tell(nfilters, static_cast<int>(storage.filters.size()));
+        return {};
+    });
+}
+
+int tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length) {
+    return with_storage(file, var, [&](const Variable& v, const VariableStorage& storage) {
+        const int* dim = nullptr;
+        Status status = entry(*file, v.dims, index, "dimension of the variable", dim);
+        if (!status.ok()) return status;
+        tell(length, storage.chunk.empty() ? 0 : storage.chunk[static_cast<std::size_t>(index)]);
+        return status;
+    });
+}
+
+int tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level) {
+    return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) {
+        const VariableStorage::Filter* filter = nullptr;
+        Status status = entry(*file, storage.filters, index, "filter of the variable", filter);
+        if (!status.ok()) return status;
+        tell(id, filter->id);
+        tell(level, filter->level);
+        return status;
+    });
+}
+
+int tw_inq_groups(tw_file file, int* ngroups) {
+    return with_source(file, [&](const Source& source) -> Status {
+        tell(ngroups, source.groups());
+        return {};
     });
 }
 

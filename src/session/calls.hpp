@@ -156,6 +156,19 @@ int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION(
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
+/// A file that was opened for reading.
+template <class F>
+int with_source(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+    if (file == nullptr) return no_handle(call);
+    const auto checked = [&]() -> Status {
+        if (Status open = check_open(*file); !open.ok()) return open;
+        if (!file->reader)
+            return failure(TW_ESTATE, "{}: the file is not open for reading", file->path());
+        return body(file->reader->contents());
+    };
+    return guarded(file->session, file->path().c_str(), checked, 0, call);
+}
+
 /// A file being read: one that was opened for it, or one that is written. The body takes both.
 template <class F>
 int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {

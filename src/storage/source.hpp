@@ -54,6 +54,16 @@ struct PlaceSource {
     bool operator==(const PlaceSource&) const = default;
 };
 
+/// How the elements of a variable are stored.
+struct VariableStorage {
+    struct Filter {
+        int id = 0;     ///< HDF5's number
+        int level = 0;  ///< of deflate and zstd
+    };
+    std::vector<std::int64_t> chunk;  ///< of all dimensions; empty: it is not chunked
+    std::vector<Filter> filters;      ///< in the order in which they were applied
+};
+
 struct ReadCounts {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
@@ -75,6 +85,14 @@ public:
         (void)name;
         return {};
     }
+
+    /// How a variable is stored; of tiles, in the first one.
+    virtual VariableStorage storage(int variable) const {
+        (void)variable;
+        return {};
+    }
+    /// Groups in the root group, of which nothing is read.
+    virtual int groups() const { return 0; }
 
     const Definitions& definitions() const { return definitions_; }
     /// What a classic file's header says of where its data lie; null for other formats.

@@ -56,6 +56,8 @@ contains
     integer :: ndims, nvars, natts, type, nd, levels(3), status
     integer(int16) :: level(2)
     integer(int64) :: records, length, n
+    integer(int64), allocatable :: chunks(:)
+    integer, allocatable :: filters(:), of_filters(:)
     character(len=:), allocatable :: format, name
     file = tw_open(io, 'reading.nc')
     call tw_inq(file, ndims, nvars, natts, records, format)
@@ -70,6 +72,10 @@ contains
     call expect(type == TW_DOUBLE .and. nd == 3 .and. natts == 0, 'tw_inq_var')
     call tw_inq_var_dim(file, 'b', 1, name, length)
     call expect(name == 'lon' .and. length == nx, 'tw_inq_var_dim of the fastest')
+    call tw_inq_var_storage(file, 'b', chunks, filters, of_filters)
+    call expect(size(chunks) == 0 .and. size(filters) == 0 .and. size(of_filters) == 0, &
+      'tw_inq_var_storage of a classic file')
+    call expect(tw_inq_groups(file) == 0, 'tw_inq_groups of a classic file')
     call tw_inq_var_dim(file, 'b', 3, name, length)
     call expect(name == 'time' .and. length == 2, 'tw_inq_var_dim of the slowest')
     call expect(tw_inq_att_name(file, 'a', 1) == 'units', 'tw_inq_att_name')

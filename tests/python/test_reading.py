@@ -2,6 +2,7 @@
 import netCDF4
 import numpy as np
 import pytest
+import thalweg as tw
 from helpers import WORLD, fails, field, rows
 
 NT, NY, NX = 4, 7, 6
@@ -36,6 +37,27 @@ def test_what_is_there(io, source):
         assert np.array_equal(f["T"].attrs["bounds"], [1, 2])
         assert dict(f.attrs) == {}
         assert f["n"][...] == 5 and f.get("n") == 5
+
+
+def test_storage(io, folder):
+    path = folder / "chunks.nc"
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(path, "w") as f:
+            f.createDimension("time", None)
+            f.createDimension("lat", NY)
+            zlib = {"compression": "zlib", "complevel": 3, "shuffle": True, "fletcher32": True}
+            f.createVariable("T", "f4", ("time", "lat"), chunksizes=(2, 5), **zlib)
+            f.createVariable("lat", "f8", ("lat",))
+    WORLD.Barrier()
+    with io.open(path) as f:
+        assert f["T"].chunks == (2, 5)
+        assert f["T"].filters == ((3, 0), (2, 0), (1, 3))
+        assert (f["lat"].chunks, f["lat"].filters) == (None, ())
+    with io.create(folder / "new.nc") as f:
+        f.define("x", "f4", "")
+        with pytest.raises(tw.Error) as failed:
+            _ = f["x"].chunks
+        assert failed.value.name == "TW_ESTATE"
 
 
 def test_get(io, source):

@@ -153,6 +153,24 @@ public:
         return nb::make_tuple(static_cast<int>(type), nb::tuple(names), nb::tuple(lengths),
                               attributes);
     }
+    /// (lengths of chunks, filters: their numbers and levels)
+    nb::tuple storage(const std::string& name) const {
+        int chunked = 0, filters = 0, rank = 0;
+        ask([&] { return tw_inq_var_storage(file_, name.c_str(), &chunked, &filters); }, name);
+        ask([&] { return tw_inq_var(file_, name.c_str(), nullptr, &rank, nullptr); }, name);
+        nb::list chunks, all;
+        for (int d = 0; d < (chunked != 0 ? rank : 0); ++d) {
+            std::int64_t length = 0;
+            ask([&] { return tw_inq_var_chunk(file_, name.c_str(), d, &length); }, name);
+            chunks.append(length);
+        }
+        for (int k = 0; k < filters; ++k) {
+            int id = 0, level = 0;
+            ask([&] { return tw_inq_var_filter(file_, name.c_str(), k, &id, &level); }, name);
+            all.append(nb::make_tuple(id, level));
+        }
+        return nb::make_tuple(nb::tuple(chunks), nb::tuple(all));
+    }
     /// (type, the values' bytes)
     nb::tuple att(const std::string& var, const std::string& name) const {
         tw_type type = TW_BYTE;
@@ -297,6 +315,7 @@ void bind_file(nb::module_& module) {
         .def("att_name", &File::att_name)
         .def("dim", &File::dim)
         .def("var", &File::var)
+        .def("storage", &File::storage)
         .def("att", &File::att)
         .def("get", &File::get, nb::arg("name"), nb::arg("decomposition").none(), nb::arg("record"),
              nb::arg("out"), nb::arg("deferred"))

@@ -78,6 +78,25 @@ class Variable:
         """
         return self._file._core.var(self.name)[2]
 
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """Lengths of the chunks in which the variable is stored (netCDF-4); None: not in chunks.
+
+        Raises:
+            Error: TW_ESTATE (the file is not open for reading)
+        """
+        return self._file._core.storage(self.name)[0] or None
+
+    @property
+    def filters(self) -> tuple[tuple[int, int], ...]:
+        """The filters of the chunks, in the order in which they were applied: the number in HDF5
+        (1 deflate, 2 shuffle, 3 fletcher32, 4 szip, 32015 zstd) and the level, of deflate and zstd.
+
+        Raises:
+            Error: TW_ESTATE (the file is not open for reading)
+        """
+        return self._file._core.storage(self.name)[1]
+
     def __getitem__(self, key: Any) -> np.ndarray:
         """Reads a section: integers and slices, also with steps. Note: Collective."""
         return self._file._get_section(self.name, lambda: section_of(key, self.shape, self.dims))

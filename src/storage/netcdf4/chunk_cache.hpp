@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <vector>
 
 namespace thalweg::detail {
@@ -12,7 +14,7 @@ class ChunkCache {
 public:
     struct Key {
         std::int64_t variable = -1, record = 0, number = 0;  ///< of its grid of chunks
-        bool operator==(const Key&) const = default;
+        auto operator<=>(const Key&) const = default;
     };
 
     /// @param budget  bytes; one chunk is kept, whatever it takes
@@ -20,19 +22,18 @@ public:
 
     /// Null if it is not there.
     const char* find(Key key) {
-        for (auto it = chunks_.begin(); it != chunks_.end(); ++it)
-            if (it->key == key) {
-                chunks_.splice(chunks_.begin(), chunks_, it);
-                return it->data.data();
-            }
-        return nullptr;
+        const auto found = places_.find(key);
+        if (found == places_.end()) return nullptr;
+        chunks_.splice(chunks_.begin(), chunks_, found->second);
+        return found->second->data.data();
     }
 
     /// Memory for a chunk that will have so many bytes: that of an old one, where there is no more.
     std::vector<char> take(std::int64_t bytes) {
         std::vector<char> memory;
         while (!chunks_.empty() && bytes_ + bytes > budget_) {
-            bytes_ -= static_cast<std::int64_t>(chunks_.back().data.size());
+            bytes_ -= bytes_of(chunks_.back());
+            places_.erase(chunks_.back().key);
             memory = std::move(chunks_.back().data);
             chunks_.pop_back();
         }
@@ -40,13 +41,15 @@ public:
     }
 
     const char* add(Key key, std::vector<char> data) {
-        bytes_ += static_cast<std::int64_t>(data.size());
         chunks_.push_front({key, std::move(data)});
+        bytes_ += bytes_of(chunks_.front());
+        places_[key] = chunks_.begin();
         return chunks_.front().data.data();
     }
 
     void clear() {
         chunks_.clear();
+        places_.clear();
         bytes_ = 0;
     }
 
@@ -55,8 +58,14 @@ private:
         Key key;
         std::vector<char> data;
     };
+    /// What an entry takes; of chunks of a few bytes there would be millions.
+    static std::int64_t bytes_of(const Entry& entry) {
+        return static_cast<std::int64_t>(entry.data.size()) + 256;
+    }
+
     std::int64_t budget_, bytes_ = 0;
-    std::list<Entry> chunks_;
+    std::list<Entry> chunks_;  ///< the latest first
+    std::map<Key, std::list<Entry>::iterator> places_;
 };
 
 }  // namespace thalweg::detail

@@ -57,7 +57,7 @@ public:
         if (code == NC_NOERR) code = nc_inq_format(ncid_, &format);
         if (code == NC_NOERR)
             code = define_attributes(NC_GLOBAL, natts, to_.definitions.attributes);
-        to_.groups = groups > 0;
+        to_.groups = groups;
         to_.format =
             format == NC_FORMAT_NETCDF4_CLASSIC ? Format::netcdf4_classic : Format::netcdf4;
         if (code != NC_NOERR) return wrong(code);
@@ -226,10 +226,12 @@ Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
         const H5Z_filter_t id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &count,
                                                &value, 0, nullptr, &config);
         if (id < 0) return failure(TW_EFORMAT, "HDF5 cannot read its filters");
-        StoredFilter filter{id, 1};
+        StoredFilter filter{id};
         if (id == H5Z_FILTER_SHUFFLE)
             filter.element =
                 count > 0 ? static_cast<std::int32_t>(value) : static_cast<std::int32_t>(element);
+        if ((id == H5Z_FILTER_DEFLATE || id == zstd_filter) && count > 0)
+            filter.level = static_cast<std::int32_t>(value);
         v.filters.push_back(filter);
     }
     if (can_undo(v.filters)) return {};
@@ -264,6 +266,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     const H5D_layout_t layout = H5Pget_layout(properties);
     v.way = StoredVariable::Way::hdf5;
     if (layout == H5D_CHUNKED) {
+        v.chunked = true;
         if (H5Pget_chunk(properties, H5S_MAX_RANK, length.data()) != nd)
             return failure(TW_EFORMAT, "HDF5 cannot read its chunk shape");
         std::int64_t bytes = element;
@@ -385,6 +388,7 @@ std::vector<char> to_bytes(const Netcdf4Contents& c) {
         out.put(s.big_endian);
         out.put(s.address);
         out.put(s.extent);
+        out.put(s.chunked);
         out.put(s.chunk);
         out.put(s.filters);
         out.put(s.fill);
@@ -399,7 +403,7 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
     c.records = in.get<std::int64_t>();
     c.size = in.get<std::int64_t>();
     c.format = in.get<Format>();
-    c.groups = in.get<bool>();
+    c.groups = in.get<int>();
     c.definitions.dims = get_dims(in);
     c.definitions.attributes = get_attributes(in);
     c.stored.resize(in.get<std::uint64_t>());
@@ -413,6 +417,7 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
         s.big_endian = in.get<bool>();
         s.address = in.get<std::int64_t>();
         s.extent = in.get_many<std::vector<std::int64_t>>();
+        s.chunked = in.get<bool>();
         s.chunk = in.get_many<std::vector<std::int64_t>>();
         s.filters = in.get_many<std::vector<StoredFilter>>();
         s.fill = in.get<FillValue>();

@@ -24,7 +24,8 @@ struct StoredVariable {
     bool big_endian = false;
     std::int64_t address = -1;         ///< of a range; -1: never written
     std::vector<std::int64_t> extent;  ///< of the data set, the record dimension included
-    std::vector<std::int64_t> chunk;
+    bool chunked = false;              ///< in the file
+    std::vector<std::int64_t> chunk;   ///< what is read at a time
     std::vector<StoredFilter> filters;
     /// What stands for elements that were never written, and for those beyond the extent, in the
     /// byte order in which they are read.
@@ -37,7 +38,7 @@ struct Netcdf4Contents {
     std::int64_t records = 0;
     std::int64_t size = 0;  ///< of the file
     Format format = Format::netcdf4;
-    bool groups = false;  ///< whether there are others than the root group
+    int groups = 0;  ///< of the root group
 };
 
 /**

@@ -25,6 +25,7 @@ std::uint32_t fletcher32(const char* data, std::int64_t bytes);
 struct StoredFilter {
     std::int32_t id = 0;
     std::int32_t element = 1;  ///< of shuffle: bytes
+    std::int32_t level = 0;    ///< of deflate and zstd
 };
 
 /// Those of Compressor.

@@ -82,9 +82,18 @@ public:
     }
     bool byte_of_any_sign() const override { return !has_new_types(format_); }
     std::string missing(const std::string& name) const override {
-        if (!groups_ || name.find('/') == std::string::npos) return {};
+        if (groups_ == 0 || name.find('/') == std::string::npos) return {};
         return "variables of groups other than the root group cannot be read";
     }
+
+    VariableStorage storage(int variable) const override {
+        const StoredVariable& s = stored(variable);
+        VariableStorage found;
+        if (s.chunked) found.chunk = s.chunk;
+        for (const StoredFilter& f : s.filters) found.filters.push_back({f.id, f.level});
+        return found;
+    }
+    int groups() const override { return groups_; }
 
     Status open(Comm& comm) {
         Netcdf4Contents contents;
@@ -222,7 +231,7 @@ private:
     std::string path_;
     bool root_;
     Format format_ = Format::netcdf4;
-    bool groups_ = false;
+    int groups_ = 0;
     std::vector<StoredVariable> stored_;
     std::int64_t size_ = 0;
 

@@ -21,6 +21,11 @@ public:
         return tiles_.front()->missing(name);
     }
 
+    VariableStorage storage(int variable) const override {
+        return tiles_.front()->storage(variable);
+    }
+    int groups() const override { return tiles_.front()->groups(); }
+
     Status open(Comm& comm) {
         int files = 1;
         for (int k = 0; k < files; ++k) {

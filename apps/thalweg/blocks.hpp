@@ -1,0 +1,31 @@
+// A variable cut into boxes that ranks take in turn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "thalweg/thalweg.hpp"
+
+namespace thalweg::app {
+
+/// Boxes of at most about `most` elements that together are all elements of an array, in row-major
+/// order. They are as long as possible along the fastest dimensions, so that each is few ranges of
+/// a file.
+class Blocks {
+public:
+    /// @param grain  elements along each dimension that should not be divided: those of a chunk;
+    ///               none: single elements. A grain of more than `most` elements is divided, along
+    ///               its slowest dimensions.
+    Blocks(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& grain,
+           std::int64_t most);
+
+    std::int64_t count() const { return count_; }
+    Block block(std::int64_t number) const;
+
+private:
+    std::vector<std::int64_t> shape_, length_;  ///< of the array, and of a block
+    std::int64_t count_ = 1;
+};
+
+}  // namespace thalweg::app

@@ -1,0 +1,71 @@
+// Commands that read files in a session.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/core.h>
+#include <mpi.h>
+
+#include <cstdio>
+
+#include "thalweg/thalweg.hpp"
+
+namespace thalweg::app {
+
+/// The ranks that run a command: all but those that the settings set aside as servers.
+struct Ranks {
+    MPI_Comm comm = MPI_COMM_NULL;
+    int rank = 0, size = 1;
+};
+
+/// Calls use(file) with a file open for reading, and closes it, also after an Error, which all
+/// ranks have alike. @note Collective
+template <class Use>
+void with_reader(Session& io, const std::string& path, Use&& use) {
+    Reader file = io.open(path);
+    try {
+        use(file);
+    } catch (const Error&) {
+        file.close();
+        throw;
+    }
+    file.close();
+}
+
+/**
+ * Calls body(session, ranks), which returns the exit code. It throws Error on all ranks alike; rank
+ * 0 prints it.
+ * @param failed  exit code after an Error
+ * @return exit code
+ * @note Collective over MPI_COMM_WORLD
+ */
+template <class Body>
+int in_session(const char* command, int failed, Body&& body) {
+    Ranks ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+    const auto print = [&](const Error& e) {
+        if (ranks.rank == 0) fmt::print(stderr, "thalweg: {}: {}\n", command, e.what());
+        return failed;
+    };
+    try {
+        Session io(MPI_COMM_WORLD);
+        if (io.role() == Role::server) {
+            io.finalize();
+            return 0;
+        }
+        ranks.comm = io.model_comm();
+        MPI_Comm_rank(ranks.comm, &ranks.rank);
+        MPI_Comm_size(ranks.comm, &ranks.size);
+        int code = failed;
+        try {
+            code = body(io, ranks);
+        } catch (const Error& e) {
+            print(e);
+        }
+        io.finalize();  // after an Error, too: servers wait for it
+        return code;
+    } catch (const Error& e) {
+        return print(e);
+    }
+}
+
+}  // namespace thalweg::app

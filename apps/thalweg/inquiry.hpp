@@ -1,0 +1,30 @@
+// What a file has, as lists.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "thalweg/thalweg.hpp"
+
+namespace thalweg::app {
+
+using Names = std::vector<std::string>;
+
+bool has(const Names& names, const std::string& name);
+
+/// Names in the order of the file.
+Names dims_of(const Reader& file);
+Names variables_of(const Reader& file);
+/// Of a variable, or of the file if the name is empty.
+Names attributes_of(const Reader& file, const std::string& variable);
+
+struct AttributeValue {
+    Type type = Type::none;    ///< none: its values cannot be read
+    std::vector<char> values;  ///< in the machine's byte order
+    bool operator==(const AttributeValue&) const = default;
+};
+AttributeValue attribute_of(const Reader& file, const std::string& variable,
+                            const std::string& name);
+
+}  // namespace thalweg::app

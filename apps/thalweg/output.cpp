@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.hpp"
+
+#include "comm/log.hpp"
+#include "storage/posix/file_system.hpp"
+#include "storage/posix/paths.hpp"
+
+namespace thalweg::app {
+
+using namespace detail;
+
+Output::Output(Comm& comm, std::string path, const Definitions& definitions)
+    : comm_(comm), path_(std::move(path)), definitions_(definitions) {}
+
+/// One rank takes the name, and all learn where the data go.
+Status Output::claim() {
+    std::vector<char> bytes;
+    Status status;
+    if (comm_.rank() == 0) {
+        ClaimRequest request;
+        request.path = path_;
+        std::vector<std::string> said;
+        std::string of_stripes;
+        status = Claim::take(request, claim_, said, of_stripes);
+        for (const std::string& line : said) log::warn("{}: {}", path_, line);
+        if (claim_) bytes.assign(claim_->data_path().begin(), claim_->data_path().end());
+    }
+    if (status = agree(comm_, status); !status.ok()) return status;
+    comm_.broadcast(bytes, 0);
+    data_path_.assign(bytes.begin(), bytes.end());
+    return {};
+}
+
+void Output::choose_writers() {
+    char parallel = 0;
+    if (comm_.rank() == 0)
+        parallel = file_system_at(folder_of(data_path_)).sharing == Sharing::parallel ? 1 : 0;
+    comm_.broadcast(&parallel, 1, 0);
+    std::int64_t first = comm_.rank();  // of the node
+    comm_.split_shared()->all_reduce({&first, 1}, Reduce::min);
+    const std::int64_t writes = parallel != 0 || first == 0 ? 1 : 0;
+    writer_ = comm_.sum_before(writes);
+    writers_ = writes;
+    comm_.all_reduce({&writers_, 1}, Reduce::sum);
+    if (writes == 0) writer_ = -1;
+}
+
+Status Output::create(StorageOptions options) {
+    if (Status status = claim(); !status.ok()) return status;
+    choose_writers();
+    options.one_writer = writers_ == 1;
+    storage_ = make_storage(is_netcdf4(options.format) ? "netcdf4" : "posix");
+    Status status = storage_->create(comm_, data_path_, definitions_, options, writer_ >= 0, map_);
+    if (claim_ && !status.ok()) claim_->discard();
+    return status;
+}
+
+std::int64_t Output::padding(int variable, std::int64_t first, std::int64_t elements) const {
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
+    if (first + elements < v.elements()) return 0;
+    return map_.padded[static_cast<std::size_t>(variable)] - bytes;
+}
+
+Chunk Output::chunk(int variable, std::int64_t record, std::int64_t first, std::int64_t elements,
+                    char* data) const {
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t own = elements * size, padding = this->padding(variable, first, elements);
+    const FillValue fill = v.fill_value(order());
+    for (std::int64_t b = 0; b < padding; ++b)
+        data[own + b] = fill[static_cast<std::size_t>(b % size)];
+    Chunk c;
+    c.variable = variable;
+    c.record = record;
+    c.first = first;
+    c.elements = elements;
+    c.offset = map_.offset[static_cast<std::size_t>(variable)] +
+               (v.record ? record * map_.record_bytes : 0) + first * size;
+    c.data = data;
+    c.bytes = own + padding;
+    return c;
+}
+
+Status Output::write_together(const Status& mine, std::span<const Chunk> chunks) {
+    Status status = mine;
+    if (storage_->collective()) {
+        Status written = writer_ >= 0 ? storage_->write(chunks) : Status{};
+        Status complete = storage_->complete();
+        if (status.ok()) status = written.ok() ? std::move(complete) : std::move(written);
+    } else if (status.ok()) {
+        status = storage_->write(chunks);
+    }
+    return agree(comm_, status);
+}
+
+Status Output::count(std::int64_t records) {
+    return agree(comm_, storage_->set_records(records, false));
+}
+
+Status Output::finish(const Status& mine, std::int64_t records) {
+    Status status = agree(comm_, mine);
+    if (status.ok()) status = count(records);
+    if (status.ok()) status = agree(comm_, storage_->close(records, {}));
+    if (claim_ && status.ok()) status = claim_->publish(false);
+    status = agree(comm_, status);
+    if (claim_ && !status.ok()) claim_->discard();
+    return status;
+}
+
+}  // namespace thalweg::app

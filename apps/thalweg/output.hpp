@@ -1,0 +1,67 @@
+// A file that a command writes: under a temporary name until it is complete.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/claim/claim.hpp"
+#include "storage/storage.hpp"
+
+namespace thalweg::app {
+
+/// Written by all ranks; where several nodes cannot write one file safely, by those of one node.
+class Output {
+public:
+    /// @param definitions  are used until the end
+    Output(detail::Comm& comm, std::string path, const detail::Definitions& definitions);
+
+    /// Takes the name and writes the header. An existing file of the name stays until finish().
+    /// @return TW_OK, TW_EINUSE, TW_EIO, TW_ENETCDF @note Collective
+    detail::Status create(detail::StorageOptions options);
+
+    int writers() const { return static_cast<int>(writers_); }
+    /// This rank's number among them; -1: it does not write.
+    int writer() const { return static_cast<int>(writer_); }
+
+    /// Byte order of what is written.
+    detail::Order order() const { return storage_->order(); }
+    const detail::FileMap& map() const { return map_; }
+    /// Bytes that the format has after the last of some elements: none, unless they are the last of
+    /// the variable.
+    std::int64_t padding(int variable, std::int64_t first, std::int64_t elements) const;
+    /// Elements from `first` on, in row-major order, of one record. `data` has room for the
+    /// padding, which is filled.
+    detail::Chunk chunk(int variable, std::int64_t record, std::int64_t first,
+                        std::int64_t elements, char* data) const;
+    /// Every rank calls it equally often, if need be with nothing. The text of a failure has the
+    /// rank. @param mine  what has gone wrong on this rank
+    /// @return the same on every rank @note Collective
+    detail::Status write_together(const detail::Status& mine,
+                                  std::span<const detail::Chunk> chunks);
+    /// For classic formats. Local. @return TW_OK, TW_EIO
+    detail::Status write(std::span<const detail::Chunk> chunks) { return storage_->write(chunks); }
+    /// Counts records that have been written. @note Collective
+    detail::Status count(std::int64_t records);
+
+    /// Completes the file and gives it its name; if anything fails, now or before, the file is
+    /// removed.
+    /// @param mine  what has gone wrong on this rank, or on all
+    /// @note Collective; the same status on every rank
+    detail::Status finish(const detail::Status& mine, std::int64_t records);
+
+private:
+    detail::Status claim();
+    void choose_writers();
+
+    detail::Comm& comm_;
+    std::string path_, data_path_;
+    const detail::Definitions& definitions_;
+    std::unique_ptr<detail::Claim> claim_;  ///< on rank 0
+    std::unique_ptr<detail::Storage> storage_;
+    detail::FileMap map_;
+    std::int64_t writers_ = 1, writer_ = 0;
+};
+
+}  // namespace thalweg::app

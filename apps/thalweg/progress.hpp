@@ -1,0 +1,30 @@
+// How far a command is, for those who wait.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace thalweg::app {
+
+/// One line on standard error that is overwritten, and removed at the end; nothing where standard
+/// error is not a terminal.
+class Progress {
+public:
+    /// @param total  what is to be done, in any unit
+    /// @param rank   only rank 0 shows it
+    Progress(std::int64_t total, int rank);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// Some more is done, of what is named.
+    void add(std::int64_t done, const std::string& what);
+
+private:
+    bool shown_;
+    std::int64_t total_, done_ = 0;
+    double next_ = 0;  ///< time of the next line
+};
+
+}  // namespace thalweg::app

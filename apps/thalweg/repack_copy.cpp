@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "repack_copy.hpp"
+
+#include <algorithm>
+
+#include "blocks.hpp"
+#include "difference.hpp"
+#include "exchange/kernels.hpp"
+
+namespace thalweg::app {
+
+using detail::Status;
+
+namespace {
+
+constexpr std::int64_t one_element = 8;
+constexpr std::int64_t least_share = 256 << 10;  ///< of a rank, unless memory is short
+
+std::int64_t bytes_of(const detail::Variable& v) {
+    return v.elements() * static_cast<std::int64_t>(v.element());
+}
+
+/// The elements, along each dimension, that one writer must have: as a box, a range in file order.
+std::vector<std::int64_t> grain_of(const detail::Variable& v, std::int64_t elements) {
+    std::vector<std::int64_t> grain(v.shape.size(), 1);
+    std::int64_t row = 1;
+    for (std::size_t d = v.shape.size(); d-- > 0 && row < elements;) {
+        grain[d] = std::min(v.shape[d], elements / row);
+        row *= v.shape[d];
+    }
+    return grain;
+}
+
+}  // namespace
+
+Copy::Copy(Reader& in, Output& out, const RepackPlan& plan, std::int64_t memory)
+    : in_(in), out_(out), plan_(plan), piece_(std::max(memory / 2, one_element)) {}
+
+Status Copy::run(Progress& progress) {
+    const auto& variables = plan_.definitions.variables;
+    std::int64_t record_bytes = 0;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        if (variables[i].record) {
+            record_bytes += bytes_of(variables[i]);
+        } else if (Status s = copy_variable(static_cast<int>(i), 0, 1, progress); !s.ok()) {
+            return s;
+        }
+    }
+    const std::int64_t group = std::max<std::int64_t>(
+        1, piece_ / std::max<std::int64_t>(1, record_bytes / out_.writers()));
+    for (std::int64_t first = 0; first < plan_.records && record_bytes > 0; first += group) {
+        const std::int64_t n = std::min(group, plan_.records - first);
+        for (std::size_t i = 0; i < variables.size(); ++i) {
+            if (!variables[i].record) continue;
+            Status status = copy_variable(static_cast<int>(i), first, n, progress);
+            if (!status.ok()) return status;
+        }
+        if (Status status = out_.count(first + n); !status.ok()) return status;
+    }
+    return {};
+}
+
+Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
+                           Progress& progress) {
+    const auto at = static_cast<std::size_t>(number);
+    const detail::Variable& v = plan_.definitions.variables[at];
+    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t writers = out_.writers(), all = records * v.elements();
+    // A writer has whole bands of chunks.
+    const std::int64_t band = out_.map().grain.empty() ? 1 : out_.map().grain[at] / size;
+    const std::int64_t share = std::max((all + writers - 1) / writers, least_share / size);
+    std::vector<std::int64_t> shape = v.shape, grain = grain_of(v, band);
+    shape.insert(shape.begin(), records);
+    grain.insert(grain.begin(), 1);
+    const Blocks blocks(shape, grain, std::max(band, std::min(share, piece_ / size)));
+    for (std::int64_t next = 0; next < blocks.count(); next += writers) {
+        const std::int64_t mine = next + out_.writer();
+        Block block{std::vector<std::int64_t>(shape.size()),
+                    std::vector<std::int64_t>(shape.size())};
+        const bool writes = out_.writer() >= 0 && mine < blocks.count();
+        if (writes) block = blocks.block(mine);
+        read(v, first, block);
+        std::vector<detail::Chunk> chunks;
+        Status status = detail::alone([&]() -> Status {
+            if (writes) chunks = pack(number, first, block);
+            return {};
+        });
+        if (status = out_.write_together(status, chunks); !status.ok()) return status;
+        progress.add(std::min(all, static_cast<std::int64_t>(read_.size()) / size * writers) * size,
+                     v.name);
+    }
+    return {};
+}
+
+/// A block of no elements reads nothing, but takes part.
+void Copy::read(const detail::Variable& v, std::int64_t first, const Block& block) {
+    std::vector<std::int64_t> start = block.start, count = block.count;
+    start.front() += first;
+    std::int64_t elements = 1;
+    for (const std::int64_t n : count) elements *= n;
+    if (!v.record) {  // there is one "record" of it, or none for this rank
+        const bool none = count.front() == 0;
+        start.erase(start.begin());
+        count.erase(count.begin());
+        if (none && count.empty()) elements = 1;
+    }
+    read_.resize(static_cast<std::size_t>(elements) * v.element());
+    with_type(static_cast<Type>(v.type), [&](auto* t) {
+        using T = std::remove_pointer_t<decltype(t)>;
+        in_.get_box(v.name, start, count,
+                    std::span(reinterpret_cast<T*>(read_.data()), read_.size() / sizeof(T)));
+    });
+}
+
+std::vector<detail::Chunk> Copy::pack(int number, std::int64_t first, const Block& block) {
+    const detail::Variable& v = plan_.definitions.variables[static_cast<std::size_t>(number)];
+    const auto size = static_cast<std::int64_t>(v.element());
+    std::int64_t elements = 1, low = 0;  // of one record
+    for (std::size_t d = 0; d < v.shape.size(); ++d) {
+        elements *= block.count[d + 1];
+        low = low * v.shape[d] + block.start[d + 1];
+    }
+    const std::int64_t records = block.count.front();
+    const std::int64_t bytes = elements * size + out_.padding(number, low, elements);
+    written_.resize(static_cast<std::size_t>(records * bytes));
+    const detail::RowKernel kernel = detail::pack_kernel(v.type, v.type, out_.order());
+    std::vector<detail::Chunk> chunks;
+    for (std::int64_t r = 0; r < records; ++r) {
+        char* const to = written_.data() + r * bytes;
+        kernel(to, size, read_.data() + r * elements * size, size, elements, nullptr);
+        chunks.push_back(out_.chunk(number, first + block.start.front() + r, low, elements, to));
+    }
+    return chunks;
+}
+
+}  // namespace thalweg::app

@@ -1,0 +1,35 @@
+// The data of repack: from a file that is read to one that is written.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "output.hpp"
+#include "progress.hpp"
+#include "repack_definitions.hpp"
+
+namespace thalweg::app {
+
+/// Copies all variables, records in their order; those of a group of records are written before the
+/// next group begins.
+class Copy {
+public:
+    /// @param memory  bytes of a rank
+    Copy(Reader& in, Output& out, const RepackPlan& plan, std::int64_t memory);
+
+    /// Throws Error if the input cannot be read, on every rank.
+    /// @return the same on every rank @note Collective
+    detail::Status run(Progress& progress);
+
+private:
+    detail::Status copy_variable(int number, std::int64_t first, std::int64_t records,
+                                 Progress& progress);
+    void read(const detail::Variable& v, std::int64_t first, const Block& block);
+    std::vector<detail::Chunk> pack(int number, std::int64_t first, const Block& block);
+
+    Reader& in_;
+    Output& out_;
+    const RepackPlan& plan_;
+    std::int64_t piece_;  ///< bytes
+    std::vector<char> read_, written_;
+};
+
+}  // namespace thalweg::app

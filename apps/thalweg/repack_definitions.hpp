@@ -1,0 +1,26 @@
+// What repack is to write.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "definitions/definitions.hpp"
+#include "repack.hpp"
+#include "thalweg/thalweg.hpp"
+
+namespace thalweg::app {
+
+struct RepackPlan {
+    detail::Definitions definitions;
+    detail::Format format = detail::Format::cdf2;
+    std::int64_t records = 0;
+    std::vector<std::string> notes;  ///< what stays behind, though no data
+};
+
+/**
+ * @return TW_OK; TW_EUNSUPPORTED (groups, strings, user-defined types, an unlimited dimension that
+ *         is not a variable's first), TW_EFORMAT (what the output format cannot hold), TW_ESETTING;
+ *         the text names the variable, dimension or attribute
+ * @note Local, with the same result on every rank
+ */
+detail::Status plan_repack(const Reader& in, const RepackOptions& options, RepackPlan& plan);
+
+}  // namespace thalweg::app

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify_definitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "inquiry.hpp"
+
+namespace thalweg::app {
+
+namespace {
+
+/// The names of both, those of the first one first.
+Names united(Names a, const Names& b) {
+    for (const std::string& name : b)
+        if (!has(a, name)) a.push_back(name);
+    return a;
+}
+
+std::string joined(const Names& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+    return text.empty() ? "no dimensions" : text;
+}
+
+class Comparison {
+public:
+    Comparison(const Pair& files, const VerifyOptions& options, Findings& found)
+        : files_(files),
+          options_(options),
+          found_(found),
+          dims_a_(dims_of(files.a)),
+          dims_b_(dims_of(files.b)),
+          variables_a_(variables_of(files.a)),
+          variables_b_(variables_of(files.b)) {}
+
+    std::vector<CommonVariable> run() {
+        check_choice();
+        compare_dims();
+        if (options_.variables.empty()) {
+            compare_attributes("");
+            look_for_groups(files_.a, files_.name_a);
+            look_for_groups(files_.b, files_.name_b);
+        }
+        std::vector<CommonVariable> common;
+        for (const std::string& name : united(variables_a_, variables_b_)) {
+            if (!chosen(name)) continue;
+            ++found_.variables;
+            if (!in_both("variable", name, has(variables_a_, name), has(variables_b_, name)))
+                continue;
+            compare_variable(name, common);
+        }
+        return common;
+    }
+
+private:
+    bool chosen(const std::string& variable) const {
+        return options_.variables.empty() || has(options_.variables, variable);
+    }
+
+    void check_choice() const {
+        for (const std::string& name : options_.variables)
+            if (!has(variables_a_, name) && !has(variables_b_, name))
+                throw Error(TW_ENOTFOUND, fmt::format("neither {} nor {} has a variable '{}'",
+                                                      files_.name_a, files_.name_b, name));
+    }
+
+    void add(const char* kind, const std::string& name, const std::string& text,
+             const nlohmann::ordered_json& more) {
+        nlohmann::ordered_json json{{"kind", kind}, {"name", name}};
+        json.update(more);
+        found_.differences.push_back({text, std::move(json)});
+    }
+
+    bool in_both(const char* kind, const std::string& name, bool in_a, bool in_b) {
+        if (in_a && in_b) return true;
+        const std::string& only = in_a ? files_.name_a : files_.name_b;
+        add(kind, name, fmt::format("{} '{}': only in {}", kind, name, only),
+            {{"only_in", in_a ? "a" : "b"}});
+        return false;
+    }
+
+    void compare_dims() {
+        const std::string record_a = files_.a.unlimited(), record_b = files_.b.unlimited();
+        Names names = united(dims_a_, dims_b_);
+        if (!options_.variables.empty()) names = dims_of_choice();
+        for (const std::string& name : names) {
+            if (!in_both("dimension", name, has(dims_a_, name), has(dims_b_, name))) continue;
+            const std::int64_t n = files_.a.dim(name), m = files_.b.dim(name);
+            if (n != m)
+                add("dimension", name, fmt::format("dimension '{}': length {} and {}", name, n, m),
+                    {{"length", {n, m}}});
+            if ((name == record_a) != (name == record_b))
+                add("dimension", name,
+                    fmt::format("dimension '{}': unlimited only in {}", name,
+                                name == record_a ? files_.name_a : files_.name_b),
+                    {{"unlimited", {name == record_a, name == record_b}}});
+        }
+    }
+
+    void look_for_groups(const Reader& file, const std::string& name) {
+        if (file.groups() > 0)
+            found_.not_compared.push_back(fmt::format(
+                "{} groups of {}: only the root group can be read", file.groups(), name));
+    }
+
+    Names dims_of_choice() const {
+        Names names;
+        for (const std::string& name : options_.variables) {
+            if (has(variables_a_, name)) names = united(std::move(names), files_.a.var(name).dims);
+            if (has(variables_b_, name)) names = united(std::move(names), files_.b.var(name).dims);
+        }
+        return names;
+    }
+
+    bool ignored(const std::string& variable, const std::string& attribute) const {
+        return has(options_.ignored, attribute) ||
+               has(options_.ignored, variable + ":" + attribute);
+    }
+
+    void compare_attributes(const std::string& variable) {
+        const Names a = attributes_of(files_.a, variable), b = attributes_of(files_.b, variable);
+        for (const std::string& name : united(a, b))
+            if (!ignored(variable, name))
+                compare_attribute(variable, name, has(a, name), has(b, name));
+    }
+
+    void compare_attribute(const std::string& variable, const std::string& name, bool in_a,
+                           bool in_b) {
+        const std::string full = variable + ":" + name;
+        if (!in_both("attribute", full, in_a, in_b)) return;
+        const AttributeValue a = attribute_of(files_.a, variable, name),
+                             b = attribute_of(files_.b, variable, name);
+        if (a.type == Type::none && b.type == Type::none) {
+            found_.not_compared.push_back(
+                fmt::format("attribute '{}': strings and user-defined types cannot be read", full));
+            return;
+        }
+        if (a == b) return;
+        std::string text;
+        if (a.type != b.type)
+            text = fmt::format("type {} and {}", name_of(a.type), name_of(b.type));
+        else
+            text = fmt::format("{} and {}", text_of(a.type, a.values), text_of(b.type, b.values));
+        add("attribute", full, fmt::format("attribute '{}': {}", full, text),
+            {{"type", {name_of(a.type), name_of(b.type)}},
+             {"values", {text_of(a.type, a.values), text_of(b.type, b.values)}}});
+    }
+
+    void compare_variable(const std::string& name, std::vector<CommonVariable>& common) {
+        const Variable a = files_.a.var(name), b = files_.b.var(name);
+        compare_attributes(name);
+        if (a.type != b.type)
+            add("variable", name,
+                fmt::format("variable '{}': type {} and {}", name, name_of(a.type),
+                            name_of(b.type)),
+                {{"type", {name_of(a.type), name_of(b.type)}}});
+        if (a.dims != b.dims)
+            add("variable", name,
+                fmt::format("variable '{}': dimensions {} and {}", name, joined(a.dims),
+                            joined(b.dims)),
+                {{"dimensions", {a.dims, b.dims}}});
+        if (a.type != b.type || a.dims != b.dims) return;
+        if (a.type == Type::none) {
+            found_.not_compared.push_back(
+                fmt::format("variable '{}': strings and user-defined types cannot be read", name));
+            return;
+        }
+        CommonVariable v{name, a, a.shape, false};
+        const auto of_record = [&](const Reader& file) {
+            return !a.dims.empty() && a.dims.front() == file.unlimited();
+        };
+        v.record = of_record(files_.a) || of_record(files_.b);
+        if (v.record) v.shape.front() = std::min(a.shape.front(), b.shape.front());
+        for (std::size_t d = v.record ? 1 : 0; d < a.shape.size(); ++d)
+            if (a.shape[d] != b.shape[d]) return;  // the dimension is among the differences
+        common.push_back(std::move(v));
+    }
+
+    const Pair& files_;
+    const VerifyOptions& options_;
+    Findings& found_;
+    const Names dims_a_, dims_b_, variables_a_, variables_b_;
+};
+
+}  // namespace
+
+std::vector<CommonVariable> compare_definitions(const Pair& files, const VerifyOptions& options,
+                                                Findings& found) {
+    return Comparison(files, options, found).run();
+}
+
+}  // namespace thalweg::app

@@ -1,0 +1,37 @@
+// Comparing what two files define: dimensions, attributes, variables.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+
+#include "difference.hpp"
+#include "verify.hpp"
+
+namespace thalweg::app {
+
+/// Two files under comparison.
+struct Pair {
+    const Reader& a;
+    const Reader& b;
+    std::string name_a, name_b;
+};
+
+/// A variable that is in both files with the same type and dimensions.
+struct CommonVariable {
+    std::string name;
+    Variable variable;                ///< as the first file has it
+    std::vector<std::int64_t> shape;  ///< of what both have: the lengths of their dimensions may
+                                      ///< differ in the record dimension
+    bool record = false;              ///< its first dimension is the record dimension
+};
+
+/**
+ * Adds what differs to the findings, in the order of the first file.
+ * @return the variables whose values can be compared
+ * @note Local, with the same result on every rank. Throws Error: TW_ENOTFOUND for a variable of the
+ *       options that is in neither file
+ */
+std::vector<CommonVariable> compare_definitions(const Pair& files, const VerifyOptions& options,
+                                                Findings& found);
+
+}  // namespace thalweg::app

@@ -1,0 +1,29 @@
+// Comparing the values of a variable of two files.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "in_session.hpp"
+#include "progress.hpp"
+#include "verify_definitions.hpp"
+
+namespace thalweg::app {
+
+/// Compares variables one after another, and keeps the memory for it.
+class ValueComparison {
+public:
+    ValueComparison(Reader& a, Reader& b, const Ranks& ranks, const VerifyOptions& options);
+
+    /// Adds what differs to the findings. Throws Error if a file cannot be read, on every rank.
+    /// @note Collective
+    void compare(const CommonVariable& variable, Progress& progress, Findings& found);
+
+private:
+    std::vector<std::int64_t> chunks(const std::string& variable) const;
+
+    Reader &a_, &b_;
+    const Ranks& ranks_;
+    const VerifyOptions& options_;
+    std::vector<char> of_a_, of_b_;
+};
+
+}  // namespace thalweg::app
