@@ -62,7 +62,6 @@ std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Form
     };
     const std::string method = remark_on(choice, "method", choice.method);
     const std::string storage = remark_on(choice, "storage", choice.storage);
-    const std::string service = remark_on(choice, "service", choice.service);
     add("format", asked.format, name_of(format), why_format(asked, appended, format));
     add("storage", asked.storage, choice.storage,
         is_netcdf4(format) ? "the format is netCDF-4"
@@ -72,7 +71,7 @@ std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Form
         method.empty() ? "each writer writes contiguous bytes of a record" : method);
     if (choice.service != "servers" && choice.method != "direct" && choice.method != "serial")
         add("writers", asked.writers, choice.writers, why_writers(around, choice));
-    add("service", asked.service, choice.service, service);
+    add("service", asked.service, choice.service, choice.why_service);
     add("alignment", size_text(asked.alignment), size_text(choice.alignment),
         why_alignment(around));
     return rows;

@@ -65,7 +65,7 @@ TEST(Summary, AddsUpTheFilesAfterTheFirst) {
     EXPECT_EQ(others["staging_bytes"], 17);
     EXPECT_EQ(others["buffer_bytes"], 19);
     // All but the names and numbers of one file.
-    EXPECT_EQ(others.size(), json["files"][0].size() - 8 + 1);
+    EXPECT_EQ(others.size(), json["files"][0].size() - 9 + 1);
     for (const auto& [name, value] : json["files"][0]["seconds"].items())
         EXPECT_DOUBLE_EQ(others["seconds"][name].get<double>(), more * value.get<double>()) << name;
     EXPECT_EQ(json["other_inputs"]["files"], more);
