@@ -35,6 +35,7 @@ const std::vector<Test> tests{{"decompositions", decompositions},
                               {"values_out_of_range", values_out_of_range},
                               {"formats", formats},
                               {"size_limit", size_limit},
+                              {"header_limit", header_limit},
                               {"full_disk", full_disk},
                               {"sessions", sessions},
                               {"reading", reading}};

@@ -242,6 +242,7 @@ void nobody();
 void values_out_of_range();
 void formats();
 void size_limit();
+void header_limit();
 void full_disk();
 void sessions();
 void reading();

@@ -100,6 +100,40 @@ void size_limit() {
         [&] { setrlimit(RLIMIT_FSIZE, &before); });
 }
 
+// Whatever a limit on the size of files leaves of a header: an error, the same on all ranks.
+void header_limit() {
+    Session s("");
+    struct rlimit before {};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const Line line(s, "y");
+    for (const char* format : {"cdf2", "netcdf4; storage=netcdf4"})
+        for (const rlim_t limit : {0, 100, 300, 1000, 3000, 10000, 30000, 100000}) {
+            tw_file f = nullptr;
+            const std::string path = path_of("header.nc");
+            const std::string settings = std::string("format=") + format;
+            OK_ALL(s, tw_create(s, path.c_str(), settings.c_str(), &f));
+            OK_HERE(s, tw_def_var(f, "T", TW_FLOAT, "y", line.handle));
+            OK_HERE(s, tw_put_att_text(f, "T", "units", "K"));
+            struct rlimit small = before;
+            small.rlim_cur = limit;
+            setrlimit(RLIMIT_FSIZE, &small);
+            const int status = tw_enddef(f);
+            setrlimit(RLIMIT_FSIZE, &before);
+            CHECK_TEXT(
+                status == TW_OK || status == TW_EIO || status == TW_ENOMEM || status == TW_ENETCDF,
+                "%s, %d bytes: %s", format, static_cast<int>(limit), tw_strerror(status));
+            int all = status;
+            MPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+            CHECK(all == status);
+            const int closed = tw_close(&f);
+            CHECK((closed == TW_OK) == (status == TW_OK));
+            CHECK(exists(path) == (status == TW_OK));
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (rank() == 0) ::unlink(path.c_str());
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+}
+
 void full_disk() {
     const std::string place = path_of("full");
     int mounted = 0;

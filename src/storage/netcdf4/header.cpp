@@ -6,6 +6,7 @@
 #include <hdf5.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -177,10 +178,33 @@ Status define(int ncid, const std::string& path, const Definitions& d,
     return netcdf_status(nc_enddef(ncid), path, "end of the definitions");
 }
 
+/// HDF5 crashes where a limit on the size of files, which holds for memory files too, leaves no
+/// room for the header: it needs less than this.
+Status check_size_limit(const std::string& path, const Definitions& d) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+    constexpr std::int64_t object = 8 << 10;
+    std::int64_t bytes = 8 * object + object * std::ssize(d.dims);
+    const auto add = [&](const std::vector<Attribute>& attributes) {
+        for (const Attribute& a : attributes) bytes += object + 2 * std::ssize(a.values);
+    };
+    add(d.attributes);
+    for (const Variable& v : d.variables) {
+        bytes += object;
+        add(v.attributes);
+    }
+    if (limit.rlim_cur >= static_cast<rlim_t>(bytes)) return {};
+    errno = EFBIG;
+    return system_failure(path, fmt::format("the limit of {} bytes on the size of files leaves no "
+                                            "room for a netCDF-4 header",
+                                            limit.rlim_cur));
+}
+
 }  // namespace
 
 Status create_netcdf4(const std::string& path, const Definitions& d,
                       std::span<const ChunkGrid> grids, Format format) {
+    if (Status status = check_size_limit(path, d); !status.ok()) return status;
     const QuietHdf5 quiet;
     const int mode =
         NC_CLOBBER | NC_NETCDF4 | (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
