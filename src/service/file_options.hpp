@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "comm/meeting.hpp"
@@ -48,6 +49,9 @@ struct FileOptions {
 class SessionResources {
 public:
     virtual ~SessionResources() = default;
+    /// Memory of a queue of this rank that no file uses: touching new memory costs more than the
+    /// copies into it. May be null.
+    std::unique_ptr<Segment> spare_queue;
     /// Node memory for exchanges. @note Collective
     virtual Memory* arena(Status& status) = 0;
     /// The threads that write in the background. @note Collective

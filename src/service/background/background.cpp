@@ -74,17 +74,20 @@ namespace {
 class BackgroundFile final : public Publisher, public DeskHost, public QueueWatcher {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
-                   const std::vector<int>& writers, Storage& storage)
+                   const std::vector<int>& writers, Storage& storage,
+                   std::unique_ptr<Segment>& spare)
         : team_(team),
           background_(background),
           plan_(plan),
           spaces_(make_spaces(*plan.definitions, map)),
           writer_ranks_(writers),
           storage_(storage),
-          layout_(make_layout(plan.layout)) {}
+          layout_(make_layout(plan.layout)),
+          spare_(spare) {}
 
     ~BackgroundFile() override {
         if (desk_) background_.remove(desk_);
+        if (closed_) spare_ = outbox_->release();
     }
 
     Status begin() {
@@ -100,7 +103,8 @@ public:
                              plan_.path, agents, Region::max_agents);
         std::unique_ptr<Segment> memory;
         if (status.ok())
-            memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows);
+            memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows,
+                                        std::move(spare_));
         // The names of the node's segments, for its writers.
         SegmentName name;
         if (memory) name = memory->name();
@@ -165,7 +169,9 @@ public:
         if (!good && desk_) records_ = desk_->records();
         // Not every rank has a writer; files of their own may differ after a failure.
         if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
-        return team_.agree(storage_.close(records_, late));
+        Status status = team_.agree(storage_.close(records_, late));
+        closed_ = true;  // no writer of the node looks at this rank's queue any more
+        return status;
     }
 
     WriteCounts counts() const override { return desk_ ? desk_->counts() : WriteCounts{}; }
@@ -266,6 +272,8 @@ private:
     std::shared_ptr<Desk> desk_;  ///< on writers
     bool boxed_ = false;          ///< the file is written by boxes
     std::int64_t records_ = 0;
+    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, and where it goes afterwards
+    bool closed_ = false;
 };
 
 }  // namespace
@@ -273,8 +281,9 @@ private:
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
-                                                Status& status) {
-    auto file = std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage);
+                                                std::unique_ptr<Segment>& spare, Status& status) {
+    auto file =
+        std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spare);
     status = file->begin();
     if (!status.ok()) return nullptr;
     return file;

@@ -40,10 +40,11 @@ private:
 
 /// @param writers  ranks, in the order of the layout's writers
 /// @param storage  made and open on this rank
+/// @param spare    memory for the queue; gets it back when the file is closed. May be null
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
-                                                Status& status);
+                                                std::unique_ptr<Segment>& spare, Status& status);
 
 }  // namespace thalweg::detail

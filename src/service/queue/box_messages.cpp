@@ -29,19 +29,26 @@ std::int64_t bytes_of(const Parcel& parcel, std::span<const Variable> variables)
 }  // namespace
 
 BoxMessages::BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map,
-                         std::vector<int> writers, Storage& storage)
+                         std::vector<int> writers, Storage& storage,
+                         std::unique_ptr<Segment>& spare)
     : team_(team),
       plan_(plan),
       spaces_(make_spaces(*plan.definitions, map)),
       writer_ranks_(std::move(writers)),
       storage_(storage),
-      layout_(make_layout(plan.layout)) {
+      layout_(make_layout(plan.layout)),
+      spare_(spare) {
     const Topology& topology = team.topology();
     for (const int rank : writer_ranks_) {
         packets_.push_back({rank, {}});
         near_.push_back(topology.node_of[static_cast<std::size_t>(rank)] == topology.node);
     }
     if (std::count(near_.begin(), near_.end(), 1) > most_that_look) near_.assign(near_.size(), 0);
+}
+
+/// The ranks have met in close(): no writer of the node reads the queue any more.
+BoxMessages::~BoxMessages() {
+    if (closed_) spare_ = outbox_->release();
 }
 
 Status BoxMessages::begin(std::int64_t records, std::vector<char> filled,
@@ -57,7 +64,7 @@ Status BoxMessages::begin(std::int64_t records, std::vector<char> filled,
         composer_->go_on(records, std::move(filled), std::move(written));
     }
     Status status;
-    auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, true);
+    auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, true, std::move(spare_));
     if (!memory) return status;
     outbox_ = std::make_unique<Outbox>(std::move(memory), 1, doorbell_, team_.world(), true);
     outbox_->watch(*this);
@@ -250,7 +257,9 @@ Status BoxMessages::count(bool durable) {
 }
 
 Status BoxMessages::close(bool good, const std::vector<std::pair<int, Attribute>>& late) {
-    return team_.agree(storage_.close(good ? records_ : counted_, late));
+    Status status = team_.agree(storage_.close(good ? records_ : counted_, late));
+    closed_ = true;
+    return status;
 }
 
 }  // namespace thalweg::detail

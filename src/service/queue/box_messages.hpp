@@ -16,8 +16,10 @@ class BoxMessages final : public Publisher, private QueueWatcher {
 public:
     /// @param writers  ranks, in the order of the layout's writers
     /// @param storage  open on this rank
+    /// @param spare  memory for the queue, and where it goes afterwards
     BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map, std::vector<int> writers,
-                Storage& storage);
+                Storage& storage, std::unique_ptr<Segment>& spare);
+    ~BoxMessages() override;
 
     /// Makes the queue, and tells what is in the file already. Local.
     /// @param filled, written  see Composer::go_on
@@ -59,17 +61,19 @@ private:
     Storage& storage_;
     std::unique_ptr<Layout> layout_;
     std::unique_ptr<Composer> composer_;  ///< on writers
-    Word doorbell_{0};                    ///< nobody sleeps on it
-    std::vector<Packet> packets_;         ///< of each writer
-    std::vector<char> near_;              ///< whether the writer is on this node
-    std::vector<Parcel> kept_;            ///< published, not yet cut for the writers of this node
+    std::unique_ptr<Segment>& spare_;
+    Word doorbell_{0};             ///< nobody sleeps on it
+    std::vector<Packet> packets_;  ///< of each writer
+    std::vector<char> near_;       ///< whether the writer is on this node
+    std::vector<Parcel> kept_;     ///< published, not yet cut for the writers of this node
     std::int64_t kept_bytes_ = 0;
     bool asked_ = false;                 ///< whether memory can be shared
     bool shares_ = false;                ///< it can
     std::vector<Neighbour> neighbours_;  ///< on writers
     std::int64_t records_ = 0;           ///< of the file
     std::int64_t counted_ = 0;           ///< of them, in its header
-    bool last_ = false;                  ///< the unit was published that ends the file
+    bool closed_ = false;
+    bool last_ = false;  ///< the unit was published that ends the file
 };
 
 }  // namespace thalweg::detail

@@ -38,15 +38,24 @@ Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm
       touched_(grows ? 0 : capacity()) {}
 
 std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const Holdings& holdings,
-                                            Status& status, bool grows) try {
+                                            Status& status, bool grows,
+                                            std::unique_ptr<Segment> spare) try {
     constexpr std::int64_t least = 4 << 20;
     const std::vector<std::int64_t> told = holdings.words();
     queue = rounded(queue);
+    const auto needed = [&] {
+        return Region::data_at + static_cast<std::size_t>(queue) + 8 * told.size();
+    };
     std::unique_ptr<Segment> memory;
-    for (;; queue = rounded(queue / 2)) {
+    if (spare && spare->size() >= needed() &&
+        (grows || spare->touch(Region::data_at, static_cast<std::size_t>(queue)))) {
+        memory = std::move(spare);
+        std::memset(memory->data(), 0, Region::data_at);
+    }
+    spare.reset();
+    for (; !memory; queue = rounded(queue / 2)) {
         Status made;
-        memory = Segment::make(Region::data_at + static_cast<std::size_t>(queue) + 8 * told.size(),
-                               !grows, made);
+        memory = Segment::make(needed(), !grows, made);
         if (memory) break;
         // Limits on files are limits on memory that is shared by them.
         if (grows && queue > least) continue;

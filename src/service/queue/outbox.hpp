@@ -34,8 +34,12 @@ public:
     /// @param queue  bytes for data
     /// @param grows  they take no memory before they are used, and may be fewer where so many
     ///               cannot be
+    /// @param spare  is used again if it is large enough, else freed; may be null
     static std::unique_ptr<Segment> memory_for(std::int64_t queue, const Holdings& holdings,
-                                               Status& status, bool grows = false);
+                                               Status& status, bool grows = false,
+                                               std::unique_ptr<Segment> spare = nullptr);
+    /// The memory, which no writer looks at any more; then there is no more use of this.
+    std::unique_ptr<Segment> release() { return std::move(memory_); }
     /// Units wait for earlier ones where they would have more than so many bytes together; so many
     /// take memory at once.
     void limit(std::int64_t bytes);

@@ -468,7 +468,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
         publisher = make_served_file(file.team, *file.session.port(), plan, status);
     } else if (Background* background = file.session.background(status); status.ok()) {
         publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
-                                         *target.storage, status);
+                                         *target.storage, file.session.spare_queue, status);
         if (status.code == TW_ENOMEM) {
             // Systems that keep the memory of processes apart can still write.
             if (file.team.rank() == 0)
@@ -504,8 +504,8 @@ std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& targe
         plan.layout.writers = file.team.size();
     }
     plan.queue = queue.bytes;
-    auto publisher =
-        std::make_unique<BoxMessages>(file.team, plan, target.map, target.writers, *target.storage);
+    auto publisher = std::make_unique<BoxMessages>(file.team, plan, target.map, target.writers,
+                                                   *target.storage, file.session.spare_queue);
     status = publisher->begin(batch.record, std::move(filled), std::move(written));
     if (!status.ok()) return nullptr;
     return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher), true,
