@@ -279,7 +279,7 @@ private:
             if (Status s = quantize_changes(band, elements); !s.ok()) return s;
             return packer_->pack_band(band.variable, band.record, band.number, elements, take_);
         };
-        if (!together_) return bands().take(records, INT_MAX, pack);
+        if (!together_) return alone([&] { return bands().take(records, INT_MAX, pack); });
         if (!writers_) return {};
         for (;;) {
             if (failed_.ok())
@@ -359,11 +359,16 @@ private:
         writers_->all_reduce(words, Reduce::sum);
         const std::int64_t at = words[1] + before;
         if (first_) end_ = words[1] + words[0];
-        for (PlacedChunk& c : unplaced_) {
-            c.address += at;
-            written_->add(c);
-        }
-        placed_.insert(placed_.end(), unplaced_.begin(), unplaced_.end());
+        // The others go on, whatever this rank has no memory for.
+        Status kept = alone([&]() -> Status {
+            for (PlacedChunk& c : unplaced_) {
+                c.address += at;
+                written_->add(c);
+            }
+            placed_.insert(placed_.end(), unplaced_.begin(), unplaced_.end());
+            return {};
+        });
+        if (failed_.ok()) failed_ = std::move(kept);
         unplaced_.clear();
         if (!waiting_.empty()) {
             Stopwatch watch(counts_.seconds);
