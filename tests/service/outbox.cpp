@@ -59,6 +59,41 @@ TEST(Outbox, TakesNoMoreThanThereIs) {
     EXPECT_EQ(q.outbox.most_bytes, 4032);
 }
 
+// A box must not take the room that the unit's descriptor needs, in this lap of the ring or the
+// next.
+TEST(Outbox, LeavesRoomForWhatComesAfter) {
+    Queue q(4096, 1);
+    EXPECT_NE(q.outbox.take(3500, 500), nullptr);
+    EXPECT_EQ(q.outbox.take(100, 500), nullptr);
+    EXPECT_NE(q.outbox.take(500), nullptr);
+
+    Queue ring(4096, 1);
+    ASSERT_NE(ring.outbox.take(1600), nullptr);
+    Parcel p = boxes_parcel();
+    ring.outbox.publish(p);
+    ASSERT_NE(ring.outbox.take(1900), nullptr);
+    ring.done(0, 1);
+    EXPECT_EQ(ring.outbox.take(1500, 700), nullptr);
+    EXPECT_NE(ring.outbox.take(1500), nullptr);
+}
+
+// The memory of a queue serves another one as if it were new.
+TEST(Outbox, UsesSpareMemory) {
+    Status status;
+    auto first = Outbox::memory_for(8192, {}, status, true);
+    ASSERT_TRUE(status.ok());
+    Region::of(*first).published.store(5);
+    Region::of(*first).fail(failure(TW_EIO, "before"));
+    const char* const at = first->data();
+    auto second = Outbox::memory_for(4096, {}, status, true, std::move(first));
+    EXPECT_EQ(second->data(), at);
+    EXPECT_EQ(Region::of(*second).published.load(), 0U);
+    EXPECT_TRUE(Region::of(*second).failure().ok());
+    EXPECT_EQ(Region::of(*second).queue, 4096);
+    auto third = Outbox::memory_for(1 << 20, {}, status, true, std::move(second));
+    EXPECT_GE(third->size(), std::size_t(1) << 20);
+}
+
 // A queue that grows takes memory for what is in it, and uses that again.
 TEST(Outbox, GrowsWithWhatIsPut) {
     Queue q(64 << 20, 1, true);
