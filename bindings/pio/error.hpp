@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <new>
 #include <string>
 
 namespace thalweg::pio {
@@ -13,6 +14,8 @@ struct Error {
     int code = 0;  // 0: none
     std::string text;
 };
+
+inline constexpr int out_of_memory = -61;  // NC_ENOMEM
 
 // The code of netCDF that comes nearest to one of the library.
 int code_of(int status);
@@ -32,6 +35,8 @@ void on_rank(MPI_Comm comm, int root, Action action) {
             action();
         } catch (const Error& thrown) {
             error = thrown;
+        } catch (const std::bad_alloc&) {
+            error = {out_of_memory, "out of memory"};
         }
     agree(comm, error);
 }

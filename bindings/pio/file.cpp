@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "pio.h"
+#include "storage.hpp"
 #include "types.hpp"
 
 namespace thalweg::pio {
@@ -105,7 +106,8 @@ std::unique_ptr<File> File::open(Session& session, const Writers& writers, const
 }
 
 void File::open_for_reading() {
-    check(tw_open(session_.handle(), path_.c_str(), "", &file_));
+    const std::string& path = serial_ ? serial_->work_path() : path_;
+    check(tw_open(session_.handle(), path.c_str(), "", &file_));
     state_ = State::reading;
 }
 
@@ -448,6 +450,8 @@ void File::define_all() {
     for (const Variable& v : table_.variables) {
         check(tw_def_var(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                          joined(table_.names(v)).c_str(), nullptr));
+        if (const std::string settings = settings_of(table_, v); is_netcdf4() && !settings.empty())
+            check(tw_set_var(file_, v.name.c_str(), settings.c_str()));
         put(v.name, v.attributes);
     }
     check(tw_enddef(file_));
@@ -455,21 +459,14 @@ void File::define_all() {
 }
 
 void File::hand_over() {
-    bool plain = true;  // what the library can write by records
-    int unlimited = 0;
-    for (const Dimension& d : table_.dimensions) unlimited += d.unlimited ? 1 : 0;
-    for (const Variable& v : table_.variables) {
-        plain = plain && v.storage.plain() && v.storage.quantize == 0 &&
-                v.storage.endian == NC_ENDIAN_NATIVE;
-        for (std::size_t i = 1; i < v.dims.size(); i++)
-            plain = plain && !table_.dimensions[static_cast<std::size_t>(v.dims[i])].unlimited;
-    }
-    if (!is_netcdf4() || (plain && unlimited <= 1)) {
+    const std::string why = is_netcdf4() ? beyond_library(table_) : "";
+    if (why.empty()) {
         define_all();
         state_ = State::writing;
         dirty_ = true;
         return;
     }
+    inform(session_.comm(), path_ + " is written by one rank: " + why);
     complete();
     serial_ = std::make_unique<Serial>(session_.comm(), root_);
     serial_->create(path_, table_, NC_NETCDF4 | (is_classic_model() ? NC_CLASSIC_MODEL : 0));
@@ -487,10 +484,13 @@ void File::complete() {
 void File::make_edits() {
     if (edits_.empty()) return;
     const std::vector<Edit> edits = std::exchange(edits_, {});
-    if (serial_) serial_->close();
-    serial_.reset();
     if (file_ != nullptr) complete();
-    on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
+    if (serial_) {
+        serial_->pause();
+        serial_->edit(edits, table_);
+    } else {
+        on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
+    }
     dirty_ = false;
     pending_ = 0;
     puts_.clear();
@@ -498,17 +498,33 @@ void File::make_edits() {
     variables_in_file_ = table_.variables.size();
 }
 
+// If that fails, the file stays open for reading.
 void File::open_for_writing() {
-    check(tw_close(&file_));
     if (is_netcdf4()) {
-        serial_ = std::make_unique<Serial>(session_.comm(), root_);
-        serial_->open(path_);
+        if (serial_) {
+            check(tw_close(&file_));
+            serial_->resume();
+        } else {
+            auto serial = std::make_unique<Serial>(session_.comm(), root_);
+            serial->open(path_, table_);
+            inform(session_.comm(),
+                   path_ + " is written by one rank: it is a netCDF-4 file that was there before");
+            check(tw_close(&file_));
+            serial_ = std::move(serial);
+        }
         state_ = State::serial;
         return;
     }
+    check(tw_close(&file_));
     const std::string settings = settings_ + "; mode=append";
-    check(tw_open(session_.handle(), path_.c_str(), settings.c_str(), &file_));
-    define_all();
+    try {
+        check(tw_open(session_.handle(), path_.c_str(), settings.c_str(), &file_));
+        define_all();
+    } catch (const Error&) {
+        if (file_ != nullptr) tw_close(&file_);
+        open_for_reading();
+        throw;
+    }
     state_ = State::writing;
     dirty_ = true;
 }
@@ -529,8 +545,7 @@ void File::begin_reading() {
     if (state_ == State::defining) hand_over();
     if (state_ == State::writing && dirty_) sync();
     if (state_ == State::serial) {
-        serial_->close();
-        serial_.reset();
+        serial_->pause();
         open_for_reading();
     }
 }
@@ -571,12 +586,12 @@ void File::close() {
         make_edits();
         if (state_ == State::defining) hand_over();
     }
-    if (serial_) serial_->close();
-    serial_.reset();
     if (file_ != nullptr) {
         const int status = tw_close(&file_);
         if (status != TW_ERANGE) check(status);
     }
+    if (serial_) serial_->close();
+    serial_.reset();
     meet();
 }
 

@@ -4,7 +4,8 @@
 //           data come, so that redef costs nothing until then
 // writing   a file of the library that is written (new, or appended to)
 // reading   a file of the library that is read; also one opened for writing, until something is put
-// serial    a netCDF-4 file that the root writes with netCDF-C
+// serial    a netCDF-4 file that the root writes with netCDF-C: one that was there before, or whose
+//           definitions the library does not have
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -78,7 +79,7 @@ public:
     // error: of this rank's arguments; it is that of all then.
     void get_section(int varid, const Index* start, const Index* count, const Index* stride,
                      nc_type type, void* data, Error error);
-    // Storage of a netCDF-4 variable that another program has defined.
+    // How a variable is stored in the file, or is to be.
     Storage inquire_storage(int varid);
 
     static void set_buffer_limit(Index bytes);
@@ -107,7 +108,7 @@ private:
     int fill_mode_ = NC_NOFILL;
     Table table_;
     tw_file file_ = nullptr;
-    std::unique_ptr<Serial> serial_;
+    std::unique_ptr<Serial> serial_;                  // kept while the file is read between writes
     std::vector<Edit> edits_;                         // that the file lacks; none while defining
     std::vector<std::pair<int, std::string>> fresh_;  // attributes put since they were agreed on
     std::size_t variables_in_file_ = 0;
@@ -141,6 +142,8 @@ private:
     // with the next step. grid NULL: a section, which the root puts.
     void order(int varid, Index record, const Grid* grid);
     void meet();  // throws late errors on all
+    void ask_library(Variable& v);
+    void ask_netcdf(Variable& v);
 
     std::vector<Place> places(const Variable& variable, Grid& grid, int frame, bool reading);
     std::string short_array(const Variable& v, const Grid& grid, Index n) const;

@@ -2,9 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "file.hpp"
+#include "storage.hpp"
 #include "types.hpp"
 
 namespace thalweg::pio {
@@ -315,34 +317,84 @@ void File::get_section(int varid, const Index* start, const Index* count, const 
         tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
 }
 
+namespace {
+
+// netCDF-C keeps it in an attribute.
+void add_quantization(const Variable& v, Storage& s) {
+    static const char* const names[] = {"_QuantizeBitGroomNumberOfSignificantDigits",
+                                        "_QuantizeGranularBitRoundNumberOfSignificantDigits",
+                                        "_QuantizeBitRoundNumberOfSignificantBits"};
+    for (int mode = 1; mode <= 3; mode++)
+        for (const Attribute& a : v.attributes)
+            if (a.name == names[mode - 1] && a.type == NC_INT && a.n == 1) {
+                s.quantize = mode;
+                std::memcpy(&s.digits, a.bytes.data(), sizeof s.digits);
+            }
+}
+
+}  // namespace
+
 Storage File::inquire_storage(int varid) {
     Variable& v = table_.variable(varid);
-    if (!is_netcdf4() || state_ == State::defining || state_ == State::writing) return v.storage;
+    if (!is_netcdf4()) {
+        Storage classic;
+        classic.layout = NC_CONTIGUOUS;
+        return classic;
+    }
+    if (!define_ && state_ == State::defining) begin_writing();  // what it will be is decided then
+    const bool in_file =
+        state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_;
+    if (!in_file) return expected_storage(table_, v);
+    if (v.storage.of_file) return v.storage;
+    if (state_ == State::writing)
+        ask_library(v);
+    else
+        ask_netcdf(v);
+    v.storage.of_file = true;
+    add_quantization(v, v.storage);
+    return v.storage;
+}
+
+void File::ask_library(Variable& v) {
+    sync();
+    Storage s;
+    s.endian = v.storage.endian;
+    s.quantize = v.storage.quantize;
+    s.digits = v.storage.digits;
+    s.no_fill = v.storage.no_fill;
+    int chunked = 0, filters = 0;
+    check(tw_inq_var_storage(file_, v.name.c_str(), &chunked, &filters));
+    s.layout = chunked != 0 ? NC_CHUNKED : NC_CONTIGUOUS;
+    for (std::size_t d = 0; d < v.dims.size(); d++) {
+        Index length = 0;
+        check(tw_inq_var_chunk(file_, v.name.c_str(), static_cast<int>(d), &length));
+        s.chunks.push_back(static_cast<std::size_t>(length));
+    }
+    for (int f = 0; f < filters; f++) {
+        int id = 0, level = 0;
+        check(tw_inq_var_filter(file_, v.name.c_str(), f, &id, &level));
+        if (id == 2) s.shuffle = 1;
+        if (id == 1) s.deflate = 1, s.level = level;
+        if (id == 32015) s.zstandard = true, s.zstandard_level = level;
+    }
+    v.storage = std::move(s);
+}
+
+void File::ask_netcdf(Variable& v) {
     begin_reading();
-    std::string packed;
-    on_rank(session_.comm(), root_, [&] {
-        int ncid = -1, id = -1;
-        int code = nc_open(path_.c_str(), NC_NOWRITE, &ncid);
-        if (code != NC_NOERR) throw Error{code, path_ + ": " + nc_strerror(code)};
-        Storage& s = v.storage;
-        std::vector<std::size_t> chunks(v.dims.size() + 1, 0);
-        code = nc_inq_varid(ncid, v.name.c_str(), &id);
-        if (code == NC_NOERR) code = nc_inq_var_chunking(ncid, id, &s.layout, chunks.data());
-        if (code == NC_NOERR) code = nc_inq_var_deflate(ncid, id, &s.shuffle, &s.deflate, &s.level);
-        if (code == NC_NOERR) code = nc_inq_var_endian(ncid, id, &s.endian);
-        nc_close(ncid);
-        if (code != NC_NOERR) throw Error{code, path_ + ": " + nc_strerror(code)};
-        s.chunks.assign(chunks.begin(), chunks.end() - 1);
-    });
-    Storage& s = v.storage;
-    int numbers[] = {s.layout, s.shuffle, s.deflate, s.level, s.endian};
-    MPI_Bcast(numbers, 5, MPI_INT, root_, session_.comm());
+    const std::string& path = serial_ ? serial_->work_path() : path_;
+    Storage s;
+    on_rank(session_.comm(), root_, [&] { s = stored(path, v.name); });
+    int numbers[] = {s.layout, s.shuffle,   s.deflate,        s.level,
+                     s.endian, s.zstandard, s.zstandard_level};
+    MPI_Bcast(numbers, 7, MPI_INT, root_, session_.comm());
     s.layout = numbers[0], s.shuffle = numbers[1], s.deflate = numbers[2], s.level = numbers[3];
-    s.endian = numbers[4];
+    s.endian = numbers[4], s.zstandard = numbers[5] != 0, s.zstandard_level = numbers[6];
     s.chunks.resize(v.dims.size());
     MPI_Bcast(s.chunks.data(), static_cast<int>(v.dims.size() * sizeof(std::size_t)), MPI_BYTE,
               root_, session_.comm());
-    return s;
+    s.no_fill = v.storage.no_fill;
+    v.storage = std::move(s);
 }
 
 }  // namespace thalweg::pio

@@ -296,9 +296,11 @@ int PIOc_def_var_deflate(int ncid, int varid, int shuffle, int deflate, int leve
             if (deflate != 0 && (level < 0 || level > 9))
                 throw Error{NC_EINVAL,
                             v.name + ": there is no deflate level " + std::to_string(level)};
+            s.filters_set = true;
             s.shuffle = shuffle != 0 ? 1 : 0;
-            s.deflate = deflate != 0 ? 1 : 0;
-            s.level = deflate != 0 ? level : 0;
+            s.deflate = deflate != 0 && level > 0 ? 1 : 0;  // level 0 compresses nothing
+            s.level = s.deflate != 0 ? level : 0;
+            if (s.filtered() && s.layout == NC_CONTIGUOUS) s.layout = -1;
         });
 }
 
@@ -318,34 +320,40 @@ int PIOc_def_var_chunking(int ncid, int varid, int storage, const PIO_Offset* ch
         "PIOc_def_var_chunking", ncid, varid, [&](Storage& s, const Variable& v, File& file) {
             if (storage != NC_CHUNKED && storage != NC_CONTIGUOUS)
                 throw Error{NC_EINVAL, v.name + ": there is no storage " + std::to_string(storage)};
-            s.layout = storage;
-            s.chunks.clear();
             if (storage == NC_CONTIGUOUS) {
                 if (file.table().is_record(v))
                     throw Error{NC_EINVAL, v.name + ": a record variable is not contiguous"};
-                return;
+                if (s.filtered())
+                    throw Error{NC_EINVAL, v.name + ": a filtered variable is not contiguous"};
             }
-            for (std::size_t d = 0; chunksizesp != nullptr && d < v.dims.size(); d++) {
+            std::vector<std::size_t> chunks;
+            double bytes = static_cast<double>(size_of(v.type));
+            for (std::size_t d = 0;
+                 storage == NC_CHUNKED && chunksizesp != nullptr && d < v.dims.size(); d++) {
                 const Dimension& dim = file.table().dimension(v.dims[d]);
                 if (chunksizesp[d] < 1 || (!dim.unlimited && chunksizesp[d] > dim.length))
                     throw Error{NC_EBADCHUNK, v.name + ": a chunk of " +
                                                   std::to_string(chunksizesp[d]) + " along " +
                                                   dim.name};
-                s.chunks.push_back(static_cast<std::size_t>(chunksizesp[d]));
+                bytes *= static_cast<double>(chunksizesp[d]);
+                chunks.push_back(static_cast<std::size_t>(chunksizesp[d]));
             }
+            if (bytes > 4294967295.0)
+                throw Error{NC_EBADCHUNK, v.name + ": a chunk is less than 4 GiB"};
+            s.layout = storage;
+            s.chunks = std::move(chunks);
         });
 }
 
 int PIOc_inq_var_chunking(int ncid, int varid, int* storagep, PIO_Offset* chunksizesp) {
-    return inquire_storage(
-        "PIOc_inq_var_chunking", ncid, varid, [&](const Storage& s, const Variable& v, File& file) {
-            const bool chunked = s.layout == NC_CHUNKED;
-            set(storagep, s.layout >= 0 ? s.layout : NC_CONTIGUOUS);
-            for (std::size_t d = 0; chunked && chunksizesp != nullptr && d < v.dims.size(); d++)
-                chunksizesp[d] = d < s.chunks.size()
-                                     ? static_cast<PIO_Offset>(s.chunks[d])
-                                     : std::max<Index>(file.table().length(v.dims[d]), 1);
-        });
+    return inquire_storage("PIOc_inq_var_chunking", ncid, varid,
+                           [&](const Storage& s, const Variable& v, const File&) {
+                               const bool chunked = s.layout == NC_CHUNKED;
+                               set(storagep, s.layout);
+                               for (std::size_t d = 0;
+                                    chunked && chunksizesp != nullptr && d < v.dims.size(); d++)
+                                   chunksizesp[d] = static_cast<PIO_Offset>(s.chunks[d]);
+                           });
 }
 
 int PIOc_def_var_endian(int ncid, int varid, int endian) {
@@ -392,11 +400,15 @@ int PIOc_get_var_chunk_cache(int ncid, int varid, PIO_Offset* sizep, PIO_Offset*
 int PIOc_def_var_quantize(int ncid, int varid, int quantize_mode, int nsd) {
     return define_storage(
         "PIOc_def_var_quantize", ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+            const bool bits = quantize_mode == 3, twice = v.type == NC_DOUBLE;
+            const int most = bits ? (twice ? 52 : 23) : (twice ? 15 : 7);
             if (quantize_mode < 0 || quantize_mode > 3 ||
-                (v.type != NC_FLOAT && v.type != NC_DOUBLE))
+                (v.type != NC_FLOAT && v.type != NC_DOUBLE) ||
+                (quantize_mode != 0 && (nsd < 1 || nsd > most)))
                 throw Error{NC_EINVAL, v.name + ": cannot be quantized in this way"};
             s.quantize = quantize_mode;
-            s.digits = nsd;
+            s.digits = quantize_mode != 0 ? nsd : 0;
+            if (s.filtered() && s.layout == NC_CONTIGUOUS) s.layout = -1;
         });
 }
 
@@ -409,11 +421,16 @@ int PIOc_inq_var_quantize(int ncid, int varid, int* quantize_mode, int* nsdp) {
 }
 
 int PIOc_def_var_zstandard(int ncid, int varid, int level) {
-    return define_storage("PIOc_def_var_zstandard", ncid, varid,
-                          [&](Storage& s, const Variable&, const File&) {
-                              s.zstandard = true;
-                              s.zstandard_level = level;
-                          });
+    return define_storage(
+        "PIOc_def_var_zstandard", ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+            if (level < -100 || level > 22)
+                throw Error{NC_EINVAL,
+                            v.name + ": there is no zstd level " + std::to_string(level)};
+            s.filters_set = true;
+            s.zstandard = true;
+            s.zstandard_level = level;
+            if (s.layout == NC_CONTIGUOUS) s.layout = -1;
+        });
 }
 
 int PIOc_inq_var_zstandard(int ncid, int varid, int* hasfilterp, int* levelp) {

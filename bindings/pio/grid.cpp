@@ -107,6 +107,21 @@ std::string joined(const std::vector<std::string>& names, std::size_t from) {
     return result;
 }
 
+namespace {
+
+// As the library wants them: by position where a name occurs twice.
+std::string names_or_positions(const std::vector<std::string>& names, bool& by_position) {
+    std::vector<std::string> sorted = names;
+    std::sort(sorted.begin(), sorted.end());
+    by_position = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+    if (!by_position) return joined(names);
+    std::string text = "*";
+    for (std::size_t i = 1; i < names.size(); i++) text += " *";
+    return text;
+}
+
+}  // namespace
+
 std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, std::vector<Index> dofs) {
     const Session::Key key = key_of(session, shape, dofs);
     for (const auto& known : session.grids)
@@ -145,7 +160,9 @@ tw_decomposition Grid::make(const std::vector<std::string>& names, const Shape& 
                             const Shape& index, bool reading) {
     tw_decomposition made = nullptr;
     int status = TW_EOVERLAP;
-    if (map_.is_boxes()) status = declare_boxes(joined(names), shape, index, &made);
+    bool by_position = false;
+    const std::string dims = names_or_positions(names, by_position);
+    if (map_.is_boxes()) status = declare_boxes(dims, shape, index, &made);
     // Only lists may hold an element twice.
     if (!map_.is_boxes() || (status == TW_EOVERLAP && reading))
         status = declare_list(names, shape, index, reading, &made);
@@ -172,7 +189,9 @@ int Grid::declare_boxes(const std::string& names, const Shape& shape, const Shap
 int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape,
                        const Shape& index, bool reading, tw_decomposition* made) const {
     const tw_list_kind kind = reading ? TW_LIST_SHARED : TW_LIST_UNIQUE;
-    const bool whole = map_.is_boxes() || !index.empty();
+    bool by_position = false;
+    const std::string dims = names_or_positions(names, by_position);
+    const bool whole = map_.is_boxes() || !index.empty() || by_position;
     std::vector<Index> all;
     if (whole) {
         all = map_.dofs();
@@ -184,8 +203,9 @@ int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape
             if (i >= 0) i += first;
     }
     const std::vector<Index>& list = whole ? all : map_.list();
-    const std::string listed = joined(names, whole ? 0 : static_cast<std::size_t>(map_.leading()));
-    return tw_decompose_list(session_.handle(), joined(names).c_str(), shape.data(), listed.c_str(),
+    const std::string listed =
+        whole ? dims : joined(names, static_cast<std::size_t>(map_.leading()));
+    return tw_decompose_list(session_.handle(), dims.c_str(), shape.data(), listed.c_str(),
                              static_cast<Index>(list.size()), list.data(), kind, made);
 }
 

@@ -2,7 +2,6 @@
 #include "library.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -137,12 +136,7 @@ int fail(const char* call, const Iosystem* system, const std::string& path, cons
 }
 
 void tell_once(const char* what) {
-    const char* const level = std::getenv("THALWEG_LOG");
-    if (level == nullptr || (std::string(level) != "info" && std::string(level) != "debug")) return;
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0 && ids().told.insert(what).second)
-        std::fprintf(stderr, "thalweg: info: PIO's interface: %s: no effect\n", what);
+    if (ids().told.insert(what).second) inform(MPI_COMM_WORLD, std::string(what) + ": no effect");
 }
 
 }  // namespace thalweg::pio

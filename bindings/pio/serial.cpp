@@ -1,23 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serial.hpp"
 
+#include <hdf5.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
+#include <new>
+#include <utility>
 
+#include "storage.hpp"
 #include "types.hpp"
 
 namespace thalweg::pio {
 
 namespace {
 
+// netCDF-C tries what may fail, and HDF5 tells of it. As long as this lives, it does not.
+class Quiet {
+public:
+    Quiet() {
+        H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    }
+    ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+
+private:
+    H5E_auto2_t function_ = nullptr;
+    void* data_ = nullptr;
+};
+
 void check_code(int code, const std::string& path, const std::string& what) {
     if (code != NC_NOERR) throw Error{code, path + ": " + what + ": " + nc_strerror(code)};
 }
+
+constexpr unsigned zstd_filter = 32015;  // its number at the HDF group
 
 int define_variable(int ncid, const Variable& v) {
     int varid = 0;
@@ -37,7 +57,7 @@ int define_variable(int ncid, const Variable& v) {
         code = nc_def_var_endian(ncid, varid, s.endian);
     if (code == NC_NOERR && s.zstandard) {
         const unsigned level = static_cast<unsigned>(s.zstandard_level);
-        code = nc_def_var_filter(ncid, varid, 32015, 1, &level);  // its number at the HDF group
+        code = nc_def_var_filter(ncid, varid, zstd_filter, 1, &level);
     }
     return code;
 }
@@ -81,6 +101,7 @@ std::vector<std::size_t> sizes(const std::vector<Index>& values) {
 namespace {
 
 void make_all(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
+    const Quiet quiet;
     int ncid = -1;
     check_code(nc_open(path.c_str(), NC_WRITE, &ncid), path, "cannot be opened for definitions");
     int code = nc_redef(ncid);
@@ -98,70 +119,140 @@ void make_all(const std::string& path, const std::vector<Edit>& edits, const Tab
 }  // namespace
 
 // netCDF-C moves the data within the file: whoever is killed meanwhile would leave neither the old
-// file nor the new one. So a copy is changed, which then takes the file's name.
+// file nor the new one.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    const auto check_system = [&](const char* what) {
-        if (error) throw Error{error.value(), path + ": " + what + ": " + error.message()};
-    };
-    const fs::path file = fs::canonical(path, error);  // not the link to it
-    check_system("definitions");
-    const fs::path copy = file.string() + ".redef";
-    fs::copy_file(file, copy, fs::copy_options::overwrite_existing, error);
-    if (!error) try {
-            make_all(copy.string(), edits, table);
-            fs::rename(copy, file, error);
-        } catch (const Error&) {
-            std::error_code ignored;
-            fs::remove(copy, ignored);
-            throw;
-        }
-    if (error) {
-        std::error_code ignored;
-        fs::remove(copy, ignored);
+    WorkFile work(path, WorkFile::Begin::copy);
+    make_all(work.path(), edits, table);
+    work.publish();
+}
+
+Storage stored(const std::string& path, const std::string& variable) {
+    const Quiet quiet;
+    int ncid = -1, id = -1;
+    check_code(nc_open(path.c_str(), NC_NOWRITE, &ncid), path, "cannot be opened");
+    Storage s;
+    int nd = 0;
+    int code = nc_inq_varid(ncid, variable.c_str(), &id);
+    if (code == NC_NOERR) code = nc_inq_varndims(ncid, id, &nd);
+    s.chunks.resize(static_cast<std::size_t>(nd) + 1);
+    if (code == NC_NOERR) code = nc_inq_var_chunking(ncid, id, &s.layout, s.chunks.data());
+    if (code == NC_NOERR) code = nc_inq_var_deflate(ncid, id, &s.shuffle, &s.deflate, &s.level);
+    if (code == NC_NOERR) code = nc_inq_var_endian(ncid, id, &s.endian);
+    std::size_t n = 1;
+    unsigned level = 0;
+    if (code == NC_NOERR && nc_inq_var_filter_info(ncid, id, zstd_filter, &n, nullptr) == 0 &&
+        n == 1 && nc_inq_var_filter_info(ncid, id, zstd_filter, &n, &level) == NC_NOERR) {
+        s.zstandard = true;
+        s.zstandard_level = static_cast<int>(level);
     }
-    check_system("the copy with the new definitions");
+    nc_close(ncid);
+    check_code(code, path, "storage of " + variable);
+    s.chunks.resize(static_cast<std::size_t>(nd));
+    return s;
 }
 
 Serial::~Serial() {
+    const Quiet quiet;
     if (ncid_ >= 0) nc_close(ncid_);
+}
+
+void Serial::on_root(const std::function<void()>& action) const {
+    on_rank(comm_, root_, [&] {
+        const Quiet quiet;
+        action();
+    });
 }
 
 void Serial::check(int code) const { check_code(code, path_, "netCDF"); }
 
-void Serial::create(const std::string& path, const Table& table, int mode) {
+// What the file holds after an error of the system or of HDF5 is not known.
+void Serial::check_write(int code) {
+    failed_ |= code > 0 || code == NC_EHDFERR || code == NC_ENOMEM;
+    check(code);
+}
+
+void Serial::begin(const std::string& path, WorkFile::Begin begin) {
     path_ = path;
     on_rank(comm_, root_, [&] {
-        check(nc_create(path.c_str(), NC_CLOBBER | mode, &ncid_));
+        work_ = std::make_unique<WorkFile>(path, begin);
+        work_path_ = work_->path();
+    });
+    work_path_ = broadcast(comm_, root_, work_path_);
+}
+
+void Serial::create(const std::string& path, const Table& table, int mode) {
+    begin(path, WorkFile::Begin::empty);
+    on_root([&] {
+        failed_ = true;
+        check(nc_create(work_path_.c_str(), NC_CLOBBER | mode, &ncid_));
         for (const Dimension& d : table.dimensions)
             check(nc_def_dim(ncid_, d.name.c_str(),
                              d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length),
                              nullptr));
         for (const Attribute& a : table.attributes) check(put_attribute(ncid_, NC_GLOBAL, a));
         for (std::size_t v = 0; v < table.variables.size(); v++) {
-            check(define_variable(ncid_, table.variables[v]));
+            check_code(define_variable(ncid_, table.variables[v]), path_,
+                       "variable " + table.variables[v].name);
             for (const Attribute& a : table.variables[v].attributes)
                 check(put_attribute(ncid_, static_cast<int>(v), a));
         }
         check(nc_enddef(ncid_));
+        failed_ = false;
     });
 }
 
-void Serial::open(const std::string& path) {
-    path_ = path;
-    on_rank(comm_, root_, [&] { check(nc_open(path.c_str(), NC_WRITE, &ncid_)); });
+void Serial::open(const std::string& path, const Table& table) {
+    begin(path, WorkFile::Begin::copy);
+    resume();
+    // The numbers of the table are those of netCDF-C.
+    on_root([&] {
+        char name[NC_MAX_NAME + 1] = "";
+        const auto same = [&](int code, const std::string& known) {
+            check(code);
+            if (known != name)
+                throw Error{NC_EINVAL, path_ + ": netCDF-C numbers " + name + " otherwise than " +
+                                           known + ": the file cannot be written"};
+        };
+        for (std::size_t d = 0; d < table.dimensions.size(); d++)
+            same(nc_inq_dimname(ncid_, static_cast<int>(d), name), table.dimensions[d].name);
+        for (std::size_t v = 0; v < table.variables.size(); v++)
+            same(nc_inq_varname(ncid_, static_cast<int>(v), name), table.variables[v].name);
+    });
 }
 
 void Serial::sync() {
-    on_rank(comm_, root_, [&] { check(nc_sync(ncid_)); });
+    on_root([&] { check_write(nc_sync(ncid_)); });
+}
+
+void Serial::pause() {
+    on_root([&] {
+        if (ncid_ >= 0) check_write(nc_close(std::exchange(ncid_, -1)));
+    });
+}
+
+void Serial::resume() {
+    on_root([&] { check_write(nc_open(work_path_.c_str(), NC_WRITE, &ncid_)); });
+}
+
+void Serial::edit(const std::vector<Edit>& edits, const Table& table) {
+    on_root([&] {
+        const bool before = std::exchange(failed_, true);
+        make_all(work_path_, edits, table);
+        failed_ = before;
+    });
 }
 
 void Serial::close() {
-    on_rank(comm_, root_, [&] {
-        const int ncid = ncid_;
-        ncid_ = -1;
-        check(nc_close(ncid));
+    on_root([&] {
+        const std::unique_ptr<WorkFile> work = std::move(work_);
+        if (!work) return;
+        if (ncid_ >= 0) check_write(nc_close(std::exchange(ncid_, -1)));
+        if (failed_)
+            throw Error{NC_EIO,
+                        path_ +
+                            ": a write has failed: nothing is kept of what was written since "
+                            "the file was opened"};
+        work->publish();
     });
 }
 
@@ -177,69 +268,132 @@ bool Serial::exists(int varid, const std::vector<Index>& start) const {
     return true;
 }
 
+void Serial::check_filters(int varid) const {
+    std::size_t n = 0;
+    check(nc_inq_var_filter_ids(ncid_, varid, &n, nullptr));
+    std::vector<unsigned> ids(n + 1);
+    check(nc_inq_var_filter_ids(ncid_, varid, &n, ids.data()));
+    for (std::size_t i = 0; i < n; i++)
+        if (H5Zfilter_avail(static_cast<H5Z_filter_t>(ids[i])) <= 0)
+            throw Error{NC_ENOFILTER, path_ + ": HDF5 has no filter " + std::to_string(ids[i]) +
+                                          " to write with; it finds plugins by HDF5_PLUGIN_PATH"};
+}
+
+// netCDF-C 4.9.0 does not swap values of another byte order in a file that it has opened: these are
+// read again, and swapped here if need be. On the root.
+void Serial::put_values(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
+                        const std::vector<Index>& stride, std::string& values) {
+    const std::vector<std::size_t> first = sizes(start), n = sizes(count);
+    const std::vector<std::ptrdiff_t> steps(stride.begin(), stride.end());
+    const auto put = [&](const std::string& of) {
+        check_write(nc_put_vars(ncid_, varid, first.data(), n.data(), steps.data(), of.data()));
+    };
+    check_filters(varid);
+    put(values);
+    int endian = NC_ENDIAN_NATIVE;
+    check(nc_inq_var_endian(ncid_, varid, &endian));
+    if (is_native(endian)) return;
+    std::string got(values.size(), '\0');
+    const auto arrived = [&] {
+        check(nc_get_vars(ncid_, varid, first.data(), n.data(), steps.data(), got.data()));
+        return got == values;
+    };
+    if (arrived()) return;
+    const std::size_t bytes = values.size() / static_cast<std::size_t>(volume(count));
+    std::string swapped = values;
+    for (std::size_t at = 0; at < swapped.size(); at += bytes)
+        std::reverse(swapped.data() + at, swapped.data() + at + bytes);
+    put(swapped);
+    if (arrived()) return;
+    failed_ = true;
+    throw Error{NC_EHDFERR, path_ + ": netCDF-C writes wrong values of another byte order"};
+}
+
+constexpr Index most_sent = 1 << 26;  // elements a message
+
+// What a rank sends, in parts. Without memory for them the rest is received all the same.
+void Serial::receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
+                     std::size_t bytes) const {
+    Index theirs = 0;
+    MPI_Recv(&theirs, 1, MPI_INT64_T, rank, 2, comm_, MPI_STATUS_IGNORE);
+    std::vector<Index> at;
+    std::string got;
+    const Index room = std::min(most_sent, theirs);
+    bool enough = true;
+    try {
+        at.resize(static_cast<std::size_t>(room));
+        got.resize(static_cast<std::size_t>(room) * bytes);
+    } catch (const std::bad_alloc&) {
+        enough = false;
+    }
+    const char go_on = enough ? 1 : 0;
+    MPI_Send(&go_on, 1, MPI_CHAR, rank, 3, comm_);
+    if (!enough) throw std::bad_alloc();
+    for (Index from = 0; from < theirs; from += most_sent) {
+        const Index part = std::min(most_sent, theirs - from);
+        MPI_Recv(at.data(), static_cast<int>(part), MPI_INT64_T, rank, 0, comm_, MPI_STATUS_IGNORE);
+        const auto size = static_cast<int>(static_cast<std::size_t>(part) * bytes);
+        MPI_Recv(got.data(), size, MPI_BYTE, rank, 1, comm_, MPI_STATUS_IGNORE);
+        place(at.data(), got.data(), part);
+    }
+}
+
 void Serial::write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                    const std::vector<Index>& dofs, const std::string& values,
                    const std::string& fill, bool whole) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &ranks);
-    constexpr Index most = 1 << 26;  // elements a message
     const std::size_t bytes = fill.size();
-    Index n = static_cast<Index>(dofs.size());
-    const auto send = [&](Index from, Index part) {
-        MPI_Send(dofs.data() + from, static_cast<int>(part), MPI_INT64_T, root_, 0, comm_);
-        MPI_Send(values.data() + static_cast<std::size_t>(from) * bytes,
-                 static_cast<int>(static_cast<std::size_t>(part) * bytes), MPI_BYTE, root_, 1,
-                 comm_);
-    };
-    if (rank != root_) {
-        MPI_Send(&n, 1, MPI_INT64_T, root_, 2, comm_);
-        for (Index from = 0; from < n; from += most) send(from, std::min(most, n - from));
-    }
-    on_rank(comm_, root_, [&] {
-        std::string slab;
+    const Index n = static_cast<Index>(dofs.size());
+    // The root gets ready first: from then on it receives what all send.
+    std::string slab;
+    on_root([&] {
+        slab.reserve(static_cast<std::size_t>(volume(count)) * bytes);
         for (Index i = 0, all = volume(count); i < all; i++) slab += fill;
         if (!whole && exists(varid, start))
             check(nc_get_vara(ncid_, varid, sizes(start).data(), sizes(count).data(), slab.data()));
+    });
+    if (rank != root_) {
+        char go_on = 0;
+        MPI_Send(&n, 1, MPI_INT64_T, root_, 2, comm_);
+        MPI_Recv(&go_on, 1, MPI_CHAR, root_, 3, comm_, MPI_STATUS_IGNORE);
+        for (Index from = 0; go_on != 0 && from < n; from += most_sent) {
+            const Index part = std::min(most_sent, n - from);
+            const auto size = static_cast<int>(static_cast<std::size_t>(part) * bytes);
+            MPI_Send(dofs.data() + from, static_cast<int>(part), MPI_INT64_T, root_, 0, comm_);
+            MPI_Send(values.data() + static_cast<std::size_t>(from) * bytes, size, MPI_BYTE, root_,
+                     1, comm_);
+        }
+    }
+    on_root([&] {
         const auto place = [&](const Index* at, const char* from, Index part) {
             for (Index i = 0; i < part; i++)
                 if (at[i] >= 0)
                     std::memcpy(slab.data() + static_cast<std::size_t>(at[i]) * bytes,
                                 from + static_cast<std::size_t>(i) * bytes, bytes);
         };
-        for (int r = 0; r < ranks; r++) {
-            if (r == root_) {
-                place(dofs.data(), values.data(), n);
-                continue;
+        place(dofs.data(), values.data(), n);
+        bool lost = false;
+        for (int r = 0; r < ranks; r++) try {
+                if (r != root_) receive(r, place, bytes);
+            } catch (const std::bad_alloc&) {
+                lost = true;
             }
-            Index theirs = 0;
-            MPI_Recv(&theirs, 1, MPI_INT64_T, r, 2, comm_, MPI_STATUS_IGNORE);
-            for (Index from = 0; from < theirs; from += most) {
-                const Index part = std::min(most, theirs - from);
-                std::vector<Index> at(static_cast<std::size_t>(part));
-                std::string got(static_cast<std::size_t>(part) * bytes, '\0');
-                MPI_Recv(at.data(), static_cast<int>(part), MPI_INT64_T, r, 0, comm_,
-                         MPI_STATUS_IGNORE);
-                MPI_Recv(got.data(), static_cast<int>(got.size()), MPI_BYTE, r, 1, comm_,
-                         MPI_STATUS_IGNORE);
-                place(at.data(), got.data(), part);
-            }
-        }
-        check(nc_put_vara(ncid_, varid, sizes(start).data(), sizes(count).data(), slab.data()));
+        if (lost) throw std::bad_alloc();
+        put_values(varid, start, count, std::vector<Index>(start.size(), 1), slab);
     });
 }
 
 void Serial::put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                  const std::vector<Index>& stride, nc_type type, const void* values) {
-    on_rank(comm_, root_, [&] {
+    on_root([&] {
         nc_type own = NC_NAT;
         check(nc_inq_vartype(ncid_, varid, &own));
         std::string converted(static_cast<std::size_t>(volume(count)) * size_of(own), '\0');
         const int code = convert(type, values, own, converted.data(), volume(count));
         if (code != NC_NOERR && code != NC_ERANGE) check(code);
-        const std::vector<std::ptrdiff_t> steps(stride.begin(), stride.end());
-        check(nc_put_vars(ncid_, varid, sizes(start).data(), sizes(count).data(), steps.data(),
-                          converted.data()));
+        put_values(varid, start, count, stride, converted);
         check(code);
     });
 }

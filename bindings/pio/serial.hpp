@@ -1,18 +1,21 @@
 // What one rank does with netCDF-C, where the library has no way: definitions in a file that has
-// data, and netCDF-4 files that exist or that have filters or chunks, which are written by the root
-// from the parts that the others send.
+// data, and netCDF-4 files that exist or whose definitions the library does not have, which are
+// written by the root from the parts that the others send.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <mpi.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "error.hpp"
 #include "grid.hpp"
 #include "table.hpp"
+#include "work_file.hpp"
 
 namespace thalweg::pio {
 
@@ -34,10 +37,14 @@ struct Edit {
 };
 
 // Makes the definitions in a file: whoever is killed meanwhile leaves the old file or the new one,
-// and perhaps a copy, NAME.redef, which the next change replaces. On one rank.
+// and perhaps a copy, NAME.new, which the next change replaces. On one rank.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table);
 
-// A netCDF-4 file, open on one rank.
+// How a netCDF-4 variable is stored, of a file that nobody writes. On one rank.
+Storage stored(const std::string& path, const std::string& variable);
+
+// A netCDF-4 file that one rank writes with netCDF-C: a work file, which takes the file's name when
+// it is closed.
 class Serial {
 public:
     Serial(MPI_Comm comm, int root) : comm_(comm), root_(root) {}
@@ -47,8 +54,12 @@ public:
 
     // @note Collective, all of these
     void create(const std::string& path, const Table& table, int mode);
-    void open(const std::string& path);
+    void open(const std::string& path, const Table& table);
     void sync();
+    void pause();  // others may open the work file
+    void resume();
+    void edit(const std::vector<Edit>& edits, const Table& table);  // while it is paused
+    // After a write that failed, the file is left as it was when it was opened, and this throws.
     void close();
     // The part of each rank: dofs of the space that begins at start, and the values, of the
     // variable's type. What no rank has keeps its value, or gets the fill value in a new record;
@@ -60,14 +71,26 @@ public:
     void put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
              const std::vector<Index>& stride, nc_type type, const void* values);
 
+    const std::string& work_path() const { return work_path_; }  // on every rank
+
 private:
     MPI_Comm comm_;
     int root_;
     int ncid_ = -1;
-    std::string path_;
+    std::string path_, work_path_;
+    std::unique_ptr<WorkFile> work_;  // of the root
+    bool failed_ = false;             // a write has failed, on the root
 
+    void begin(const std::string& path, WorkFile::Begin begin);
+    void on_root(const std::function<void()>& action) const;
     void check(int code) const;
+    void check_write(int code);
+    void check_filters(int varid) const;
+    void put_values(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
+                    const std::vector<Index>& stride, std::string& values);
     bool exists(int varid, const std::vector<Index>& start) const;
+    void receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
+                 std::size_t bytes) const;
 };
 
 }  // namespace thalweg::pio

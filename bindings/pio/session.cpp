@@ -4,6 +4,7 @@
 #include <netcdf.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "grid.hpp"
@@ -50,6 +51,14 @@ constexpr std::int64_t mib = 1 << 20;
 }  // namespace
 
 void at_end(void (*action)()) { before_end = action; }
+
+void inform(MPI_Comm comm, const std::string& text) {
+    const char* const level = std::getenv("THALWEG_LOG");
+    if (level == nullptr || (std::string(level) != "info" && std::string(level) != "debug")) return;
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0) std::fprintf(stderr, "thalweg: info: PIO's interface: %s\n", text.c_str());
+}
 
 // A quarter of the setting staging: while they are handed over, the library holds them several
 // times.

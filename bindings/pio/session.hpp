@@ -54,6 +54,9 @@ void at_end(void (*action)());
 // @note Collective
 Session& session_of(MPI_Comm comm);
 
+// A line of the log at level info, on rank 0 of these ranks.
+void inform(MPI_Comm comm, const std::string& text);
+
 // Bytes that a rank may put before they must be handed over.
 std::int64_t staging_limit();
 

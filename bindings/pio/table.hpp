@@ -32,16 +32,16 @@ struct Dimension {
 struct Storage {
     int layout = -1;  // NC_CONTIGUOUS, NC_CHUNKED or, if not chosen, -1
     std::vector<std::size_t> chunks;
+    bool filters_set = false;  // the program has chosen the next five
     int shuffle = 0, deflate = 0, level = 0;
     bool zstandard = false;
     int zstandard_level = 0;
     int quantize = 0, digits = 0;
     int endian = NC_ENDIAN_NATIVE;
     bool no_fill = false;
+    bool of_file = false;  // as the file says
 
-    bool plain() const {
-        return layout != NC_CHUNKED && deflate == 0 && shuffle == 0 && !zstandard;
-    }
+    bool filtered() const { return deflate != 0 || shuffle != 0 || zstandard || quantize != 0; }
 };
 
 struct Variable {

@@ -82,9 +82,10 @@ int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* na
 /** Name and length of a variable's dimension: index 0 is the slowest. */
 int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length);
 
-/** How a variable is stored, for a file opened for reading: whether in chunks (netCDF-4), and the
- *  number of filters. Of a set of tiles, in its first file. Returns also TW_ESTATE (a file that is
- *  being written). */
+/** How a variable is stored: whether in chunks (netCDF-4), and the number of filters. For files
+ *  opened for reading, and for netCDF-4 files that are being written, after tw_sync. Of a set of
+ *  tiles, in its first file. Returns also TW_ESTATE (a file that is being written, if it is not
+ *  netCDF-4 or was not synced). */
 int tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters);
 
 /** Length of a variable's chunks along a dimension, in elements: index 0 is the slowest. 0 if the

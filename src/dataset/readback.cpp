@@ -210,9 +210,11 @@ Status Readback::synced() {
     if (!status.ok()) return status;
     touched_ = false;
     stale_ = true;
-    // Of boxes, the file knows how many records are complete.
-    if (words[0] != 0 && supported().ok() && look().ok()) {
-        words[1] = reader_->contents().records();
+    // Of boxes, the file knows how many records are complete; and of netCDF-4, how its variables
+    // are stored.
+    const bool asked = words[0] != 0 || (is_netcdf4(file_.format()) && !reader_);
+    if (asked && supported().ok() && look().ok()) {
+        if (words[0] != 0) words[1] = reader_->contents().records();
         stale_ = !team_.agree(alone([&] { return reader_->show(words[1], lacking_); })).ok();
     }
     const Format format = file_.format();

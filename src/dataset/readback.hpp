@@ -36,6 +36,10 @@ public:
     /// Null before the first tw_sync.
     const Contents* contents() const { return contents_ ? &*contents_ : nullptr; }
 
+    /// What the file says of itself; null before the first tw_sync, and of files of other formats
+    /// than netCDF-4, if nothing was read.
+    const Source* source() const { return reader_ ? &reader_->contents() : nullptr; }
+
     /// Asks for what the next read() reads. Local.
     Status get_deferred(const Wish& wish);
     /// @note Collective, as are the next two

@@ -156,15 +156,18 @@ int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION(
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// A file that was opened for reading.
+/// A file that was opened for reading, or a netCDF-4 file that is written, after tw_sync.
 template <class F>
 int with_source(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
-        if (!file->reader)
+        const Source* source = file->reader     ? &file->reader->contents()
+                               : file->readback ? file->readback->source()
+                                                : nullptr;
+        if (source == nullptr)
             return failure(TW_ESTATE, "{}: the file is not open for reading", file->path());
-        return body(file->reader->contents());
+        return body(*source);
     };
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }

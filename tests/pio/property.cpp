@@ -153,9 +153,11 @@ struct Case {
     long number;
     int ncid = 0;
     std::vector<Field> fields;
+    bool zstd = false;  // in some variables
     long puts = 0;
 
     void define(int iotype, int mode, const std::string& path);
+    void store(const Field& field);
     void put_random(Field& field);
     void put_section(Field& field, int frame);
     void compare(const std::string& path);
@@ -166,7 +168,8 @@ void Case::define(int iotype, int mode, const std::string& path) {
     check(PIOc_createfile(ios, &ncid, &iotype, path.c_str(), mode) == 0, "createfile", number);
     int time = 0;
     PIOc_def_dim(ncid, "time", PIO_UNLIMITED, &time);
-    const bool deflate = iotype >= PIO_IOTYPE_NETCDF4C && pick(3) == 0;
+    const bool stored = iotype >= PIO_IOTYPE_NETCDF4C && pick(2) == 0;
+    zstd = pick(4) == 0;
     for (int f = 0; f < 3; f++) {
         Field field;
         const std::string name = "v" + std::to_string(f);
@@ -194,10 +197,32 @@ void Case::define(int iotype, int mode, const std::string& path) {
         one.set(0, fill);
         check(PIOc_put_att(ncid, field.id, "_FillValue", field.type, 1, one.bytes.data()) == 0,
               "fill value", number);
-        if (deflate && pick(2) == 0) PIOc_def_var_deflate(ncid, field.id, 1, 1, 1);
+        if (stored) store(field);
         fields.push_back(field);
     }
     check(PIOc_enddef(ncid) == 0, "enddef", number);
+}
+
+// Chunks and filters, set in any order.
+void Case::store(const Field& field) {
+    std::vector<PIO_Offset> chunks;
+    // Along the record dimension: with more than 1, the file is written by one rank, by netCDF-C,
+    // which may have no zstd.
+    const bool by_one_rank = field.record && !zstd && pick(6) == 0;
+    if (field.record) chunks.push_back(by_one_rank ? 2 : 1);
+    if (field.framed) chunks.push_back(1 + pick(field.frames));
+    for (const int length : field.dims) chunks.push_back(1 + pick(length));
+    const int what = pick(zstd ? 4 : 3), shuffle = pick(2), level = pick(10), first = pick(2);
+    const auto filter = [&] {
+        if (what == 1 || what == 2)
+            check(PIOc_def_var_deflate(ncid, field.id, shuffle, 1, level) == 0, "deflate", number);
+        if (what == 3) check(PIOc_def_var_zstandard(ncid, field.id, 1) == 0, "zstd", number);
+    };
+    if (first == 0) filter();
+    if (what != 2 || pick(2) == 0)
+        check(PIOc_def_var_chunking(ncid, field.id, NC_CHUNKED, chunks.data()) == 0, "chunks",
+              number);
+    if (first == 1) filter();
 }
 
 void Case::put_random(Field& field) {
@@ -328,7 +353,7 @@ void Case::read_back(const std::string& path) {
 }
 
 void run(long number) {
-    Case c{number, 0, {}, 0};
+    Case c{number, 0, {}, false, 0};
     constexpr int modes[] = {0, PIO_64BIT_OFFSET, PIO_64BIT_DATA};
     const std::string path = "property.nc";
     c.define(1 + pick(4), modes[pick(3)], path);

@@ -1,5 +1,6 @@
-/* A run that is killed while PIOc_enddef changes a file that has data: `redef_killed write`, then
- * `change`, which something kills, then `look`: prints whether the file is the old one or the new.
+/* A run that is killed while PIOc_enddef changes a file that has data: `redef_killed FORMAT write`,
+ * then `change`, which something kills, then `look`: prints whether the file is the old one or the
+ * new. In netCDF-4, a record is added, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,26 +9,32 @@
 #define N 3000
 #define RECORDS 3
 
+static int added; /* records */
+
 static int value(int record, int i) { return 10000 * record + i; }
 
-static void write_file(int ios) {
-    int iotype = PIO_IOTYPE_PNETCDF, ncid, dims[2], v, data[N];
+static void put_record(int ncid, int v, int r) {
+    const PIO_Offset start[] = {r, 0}, count[] = {1, N};
+    int data[N];
+    for (int i = 0; i < N; i++) data[i] = value(r, i);
+    OK(PIOc_put_vara_int(ncid, v, start, count, data));
+}
+
+static void write_file(int ios, int iotype) {
+    int ncid, dims[2], v;
     OK(PIOc_createfile(ios, &ncid, &iotype, "killed.nc", PIO_CLOBBER));
     OK(PIOc_def_dim(ncid, "time", PIO_UNLIMITED, &dims[0]));
     OK(PIOc_def_dim(ncid, "x", N, &dims[1]));
     OK(PIOc_def_var(ncid, "v", PIO_INT, 2, dims, &v));
     OK(PIOc_enddef(ncid));
-    for (int r = 0; r < RECORDS; r++) {
-        const PIO_Offset start[] = {r, 0}, count[] = {1, N};
-        for (int i = 0; i < N; i++) data[i] = value(r, i);
-        OK(PIOc_put_vara_int(ncid, v, start, count, data));
-    }
+    for (int r = 0; r < RECORDS; r++) put_record(ncid, v, r);
     OK(PIOc_closefile(ncid));
 }
 
 static void change(int ios) {
     int iotype = PIO_IOTYPE_PNETCDF, ncid, x, v;
     OK(PIOc_openfile(ios, &ncid, &iotype, "killed.nc", PIO_WRITE));
+    if (added > 0) put_record(ncid, 0, RECORDS);
     OK(PIOc_redef(ncid));
     OK(PIOc_inq_dimid(ncid, "x", &x));
     OK(PIOc_def_var(ncid, "late", PIO_DOUBLE, 1, &x, &v)); /* the records have to move */
@@ -40,26 +47,30 @@ static void look(void) {
     size_t records = 0;
     OK(nc_open("killed.nc", NC_NOWRITE, &ncid));
     OK(nc_inq_dimlen(ncid, 0, &records));
-    CHECK(records == RECORDS);
+    const int is_new = nc_inq_varid(ncid, "late", &v) == NC_NOERR;
+    const size_t expected = (size_t)(RECORDS + (is_new ? added : 0));
+    CHECK(records == expected);
     OK(nc_inq_varid(ncid, "v", &v));
-    for (int r = 0; r < RECORDS; r++) {
+    for (int r = 0; r < (int)records; r++) {
         const size_t start[] = {(size_t)r, 0}, count[] = {1, N};
         OK(nc_get_vara_int(ncid, v, start, count, data));
         for (int i = 0; i < N; i++) CHECK(data[i] == value(r, i));
     }
-    printf("%s\n", nc_inq_varid(ncid, "late", &v) == NC_NOERR ? "new" : "old");
+    printf("%s\n", is_new ? "new" : "old");
     OK(nc_close(ncid));
 }
 
 int main(int argc, char** argv) {
-    const char* const what = argc > 1 ? argv[1] : "";
+    const char* const what = argc > 2 ? argv[2] : "";
+    const int is_netcdf4 = argc > 1 && strcmp(argv[1], "netcdf4") == 0;
     int ios = 0;
+    added = is_netcdf4 ? 1 : 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &ios));
     if (strcmp(what, "write") == 0)
-        write_file(ios);
+        write_file(ios, is_netcdf4 ? PIO_IOTYPE_NETCDF4P : PIO_IOTYPE_PNETCDF);
     else if (strcmp(what, "change") == 0)
         change(ios);
     else

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "work_file.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <netcdf.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace thalweg::pio {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void fail(int number, const std::string& path, const std::string& what) {
+    throw Error{number, path + ": " + what + ": " + std::strerror(number)};
+}
+
+bool is_live() {
+    const char* const publish = std::getenv("THALWEG_PUBLISH");
+    return publish != nullptr && std::strcmp(publish, "live") == 0;
+}
+
+class Descriptor {
+public:
+    Descriptor(const std::string& path, int flags, mode_t mode = 0)
+        : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    operator int() const { return fd_; }
+    int close() { return ::close(std::exchange(fd_, -1)); }
+
+private:
+    int fd_;
+};
+
+// 0, or the system's number. File systems that can share the data of two files do.
+int copy(int from, int to) {
+    if (ioctl(to, FICLONE, from) == 0) return 0;
+    std::vector<char> buffer(4 << 20);
+    for (;;) {
+        const ssize_t n = ::read(from, buffer.data(), buffer.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : 0;
+        for (ssize_t done = 0; done < n;) {
+            const ssize_t part =
+                ::write(to, buffer.data() + done, static_cast<std::size_t>(n - done));
+            if (part < 0 && errno == EINTR) continue;
+            if (part < 0) return errno;
+            done += part;
+        }
+    }
+}
+
+}  // namespace
+
+WorkFile::WorkFile(const std::string& name, Begin begin) {
+    std::error_code error;
+    const fs::path file = fs::weakly_canonical(name, error);  // not the link to it
+    if (error) throw Error{error.value(), name + ": " + error.message()};
+    name_ = file.string();
+    path_ = is_live() ? name_ : name_ + ".new";
+    lock_path_ = (file.parent_path() / ("." + file.filename().string() + ".lock")).string();
+    lock();
+    try {
+        make(begin);
+    } catch (const Error&) {
+        unlock();
+        throw;
+    }
+}
+
+WorkFile::~WorkFile() {
+    if (path_ != name_) ::unlink(path_.c_str());
+    unlock();
+}
+
+void WorkFile::make(Begin begin) const {
+    struct stat info {};
+    const bool exists = ::stat(name_.c_str(), &info) == 0;
+    if (path_ == name_) return;
+    Descriptor to(path_, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (to < 0) fail(errno, path_, "cannot be created");
+    int failed = 0;
+    if (exists && ::fchmod(to, info.st_mode & 07777) != 0) failed = errno;
+    if (begin == Begin::copy) {
+        Descriptor from(name_, O_RDONLY);
+        failed = from < 0 ? errno : copy(from, to);
+    } else if (exists && ::unlink(name_.c_str()) != 0) {
+        failed = errno;
+    }
+    if (to.close() != 0 && failed == 0) failed = errno;
+    if (failed == 0) return;
+    ::unlink(path_.c_str());
+    fail(failed, name_, begin == Begin::copy ? "cannot be copied" : "cannot be replaced");
+}
+
+void WorkFile::publish() {
+    if (path_ != name_ && ::rename(path_.c_str(), name_.c_str()) != 0)
+        fail(errno, path_, "cannot be renamed");
+    path_ = name_;
+}
+
+void WorkFile::lock() {
+    for (;;) {
+        lock_ = ::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (lock_ < 0) fail(errno, name_, "cannot create its lock file " + lock_path_);
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        whole.l_whence = SEEK_SET;
+        if (::fcntl(lock_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
+            ::close(std::exchange(lock_, -1));
+            throw Error{NC_EPERM, name_ + ": another program is writing it (lock " + lock_path_ +
+                                      "), or this one through another handle"};
+        }
+        // Its last owner may have removed it meanwhile.
+        struct stat mine {
+        }, there{};
+        if (::fstat(lock_, &mine) == 0 && ::lstat(lock_path_.c_str(), &there) == 0 &&
+            mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+            break;
+        ::close(std::exchange(lock_, -1));
+    }
+    char host[256] = "unknown";
+    ::gethostname(host, sizeof host - 1);
+    const std::string owner = "thalweg " + std::string(host) + " " + std::to_string(getpid());
+    // Who cannot read it does without.
+    if (::ftruncate(lock_, 0) == 0) (void)!::write(lock_, owner.data(), owner.size());
+}
+
+void WorkFile::unlock() {
+    if (lock_ < 0) return;
+    ::unlink(lock_path_.c_str());
+    ::close(std::exchange(lock_, -1));
+}
+
+}  // namespace thalweg::pio

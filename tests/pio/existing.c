@@ -1,0 +1,210 @@
+/* NetCDF-4 files that other programs wrote are continued: records, variables and attributes are
+ * added, and all else stays. Until the file is closed, its name has the old one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define NX 10
+#define NY 6
+
+static int ios, netcdf4 = PIO_IOTYPE_NETCDF4P;
+
+enum { plain, classic_model, compressed, long_chunks, big_endian, two_unlimited, kinds };
+static const char* const paths[kinds] = {"plain.nc",  "classic_model.nc", "compressed.nc",
+                                         "chunks.nc", "big.nc",           "unlimited.nc"};
+
+/* Three records of T, and what PIO has no names for. By netCDF-C, on the first rank. */
+static void make(int kind) {
+    int ncid, dims[3], T, time, more, group, text, id;
+    float data[NY * NX], fill = -9;
+    OK(nc_create(paths[kind], NC_NETCDF4 | (kind == classic_model ? NC_CLASSIC_MODEL : 0), &ncid));
+    OK(nc_def_dim(ncid, "time", NC_UNLIMITED, &dims[0]));
+    OK(nc_def_dim(ncid, "y", NY, &dims[1]));
+    OK(nc_def_dim(ncid, "x", NX, &dims[2]));
+    OK(nc_def_var(ncid, "time", NC_DOUBLE, 1, dims, &time));
+    OK(nc_def_var(ncid, "T", NC_FLOAT, 3, dims, &T));
+    OK(nc_put_att_float(ncid, T, "_FillValue", NC_FLOAT, 1, &fill));
+    OK(nc_put_att_text(ncid, NC_GLOBAL, "title", 3, "old"));
+    const size_t chunks[] = {4, 3, 5};
+    if (kind == compressed) {
+        OK(nc_def_var_deflate(ncid, T, 1, 1, 5));
+        OK(nc_def_var_fletcher32(ncid, T, NC_FLETCHER32));
+    }
+    if (kind == long_chunks) OK(nc_def_var_chunking(ncid, T, NC_CHUNKED, chunks));
+    if (kind == big_endian) OK(nc_def_var_endian(ncid, T, NC_ENDIAN_BIG));
+    if (kind == two_unlimited) {
+        OK(nc_def_dim(ncid, "more", NC_UNLIMITED, &more));
+        OK(nc_def_var(ncid, "M", NC_INT, 1, &more, &id));
+    }
+    if (kind == plain) {
+        OK(nc_def_var(ncid, "text", NC_STRING, 1, &dims[1], &text));
+        OK(nc_def_grp(ncid, "inner", &group));
+        OK(nc_def_var(group, "in", NC_INT, 1, &dims[2], &id));
+    }
+    OK(nc_enddef(ncid));
+    for (size_t r = 0; r < 3; r++) {
+        const size_t start[] = {r, 0, 0}, count[] = {1, NY, NX};
+        const double t = (double)r;
+        for (int i = 0; i < NY * NX; i++) data[i] = (float)(100 * (int)r + i);
+        OK(nc_put_vara_float(ncid, T, start, count, data));
+        OK(nc_put_var1_double(ncid, time, &r, &t));
+    }
+    if (kind == plain) {
+        const size_t second = 1;
+        const char* const word = "word";
+        const int seven[NX] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+        OK(nc_put_var1_string(ncid, text, &second, (const char**)&word));
+        OK(nc_put_var_int(group, id, seven));
+    }
+    OK(nc_close(ncid));
+}
+
+static void continue_file(int kind) {
+    const int lengths[] = {NY, NX};
+    int ncid, dims[3], T, time, late, ioid, n = 0, old_id, unlimited = 0;
+    PIO_Offset map[NY * NX], records = 0, at = 3;
+    float data[NY * NX], got[NY * NX];
+    const double t = 3;
+    for (int i = rank; i < NY * NX; i += ranks) map[n++] = i;
+    OK(PIOc_init_decomp(ios, PIO_FLOAT, 2, lengths, n, map, &ioid, PIO_REARR_BOX, NULL, NULL));
+    OK(PIOc_openfile(ios, &ncid, &netcdf4, paths[kind], PIO_WRITE));
+    OK(PIOc_inq_dimid(ncid, "time", &dims[0]));
+    OK(PIOc_inq_dimid(ncid, "y", &dims[1]));
+    OK(PIOc_inq_dimid(ncid, "x", &dims[2]));
+    OK(PIOc_inq_dimlen(ncid, dims[0], &records));
+    CHECK(records == 3);
+    OK(PIOc_inq_varid(ncid, "T", &T));
+    OK(PIOc_inq_varid(ncid, "time", &time));
+    for (int i = 0; i < n; i++) data[i] = (float)(300 + map[i]);
+    OK(PIOc_setframe(ncid, T, 3));
+    OK(PIOc_write_darray(ncid, T, ioid, n, data, NULL));
+    OK(PIOc_put_var1_double(ncid, time, &at, &t));
+    /* Through the same handle, and then on. */
+    OK(PIOc_setframe(ncid, T, 1));
+    OK(PIOc_read_darray(ncid, T, ioid, n, got));
+    for (int i = 0; i < n; i++) CHECK(got[i] == (float)(100 + map[i]));
+    OK(PIOc_redef(ncid));
+    OK(PIOc_def_var(ncid, "late", PIO_DOUBLE, 3, dims, &late));
+    OK(PIOc_def_var_deflate(ncid, late, 1, 1, 2));
+    OK(PIOc_put_att_text(ncid, NC_GLOBAL, "title", 9, "continued"));
+    OK(PIOc_enddef(ncid));
+    for (int i = 0; i < n; i++) data[i] = (float)(400 + map[i]);
+    OK(PIOc_setframe(ncid, T, 4));
+    OK(PIOc_setframe(ncid, late, 4));
+    OK(PIOc_write_darray(ncid, T, ioid, n, data, NULL));
+    OK(PIOc_write_darray(ncid, late, ioid, n, data, NULL));
+    OK(PIOc_sync(ncid));
+    OK(PIOc_inq_dimlen(ncid, dims[0], &records));
+    CHECK(records == 5);
+    /* The old file is there, and nobody else continues it. */
+    if (rank == 0) {
+        size_t length = 0;
+        OK(nc_open(paths[kind], NC_NOWRITE, &old_id));
+        OK(nc_inq_unlimdim(old_id, &unlimited));
+        OK(nc_inq_dimlen(old_id, 0, &length));
+        CHECK(length == 3);
+        OK(nc_close(old_id));
+    }
+    int other, v;
+    const double one = 1;
+    OK(PIOc_openfile(ios, &other, &netcdf4, paths[kind], PIO_WRITE));
+    OK(PIOc_inq_varid(other, "time", &v));
+    IS(PIOc_put_var1_double(other, v, &at, &one), NC_EPERM);
+    OK(PIOc_closefile(other));
+    OK(PIOc_closefile(ncid));
+    OK(PIOc_freedecomp(ios, ioid));
+}
+
+static void expect(int kind) {
+    int ncid, id, group, shuffle, deflate, level, layout, fletcher, endian;
+    size_t length = 0, chunks[3];
+    float data[NY * NX];
+    char title[10] = "";
+    OK(nc_open(paths[kind], NC_NOWRITE, &ncid));
+    OK(nc_inq_dimlen(ncid, 0, &length));
+    CHECK(length == 5);
+    OK(nc_inq_varid(ncid, "T", &id));
+    for (size_t r = 0; r < 5; r++) {
+        const size_t start[] = {r, 0, 0}, count[] = {1, NY, NX};
+        int wrong = 0;
+        OK(nc_get_vara_float(ncid, id, start, count, data));
+        for (int i = 0; i < NY * NX; i++) wrong += data[i] != (float)(100 * (int)r + i);
+        IS(wrong, 0);
+    }
+    OK(nc_inq_var_deflate(ncid, id, &shuffle, &deflate, &level));
+    OK(nc_inq_var_chunking(ncid, id, &layout, chunks));
+    OK(nc_inq_var_fletcher32(ncid, id, &fletcher));
+    OK(nc_inq_var_endian(ncid, id, &endian));
+    CHECK(deflate == (kind == compressed) && fletcher == (kind == compressed));
+    CHECK(chunks[0] == (kind == long_chunks ? 4 : 1));
+    CHECK((endian == NC_ENDIAN_BIG) == (kind == big_endian));
+    OK(nc_inq_varid(ncid, "late", &id));
+    for (size_t r = 0; r < 5; r += 4) {
+        const size_t start[] = {r, 0, 0}, count[] = {1, NY, NX};
+        OK(nc_get_vara_float(ncid, id, start, count, data));
+        CHECK(r == 4 ? data[7] == 407 : data[7] == NC_FILL_FLOAT);
+    }
+    OK(nc_inq_var_deflate(ncid, id, &shuffle, &deflate, &level));
+    CHECK(shuffle == 1 && deflate == 1 && level == 2);
+    OK(nc_get_att_text(ncid, NC_GLOBAL, "title", title));
+    CHECK(memcmp(title, "continued", 9) == 0);
+    if (kind == plain) {
+        const size_t second = 1;
+        char* word = NULL;
+        int in[NX];
+        OK(nc_inq_varid(ncid, "text", &id));
+        OK(nc_get_var1_string(ncid, id, &second, &word));
+        CHECK(strcmp(word, "word") == 0);
+        OK(nc_free_string(1, &word));
+        OK(nc_inq_grp_ncid(ncid, "inner", &group));
+        OK(nc_inq_varid(group, "in", &id));
+        OK(nc_get_var_int(group, id, in));
+        CHECK(in[NX - 1] == 7);
+    }
+    OK(nc_close(ncid));
+}
+
+/* A folder in which no copy can be made: the file stays as it is. */
+static void no_room(void) {
+    int ncid, T;
+    const float zero = 0;
+    const PIO_Offset at[] = {0, 0, 0};
+    if (geteuid() == 0) return; /* to whom all is permitted */
+    if (rank == 0) {
+        mkdir("closed", 0755);
+        unlink("closed/plain.nc");
+        OK(rename("plain.nc", "closed/plain.nc"));
+        OK(chmod("closed", 0555));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(PIOc_openfile(ios, &ncid, &netcdf4, "closed/plain.nc", PIO_WRITE));
+    OK(PIOc_inq_varid(ncid, "T", &T));
+    CHECK(PIOc_put_var1_float(ncid, T, at, &zero) != 0);
+    OK(PIOc_closefile(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) OK(chmod("closed", 0755));
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
+    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &ios));
+    for (int kind = 0; kind < kinds; kind++) {
+        if (rank == 0) make(kind);
+        MPI_Barrier(MPI_COMM_WORLD);
+        continue_file(kind);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) expect(kind);
+    }
+    no_room();
+    OK(PIOc_finalize(ios));
+    MPI_Finalize();
+    return failures == 0 ? 0 : 1;
+}
