@@ -100,6 +100,29 @@ std::vector<std::size_t> sizes(const std::vector<Index>& values) {
 
 namespace {
 
+// netCDF-C 4.9.0 leaves netCDF-4 files that it cannot read after some renames.
+void check_readable(const std::string& path, const Table& table) {
+    int ncid = -1;
+    char name[NC_MAX_NAME + 1] = "";
+    int nd = 0, dims[NC_MAX_VAR_DIMS] = {0};
+    bool same = true;
+    const auto compare = [&](int code, const std::string& expected) {
+        same = same && code == NC_NOERR && expected == name;
+    };
+    const int opened = nc_open(path.c_str(), NC_NOWRITE, &ncid);
+    for (std::size_t d = 0; opened == NC_NOERR && d < table.dimensions.size(); d++)
+        compare(nc_inq_dimname(ncid, static_cast<int>(d), name), table.dimensions[d].name);
+    for (std::size_t v = 0; opened == NC_NOERR && v < table.variables.size(); v++)
+        compare(nc_inq_var(ncid, static_cast<int>(v), name, nullptr, &nd, dims, nullptr),
+                table.variables[v].name);
+    if (opened == NC_NOERR) nc_close(ncid);
+    if (opened != NC_NOERR || !same)
+        throw Error{NC_EHDFERR,
+                    path +
+                        ": netCDF-C cannot read the file with the changed definitions, which "
+                        "are dropped (it cannot rename all dimensions and variables)"};
+}
+
 void make_all(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
     const Quiet quiet;
     int ncid = -1;
@@ -114,6 +137,7 @@ void make_all(const std::string& path, const std::vector<Edit>& edits, const Tab
     const int closed = nc_close(ncid);  // which ends the definitions
     check_code(code, path, what);
     check_code(closed, path, "close");
+    check_readable(path, table);
 }
 
 }  // namespace

@@ -169,6 +169,39 @@ static void expect(int kind) {
     OK(nc_close(ncid));
 }
 
+/* netCDF-C cannot rename a variable and its dimension at once: if it does not, the file is as it
+ * was. */
+static void rename_dimension(void) {
+    int ncid, d, v, w, values[NX], got[NX];
+    for (int i = 0; i < NX; i++) values[i] = 3 * i;
+    OK(PIOc_createfile(ios, &ncid, &netcdf4, "renamed.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "x", NX, &d));
+    OK(PIOc_def_var(ncid, "v", PIO_INT, 1, &d, &v));
+    OK(PIOc_def_var(ncid, "w", PIO_INT, 1, &d, &w));
+    OK(PIOc_enddef(ncid));
+    OK(PIOc_put_var_int(ncid, v, values));
+    OK(PIOc_closefile(ncid));
+    for (int put = 0; put < 2; put++) {
+        OK(PIOc_openfile(ios, &ncid, &netcdf4, "renamed.nc", PIO_WRITE));
+        if (put) OK(PIOc_put_var_int(ncid, w, values));
+        OK(PIOc_redef(ncid));
+        OK(PIOc_rename_var(ncid, w, put ? "www" : "ww"));
+        OK(PIOc_rename_dim(ncid, d, put ? "xxx" : "xx"));
+        const int ended = PIOc_enddef(ncid), closed = PIOc_closefile(ncid);
+        CHECK(ended == 0 || put == 0 || closed != 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank > 0) continue;
+        char name[NC_MAX_NAME + 1];
+        OK(nc_open("renamed.nc", NC_NOWRITE, &ncid));
+        OK(nc_inq_dimname(ncid, 0, name));
+        CHECK((strlen(name) == 1) == (ended != 0));
+        OK(nc_get_var_int(ncid, v, got));
+        CHECK(memcmp(got, values, sizeof got) == 0);
+        OK(nc_get_var_int(ncid, w, got));
+        OK(nc_close(ncid));
+    }
+}
+
 /* A folder in which no copy can be made: the file stays as it is. */
 static void no_room(void) {
     int ncid, T;
@@ -203,6 +236,7 @@ int main(int argc, char** argv) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) expect(kind);
     }
+    rename_dimension();
     no_room();
     OK(PIOc_finalize(ios));
     MPI_Finalize();
