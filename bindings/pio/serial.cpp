@@ -6,6 +6,7 @@
 #include <netcdf_filter.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -198,7 +199,9 @@ void Serial::check_write(int code) {
 void Serial::begin(const std::string& path, WorkFile::Begin begin) {
     path_ = path;
     on_rank(comm_, root_, [&] {
-        work_ = std::make_unique<WorkFile>(path, begin);
+        const char* const publish = std::getenv("THALWEG_PUBLISH");
+        const bool live = publish != nullptr && std::strcmp(publish, "live") == 0;
+        work_ = std::make_unique<WorkFile>(path, live ? WorkFile::Begin::in_place : begin);
         work_path_ = work_->path();
     });
     work_path_ = broadcast(comm_, root_, work_path_);
@@ -258,8 +261,18 @@ void Serial::resume() {
     on_root([&] { check_write(nc_open(work_path_.c_str(), NC_WRITE, &ncid_)); });
 }
 
+// In a copy, where netCDF-C may fail and there is no other.
 void Serial::edit(const std::vector<Edit>& edits, const Table& table) {
     on_root([&] {
+        const bool renames = std::any_of(edits.begin(), edits.end(), [](const Edit& e) {
+            return e.kind == Edit::Kind::rename_variable || e.kind == Edit::Kind::rename_dimension;
+        });
+        if (renames || work_->in_place()) {
+            WorkFile copy(work_path_, WorkFile::Begin::copy, WorkFile::Lock::held);
+            make_all(copy.path(), edits, table);
+            copy.publish();
+            return;
+        }
         const bool before = std::exchange(failed_, true);
         make_all(work_path_, edits, table);
         failed_ = before;

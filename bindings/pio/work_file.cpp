@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -24,11 +23,6 @@ namespace {
 
 [[noreturn]] void fail(int number, const std::string& path, const std::string& what) {
     throw Error{number, path + ": " + what + ": " + std::strerror(number)};
-}
-
-bool is_live() {
-    const char* const publish = std::getenv("THALWEG_PUBLISH");
-    return publish != nullptr && std::strcmp(publish, "live") == 0;
 }
 
 class Descriptor {
@@ -67,16 +61,16 @@ int copy(int from, int to) {
 
 }  // namespace
 
-WorkFile::WorkFile(const std::string& name, Begin begin) {
+WorkFile::WorkFile(const std::string& name, Begin begin, Lock lock) {
     std::error_code error;
     const fs::path file = fs::weakly_canonical(name, error);  // not the link to it
     if (error) throw Error{error.value(), name + ": " + error.message()};
     name_ = file.string();
-    path_ = is_live() ? name_ : name_ + ".new";
+    path_ = begin == Begin::in_place ? name_ : name_ + ".new";
     lock_path_ = (file.parent_path() / ("." + file.filename().string() + ".lock")).string();
-    lock();
+    if (lock == Lock::take) take_lock();
     try {
-        make(begin);
+        if (begin != Begin::in_place) make(begin);
     } catch (const Error&) {
         unlock();
         throw;
@@ -84,14 +78,13 @@ WorkFile::WorkFile(const std::string& name, Begin begin) {
 }
 
 WorkFile::~WorkFile() {
-    if (path_ != name_) ::unlink(path_.c_str());
+    if (!in_place()) ::unlink(path_.c_str());
     unlock();
 }
 
 void WorkFile::make(Begin begin) const {
     struct stat info {};
     const bool exists = ::stat(name_.c_str(), &info) == 0;
-    if (path_ == name_) return;
     Descriptor to(path_, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (to < 0) fail(errno, path_, "cannot be created");
     int failed = 0;
@@ -109,12 +102,12 @@ void WorkFile::make(Begin begin) const {
 }
 
 void WorkFile::publish() {
-    if (path_ != name_ && ::rename(path_.c_str(), name_.c_str()) != 0)
+    if (!in_place() && ::rename(path_.c_str(), name_.c_str()) != 0)
         fail(errno, path_, "cannot be renamed");
     path_ = name_;
 }
 
-void WorkFile::lock() {
+void WorkFile::take_lock() {
     for (;;) {
         lock_ = ::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (lock_ < 0) fail(errno, name_, "cannot create its lock file " + lock_path_);
