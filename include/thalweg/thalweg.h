@@ -47,6 +47,8 @@
  *   communicators of their own. They cannot use storage=pnetcdf, which supports only one thread per
  *   process. With one thread in the library at a time, MPI_THREAD_FUNNELED is enough if it is the
  *   main one, else MPI_THREAD_SERIALIZED.
+ * - A process that the model forks cannot use the session: its calls return TW_ESTATE and have no
+ *   effect, tw_close, tw_finalize and tw_abandon among them.
  */
 #ifndef THALWEG_H
 #define THALWEG_H

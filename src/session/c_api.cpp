@@ -214,7 +214,7 @@ int tw_finalize(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     tw_session s = *session;
     std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
-    if (!inside->entered()) return refuse_thread(s, "tw_finalize");
+    if (!inside->entered()) return refuse(s, "tw_finalize");
     const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end
     const bool told = !s->over.ok();
     const Standing standing(watchdog.get(), "tw_finalize");
@@ -261,7 +261,7 @@ int tw_abandon(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     {
         const Inside inside(**session, "tw_abandon");
-        if (!inside.entered()) return refuse_thread(*session, "tw_abandon");
+        if (!inside.entered()) return refuse(*session, "tw_abandon");
         (*session)->abandon();
     }
     delete *session;
@@ -326,6 +326,7 @@ int tw_print_summary(tw_session session) {
 }
 
 int tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
+    tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {
         Settings own;
@@ -471,6 +472,7 @@ int tw_close(tw_file* file) {
 }
 
 int tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
+    tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {
         Settings own;

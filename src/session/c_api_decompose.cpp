@@ -228,6 +228,7 @@ int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_
 int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
                       const int64_t* start_, const int64_t* count, const int64_t* halo_low,
                       const int64_t* halo_high, tw_decomposition* decomposition) {
+    tell(decomposition, tw_decomposition{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         Decomposition d;
@@ -275,6 +276,7 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
 int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
                       const char* listed, int64_t n, const int64_t* indices, tw_list_kind kind,
                       tw_decomposition* decomposition) {
+    tell(decomposition, tw_decomposition{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         Decomposition d;

@@ -110,6 +110,7 @@ Status find_read(const tw_restart_impl& restart, const char* var, const char* na
 extern "C" {
 
 int tw_restart_new(tw_session session, const char* settings, tw_restart* restart) {
+    tell(restart, tw_restart{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         Comm& world = session->team->world();

@@ -41,7 +41,14 @@ int no_model(tw_session session, const char* call) {
     }));
 }
 
-int refuse_thread(tw_session session, const char* call) {
+int refuse(tw_session session, const char* call) {
+    if (session->process != getpid())
+        return keep_loose(alone([&] {
+            return failure(TW_ESTATE,
+                           "{} was called in process {}, a child of process {}, which made the "
+                           "session: only that one can use it (rank {})",
+                           call, getpid(), session->process, session->rank);
+        }));
     if (session->meetings) session->meetings->refuse_thread(call);
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
 }

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "comm/clock.hpp"
@@ -29,12 +31,14 @@ inline int report(tw_session session, Status status) {
     return status.code;
 }
 
-/// One thread at a time is in a session.
+/// One thread at a time is in a session, and none of a process that the model forked: what the
+/// session keeps open and has in memory is its parent's.
 class Inside {
 public:
     Inside(tw_session_impl& session, const char* call) : session_(session) {
         const char* nobody = nullptr;
-        entered_ = session.inside.compare_exchange_strong(nobody, call);
+        entered_ =
+            session.process == getpid() && session.inside.compare_exchange_strong(nobody, call);
     }
     ~Inside() {
         if (entered_) session_.inside = nullptr;
@@ -48,8 +52,8 @@ private:
     bool entered_;
 };
 
-/// The answer to a thread that is not let in.
-int refuse_thread(tw_session session, const char* call);
+/// The answer to a thread or a process that is not let in.
+int refuse(tw_session session, const char* call);
 
 /// The answer to a call that was given no handle, whose text has no session to be kept in.
 int no_handle(const char* call = __builtin_FUNCTION());
@@ -64,7 +68,7 @@ void keep_text(const std::string& text);
 const char* loose_text();
 void forget_loose_text();
 
-/// Whether a code is the answer to a thread that was not let in: its call had no effect.
+/// Whether a code is the answer to one that was not let in: its call had no effect.
 inline bool was_refused(int code) { return code == TW_ESTATE && *loose_text() != '\0'; }
 
 /// Whether a handle is one of a session with calls to make, or of one that can tell why not.
@@ -104,7 +108,7 @@ template <class F>
 int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
             const char* call = __builtin_FUNCTION()) {
     const Inside inside(*session, call);
-    if (!inside.entered()) return refuse_thread(session, call);
+    if (!inside.entered()) return refuse(session, call);
     return guarded_inside(session, path, std::forward<F>(body), step, call);
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -139,6 +141,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     int declared = 0;     ///< decompositions so far
     tw_role role = TW_MODEL;
     int rank = 0;                              ///< of the model's
+    const pid_t process = getpid();            ///< in which it was made
     std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
     int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI
     thalweg::detail::Status over;  ///< why the session can do nothing more, before tw_finalize

@@ -9,6 +9,7 @@ caught, while it has a session of several ranks or has left one, ends the other 
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -25,17 +26,17 @@ END_SECONDS = 5.0
 
 _open: list[Session] = []
 _left: list[Session] = []
-_installed = False
+_process = 0  # in which the handlers were installed: they do nothing in one that it forked
 _started_mpi = False
 _failed = False
 
 
 def began(session: Session, started_mpi: bool) -> None:
-    global _installed, _started_mpi
+    global _process, _started_mpi
     _started_mpi = _started_mpi or started_mpi
     _open.append(session)
-    if not _installed:
-        _installed = True
+    if not _process:
+        _process = os.getpid()
         atexit.register(_end)
         _install_hook()
 
@@ -59,6 +60,8 @@ def _install_hook() -> None:
         global _failed
         _failed = True
         previous(kind, value, traceback)
+        if os.getpid() != _process:
+            return
         for session in [*_left, *_open]:
             if session.size > 1:
                 sys.stdout.flush()
@@ -69,6 +72,8 @@ def _install_hook() -> None:
 
 
 def _end() -> None:
+    if os.getpid() != _process:
+        return
     for session in _left:
         if not _all_left(session, END_SECONDS):
             print(
