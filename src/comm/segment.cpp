@@ -3,16 +3,19 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <span>
+#include <string_view>
 
 #include "comm/size_signal.hpp"
 
@@ -21,7 +24,7 @@ namespace thalweg::detail {
 namespace {
 
 // Who maps a segment of its own process gets the same addresses: a thread, or a rank where ranks
-// are threads. The last one unmaps. By inode: processes in containers of their own may have the
+// are threads. The last one unmaps. By token: processes in containers of their own may have the
 // same numbers.
 struct OwnSegment {
     char* data = nullptr;
@@ -33,16 +36,34 @@ std::map<std::int64_t, OwnSegment>& own_segments() {
     return segments;
 }
 
-std::int64_t inode_of(int fd) {
-    struct stat info {};
-    return fstat(fd, &info) == 0 ? static_cast<std::int64_t>(info.st_ino) : -1;
-}
+/// What the system calls the memory, for others to know it by.
+class Label {
+public:
+    explicit Label(std::int64_t token) {
+        (void)std::snprintf(text_.data(), text_.size(), "thalweg-%016llx",
+                            static_cast<unsigned long long>(token));
+    }
+    const char* text() const { return text_.data(); }
+    /// Whether it is that of the memory to which a link in /proc leads.
+    bool is_at(const char* link) const {
+        constexpr std::string_view before = "/memfd:";
+        std::array<char, 64> found{};
+        const ssize_t n = readlink(link, found.data(), found.size());
+        const std::string_view target(found.data(), static_cast<std::size_t>(n > 0 ? n : 0));
+        return target.starts_with(before) && target.substr(before.size()).starts_with(text());
+    }
+
+private:
+    std::array<char, 32> text_{};
+};
 
 }  // namespace
 
 std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& status) {
     NoSizeSignal guard;  // memory, but a limit on files is one on it
-    const int fd = memfd_create("thalweg", MFD_CLOEXEC);
+    std::int64_t token = 0;
+    (void)!getrandom(&token, sizeof token, 0);
+    const int fd = memfd_create(Label(token).text(), MFD_CLOEXEC);
     void* data = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0)
         data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -55,10 +76,10 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
     std::unique_ptr<Segment> segment(new Segment);
     segment->data_ = static_cast<char*>(data);
     segment->size_ = bytes;
-    segment->name_ = {getpid(), fd, static_cast<std::int64_t>(bytes), inode_of(fd)};
+    segment->name_ = {getpid(), fd, static_cast<std::int64_t>(bytes), token};
     {
         const std::lock_guard lock(own_lock);
-        own_segments()[segment->name_.inode] = {segment->data_, 1};
+        own_segments()[token] = {segment->data_, 1};
         segment->own_ = true;
     }
     if (!touch || segment->touch(0, bytes)) return segment;
@@ -74,7 +95,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
     segment->size_ = static_cast<std::size_t>(name.bytes);
     {
         const std::lock_guard lock(own_lock);
-        const auto own = own_segments().find(name.inode);
+        const auto own = own_segments().find(name.token);
         if (own != own_segments().end()) {
             segment->own_ = true;
             segment->data_ = own->second.data;
@@ -86,7 +107,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     void* data = MAP_FAILED;
     int error = errno;
-    if (fd >= 0 && inode_of(fd) != name.inode) {
+    if (fd >= 0 && !Label(name.token).is_at(path.c_str())) {
         error = ESRCH;
     } else if (fd >= 0) {
         data = mmap(nullptr, segment->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -120,7 +141,7 @@ Segment::~Segment() {
     if (owner_) ::close(static_cast<int>(name_.descriptor));
     if (own_) {
         const std::lock_guard lock(own_lock);
-        const auto own = own_segments().find(name_.inode);
+        const auto own = own_segments().find(name_.token);
         if (--own->second.users > 0) return;
         own_segments().erase(own);
     }

@@ -16,7 +16,9 @@ struct SegmentName {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
     std::int64_t bytes = 0;
-    std::int64_t inode = 0;  ///< tells it from another one of the same numbers
+    /// Random: tells it from one of the same numbers in another container, or on another machine
+    /// that MPI takes for this one.
+    std::int64_t token = 0;
 };
 
 class Segment : public Memory {

@@ -16,6 +16,17 @@ TEST(Segment, IsOneMemoryInItsOwnProcess) {
     EXPECT_EQ(mapped->data(), made->data());
 }
 
+// In containers, and on machines that MPI takes for one, other memory may have the same numbers.
+TEST(Segment, IsNotTakenForAnotherOfTheSameNumbers) {
+    Status status;
+    const auto made = Segment::make(4096, false, status);
+    ASSERT_TRUE(made) << status.text;
+    SegmentName name = made->name();
+    name.token ^= 1;
+    EXPECT_FALSE(Segment::map(name, status));
+    EXPECT_NE(status.text.find("cannot map memory of process"), std::string::npos) << status.text;
+}
+
 TEST(Segment, StaysUntilTheLastUserInItsProcess) {
     Status status;
     auto made = Segment::make(4096, false, status);
