@@ -156,8 +156,23 @@ Status File::choose_all(bool& writers_asked) {
     return {};
 }
 
+/// The first writer of each node looks whether it is the file that was claimed. @note Collective
+Status File::check_shared() {
+    Team& team = file_.team;
+    const Topology& topology = team.topology();
+    if (topology.nodes == 1) return {};
+    const auto& writers = data_->target.writers;
+    const auto first = std::find_if(writers.begin(), writers.end(), [&](int rank) {
+        return topology.node_of[static_cast<std::size_t>(rank)] == topology.node;
+    });
+    const bool looks = first != writers.end() && *first == team.rank();
+    return team.agree(
+        alone([&] { return looks ? check_identity(file_.data_path, file_.claimed) : Status{}; }));
+}
+
 /// Creates the file, or opens it to be written on. @note Collective
 Status File::open_storage() {
+    if (Status status = check_shared(); !status.ok()) return status;
     const FileOptions& options = file_.options;
     Target& target = data_->target;
     const auto mine = std::find(target.writers.begin(), target.writers.end(), file_.team.rank());
@@ -209,6 +224,8 @@ Status File::begin_file() {
     }
     Status status;
     data_->service = make_service(file_, target, data_->batch, status);
+    if (status.ok() && file_.in_files() && names_.on_several_nodes())
+        status = team.agree(alone([&] { return names_.check_begun(); }));
     if (!status.ok()) return status;
     data_->boxes.emplace(file_, data_->batch, *data_->service);
     data_->storage_open = in_data_mode_ = true;

@@ -111,6 +111,7 @@ private:
     std::int64_t queue_bytes() const;
     Status choose_all(bool& writers_asked);
     Status ask_file_system(Surroundings& surroundings) const;
+    Status check_shared();
     Status open_storage();
     Status begin_file();
     template <class Check>

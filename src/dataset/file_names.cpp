@@ -17,16 +17,37 @@ Status FileNames::create() {
     });
     if (status = detail::agree(world, status); !status.ok()) return status;
     world.broadcast(data, 0);
-    return detail::agree(world, alone([&]() -> Status {
-                             file_.data_path.assign(data.begin(), data.end());
-                             return {};
-                         }));
+    status = detail::agree(world, alone([&]() -> Status {
+                               file_.data_path.assign(data.begin(), data.end());
+                               return {};
+                           }));
+    if (status.ok() && !file_.in_files()) tell_identity(file_.data_path);
+    return status;
 }
 
 Status FileNames::take_existing() {
-    return detail::agree(file_.team.world(), alone([&]() -> Status {
-                             return file_.team.rank() == 0 ? claim(file_.path) : Status{};
-                         }));
+    Status status = detail::agree(file_.team.world(), alone([&]() -> Status {
+                                      return file_.team.rank() == 0 ? claim(file_.path) : Status{};
+                                  }));
+    if (status.ok()) tell_identity(file_.path);
+    return status;
+}
+
+/// So that writers of other nodes know the file when they see it. @note Collective
+void FileNames::tell_identity(const std::string& path) {
+    if (!on_several_nodes()) return;
+    // Without memory for it nothing is known, and nothing compared.
+    (void)alone([&]() -> Status {
+        if (file_.team.rank() == 0) file_.claimed = identity_at(path);
+        return {};
+    });
+    file_.team.world().broadcast(&file_.claimed, sizeof file_.claimed, 0);
+}
+
+Status FileNames::check_begun() const {
+    for (const auto& claim : claims_)
+        if (Status s = claim->check_begun(); !s.ok()) return s;
+    return {};
 }
 
 Status FileNames::claim_tiles(int parts) {

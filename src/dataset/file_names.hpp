@@ -21,6 +21,12 @@ public:
     Status take_existing();
     /// Takes the names of a set of files but the first, which is taken. Local.
     Status claim_tiles(int parts);
+    /// Whether a rank of another node than rank 0's may write the file; the same on every rank.
+    bool on_several_nodes() const {
+        return file_.team.topology().nodes > 1 || file_.session.port() != nullptr;
+    }
+    /// Of a set of files: whether this rank sees what the writers have begun. Local.
+    Status check_begun() const;
     /// Gives the files of this rank their own names. Local.
     Status publish();
     /// Removes what was created, and gives up its names. Local.
@@ -29,6 +35,7 @@ public:
 
 private:
     Status claim(const std::string& path);
+    void tell_identity(const std::string& path);
 
     FileContext& file_;
     std::vector<std::unique_ptr<Claim>> claims_;  ///< the one file on rank 0; of a set, this rank's

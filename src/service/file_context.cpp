@@ -92,6 +92,7 @@ StorageOptions FileContext::storage_options() const {
     o.durable = options.durable;
     o.wording = options.wording;
     o.live = options.live;
+    o.claimed = claimed;
     return o;
 }
 

@@ -22,8 +22,9 @@ struct FileContext {
     std::string path;
     /// Where the data are before the file is complete; of a set of files, the first one.
     std::string data_path;
-    int serial;           ///< of the file in its session, the same on every rank
-    FileOptions options;  ///< as chosen, once the definitions have ended
+    FileIdentity claimed;  ///< of data_path, on several nodes; of a set of files nothing
+    int serial;            ///< of the file in its session, the same on every rank
+    FileOptions options;   ///< as chosen, once the definitions have ended
     Definitions definitions;
     LateAttributes late;
     Existing existing;

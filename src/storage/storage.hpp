@@ -11,6 +11,7 @@
 
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/throttle.hpp"
 #include "storage/write_counts.hpp"
 
@@ -70,6 +71,7 @@ struct StorageOptions {
     bool durable = false;  ///< records that are dropped, before others are written, and close()
     Wording wording = {};  ///< of texts
     bool live = false;     ///< of a set of files: each has its own name from the start
+    FileIdentity claimed = {};  ///< what every rank that opens the file should find
 };
 
 class Storage {

@@ -129,6 +129,31 @@ TEST_F(ClaimTest, ASecondWriterLearnsWhoIsTheFirst) {
     EXPECT_TRUE(take(own_).ok());
 }
 
+// As where a file system does not show locks of other hosts: the other run has the lock, too.
+TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
+    const std::string lock = lock_path(own_);
+    for (const bool live : {false, true}) {
+        ASSERT_TRUE(take(own_, live).ok());
+        std::ofstream(lock) << "thalweg elsewhere 4711\n";
+        const Status status = claim_->publish(false);
+        EXPECT_EQ(status.code, TW_EINUSE) << status.text;
+        EXPECT_NE(status.text.find("process 4711 on host elsewhere"), std::string::npos)
+            << status.text;
+        EXPECT_EQ(fs::exists(own_), live);
+        claim_.reset();
+        EXPECT_EQ(content(lock), "thalweg elsewhere 4711\n");  // the other run's
+        fs::remove(lock);
+        fs::remove(own_);
+        // One that was removed by hand keeps nobody from completing the file.
+        ASSERT_TRUE(take(own_, live).ok());
+        fs::remove(lock);
+        EXPECT_TRUE(claim_->publish(false).ok());
+        EXPECT_TRUE(fs::exists(own_));
+        claim_.reset();
+        fs::remove(own_);
+    }
+}
+
 TEST_F(ClaimTest, WhatAnotherRunWritesIsLeftAlone) {
     ASSERT_TRUE(take(own_).ok());
     std::ofstream(part_) << "first";

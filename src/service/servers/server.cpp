@@ -160,10 +160,18 @@ void Server::set_up(Served& served, Status& status) {
         served.storage = make_tile_storage(std::move(served.storage), grid,
                                            writer_ < grid.parts() ? writer_ : -1, plan.path);
     served.map = plan.map;
-    status = plan.options.existing.is ? served.storage->open(peers_, plan.path, definitions,
-                                                             plan.options, true, plan.map)
-                                      : served.storage->create(peers_, plan.data_path, definitions,
-                                                               plan.options, true, served.map);
+    if (crew_.nodes() > 1)
+        status = agree(peers_, alone([&] {
+                           return crew_.servers_of(node_).front() == writer_
+                                      ? check_identity(plan.data_path, plan.options.claimed)
+                                      : Status{};
+                       }));
+    if (status.ok())
+        status =
+            plan.options.existing.is
+                ? served.storage->open(peers_, plan.path, definitions, plan.options, true, plan.map)
+                : served.storage->create(peers_, plan.data_path, definitions, plan.options, true,
+                                         served.map);
     if (!status.ok()) {
         // Named in the servers' own numbers.
         for (std::size_t w = 0; w < crew_.servers.size(); ++w) {

@@ -182,8 +182,22 @@ void Claim::restore_permissions(bool while_written) const {
         (void)!chmod(data_.c_str(), mode_);  // a new owner takes the bits that are not for others
 }
 
+Status Claim::check_begun() const {
+    // Opened, because NFS answers from its cache otherwise.
+    const int fd = ::open(data_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return system_failure(data_, "cannot open");
+    struct stat info {};
+    const bool empty = fstat(fd, &info) == 0 && info.st_size == 0;
+    ::close(fd);
+    if (!empty) return {};
+    return failure(TW_EIO,
+                   "{}: host {} does not see what another host has written to it, so its directory "
+                   "is not shared",
+                   data_, host_name());
+}
+
 Status Claim::publish(bool durable) {
-    if (data_ == own_) return {};
+    if (Status status = lock_.check_held(own_); !status.ok() || data_ == own_) return status;
     restore_permissions(false);
     remove_references_beside(own_);
     if (std::rename(data_.c_str(), own_.c_str()) != 0)

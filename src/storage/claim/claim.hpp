@@ -40,6 +40,9 @@ public:
 
     const std::string& data_path() const { return data_; }
 
+    /// Whether the header that a writer of another node has written is here. @return TW_OK, TW_EIO
+    Status check_begun() const;
+
     /// Gives the complete file its own name, and the permissions of the one that it replaces.
     /// @param durable  for good. @return TW_OK, TW_EIO
     Status publish(bool durable);

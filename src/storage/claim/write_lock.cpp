@@ -14,6 +14,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/size_signal.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 
@@ -28,12 +29,6 @@ struct Owner {
     pid_t process = 0;
     bool foreign = false;  ///< the file is none of ours
 };
-
-std::string this_host() {
-    std::array<char, 256> name{};
-    if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-    return name.data();
-}
 
 Owner read_owner(int fd) {
     std::array<char, 512> bytes{};
@@ -53,10 +48,12 @@ Owner read_owner(int fd) {
 }
 
 /// Who wants to know it can do without: a disk may be full.
-void write_owner(int fd) {
+/// @return false if it is not in the file
+bool write_owner(int fd) {
     const NoSizeSignal guard;
-    const std::string text = fmt::format("{}{} {}\n", mark, this_host(), getpid());
-    if (ftruncate(fd, 0) == 0) (void)!pwrite(fd, text.data(), text.size(), 0);
+    const std::string text = fmt::format("{}{} {}\n", mark, host_name(), getpid());
+    return ftruncate(fd, 0) == 0 &&
+           pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 /// The lock belongs to the open file, not to the process: what else the process opens and closes
@@ -121,7 +118,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
             TW_EIO, "{}: cannot use {} as its lock file: it was not created by this library", own,
             path_));
     // On a file system without locks, what the file says is all there is to know.
-    const bool alive = !taken && !held && owner.process > 0 && owner.host == this_host() &&
+    const bool alive = !taken && !held && owner.process > 0 && owner.host == host_name() &&
                        (kill(owner.process, 0) == 0 || errno == EPERM);
     if (held || alive) {
         if (owner.process == 0)
@@ -135,12 +132,33 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
             "the file system does not support locks, so runs on other hosts can write the file at "
             "the same time ({})",
             own);
+    else if (owner.process > 0 && owner.host != host_name() &&
+             file_system_at(path_).sharing == Sharing::unknown)
+        said = fmt::format(
+            "process {} on host {} has written it and has not ended well, or is still at it: file "
+            "system {} may not show locks of other hosts ({})",
+            owner.process, owner.host, file_system_at(path_).name, own);
     if (!is_at_path()) {  // its last owner has removed it
         again = true;
         return leave({});
     }
-    write_owner(fd_);
+    told_ = write_owner(fd_);
     return {};
+}
+
+Status WriteLock::check_held(const std::string& own) const {
+    if (fd_ < 0 || !told_) return {};
+    // Opened anew: on file systems over a network what was read before may be old.
+    const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return {};  // removed by hand
+    const Owner owner = read_owner(fd);
+    ::close(fd);
+    if (owner.process == 0 || (owner.host == host_name() && owner.process == getpid())) return {};
+    return failure(
+        TW_EINUSE,
+        "{}: process {} on host {} writes it, too, because the file system does not show "
+        "locks of other hosts; the data of one of the two runs are lost (lock {})",
+        own, owner.process, owner.host, path_);
 }
 
 bool WriteLock::is_at_path() const {
@@ -153,7 +171,7 @@ bool WriteLock::is_at_path() const {
 void WriteLock::release() {
     if (fd_ < 0) return;
     // Before the lock ends: whoever opened the file meanwhile then sees that it is gone.
-    if (is_at_path()) unlink(path_.c_str());
+    if (is_at_path() && alone([&] { return check_held(path_); }).ok()) unlink(path_.c_str());
     ::close(std::exchange(fd_, -1));
 }
 

@@ -24,6 +24,9 @@ public:
      * @return TW_OK; TW_EINUSE, naming host and process; TW_EIO
      */
     Status take(const std::string& own, bool in_place, std::string& said);
+    /// Whether another process has taken the lock where the file system did not keep it out.
+    /// @return TW_OK; TW_EINUSE, naming host and process
+    Status check_held(const std::string& own) const;
     void release();
 
 private:
@@ -32,6 +35,7 @@ private:
 
     std::string path_;
     int fd_ = -1;
+    bool told_ = false;  ///< the file names this process
 };
 
 }  // namespace thalweg::detail

@@ -2,8 +2,10 @@
 #include "storage/posix/file_system.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 
+#include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -56,6 +58,22 @@ std::vector<std::string> file_system_names() {
     std::vector<std::string> names;
     for (const auto& kind : kinds) names.emplace_back(kind.name);
     return names;
+}
+
+Status check_identity(const std::string& path, const FileIdentity& created) {
+    if (created.inode == 0) return {};
+    errno = 0;
+    const FileIdentity here = identity_at(path);
+    if (here == created) return {};
+    if (here.inode == 0 && errno != 0)
+        return system_failure(path, fmt::format("host {} does not see the file that rank 0 has "
+                                                "opened, so its directory is not shared",
+                                                host_name()));
+    return failure(
+        TW_EIO,
+        "{}: on host {} this is another file than on that of rank 0, so its directory is "
+        "not shared",
+        path, host_name());
 }
 
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, bool pnetcdf) {

@@ -36,6 +36,20 @@ std::vector<std::string> file_system_names();
 /// That of a file; of an unknown kind if it cannot be asked.
 FileSystem file_system_at(const std::string& path);
 
+/// Which file a path leads to; the same on every node that sees the file. All 0 where that cannot
+/// be told.
+struct FileIdentity {
+    std::uint64_t inode = 0;
+    std::uint64_t device = 0, kernel = 0;  ///< of a disk of one node; else 0
+
+    bool operator==(const FileIdentity&) const = default;
+};
+
+FileIdentity identity_at(const std::string& path);
+
+/// Whether this node sees the file that another one has created. @return TW_OK, TW_EIO
+Status check_identity(const std::string& path, const FileIdentity& created);
+
 /// How a file is written; "auto" and -1 where the user left the choice.
 struct WayOfWriting {
     std::string storage = "auto", writers = "auto";

@@ -10,6 +10,12 @@
 
 namespace thalweg::detail {
 
+std::string host_name() {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+    return name.data();
+}
+
 std::string system_words(int error) {
     std::string words = std::strerror(error);
     rlimit limit{};

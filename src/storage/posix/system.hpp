@@ -14,6 +14,9 @@ namespace thalweg::detail {
 /// In the system's words; of a limit on open files, with what it is.
 std::string system_words(int error);
 
+/// What this machine calls itself.
+std::string host_name();
+
 /// errno in the system's words.
 inline Status system_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: {}", path, what, system_words(errno));
