@@ -100,6 +100,10 @@ Status read_calibration(Comm& comm, tw_session_impl& session) {
         }));
 }
 
+std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
+    return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
+}
+
 Status start(MPI_Comm comm, const char* settings, tw_session session) {
     if (Status status = check_communicator(comm); !status.ok()) return status;
     prepare_mpi_io();
@@ -111,13 +115,13 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
         const bool known = Settings::read(text_or_empty(settings), own).ok();
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
-        const auto watchdog = known ? Watchdog::make(own.number("watchdog"), rank) : nullptr;
+        const auto watchdog = known ? watchdog_of(own, rank) : nullptr;
         const Standing standing(watchdog.get(), "tw_init");
         world = make_mpi_comm(comm);
         status = Settings::read(*world, text_or_empty(settings), session->settings);
     }
     if (!status.ok()) return status;
-    session->watchdog = Watchdog::make(session->settings.number("watchdog"), world->rank());
+    session->watchdog = watchdog_of(session->settings, world->rank());
     const Standing standing(session->watchdog.get(), "tw_init");
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
     log::set_level(session->settings.text("log"));

@@ -136,6 +136,10 @@ const std::vector<SettingRow>& setting_table() {
          "seconds after which a call that has not returned reports what its rank is waiting for; "
          "0: never",
          false},
+        {"watchdog_abort", "0", integers,
+         "seconds after which a call that has not returned reports and aborts its process, so that "
+         "the launcher ends the job; 0: never",
+         false},
         {"header_pad", "4KiB", sizes,
          "free space after the header, for attributes set after the definitions end", true},
         {"attributes", "same", "same|first",

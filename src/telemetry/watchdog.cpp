@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -63,7 +64,8 @@ private:
             for (Standing* s : standings_) {
                 if (now < s->due_) continue;
                 say(*s, now);
-                while (s->due_ <= now) s->due_ += s->watchdog_->interval_;
+                if (is_over(*s, now)) end(*s);
+                s->set_due(now);
             }
         }
     }
@@ -81,6 +83,19 @@ private:
         std::fputs((line + "\n").c_str(), stderr);
     }
 
+    static bool is_over(const Standing& s, Clock::time_point now) {
+        const std::chrono::seconds limit = s.watchdog_->limit_;
+        return limit.count() > 0 && now - s.begin_ >= limit;
+    }
+
+    /// Not by MPI, which may be what hangs: the launcher sees a process die, and ends the job.
+    [[noreturn]] static void end(const Standing& s) {
+        std::fprintf(stderr, "thalweg: rank %d ends the job (setting watchdog_abort)\n",
+                     s.watchdog_->rank_);
+        std::fflush(nullptr);
+        std::abort();
+    }
+
     std::mutex mutex_;
     std::condition_variable wake_;
     std::vector<Standing*> standings_;
@@ -88,8 +103,8 @@ private:
     std::thread thread_;
 };
 
-std::unique_ptr<Watchdog> Watchdog::make(std::int64_t seconds, int rank) {
-    if (seconds <= 0) return nullptr;
+std::unique_ptr<Watchdog> Watchdog::make(std::int64_t seconds, std::int64_t limit, int rank) {
+    if (seconds <= 0 && limit <= 0) return nullptr;
     static std::mutex mutex;
     static std::weak_ptr<WatchdogThread> of_process;
     const std::lock_guard lock(mutex);
@@ -100,6 +115,7 @@ std::unique_ptr<Watchdog> Watchdog::make(std::int64_t seconds, int rank) {
         of_process = watchdog->thread_;
     }
     watchdog->interval_ = std::chrono::seconds(seconds);
+    watchdog->limit_ = std::chrono::seconds(limit);
     watchdog->rank_ = rank;
     return watchdog;
 }
@@ -108,9 +124,18 @@ Standing::Standing(const Watchdog* watchdog, const char* call, const char* path,
     : watchdog_(watchdog), call_(call), path_(path), step_(step) {
     if (watchdog_ == nullptr) return;
     waiting_ = &waiting_for;
-    begin_ = Clock::now();
-    due_ = begin_ + watchdog_->interval_;
+    due_ = begin_ = Clock::now();
+    set_due(begin_);
     watchdog_->thread_->add(this);
+}
+
+/// To the next report, or the limit if that is earlier.
+void Standing::set_due(Clock::time_point now) {
+    const std::chrono::seconds interval = watchdog_->interval_, limit = watchdog_->limit_;
+    if (interval.count() > 0)
+        while (due_ <= now) due_ += interval;
+    if (limit.count() > 0 && (interval.count() == 0 || due_ > begin_ + limit))
+        due_ = begin_ + limit;
 }
 
 Standing::~Standing() {

@@ -1,4 +1,4 @@
-// Says where a rank stands in a call that does not return.
+// Says where a rank stands in a call that does not return, and ends it if it is asked to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,14 +15,19 @@ class WatchdogThread;
 /// A session's wish to be watched. All sessions of a process share one thread, which calls no MPI.
 class Watchdog {
 public:
-    /// Null where nothing is to be watched.
-    static std::unique_ptr<Watchdog> make(std::int64_t seconds, int rank);
+    /**
+     * @param seconds  from report to report of a call. @param limit  that a call may take: then the
+     *                 process is aborted; 0: none
+     * @return null where nothing is to be watched
+     */
+    static std::unique_ptr<Watchdog> make(std::int64_t seconds, std::int64_t limit, int rank);
 
 private:
     friend class Standing;
     friend class WatchdogThread;
     std::shared_ptr<WatchdogThread> thread_;
-    std::chrono::seconds interval_{0};
+    std::chrono::seconds interval_{0};  ///< 0: no reports
+    std::chrono::seconds limit_{0};     ///< 0: none
     int rank_ = 0;
 };
 
@@ -42,6 +47,8 @@ public:
 
 private:
     friend class WatchdogThread;
+    void set_due(std::chrono::steady_clock::time_point now);
+
     const Watchdog* watchdog_;
     const char* call_;
     const char* path_;
