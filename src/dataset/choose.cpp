@@ -40,9 +40,9 @@ void choose_storage(const FileOptions& options, Format format, const Surrounding
                     Choice& choice) {
     const std::string storage =
         options.storage == "auto" && is_netcdf4(format) ? "netcdf4" : options.storage;
-    const WayOfWriting way =
-        choose_way(around.file_system, around.nodes,
-                   {storage, options.writers, options.alignment, around.stripe_size, ""});
+    const WayOfWriting way = choose_way(around.file_system, around.nodes,
+                                        {storage, options.writers, options.alignment,
+                                         around.stripe_size, "", options.method == "direct"});
     if (!way.warning.empty()) choice.remarks.push_back({Remark::Level::warning, way.warning});
     choice.storage = way.storage;
     choice.writers = way.writers;

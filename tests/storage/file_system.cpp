@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 using namespace thalweg::detail;
 
@@ -20,6 +21,7 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         const char *asked_storage, *asked_writers;
         const char *storage, *writers, *warning;  // "": none
         bool pnetcdf = true;
+        bool direct = false;
     };
     const Row rows[] = {
         {ext4, 1, "auto", "auto", "posix", "1/node", ""},
@@ -36,12 +38,16 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         {fuse, 2, "auto", "auto", "posix", "1", "using writers=1"},
         {fuse, 2, "auto", "1", "posix", "1", ""},
         {fuse, 2, "auto", "2/node", "posix", "2/node", "writers=1 is safe"},
+        {fuse, 2, "auto", "auto", "posix", "1/node", "another method with writers=1", true, true},
+        {fuse, 2, "auto", "1", "posix", "1", "another method with writers=1", true, true},
+        {nfs, 2, "auto", "auto", "pnetcdf", "1/node", "using storage=pnetcdf", true, true},
+        {nfs, 2, "posix", "1", "posix", "1", "or another method with writers=1", true, true},
         {other, 3, "auto", "auto", "posix", "1", "of type 0x12345"},
     };
     for (const Row& row : rows) {
         const WayOfWriting way =
             choose_way(file_system_of(row.magic, 4096), row.nodes,
-                       {row.asked_storage, row.asked_writers, -1, -1, ""}, row.pnetcdf);
+                       {row.asked_storage, row.asked_writers, -1, -1, "", row.direct}, row.pnetcdf);
         SCOPED_TRACE(testing::Message() << std::hex << row.magic << " on " << row.nodes << ", "
                                         << row.asked_storage << ", " << row.asked_writers);
         EXPECT_EQ(way.storage, row.storage);
@@ -49,6 +55,32 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         EXPECT_EQ(way.warning.empty(), row.warning[0] == '\0') << way.warning;
         EXPECT_NE(way.warning.find(row.warning), std::string::npos) << way.warning;
     }
+}
+
+// What another node may have under the name of a file that rank 0 has created.
+TEST(FileSystem, TellsAFileFromAnotherOfItsName) {
+    const std::string path =
+        std::filesystem::temp_directory_path() / ("identity" + std::to_string(getpid()));
+    const auto make = [](const std::string& name) { std::ofstream(name) << "x"; };
+    make(path);
+    const FileIdentity created = identity_at(path);
+    if (created.device == 0) GTEST_SKIP() << "no local disk";
+    EXPECT_NE(created.inode, 0U);
+    EXPECT_TRUE(check_identity(path, created).ok());
+    EXPECT_TRUE(check_identity(path, {}).ok());  // nothing is known of it
+    FileIdentity elsewhere = created;
+    elsewhere.kernel ^= 1;  // another machine, whose disk has the same numbers
+    EXPECT_EQ(check_identity(path, elsewhere).code, TW_EIO);
+    elsewhere.kernel = 0;
+    EXPECT_TRUE(check_identity(path, elsewhere).ok());
+    std::filesystem::rename(path, path + ".old");
+    Status status = check_identity(path, created);
+    EXPECT_NE(status.text.find("does not see the file"), std::string::npos) << status.text;
+    make(path);
+    status = check_identity(path, created);
+    EXPECT_NE(status.text.find("this is another file"), std::string::npos) << status.text;
+    std::filesystem::remove(path);
+    std::filesystem::remove(path + ".old");
 }
 
 TEST(FileSystem, AlignsToStripesAndBlocks) {

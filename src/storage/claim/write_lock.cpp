@@ -49,9 +49,9 @@ Owner read_owner(int fd) {
 
 /// Who wants to know it can do without: a disk may be full.
 /// @return false if it is not in the file
-bool write_owner(int fd) {
+bool write_owner(int fd, const std::string& host) {
     const NoSizeSignal guard;
-    const std::string text = fmt::format("{}{} {}\n", mark, host_name(), getpid());
+    const std::string text = fmt::format("{}{} {}\n", mark, host, getpid());
     return ftruncate(fd, 0) == 0 &&
            pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
@@ -142,18 +142,19 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
         again = true;
         return leave({});
     }
-    told_ = write_owner(fd_);
+    host_ = host_name();
+    if (!write_owner(fd_, host_)) host_.clear();
     return {};
 }
 
 Status WriteLock::check_held(const std::string& own) const {
-    if (fd_ < 0 || !told_) return {};
+    if (fd_ < 0 || host_.empty()) return {};
     // Opened anew: on file systems over a network what was read before may be old.
     const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return {};  // removed by hand
     const Owner owner = read_owner(fd);
     ::close(fd);
-    if (owner.process == 0 || (owner.host == host_name() && owner.process == getpid())) return {};
+    if (owner.process == 0 || (owner.host == host_ && owner.process == getpid())) return {};
     return failure(
         TW_EINUSE,
         "{}: process {} on host {} writes it, too, because the file system does not show "

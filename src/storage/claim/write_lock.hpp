@@ -35,7 +35,7 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    bool told_ = false;  ///< the file names this process
+    std::string host_;  ///< that the file names, with this process; empty: it names none
 };
 
 }  // namespace thalweg::detail

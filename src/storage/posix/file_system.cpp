@@ -64,11 +64,15 @@ Status check_identity(const std::string& path, const FileIdentity& created) {
     if (created.inode == 0) return {};
     errno = 0;
     const FileIdentity here = identity_at(path);
-    if (here == created) return {};
-    if (here.inode == 0 && errno != 0)
-        return system_failure(path, fmt::format("host {} does not see the file that rank 0 has "
-                                                "opened, so its directory is not shared",
-                                                host_name()));
+    if (here.inode == 0 && (errno == ENOENT || errno == ENOTDIR || errno == ESTALE))
+        return failure(TW_EIO,
+                       "{}: host {} does not see the file that rank 0 has opened, so its directory "
+                       "is not shared",
+                       path, host_name());
+    if (here.inode == 0 && errno != 0) return system_failure(path, "cannot open");
+    const bool same_kernel =
+        here.kernel == created.kernel || here.kernel == 0 || created.kernel == 0;
+    if (here.inode == created.inode && here.device == created.device && same_kernel) return {};
     return failure(
         TW_EIO,
         "{}: on host {} this is another file than on that of rank 0, so its directory is "
@@ -79,6 +83,9 @@ Status check_identity(const std::string& path, const FileIdentity& created) {
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, bool pnetcdf) {
     const bool shared = nodes > 1;
     const bool parallel = system.sharing == Sharing::parallel;
+    const bool can_be_one = way.writers == "auto" && !way.direct;
+    const bool one = way.writers == "1" && !way.direct;
+    const char* const another = way.direct ? "another method with " : "";
     if (shared && system.sharing == Sharing::nfs) {
         if (way.storage == "auto" && pnetcdf) {
             way.storage = "pnetcdf";
@@ -86,28 +93,29 @@ WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, b
                 "file system {}: {} nodes do not see each other's writes at once: using "
                 "storage=pnetcdf",
                 system.name, nodes);
-        } else if ((way.storage == "netcdf4" || way.storage == "auto") && way.writers == "auto") {
+        } else if ((way.storage == "netcdf4" || way.storage == "auto") && can_be_one) {
             way.writers = "1";
             way.warning = fmt::format(
                 "file system {}: {} nodes do not see each other's writes at once: using writers=1",
                 system.name, nodes);
-        } else if (way.storage != "pnetcdf" && way.storage != "memory" && way.writers != "1") {
+        } else if (way.storage != "pnetcdf" && way.storage != "memory" && !one) {
             way.warning = fmt::format(
                 "file system {}: {} nodes do not see each other's writes at once, so storage={} "
-                "may lose bytes; use {}writers=1",
+                "may lose bytes; use {}{}writers=1",
                 system.name, nodes, way.storage == "auto" ? "posix" : way.storage,
-                pnetcdf ? "storage=pnetcdf or " : "");
+                pnetcdf ? "storage=pnetcdf or " : "", another);
         }
     } else if (shared && system.sharing == Sharing::unknown) {
-        if (way.writers == "auto") {
+        if (can_be_one) {
             way.writers = "1";
             way.warning = fmt::format(
                 "file system {}: not known whether {} nodes can write one file: using writers=1",
                 system.name, nodes);
-        } else if (way.writers != "1") {
+        } else if (!one) {
             way.warning = fmt::format(
-                "file system {}: not known whether {} nodes can write one file; writers=1 is safe",
-                system.name, nodes);
+                "file system {}: not known whether {} nodes can write one file; {}writers=1 is "
+                "safe",
+                system.name, nodes, another);
         }
     }
     if (way.storage == "auto") way.storage = "posix";

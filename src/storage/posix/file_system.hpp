@@ -41,10 +41,9 @@ FileSystem file_system_at(const std::string& path);
 struct FileIdentity {
     std::uint64_t inode = 0;
     std::uint64_t device = 0, kernel = 0;  ///< of a disk of one node; else 0
-
-    bool operator==(const FileIdentity&) const = default;
 };
 
+/// With errno, if the file cannot be opened.
 FileIdentity identity_at(const std::string& path);
 
 /// Whether this node sees the file that another one has created. @return TW_OK, TW_EIO
@@ -56,6 +55,7 @@ struct WayOfWriting {
     std::int64_t alignment = -1;
     std::int64_t stripe_size = -1;
     std::string warning;  ///< what was chosen for safety, or what is not safe; may be empty
+    bool direct = false;  ///< every rank writes, whatever `writers` says
 };
 /// @param pnetcdf  whether storage=pnetcdf can be chosen
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked, bool pnetcdf);

@@ -51,7 +51,7 @@ FileSystem file_system_at(const std::string& path) {
 
 namespace {
 
-/// The running system, which is another one after every boot.
+/// The running system, which is another one after every boot; 0 if it cannot be told.
 std::uint64_t this_kernel() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;
@@ -73,12 +73,10 @@ FileIdentity identity_at(const std::string& path) {
         const Sharing sharing = file_system_of(magic, system.f_bsize).sharing;
         // Of unknown kinds, each node may have numbers of its own.
         if (sharing != Sharing::unknown) identity.inode = info.st_ino;
-        if (sharing == Sharing::local) {
-            identity.device = info.st_dev;
-            identity.kernel = this_kernel();
-        }
+        if (sharing == Sharing::local) identity.device = info.st_dev;
     }
     if (fd >= 0) ::close(fd);
+    if (identity.device != 0) identity.kernel = this_kernel();
     return identity;
 }
 
