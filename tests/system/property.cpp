@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: property [--seed N] [--cases N] [--first N] [--seconds N] [--ncvalidator PATH] [--keep]
-//                 [--verbose] [--method M] [--storage S]
+//                 [--verbose] [--method M] [--storage S] [--servers N [--last]]
 // A case follows from seed, number and rank count alone; the same three replay it.
 
 #include <mpi.h>
@@ -467,12 +467,12 @@ bool validates(const File& f) {
 }
 
 // Settings that belong to the session: where the nodes end, and what files do not set themselves.
-std::string session_settings(std::uint64_t seed, long servers) {
+std::string session_settings(std::uint64_t seed, long servers, bool last) {
     Random random(seed);
     std::string text = "log=error; node_size=" + std::to_string(random.below(4));
     if (servers > 0) {
         text += "; servers=" + std::to_string(servers);
-        if (random.percent(30)) text += "; server_ranks=last";
+        if (random.percent(30) || last) text += "; server_ranks=last";
     }
     if (random.percent(30)) text += "; method=slabs";
     if (random.percent(60))
@@ -495,6 +495,7 @@ int main(int argc, char** argv) {
     const Limits limits{check::option(argc, argv, "--method", ""),
                         check::option(argc, argv, "--storage", "")};
     const long servers = std::stol(check::option(argc, argv, "--servers", "0"));
+    const bool last = check::has_flag(argc, argv, "--last");
     const std::string folder = check::make_folder("property");
     if (check::state.rank == 0)
         check::print(check::text("property: seed %llu, cases %ld to %ld, %d ranks, %ld servers",
@@ -515,7 +516,8 @@ int main(int argc, char** argv) {
         check::step("session of case %ld", block);
         tw_session session = nullptr;
         const std::string settings = session_settings(
-            mix(seed, static_cast<std::uint64_t>(block / cases_per_session) + 1000000007), servers);
+            mix(seed, static_cast<std::uint64_t>(block / cases_per_session) + 1000000007), servers,
+            last);
         const int begun = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
         CHECK_TEXT(begun == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
         good = begun == TW_OK;  // the same on every rank

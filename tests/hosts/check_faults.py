@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Networks and hosts that fail under a job: a slow link and one that is down for seconds do not
+matter; of a host that is gone for good the job ends, and what was committed is in the file."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from hosts import Hosts, enter
+from jobs import Job, check_file, require
+
+SERVERS = "service=servers; servers=2"
+APART = "service=servers; servers=2; server_ranks=last"  # all on the last host
+SERVICES = ("service=inline", "service=background", SERVERS, APART)
+
+# Seconds in which a job ends after a host has died: the launcher tests silent connections after 2
+# seconds, and gives up 3 seconds later; processes that it tells to end get 5 seconds.
+DEAD = 40
+
+
+def slow_link(args) -> None:
+    """30 Mbit/s to and from a host that has half of the data."""
+    with Hosts(2) as hosts:
+        hosts.slow(1, "30mbit")
+        for settings in SERVICES:
+            path = hosts.shared / "history.nc"
+            Job(hosts, [2, 2], args.model, path, settings, rows=128).succeed()
+            check_file(path, 3, rows=128)
+
+
+def dropped_link(args) -> None:
+    """Nothing gets through for 3 seconds."""
+    with Hosts(3) as hosts:
+        for settings in SERVICES:
+            path = hosts.shared / "history.nc"
+            job = Job(hosts, [1, 2, 2], args.model, path, settings, steps=12, pace=100, silence=60)
+            job.wait_for(3)
+            hosts.cut(1, 3)
+            job.succeed(100)
+            check_file(path, 12)
+
+
+def recover(args, path, committed: int) -> None:
+    part = path.with_name(path.name + ".part")
+    require(part.exists(), f"{part} is not there; {path} is: {path.exists()}")
+    found = check_file(part, committed, at_least=True)
+    subprocess.run([args.recover, "recover", path], check=True)
+    check_file(path, found)
+    path.unlink()
+
+
+def dead_host(args) -> None:
+    """All processes of a host are gone at once, rank 0's or another's."""
+    for settings in SERVICES:
+        for dead in (0, 1, 2):
+            with Hosts(3) as hosts:
+                path = hosts.shared / "history.nc"
+                job = Job(hosts, [2, 2, 2], args.model, path, settings, steps=1000, pace=50)
+                job.wait_for(3)
+                hosts.kill(dead)
+                require(job.wait(DEAD) != 0, f"{job.what}: ended well\n{job.output()}")
+                print(f"{job.what}: host {dead} is dead, {job.seconds:.1f} s", flush=True)
+                recover(args, path, job.committed())
+
+
+def dead_link(args) -> None:
+    """A host that nobody reaches any more. The launcher learns of it by testing silent
+    connections, as it is set here."""
+    for settings in ("service=inline", SERVERS):
+        with Hosts(3) as hosts:
+            path = hosts.shared / "history.nc"
+            job = Job(hosts, [2, 2, 2], args.model, path, settings, steps=1000, pace=50)
+            job.wait_for(3)
+            hosts.cut(1)
+            require(job.wait(DEAD) != 0, f"{job.what}: ended well\n{job.output()}")
+            print(f"{job.what}: a link is dead, {job.seconds:.1f} s", flush=True)
+            recover(args, path, job.committed())
+
+
+def watchdog(args) -> None:
+    """A process of another host stands still, and MPI waits for it: the library says who waits for
+    what, and ends the job if it is asked to."""
+    for settings in ("service=inline", "service=background", SERVERS):
+        with Hosts(2) as hosts:
+            path = hosts.shared / "history.nc"
+            settings += "; watchdog=2; watchdog_abort=5"
+            job = Job(hosts, [2, 2], args.model, path, settings, steps=1000, pace=50)
+            job.wait_for(3)
+            model = hosts.processes(1, Path(args.model).name)[0]
+            hosts.run(1, ["kill", "-STOP", str(model)])
+            require(job.wait(DEAD) != 0, f"{job.what}: ended well\n{job.output()}")
+            print(f"{job.what}: a process is stopped, {job.seconds:.1f} s", flush=True)
+            for text in ("for 2 s: waiting for", "ends the job (setting watchdog_abort)"):
+                require(text in job.output(), f"{job.what}: not said: {text}\n{job.output()}")
+            recover(args, path, job.committed())
+
+
+CASES = {case.__name__: case for case in (slow_link, dropped_link, dead_host, dead_link, watchdog)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("case", choices=CASES)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--recover", required=True, help="the program thalweg")
+    args = parser.parse_args()
+    enter()
+    CASES[args.case](args)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

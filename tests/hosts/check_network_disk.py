@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A folder over the network, of which every host has a cache of its own: sshfs without ssh, its
+clients on the hosts, its server outside."""
+
+import argparse
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from hosts import Hosts, address, enter, skip
+from jobs import Job, check_file, require
+
+SERVER = "/usr/lib/openssh/sftp-server"
+PORT = 7722
+OUTSIDE = 100  # the host that is none: where mpirun runs
+
+
+@contextlib.contextmanager
+def network_disk(hosts: Hosts, folder: Path, mount: Path):
+    """`folder` at `mount` on every host, until the end of the `with`."""
+    folder.mkdir(exist_ok=True)
+    mount.mkdir(exist_ok=True)
+    listener = socket.create_server((address(OUTSIDE), PORT))
+    servers = []
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                connection, _ = listener.accept()
+                servers.append(subprocess.Popen([SERVER], stdin=connection, stdout=connection))
+                connection.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    options = f"directport={PORT},auto_cache"
+    for host in range(hosts.n):
+        hosts.run(host, ["sshfs", f"{address(OUTSIDE)}:{folder}", str(mount), "-o", options])
+    try:
+        yield
+    finally:
+        listener.close()
+        for server in servers:
+            server.kill()
+            server.wait()
+
+
+def writing(model: str) -> None:
+    with Hosts(3) as hosts, network_disk(hosts, Path("disk").absolute(), Path("net").absolute()):
+        for settings in (
+            "service=inline",
+            "service=background",
+            "service=servers; servers=2",
+            "service=servers; servers=2; server_ranks=last",
+            "storage=netcdf4",
+            "storage=netcdf4; deflate=1",
+        ):
+            job = Job(hosts, [2, 2, 1], model, Path("net/history.nc").absolute(), settings)
+            job.succeed()
+            check_file(Path("disk/history.nc"), 3)
+            require("using writers=1" in job.output(), job.output())
+        # At the user's own risk.
+        for settings in ("writers=1/node", "method=direct", "writers=1/node; service=background"):
+            job = Job(hosts, [2, 2, 1], model, Path("net/history.nc").absolute(), settings)
+            job.succeed()
+            require("writers=1 is safe" in job.output(), job.output())
+            require("using writers=1" not in job.output(), job.output())
+            check_file(Path("disk/history.nc"), 3)
+
+
+def two_jobs(model: str) -> None:
+    """Two jobs of different hosts write one file, and the file system does not show the lock of the
+    one to the other: who comes later is warned, who was first learns of it."""
+    with Hosts(2) as hosts, network_disk(hosts, Path("disk").absolute(), Path("net").absolute()):
+        path = Path("net/history.nc").absolute()
+        first = Job(hosts, [2, 0], model, path, "", steps=50, pace=100)
+        first.wait_for(2)
+        second = Job(hosts, [0, 2], model, path, "", steps=100, pace=100)
+        first.fail("TW_EINUSE", "on host host1")
+        second.succeed()
+        require("on host host0" in second.output(), second.output())
+        check_file(Path("disk/history.nc"), 100)
+
+
+CASES = {case.__name__: case for case in (writing, two_jobs)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("case", choices=CASES)
+    parser.add_argument("--model", required=True)
+    args = parser.parse_args()
+    if shutil.which("sshfs") is None or not Path(SERVER).exists():
+        skip("there is no sshfs, or no sftp-server (Debian: sshfs, openssh-sftp-server)")
+    if not Path("/dev/fuse").exists():
+        skip("there is no /dev/fuse")
+    enter()
+    CASES[args.case](args.model)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts that do not look like those of a good cluster: folders that they do not share, host names
+twice, containers, other clocks and working folders, two jobs that write one file. Each case has to
+come out right, or fail with a message that says why."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from hosts import Hosts, enter
+from jobs import Job, check_file, require
+
+RECORD = "method=record"
+# A server on the last host: the files that rank 0 names are created by another host.
+SERVERS = "service=servers; servers=2; server_ranks=last"
+
+
+def unshared_folder(model: str) -> None:
+    """/dev/shm is another folder on every host."""
+    tiles = "method=tiles; tiles=1x2; tile_files=yes"
+    clean = "rm -rf /dev/shm/*.nc* /dev/shm/.*.lock"
+    with Hosts(2) as hosts:
+
+        def check(settings: str, stale: str = "") -> None:
+            if stale:
+                make = f"head -c 100000 /dev/zero > /dev/shm/{stale}"
+                hosts.run(1, ["sh", "-c", make])
+            job = Job(hosts, [2, 2], model, "/dev/shm/history.nc", settings)
+            job.fail("host host1", "is not shared")
+            for host in (0, 1):
+                hosts.run(host, ["sh", "-c", clean])
+
+        for settings in (RECORD, "storage=netcdf4", SERVERS, SERVERS + "; publish=live"):
+            check(settings)
+        # What a dead run has left there must not be taken for the file.
+        check(RECORD, "history.nc.part")
+        check(SERVERS, "history.nc.part")
+        check("method=direct; publish=live", "history.nc")
+        # Of a set of files, each has its name from one rank and its data from another.
+        for settings in (tiles, f"{tiles}; {SERVERS}"):
+            job = Job(hosts, [2, 2], model, "/dev/shm/history.nc", settings)
+            job.fail("host host0 does not see what another host has written", "is not shared")
+
+
+def working_folders(model: str) -> None:
+    """A relative path means one file, wherever the ranks are."""
+    homes = [Path("host0").absolute(), Path("host1").absolute()]
+    for home in homes:
+        home.mkdir(exist_ok=True)
+    with Hosts(2) as hosts:
+        go = ("sh", "-c", 'cd "$(hostname)"; TMPDIR="$PWD"; export TMPDIR; exec "$@"', "sh")
+        for settings in (RECORD, SERVERS, "service=background"):
+            Job(hosts, [2, 2], model, "history.nc", settings, before=go).succeed()
+            where = [home for home in homes if (home / "history.nc").exists()]
+            require(where == homes[:1], f"{settings}: the file is in {where}")
+            check_file(where[0] / "history.nc", 3)
+            (where[0] / "history.nc").unlink()
+
+
+def same_names(model: str) -> None:
+    """Hosts that call themselves the same are different nodes all the same."""
+    with Hosts(2, names=["node", "node"]) as hosts:
+        for settings in (RECORD, SERVERS, "service=background"):
+            path = hosts.shared / "history.nc"
+            job = Job(hosts, [2, 2], model, path, f"{settings}; summary={hosts.shared}/summary")
+            job.succeed()
+            check_file(path, 3)
+            require("cannot share memory" not in job.output(), job.output())
+
+
+def containers(model: str) -> None:
+    """Ranks of one host in containers of their own, which MPI takes for a node."""
+    with Hosts(2) as hosts:
+        spaces = ("unshare", "--pid", "--fork", "--mount-proc", "--ipc", "--mount")
+        apart = ("--mca", "btl", "tcp,self")
+        for settings in (RECORD, SERVERS, "service=background"):
+            path = hosts.shared / "history.nc"
+            job = Job(hosts, [2, 2], model, path, settings, before=spaces, flags=apart)
+            job.succeed()
+            check_file(path, 3)
+            require("treating each rank as a node" in job.output(), job.output())
+
+
+def clocks(model: str) -> None:
+    """Times are compared on one host only; those of a trace begin together."""
+    with Hosts(2) as hosts:
+        late = (
+            '[ "$(hostname)" = host0 ] && exec "$@"; exec unshare --time --monotonic 1000000 "$@"'
+        )
+        trace = hosts.shared / "trace.json"
+        for settings in (RECORD, SERVERS, "service=background; close=later"):
+            path = hosts.shared / "history.nc"
+            Job(
+                hosts,
+                [2, 2],
+                model,
+                path,
+                f"{settings}; trace={trace}",
+                before=("sh", "-c", late, "sh"),
+            ).succeed()
+            check_file(path, 3)
+            events = json.loads(trace.read_text())["traceEvents"]
+            spans = [event["ts"] for event in events if event.get("ph") == "X"]
+            require(max(spans) - min(spans) < 60e6, f"{settings}: times from {min(spans)} on")
+
+
+def two_jobs(model: str) -> None:
+    """Of two jobs on different hosts one may write a file; the other hears who does."""
+    with Hosts(2) as hosts:
+        for settings in (RECORD, "publish=live"):
+            path = hosts.shared / "history.nc"
+            first = Job(hosts, [2, 0], model, path, settings, steps=60, pace=100)
+            first.wait_for(2)
+            second = Job(hosts, [0, 2], model, path, settings)
+            second.fail("TW_EINUSE", "on host host0 is writing it")
+            first.process.terminate()
+            first.wait(30)
+            # The lock has gone with its job.
+            Job(hosts, [0, 2], model, path, settings).succeed()
+            check_file(path, 3)
+
+
+CASES = {
+    case.__name__: case
+    for case in (unshared_folder, working_folders, same_names, containers, clocks, two_jobs)
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("case", choices=CASES)
+    parser.add_argument("--model", required=True)
+    args = parser.parse_args()
+    enter()
+    CASES[args.case](args.model)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

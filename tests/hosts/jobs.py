@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of the program `model` on hosts, what they say, and the files that they leave."""
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+from hosts import Hosts
+
+COLUMNS = 1024
+
+
+class CheckError(Exception):
+    pass
+
+
+def require(condition: bool, what: str) -> None:
+    if not condition:
+        raise CheckError(what)
+
+
+class Job:
+    """One mpirun of the model."""
+
+    def __init__(
+        self, hosts: Hosts, ranks: list[int], model: str, path: Path | str, settings: str = "", *,
+        steps: int = 3, pace: int = 0, rows: int = 64, flags: tuple = (), before: tuple = (),
+        silence: int = 2,
+    ):  # fmt: skip
+        words = ["--settings", settings, "--steps", steps, "--pace", pace, "--rows", rows]
+        self.output_path = hosts.folder / f"output{time.monotonic_ns()}"
+        self.what = f"{ranks} {settings}"
+        self.begin = time.monotonic()
+        with self.output_path.open("w") as output:
+            self.process = hosts.mpirun(
+                ranks,
+                [*before, model, path, *words],
+                *flags,
+                silence=silence,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def output(self) -> str:
+        return self.output_path.read_text(errors="replace")
+
+    def committed(self) -> int:
+        return max([0, *map(int, re.findall(r"^committed (\d+)$", self.output(), re.MULTILINE))])
+
+    def wait_for(self, records: int, limit: float = 60) -> None:
+        """Until so many records are committed."""
+        end = time.monotonic() + limit
+        while self.committed() < records:
+            require(self.process.poll() is None, f"{self.what}: ended early\n{self.output()}")
+            require(time.monotonic() < end, f"{self.what}: no record {records}\n{self.output()}")
+            time.sleep(0.05)
+
+    def wait(self, limit: float) -> int:
+        """The exit code; a failure if the job has not ended after these seconds."""
+        begin = time.monotonic()
+        try:
+            code = self.process.wait(limit)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise CheckError(
+                f"{self.what}: has not ended after {limit} s\n{self.output()}"
+            ) from None
+        self.seconds = time.monotonic() - begin
+        return code
+
+    def succeed(self, limit: float = 60) -> None:
+        code = self.wait(limit)
+        require(code == 0, f"{self.what}: exit code {code}\n{self.output()}")
+
+    def fail(self, *texts: str, limit: float = 60) -> None:
+        """Ends with an error that names all of these, and not by a signal."""
+        code = self.wait(limit)
+        output = self.output()
+        require(code != 0, f"{self.what}: ended well\n{output}")
+        require("signal" not in output, f"{self.what}: {output}")
+        for text in texts:
+            require(text in output, f"{self.what}: does not say '{text}'\n{output}")
+
+
+def check_file(path: Path, records: int, rows: int = 64, at_least: bool = False) -> int:
+    """The records of a file that the model has written, which have to be right. @return how many"""
+    with netCDF4.Dataset(path) as file:
+        found = file["T"][:].filled(np.nan)
+    enough = len(found) >= records if at_least else len(found) == records
+    require(enough, f"{path}: has {len(found)} records instead of {records}")
+    places = np.arange(rows * COLUMNS, dtype=float).reshape(rows, COLUMNS)
+    for t, values in enumerate(found):
+        wrong = int(np.sum(values != 1e7 * (t + 1) + places))
+        require(wrong == 0, f"{path}: {wrong} values of record {t} are wrong")
+    return len(found)
