@@ -262,6 +262,22 @@ def test_masked_elements_of_other_types(io, folder):
         assert np.array_equal(found, expected, equal_nan=dtype[0] == "f"), (own, dtype, fill)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_masked_elements_whose_fill_value_the_array_cannot_hold(io, folder, dtype):
+    """The fill value of int64 would be another number in the array's type."""
+    f = io.create(folder / "f.nc", format="cdf5")
+    f.define("v", "i8", "y", io.split(y=NY))
+    (j0,), (nj,) = io.split(y=NY).boxes[0]
+    values = np.ma.masked_equal(np.arange(NY) % 3, 0)[j0 : j0 + nj]
+    if values.mask.any():
+        with pytest.raises(tw.Error, match="convert the array to int64"):
+            f["v"] = values.astype(dtype)
+    f["v"] = values.astype("i8")
+    f.close()
+    expected = np.where(np.arange(NY) % 3 == 0, -(2**63) + 2, np.arange(NY) % 3)
+    assert np.array_equal(as_netcdf4(folder / "f.nc", "v"), expected)
+
+
 def test_masked_elements_are_appended_with_the_fill_value_of_the_file(io, folder):
     cells = io.split(y=NY)
     (j0,), (nj,) = cells.boxes[0]

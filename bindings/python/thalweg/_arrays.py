@@ -149,7 +149,9 @@ def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
     for dtype in types:
         with np.errstate(all="ignore"):
             converted = value.astype(dtype)
-        if converted == value or value != value:  # NaN stays one: `value` has the target's type
+        # As Python's numbers, which compare exactly: NumPy's float64 "equals" many an int64. NaN
+        # stays one: `value` has the target's type.
+        if converted.item() == value.item() or value != value:
             return values.astype(dtype).filled(converted)
     raise UnusableError(
         "TW_ERANGE",

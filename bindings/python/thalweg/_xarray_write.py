@@ -138,7 +138,7 @@ class ThalwegAccessor:
     ) -> Plan:
         dataset = self._dataset
         parts = _written_parts(decomposition, dataset)
-        record = _record_dim(dataset, unlimited_dims)
+        record = _record_dim(dataset, unlimited_dims, parts)
         if record in parts:
             raise ValueError(f"the record dimension '{record}' cannot be divided among ranks")
         variables, attributes = conventions.encode_dataset_coordinates(dataset)
@@ -180,14 +180,20 @@ def _written_parts(decomposition: Any, dataset: xarray.Dataset) -> dict[str, Par
     return {name: part for name, part in parts.items() if name in dataset.sizes}
 
 
-def _record_dim(dataset: xarray.Dataset, unlimited_dims: Any) -> str | None:
+def _record_dim(dataset: xarray.Dataset, unlimited_dims: Any, divided: Iterable[str]) -> str | None:
     names = dataset.encoding.get("unlimited_dims", ()) if unlimited_dims is None else unlimited_dims
     names = [names] if isinstance(names, str) else [str(n) for n in names]
     if unlimited_dims is None:
         names = [n for n in names if n in dataset.dims]
     if len(names) > 1 or any(n not in dataset.dims for n in names):
         raise ValueError(f"unlimited_dims is one dimension of the data set, not {names}")
-    return names[0] if names else None
+    # In a file, only the record dimension can have no elements.
+    empty = [str(n) for n, length in dataset.sizes.items() if length == 0 and str(n) not in divided]
+    if any(n not in (names or empty[:1]) for n in empty):
+        raise ValueError(
+            f"dimensions {', '.join(empty)} have length 0, which only the record dimension can have"
+        )
+    return (names or [*empty, None])[0]
 
 
 def _time_units(
