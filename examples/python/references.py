@@ -6,22 +6,41 @@ A model writes them with the setting zarr_references=yes; for files that exist:
 """
 
 import argparse
-import json
 import os
 
+import fsspec
 import xarray as xr
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.implementations.local import LocalFileSystem
+from zarr.storage import FsspecStore
+
+
+class Beside(DirFileSystem):
+    """Files by their paths from a folder, or by absolute paths."""
+
+    def _join(self, path):
+        if isinstance(path, str):
+            return os.path.join(self.path, path)
+        return [self._join(one) for one in path]
+
+
+def open_store(path):
+    """The references as a store of Zarr: zarr.open_group(open_store(path), mode="r")."""
+    path = os.path.realpath(path)
+    # Paths are relative to the file of references; readers look for them where they run.
+    files = Beside(os.path.dirname(path), LocalFileSystem())
+    files = AsyncFileSystemWrapper(files, asynchronous=True)
+    references = fsspec.filesystem(
+        "reference", fo=path, fs=files, asynchronous=True, skip_instance_cache=True
+    )
+    return FsspecStore(references, read_only=True)
 
 
 def open_references(path, **options):
     """A data set whose values are read from the netCDF files when they are used."""
-    with open(path) as file:
-        references = json.load(file)
-    # Paths are relative to the file of references; readers look for them where they run.
-    folder = os.path.dirname(os.path.realpath(path))
-    for place in references["refs"].values():
-        if isinstance(place, list):
-            place[0] = os.path.join(folder, place[0])
-    return xr.open_dataset(references, engine="kerchunk", **options)
+    options = {"consolidated": False, "chunks": None, **options}
+    return xr.open_zarr(open_store(path), **options)
 
 
 def main():

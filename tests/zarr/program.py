@@ -317,6 +317,8 @@ def test_other_folders_and_odd_names(tmp_path):
         places = {r[0] for r in load(out / "r.json")["refs"].values() if isinstance(r, list)}
         assert places == {str(data / name)}
         compare(out / "r.json", data / name)
+        with xr.open_dataset(data / name) as a, open_references(out / "r.json") as b:
+            xr.testing.assert_identical(a.drop_attrs(), b.drop_attrs())
 
 
 def test_a_link_to_a_file(tmp_path):
