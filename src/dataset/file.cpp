@@ -411,11 +411,11 @@ Status File::close_later(bool& later) {
 
 /// Names the complete file, and its references after it. @note Collective
 Status File::publish() {
-    Status referred = references_.prepare();
+    const Status referred = references_.prepare();
     Status named = file_.team.agree(alone([&] { return names_.publish(); }));
-    if (!referred.ok() && named.ok()) return referred;
-    referred = references_.publish(named.ok());
-    return named.ok() ? referred : named;
+    Status published = references_.publish(named.ok());  // those that could be made
+    if (!named.ok()) return named;
+    return referred.ok() ? published : referred;
 }
 
 Status File::complete(Status status) {

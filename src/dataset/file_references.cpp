@@ -16,74 +16,119 @@ Status FileReferences::on_root(Do&& act) {
 }
 
 /// `yes`: beside the file. A folder: in it, by the file's name.
-Status FileReferences::find_path() {
-    const std::string& asked = file_.options.references;
-    std::string path = file_.path + ".json";
-    if (asked != "yes") {
-        if (Status status = make_absolute(asked, path); !status.ok()) return status;
-        struct stat info {};
-        if (asked.back() == '/' || (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)))
-            path += (path.back() == '/' ? "" : "/") +
-                    file_.path.substr(file_.path.find_last_of('/') + 1) + ".json";
+Status FileReferences::find_paths() {
+    if (own()) {
+        const std::string& asked = file_.options.references;
+        std::string path = file_.path + ".json";
+        if (asked != "yes") {
+            if (Status status = make_absolute(asked, path); !status.ok()) return status;
+            struct stat info {};
+            if (asked.back() == '/' || (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)))
+                path += (path.back() == '/' ? "" : "/") +
+                        file_.path.substr(file_.path.find_last_of('/') + 1) + ".json";
+        }
+        reference_ = ReferenceFile(path);
+        if (Status status = reference_.check(); !status.ok()) return status;
     }
-    reference_ = ReferenceFile(path);
-    return reference_.check();
+    if (!streamed()) return {};
+    std::string path;
+    if (Status status = make_absolute(file_.options.stream, path); !status.ok()) return status;
+    if (own() && path == reference_.path())
+        return failure(TW_ESETTING, "{}: zarr_references and zarr_stream are the same path {}",
+                       file_.path, path);
+    stream_.set_path(path);
+    return stream_.check();
 }
 
 Status FileReferences::find() {
     if (!wanted()) return {};
     if (file_.in_files())
-        return failure(TW_ESETTING, "{}: zarr_references={} is not possible with tile_files=yes",
-                       file_.path, file_.options.references);
-    return on_root([&] { return find_path(); });
+        return failure(TW_ESETTING, "{}: {}={} is not possible with tile_files=yes", file_.path,
+                       own() ? "zarr_references" : "zarr_stream",
+                       own() ? file_.options.references : file_.options.stream);
+    return on_root([&] { return find_paths(); });
 }
 
 Status FileReferences::begin() {
-    if (!wanted() || !file_.options.live) return {};
-    return on_root([&] { return reference_.remove(); });
+    if (!kept() || !file_.options.live) return {};
+    return on_root([&] {
+        Status status = own() ? reference_.remove() : Status{};
+        if (status.ok() && streamed()) status = stream_.drop(file_.path, file_.options.durable);
+        return status;
+    });
 }
 
-Status FileReferences::write(std::int64_t least_records, bool& written) const {
+Status FileReferences::write_own(std::int64_t least_records) {
     ReferencedFile file{file_.path, file_.data_path, {}};
     Status status = reference_name(file_.path, reference_.path(), file.name);
     ReferenceOptions options;
     options.least_records = least_records;
     std::string text;
     if (status.ok()) status = make_references({&file, 1}, options, text);
-    written = status.ok() && !text.empty();
-    if (written) status = reference_.write(text, file_.options.durable);
+    if (status.ok() && !text.empty()) {
+        status = reference_.write(text, file_.options.durable);
+        written_ = status.ok();
+    }
     return status;
+}
+
+/// @param replaced  the file is complete, and about to replace another one of its name
+Status FileReferences::write_stream(std::int64_t least_records, bool replaced) {
+    ReferencedFile file{file_.path, file_.data_path, {}};
+    Status status = reference_name(file_.path, stream_.path(), file.name);
+    ReferenceOptions options;
+    options.least_records = least_records;
+    options.grows = true;
+    return status.ok() ? stream_.write(file, options, replaced, file_.options.durable) : status;
+}
+
+Status FileReferences::publish_both(bool named) {
+    const bool durable = file_.options.durable;
+    Status first;
+    if (written_ && named) first = reference_.publish(durable);
+    if (written_ && !named) reference_.discard();
+    written_ = false;
+    if (!named) stream_.discard();
+    Status second = named ? stream_.publish(durable) : Status{};
+    return first.ok() ? second : first;
 }
 
 Status FileReferences::refresh() {
     if (!kept() || !file_.options.live) return {};
     return on_root([&] {
-        bool written = false;  // before there is a record, a file may be shorter than it says
-        Status status = write(1, written);
-        return status.ok() && written ? reference_.publish(file_.options.durable) : status;
+        // Before there is a record, a file may be shorter than it says.
+        Status first = own() ? write_own(1) : Status{};
+        Status second = streamed() ? write_stream(1, false) : Status{};
+        Status published = publish_both(true);
+        if (!first.ok()) return first;
+        return second.ok() ? published : second;
     });
 }
 
 Status FileReferences::prepare() {
     if (!kept()) return {};
-    Status status = on_root([&] {
-        bool written = false;
-        Status made = write(0, written);
-        // Whatever came out: they would not be right for the file that comes.
-        Status removed = reference_.remove();
-        return made.ok() ? removed : made;
+    return on_root([&] {
+        Status first, second;
+        if (own()) {
+            first = write_own(0);
+            // Whatever came out: they would not be right for the file that comes.
+            Status removed = reference_.remove();
+            if (first.ok()) first = std::move(removed);
+            if (!first.ok()) first.text += " (the file is complete, but has no references)";
+        }
+        if (streamed()) {
+            second = write_stream(0, !file_.options.live);
+            if (!second.ok())
+                second.text +=
+                    fmt::format(" (the file is complete, but is not in {})", stream_.path());
+        }
+        return first.ok() ? second : first;
     });
-    if (!status.ok()) status.text += " (the file is complete, but has no references)";
-    return status;
 }
 
 Status FileReferences::publish(bool named) {
     if (!kept()) return {};
-    return on_root([&] {
-        if (named) return reference_.publish(file_.options.durable);
-        reference_.discard();
-        return Status{};
-    });
+    return on_root([&] { return publish_both(named); });
 }
 
 }  // namespace thalweg::detail

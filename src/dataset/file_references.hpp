@@ -1,12 +1,12 @@
-// The setting `zarr_references` of a file: where its Zarr references go, and when they are written.
-// Rank 0 makes them of the file itself, when it is complete or readable while it is written.
-// SPDX-License-Identifier: Apache-2.0
+// The settings `zarr_references` and `zarr_stream` of a file: where its Zarr references go, and
+// when they are written. Rank 0 makes them of the file itself, when it is complete or readable
+// while it is written. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
 #include "service/file_context.hpp"
-#include "storage/zarr/reference_file.hpp"
+#include "storage/zarr/stream_file.hpp"
 
 namespace thalweg::detail {
 
@@ -29,16 +29,23 @@ public:
     Status publish(bool named);
 
 private:
-    bool wanted() const { return file_.options.references != "no"; }
+    bool own() const { return file_.options.references != "no"; }
+    bool streamed() const { return !file_.options.stream.empty(); }
+    bool wanted() const { return own() || streamed(); }
     /// storage=memory keeps no file.
     bool kept() const { return wanted() && file_.options.storage != "memory"; }
     template <class Do>
     Status on_root(Do&& act);
-    Status find_path();
-    Status write(std::int64_t least_records, bool& written) const;
+    Status find_paths();
+    Status write_own(std::int64_t least_records);
+    Status write_stream(std::int64_t least_records, bool replaced);
+    Status publish_both(bool named);
 
     FileContext& file_;
-    ReferenceFile reference_;  ///< on rank 0
+    // On rank 0:
+    ReferenceFile reference_;
+    StreamFile stream_;
+    bool written_ = false;  ///< the file's own references, under their temporary name
 };
 
 }  // namespace thalweg::detail

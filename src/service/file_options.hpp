@@ -36,6 +36,7 @@ struct FileOptions {
     std::int64_t header_pad = 0;
     bool first_attributes = false;  ///< they are those of rank 0, not the same on all
     std::string references = "no";  ///< yes, or a path: Zarr references to the file
+    std::string stream;             ///< a path: references to all files that name it
     bool append = false;            ///< the file is there, and is written on under its name
     bool pnetcdf_blocking = false, live = false, durable = false;
     std::string service = "inline";  ///< inline, background or servers

@@ -22,6 +22,7 @@ FileOptions options_of(const tw_restart_impl& restart) {
     FileOptions options = restart.session->options_for(restart.settings);
     options.live = options.append = false;
     options.tile_files = false;
+    options.stream.clear();  // of output
     options.packing.erase("quantize");
     return options;
 }

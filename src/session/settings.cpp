@@ -155,6 +155,9 @@ const std::vector<SettingRow>& setting_table() {
         {"zarr_references", "no", "no, yes or a path",
          "write Zarr references (kerchunk JSON) to the file: beside it as NAME.json, or to a path",
          true},
+        {"zarr_stream", "", "a path",
+         "add the file to the Zarr references (kerchunk JSON) of all files that name this path",
+         true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksum", "yes", flags,
          "tw_restart_write adds checksums, and tw_restart_read verifies them", true},
@@ -248,7 +251,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
-        name == "calibration")
+        name == "calibration" || name == "zarr_stream")
         return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)

@@ -42,6 +42,7 @@ FILE_SETTINGS = (
     "writer_stride",
     "writers",
     "zarr_references",
+    "zarr_stream",
 )
 # What other libraries call these settings.
 OTHER_NAMES = {

@@ -10,9 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Beyond so many, chunks that can be cut freely are made larger; beyond the second number, which
-/// no reader of JSON likes, it is an error.
-constexpr std::int64_t many_references = 100'000, most_references = 1'000'000;
+/// Beyond so many, chunks that can be cut freely are made larger.
+constexpr std::int64_t many_references = 100'000;
 constexpr std::int64_t largest_cut = std::int64_t(1) << 30;  ///< bytes of a chunk
 /// Variables to which no reference is possible are copied if they have at most so many bytes.
 constexpr std::int64_t most_copied = 16 << 20;
@@ -86,8 +85,9 @@ Status Planner::describe(ReferencedArray& a) {
     if (a.why.empty() && its.chunked) check_chunked(a);
     const Attribute* fill = fill_attribute(v);
     if (fill != nullptr) a.zarr.fill = fill_text(v.type, fill->values.data());
-    const bool small =
-        a.bytes <= options_.copied || (v.record && record_bytes <= options_.copied / 1024);
+    // What grows is not copied because it is still small.
+    const bool small = (a.bytes <= options_.copied && !(options_.grows && v.record)) ||
+                       (v.record && record_bytes <= options_.copied / 1024);
     if ((small || !a.why.empty()) && !copy_instead(a, v.record) && !a.why.empty())
         return failure(TW_EUNSUPPORTED, "{}: variable '{}': {}; leave it out (--skip)",
                        files_.front().file->path, v.name, a.why);
@@ -156,7 +156,7 @@ void Planner::choose_chunk(ReferencedArray& a, std::int64_t most) const {
     });
     const bool whole = volume(a.zarr.chunk) == std::max<std::int64_t>(1, v.elements());
     const std::int64_t records =
-        dense && whole && common_ > 0 && record_bytes > 0
+        dense && whole && !options_.grows && common_ > 0 && record_bytes > 0
             ? largest_divisor(common_, std::max<std::int64_t>(1, most / record_bytes))
             : 1;
     a.zarr.chunk.insert(a.zarr.chunk.begin(), records);
@@ -170,7 +170,11 @@ Status Planner::limit(std::vector<ReferencedArray>& arrays) const {
         for (ReferencedArray& a : arrays) {
             if (!a.copied && !places(files_.front(), a).chunked) choose_chunk(a, most);
             double chunks = 1;
-            for (const std::int64_t n : a.chunks()) chunks *= static_cast<double>(n);
+            const std::vector<std::int64_t> number = a.chunks();
+            // Those of a file that grows do not depend on how many records it has.
+            const bool grows = options_.grows && variable(a).record;
+            for (std::size_t d = grows ? 1 : 0; d < number.size(); ++d)
+                chunks *= static_cast<double>(number[d]);
             references += chunks;
             if (chunks > of_largest) largest = &a;
             of_largest = std::max(of_largest, chunks);
@@ -203,9 +207,13 @@ bool copy_instead(ReferencedArray& a, bool record) {
     for (std::int64_t& n : a.zarr.chunk) n = std::max<std::int64_t>(1, n);
     if (!record) return true;
     std::int64_t& records = a.zarr.chunk.front();
-    const std::int64_t record_bytes = std::max<std::int64_t>(1, a.bytes / records);
-    records = std::min(records, std::max<std::int64_t>(1, copied_chunk / record_bytes));
+    records = copied_records(records, a.bytes / records);
     return true;
+}
+
+std::int64_t copied_records(std::int64_t records, std::int64_t record_bytes) {
+    const std::int64_t most = copied_chunk / std::max<std::int64_t>(1, record_bytes);
+    return std::clamp<std::int64_t>(records, 1, std::max<std::int64_t>(1, most));
 }
 
 Status plan_arrays(const std::vector<OpenFile>& files, const ReferenceOptions& options,

@@ -20,9 +20,16 @@ const Attribute* find_attribute(const Variable& v, const std::string& name) {
     return nullptr;
 }
 
-/// Of a variable and attribute, for messages; "none" where there is none.
-std::string text_of(const Variable& v, const Attribute* a) {
-    return a == nullptr ? "none" : describe(v.name, *a);
+std::string shape_text(const Places& places, const Variable& v) {
+    std::string text = std::string(valid_type(v.type) ? name_of(v.type) : "unknown") + "(";
+    for (std::size_t d = 0; d < v.dims.size(); ++d) {
+        const Dimension& dim = places.definitions().dims[static_cast<std::size_t>(v.dims[d])];
+        const bool record = v.dims[d] == places.definitions().record_dim();
+        text += d > 0 ? ", " : "";
+        text += dim.name;
+        if (!record) text += fmt::format("={}", dim.length);
+    }
+    return text + ")";
 }
 
 class Joiner {
@@ -37,9 +44,7 @@ public:
             const int at = theirs.find_variable(v.name);
             if (at < 0) return differs("it has no variable '" + v.name + "'");
             variable.push_back(at);
-            if (Status s = check_variable(v, theirs.variables[static_cast<std::size_t>(at)], at);
-                !s.ok())
-                return s;
+            if (Status s = check_variable(v, at); !s.ok()) return s;
         }
         for (const Variable& v : theirs.variables)
             if (first_.places->definitions().find_variable(v.name) < 0)
@@ -54,44 +59,46 @@ private:
                        first_.file->path);
     }
 
-    std::string shape_text(const Places& places, const Variable& v) const {
-        std::string text = std::string(valid_type(v.type) ? name_of(v.type) : "unknown") + "(";
-        for (std::size_t d = 0; d < v.dims.size(); ++d) {
-            const Dimension& dim = places.definitions().dims[static_cast<std::size_t>(v.dims[d])];
-            const bool record = v.dims[d] == places.definitions().record_dim();
-            text += d > 0 ? ", " : "";
-            text += dim.name;
-            if (!record) text += fmt::format("={}", dim.length);
-        }
-        return text + ")";
-    }
-
-    Status check_variable(const Variable& mine, const Variable& theirs, int at) const {
-        const std::string a = shape_text(*first_.places, mine);
-        const std::string b = shape_text(*other_.places, theirs);
-        const auto differ = [&](const std::string& x, const std::string& y) {
-            return failure(TW_EDIFFERENT, "{}: variable '{}': {}, but in {} {}", other_.file->path,
-                           mine.name, y, first_.file->path, x);
-        };
-        if (a != b || mine.record != theirs.record) return differ("it is " + a, "it is " + b);
+    Status check_variable(const Variable& mine, int at) const {
         const int i = first_.places->definitions().find_variable(mine.name);
-        if (first_.places->source().order(i) != other_.places->source().order(at))
-            return differ("it is not", "its byte order is another one");
-        for (const char* name : decisive) {
-            const std::string x = text_of(mine, find_attribute(mine, name));
-            const std::string y = text_of(theirs, find_attribute(theirs, name));
-            if (x == y) continue;
-            return failure(TW_EDIFFERENT, "{}: variable '{}': attribute {}: {}, but in {}: {}",
-                           other_.file->path, mine.name, name, y, first_.file->path, x);
-        }
-        return {};
+        const std::string how = difference(decisive_of(*first_.places, i),
+                                           decisive_of(*other_.places, at), first_.file->path);
+        if (how.empty()) return {};
+        return failure(TW_EDIFFERENT, "{}: variable '{}': {}", other_.file->path, mine.name, how);
     }
 
     const OpenFile& first_;
     const OpenFile& other_;
 };
 
-/// A variable that has the record dimension, but not first.
+}  // namespace
+
+Decisive decisive_of(const Places& places, int variable) {
+    const Variable& v = places.variable(variable);
+    Decisive all{{"", shape_text(places, v)}};
+    if (v.element() > 1 && places.source().order(variable) == Order::big_endian)
+        all[""] += " in big-endian byte order";
+    for (const char* name : decisive)
+        if (const Attribute* a = find_attribute(v, name)) all[name] = describe(v.name, *a);
+    return all;
+}
+
+std::string difference(const Decisive& first, const Decisive& other, const std::string& path) {
+    const auto text_of = [](const Decisive& all, const std::string& name) {
+        const auto at = all.find(name);
+        return at == all.end() ? "none" : at->second;
+    };
+    Decisive names = first;
+    names.insert(other.begin(), other.end());
+    for (const auto& [name, text] : names) {
+        const std::string a = text_of(first, name), b = text_of(other, name);
+        if (a == b) continue;
+        if (name.empty()) return fmt::format("it is {}, but in {} it is {}", b, path, a);
+        return fmt::format("attribute {}: {}, but in {}: {}", name, b, path, a);
+    }
+    return {};
+}
+
 Status check_record_first(const OpenFile& file) {
     const Definitions& d = file.places->definitions();
     if (d.record_dim() < 0)
@@ -106,8 +113,6 @@ Status check_record_first(const OpenFile& file) {
                                file.file->path, v.name);
     return {};
 }
-
-}  // namespace
 
 Status open_files(std::span<const ReferencedFile> files, std::vector<OpenFile>& open) {
     for (const ReferencedFile& file : files) {

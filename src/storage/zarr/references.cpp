@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "storage/zarr/arrays.hpp"
 #include "storage/zarr/base64.hpp"
 #include "storage/zarr/reference_file.hpp"
+#include "storage/zarr/stream.hpp"
 
 namespace thalweg::detail {
 
@@ -37,6 +39,7 @@ public:
         Status status = open_files(files, files_);
         text.clear();
         if (status.ok() && files_.front().records() < options_.least_records) return {};
+        if (status.ok() && options_.grows) status = check_record_first(files_.front());
         if (status.ok()) status = plan_arrays(files_, options_, arrays_);
         if (status.ok()) status = collect();
         if (status.ok()) warn_of_order();
@@ -49,7 +52,9 @@ private:
     Status collect(const OpenFile& f, ReferencedArray& a);
     Status read(const OpenFile& f, ReferencedArray& a) const;
     void settle_fill(ReferencedArray& a) const;
+    std::vector<double> times(const OpenFile& f) const;
     void warn_of_order() const;
+    std::string begin() const;
     void write(std::string& text) const;
     void write_references(const ReferencedArray& a, std::string& text) const;
     void write_copied(const ReferencedArray& a, std::string& text) const;
@@ -70,6 +75,11 @@ private:
     /// The files that hold its data.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
         return std::span(files_).first(variable(a).record ? files_.size() : 1);
+    }
+    /// The record dimension.
+    const std::string& dimension() const {
+        const Definitions& d = files_.front().places->definitions();
+        return d.dims[static_cast<std::size_t>(d.record_dim())].name;
     }
     std::int64_t element(const ReferencedArray& a) const {
         return static_cast<std::int64_t>(variable(a).element());
@@ -162,13 +172,13 @@ void Maker::settle_fill(ReferencedArray& a) const {
         a.why = "its fill value in HDF5 differs from its attribute _FillValue";
 }
 
-/// Of files whose times do not follow each other: an order that is meant, or file 10 before file 2.
-void Maker::warn_of_order() const {
+/// The first and the last value of the record dimension's own variable; nothing if there is none.
+std::vector<double> Maker::times(const OpenFile& f) const {
     const Definitions& d = files_.front().places->definitions();
     for (const ReferencedArray& a : arrays_) {
         const Variable& v = variable(a);
         if (!a.copied || !v.record || v.dims.size() != 1 || v.type == TW_CHAR ||
-            v.name != d.dims[static_cast<std::size_t>(v.dims.front())].name)
+            v.name != d.dims[static_cast<std::size_t>(v.dims.front())].name || f.records() == 0)
             continue;
         const auto value = [&](std::int64_t record) {
             std::string bytes(a.data.data() + record * element(a), v.element());
@@ -176,14 +186,39 @@ void Maker::warn_of_order() const {
                 std::reverse(bytes.begin(), bytes.end());
             return number_of(v.type, bytes.data());
         };
-        for (const OpenFile& f : files_) {
-            if (f.records() == 0 || f.first_record == 0) continue;
-            const double last = value(f.first_record - 1), first = value(f.first_record);
-            if (first <= last)
-                log::warn("{}: variable '{}' begins with {}, but the file before ends with {}",
-                          f.file->path, v.name, first, last);
-        }
+        return {value(f.first_record), value(f.first_record + f.records() - 1)};
     }
+    return {};
+}
+
+/// Of files whose times do not follow each other: an order that is meant, or file 10 before file 2.
+void Maker::warn_of_order() const {
+    const OpenFile* before = nullptr;
+    for (const OpenFile& f : files_) {
+        const std::vector<double> own = times(f);
+        if (own.empty()) continue;
+        if (before != nullptr && own.front() <= times(*before).back())
+            log::warn("{}: variable '{}' begins with {}, but the file before ends with {}",
+                      f.file->path, dimension(), own.front(), times(*before).back());
+        before = &f;
+    }
+}
+
+/// What the text begins with.
+std::string Maker::begin() const {
+    if (!options_.grows) return std::string(references_begin);
+    const OpenFile& f = files_.front();
+    StreamedFile file{f.file->name, f.records(), NAN, NAN};
+    if (const std::vector<double> own = times(f); !own.empty()) {
+        file.first = own.front();
+        file.last = own.back();
+    }
+    std::vector<StreamVariable> variables;
+    for (const ReferencedArray& a : arrays_)
+        variables.push_back(
+            {variable(a).name, variable(a).record, a.copied, decisive_of(*f.places, a.variable)});
+    return std::string(stream_begin) + stream_text(dimension(), file.name, {file}, variables) +
+           ",\"refs\":{\n";
 }
 
 void Maker::write(std::string& text) const {
@@ -191,7 +226,7 @@ void Maker::write(std::string& text) const {
     const auto add = [&](const std::string& key, const std::string& json) {
         text += json_string(key) + ":" + json_string(json);
     };
-    text = references_begin;
+    text = begin();
     add(".zgroup", "{\"zarr_format\":2}");
     text += ",\n";
     add(".zattrs", attributes_text(d, nullptr));

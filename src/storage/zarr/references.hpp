@@ -19,6 +19,8 @@ struct ReferenceOptions {
     std::int64_t copied = 64 << 10;
     std::vector<std::string> left_out;  ///< variables
     std::int64_t least_records = 0;     ///< of files with fewer there is no text
+    /// They are of one file of a stream, for ReferenceStream: cut so that others can be added.
+    bool grows = false;
 };
 
 struct ReferencedFile {
