@@ -64,5 +64,6 @@ module thalweg_base
   integer(c_int), parameter, public :: TW_EINTERNAL = -22
   integer(c_int), parameter, public :: TW_ECHECKSUM = -23
   integer(c_int), parameter, public :: TW_EDIFFERENT = -24
+  integer(c_int), parameter, public :: TW_ECANCELED = -25
 
 end module thalweg_base

@@ -11,7 +11,7 @@ module thalweg_session
   implicit none
   private
 
-  public :: tw_init, tw_finalize, tw_abandon, tw_wait, tw_inq_role, tw_is_server, tw_model_comm, &
+  public :: tw_init, tw_finalize, tw_abandon, tw_cancel, tw_wait, tw_inq_role, tw_is_server, tw_model_comm, &
     tw_model_comm_integer, tw_strerror, tw_error_message, tw_print_config, tw_summary, tw_print_summary
 
   ! What a rank does in its session.
@@ -52,6 +52,12 @@ module thalweg_session
       import
       type(c_ptr), intent(inout) :: session
     end function c_abandon
+
+    integer(c_int) function c_cancel(session, why) bind(C, name='tw_cancel')
+      import
+      type(c_ptr), intent(inout) :: session
+      character(kind=c_char), intent(in) :: why(*)
+    end function c_cancel
 
     integer(c_int) function c_wait(session, most) bind(C, name='tw_wait')
       import
@@ -143,6 +149,20 @@ contains
     status = c_abandon(io%handle)
     call check(status, io%handle, 'tw_abandon', ierr)
   end subroutine tw_abandon
+
+  !> Ends the session on all ranks, because this rank cannot go on with the others. They get
+  !> TW_ECANCELED, with this rank and the text, from the collective call of this session that they
+  !> are in or make next, and from later ones. Open files remain as PATH.part. Waits until all ranks
+  !> are in such a call: where some may wait for this rank elsewhere, use tw_abandon. Errors:
+  !> TW_EHANDLE. Collective, but the other ranks may be in other calls.
+  subroutine tw_cancel(io, why, ierr)
+    type(tw_session), intent(inout) :: io
+    character(*), intent(in) :: why
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: status
+    status = c_cancel(io%handle, c_text(why))
+    call check(status, io%handle, 'tw_cancel', ierr)
+  end subroutine tw_cancel
 
   !> Waits for files that were closed with close=later, the oldest first, until at most `most` of
   !> them (default 0) are incomplete; with a large number it does not wait, and only gives the files

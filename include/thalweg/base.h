@@ -40,7 +40,8 @@ extern "C" {
     X(TW_EUNSUPPORTED, -21, "not supported")                                                       \
     X(TW_EINTERNAL, -22, "internal error")                                                         \
     X(TW_ECHECKSUM, -23, "checksum mismatch")                                                      \
-    X(TW_EDIFFERENT, -24, "the definitions differ from the file's")
+    X(TW_EDIFFERENT, -24, "the definitions differ from the file's")                                \
+    X(TW_ECANCELED, -25, "a rank has cancelled the session")
 
 #define TW_STATUS_ENUM(name, value, text) name = value,
 enum tw_status { TW_STATUS_TABLE(TW_STATUS_ENUM) };

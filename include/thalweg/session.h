@@ -47,6 +47,19 @@ int tw_finalize(tw_session* session);
  */
 int tw_abandon(tw_session* session);
 
+/**
+ * Ends the session on all ranks, because this rank cannot go on with the others: after an
+ * exception, for example. The other ranks get TW_ECANCELED, with this rank and `why`, from the
+ * collective call of this session that they are in or make next, and from every later one; they
+ * then call tw_finalize, which returns the same. Open files remain as PATH.part, and tw_recover can
+ * complete them. Waits until all ranks are in such a call: where some of them may wait for this
+ * rank elsewhere, call tw_abandon and MPI_Abort instead. Sets the handle to NULL.
+ * @param why  NULL, or text for the other ranks
+ * @return TW_OK, TW_EHANDLE, TW_ESTATE (another thread is in the session, which goes on)
+ * @note Collective, but the other ranks may be in other calls
+ */
+int tw_cancel(tw_session* session, const char* why);
+
 /** What a rank does in its session. */
 enum tw_role TW_ENUM {
     TW_MODEL = 0, /**< it runs the model */
@@ -76,6 +89,18 @@ int tw_model_comm(tw_session session, MPI_Comm* comm);
  * call had a null handle, or was refused because another thread was in a call, the text is that
  * error's. Valid until the next call. Local. */
 const char* tw_error_message(tw_session session);
+
+/**
+ * Where the error happened whose text tw_error_message returns, as far as the text tells. Each
+ * pointer may be NULL. The texts are valid until the next call. Local.
+ * @param file      receives the path; "" if the error is of no file, or there was none
+ * @param variable  receives the name; "" if the error is of no single variable
+ * @param record    receives the record, from 0 (in Fortran's texts from 1); -1 if it is of none
+ * @param rank      receives the rank where the call failed; -1 if it is none in particular
+ * @return TW_OK, TW_ENOMEM
+ */
+int tw_error_place(tw_session session, const char** file, const char** variable, int64_t* record,
+                   int* rank);
 
 /** Rank 0 prints the effective settings, and where each value comes from, to standard output.
  *  Local.

@@ -56,6 +56,8 @@ public:
     }
     /// tw_abandon
     void abandon() { check(tw_abandon(address())); }
+    /// tw_cancel @note Collective, but the other ranks may be in other calls
+    void cancel(const std::string& why) { check(tw_cancel(address(), why.c_str())); }
     /// Gives up the handle, to be ended with tw_finalize. What was made by the session is empty
     /// from then on.
     tw_session release() noexcept { return std::exchange(*address(), nullptr); }

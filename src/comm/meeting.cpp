@@ -36,6 +36,7 @@ const char* name_of(Call call) {
         case Call::restart_get: return "tw_restart_get";
         case Call::restart_close: return "tw_restart_close";
         case Call::finalize: return "tw_finalize";
+        case Call::cancel: return "tw_cancel";
         case Call::mpi_finalize: return "MPI_Finalize before tw_finalize";
         case Call::enddef: return "tw_enddef";
         case Call::put: return "tw_put";

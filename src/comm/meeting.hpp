@@ -35,6 +35,7 @@ enum class Call {
     restart_get,
     restart_close,
     finalize,
+    cancel,
     mpi_finalize,
     enddef,
     put,

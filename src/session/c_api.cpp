@@ -273,6 +273,20 @@ int tw_abandon(tw_session* session) {
     return TW_OK;
 }
 
+int tw_cancel(tw_session* session, const char* why) {
+    if (session == nullptr || *session == nullptr) return no_handle();
+    {
+        tw_session_impl& s = **session;
+        const Inside inside(s, "tw_cancel");
+        if (!inside.entered()) return refuse_thread(*session, "tw_cancel");
+        const Standing standing(s.watchdog.get(), "tw_cancel", nullptr, 0);
+        s.cancel(text_or_empty(why));
+    }
+    delete *session;
+    *session = nullptr;
+    return TW_OK;
+}
+
 int tw_inq_role(tw_session session, tw_role* role) {
     if (session == nullptr) return no_handle();
     if (role == nullptr)
@@ -292,6 +306,26 @@ int tw_model_comm(tw_session session, MPI_Comm* comm) {
 const char* tw_error_message(tw_session session) {
     if (*loose_text() != '\0') return loose_text();
     return session == nullptr ? "" : session->error.c_str();
+}
+
+int tw_error_place(tw_session session, const char** file, const char** variable,
+                   std::int64_t* record, int* rank) {
+    static const ErrorPlace nowhere;
+    thread_local ErrorPlace loose;
+    const bool is_loose = *loose_text() != '\0';
+    if (is_loose) {
+        const Status found = alone([&]() -> Status {
+            loose = find_place(loose_text());
+            return {};
+        });
+        if (!found.ok()) return found.code;
+    }
+    const ErrorPlace& place = is_loose ? loose : session != nullptr ? session->place : nowhere;
+    tell(file, place.file.c_str());
+    tell(variable, place.variable.c_str());
+    tell(record, place.record);
+    tell(rank, place.rank);
+    return TW_OK;
 }
 
 int tw_print_config(tw_session session) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "comm/clock.hpp"
+#include "comm/error_place.hpp"
 #include "comm/log.hpp"
 #include "session/session.hpp"
 #include "storage/posix/paths.hpp"
@@ -21,10 +22,15 @@ void tell(T* to, T value) {
     if (to != nullptr) *to = value;
 }
 
-/// Keeps the text of a failure for tw_error_message.
-inline int report(tw_session session, Status status) {
+/// Keeps the text of a failure for tw_error_message. @param path  of the call's file, if it has one
+inline int report(tw_session session, Status status, const char* path = nullptr) {
     if (!status.ok() && session != nullptr) {
         session->error = std::move(status.text);
+        session->place = {};
+        (void)alone([&]() -> Status {
+            session->place = find_place(session->error, text_or_empty(path));
+            return {};
+        });
         // The caller decides what a failure means, and who hears of it.
         log::debug("{} ({})", session->error, tw_strerror(status.code));
     }
@@ -96,9 +102,9 @@ int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t 
                 return {};
             });
         if (session->meetings && session->meetings->parted()) session->part(status);
-        return report(session, std::move(status));
+        return report(session, std::move(status), path);
     } catch (const std::exception& e) {
-        return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()));
+        return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()), path);
     }
 }
 

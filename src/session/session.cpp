@@ -171,6 +171,21 @@ void tw_session_impl::abandon() {
     end();
 }
 
+void tw_session_impl::cancel(const char* why) try {
+    if (meetings) {
+        const Status mine = alone([&] {
+            return failure(TW_ECANCELED, "rank {} has cancelled the session{}{}", rank,
+                           *why == '\0' ? "" : ": ", why);
+        });
+        const Status met = meetings->enter({Call::cancel, 0, 0, true, {}}, mine);
+        if (!meetings->parted()) meetings->part_all();
+        part(met);
+    }
+    end();
+} catch (const std::exception&) {
+    end();
+}
+
 namespace {
 
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works.
@@ -227,6 +242,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.first_attributes = s.text("attributes") == "first";
     o.append = s.text("mode") == "append";
     o.references = s.text("zarr_references");
+    o.stream = s.text("zarr_stream");
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
     o.service = s.text("service");

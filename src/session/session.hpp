@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/error_place.hpp"
 #include "comm/team.hpp"
 #include "cost/machine.hpp"
 #include "dataset/file.hpp"
@@ -95,6 +96,8 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     void end();
     /// The same without the other ranks, who may not come.
     void abandon();
+    /// Gives the session up on all ranks. @note Collective, with ranks in any call
+    void cancel(const char* why);
     /// Ends the session when MPI_Finalize is called, if it has not ended by then.
     void watch_mpi();
     void mpi_ends();
@@ -146,5 +149,6 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI
     thalweg::detail::Status over;  ///< why the session can do nothing more, before tw_finalize
     std::string error, summary;
+    thalweg::detail::ErrorPlace place;  ///< of the error
     thalweg::detail::OutputPaths outputs;
 };

@@ -34,6 +34,7 @@ program constants
   call code('TW_EINTERNAL', TW_EINTERNAL)
   call code('TW_ECHECKSUM', TW_ECHECKSUM)
   call code('TW_EDIFFERENT', TW_EDIFFERENT)
+  call code('TW_ECANCELED', TW_ECANCELED)
   call expect_status(codes, code_count(), 'number of status codes')
 
   call type('TW_BYTE', TW_BYTE)

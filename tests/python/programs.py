@@ -183,13 +183,7 @@ MODEL = """
 
 @pytest.mark.parametrize(
     ("kind", "service"),
-    [
-        ("raise", "inline"),
-        ("exit", "background"),
-        ("interrupt", "inline"),
-        ("catch", "inline"),
-        ("no with", "inline"),
-    ],
+    [("raise", "inline"), ("exit", "background"), ("interrupt", "inline"), ("no with", "inline")],
 )
 def test_one_rank_leaves(tmp_path, kind, service):
     """The others wait for it in end_step or sync: the program ends, and three records are there."""
@@ -197,16 +191,95 @@ def test_one_rank_leaves(tmp_path, kind, service):
     assert result.returncode != 0
     expected = {
         "raise": "ValueError: the model failed",
-        "exit": "ending all processes",
+        "exit": "rank 2 has cancelled the session: SystemExit: 3",
         "interrupt": "KeyboardInterrupt",
-        "catch": "ending all processes",
         "no with": "ValueError: the model failed",
     }
     assert expected[kind] in result.stderr + result.stdout
-    assert not (tmp_path / "e.nc").exists()
-    ok(run(tmp_path, "import thalweg as tw; tw.recover('e.nc')"))
-    with netCDF4.Dataset(tmp_path / "e.nc") as f:
+    three_records(tmp_path)
+
+
+def three_records(folder):
+    assert not (folder / "e.nc").exists()
+    ok(run(folder, "import thalweg as tw; tw.recover('e.nc')"))
+    with netCDF4.Dataset(folder / "e.nc") as f:
         assert f["T"].shape == (3, 8, 4)
+
+
+def test_one_rank_leaves_and_all_go_on(tmp_path):
+    """The others get an exception that says why, and can catch it, too."""
+    result = ok(run(tmp_path, MODEL, "catch", "inline", ranks=3))
+    assert result.stdout.count("ended") == 3
+    assert result.stdout.count("rank 2 has cancelled the session: ") == 2
+    three_records(tmp_path)
+
+
+def test_one_rank_leaves_and_the_others_wait_for_it_elsewhere(tmp_path):
+    """They make no call of the session: all processes end."""
+    result = run(
+        tmp_path,
+        """
+    from mpi4py import MPI
+    import thalweg as tw
+    with tw.Session(MPI.COMM_WORLD) as io:
+        if io.rank == 1: raise ValueError("the model failed")
+        MPI.COMM_WORLD.recv(source=1)
+    """,
+        ranks=3,
+    )
+    assert result.returncode != 0
+    assert "ValueError: the model failed" in result.stderr
+    assert "rank 1 out of its session" in result.stderr
+
+
+ANYWHERE = """
+    from mpi4py import MPI
+    import os, signal, sys, numpy as np, thalweg as tw
+    where, service = sys.argv[1:]
+    model = None
+    def here(place):
+        if place == where and model.rank == 1:
+            if where == "interrupt": os.kill(os.getpid(), signal.SIGINT)
+            else: raise ValueError("the model failed")
+    def run():
+        global model
+        settings = {"servers": 1} if service == "servers" else {}
+        with tw.Session(MPI.COMM_WORLD, queue="64KiB", **settings) as io:
+            if io.is_server: return
+            model = io.comm.Dup()
+            cells = io.split(y=90, x=40)
+            here("create")
+            with io.create("e.nc", service=service) as f:
+                here("define")
+                f.define("T", "f8", "time y x", cells)
+                for step in range(40):
+                    if step == 3:
+                        here("step")
+                        here("interrupt")
+                    f["T"] = np.zeros(cells.array_shape())
+                    if step == 5: here("put")
+                    f.end_step()
+                here("end")
+            here("closed")
+    problem = None
+    try:
+        run()
+    except (tw.Error, ValueError, KeyboardInterrupt) as found:
+        problem = found
+    if model:
+        print(*model.gather(repr(problem)) or [], sep="\\n", flush=True)
+        print(*model.gather(getattr(problem, "name", "")) or [], flush=True)
+"""
+
+
+@pytest.mark.parametrize("service", ["inline", "background", "servers"])
+@pytest.mark.parametrize("where", ["create", "define", "step", "interrupt", "put", "end", "closed"])
+def test_one_rank_leaves_anywhere(tmp_path, where, service):
+    """All ranks leave, also those that are ahead by as many steps as the queue holds."""
+    result = ok(run(tmp_path, ANYWHERE, where, service, ranks=4 if service == "servers" else 3))
+    assert result.stdout.count("TW_ECANCELED") == 2, result.stdout + result.stderr
+    assert result.stdout.count("rank 1 has cancelled the session") == 2
+    assert not list(tmp_path.glob("*.lock"))
 
 
 def test_all_ranks_leave(tmp_path):

@@ -13,16 +13,27 @@ nb::object& error_class() {
 
 void set_error_class(nb::object type) { error_class() = std::move(type); }
 
-void raise_error(int code, const std::string& text, const About& about) {
+void raise_error(const Outcome& outcome, const About& about) {
     const auto bytes = [](std::string_view s) {
         // Names of files and variables may be any bytes.
         return nb::steal<nb::object>(
             PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace"));
     };
-    nb::object error = error_class()(code, bytes(text), bytes(about.file), bytes(about.variable),
-                                     about.collective);
+    const auto number = [](std::int64_t n) { return n < 0 ? nb::none() : nb::object(nb::int_(n)); };
+    nb::object error = error_class()(
+        outcome.code, bytes(outcome.text),
+        bytes(about.file.empty() ? std::string_view(outcome.file) : about.file),
+        bytes(about.variable.empty() ? std::string_view(outcome.variable) : about.variable),
+        about.collective, number(outcome.record), number(outcome.rank));
     PyErr_SetObject(error.type().ptr(), error.ptr());
     throw nb::python_error();
+}
+
+void raise_error(int code, const std::string& text, const About& about) {
+    Outcome outcome;
+    outcome.code = code;
+    outcome.text = text;
+    raise_error(outcome, about);
 }
 
 }  // namespace thalweg::python

@@ -23,29 +23,41 @@ struct About {
 /// The class thalweg.Error; set once by the Python layer.
 void set_error_class(nb::object type);
 
-/// Raises thalweg.Error with this text. The caller holds the GIL.
-[[noreturn]] void raise_error(int code, const std::string& text, const About& about);
-
-/// A C function's result, with its text taken before another thread can make a call.
+/// A C function's result, with what is known of its failure taken before another thread can make a
+/// call.
 struct Outcome {
     int code = TW_OK;
     std::string text;
+    std::string file, variable;  ///< empty: of none
+    std::int64_t record = -1;
+    int rank = -1;
+
+    /// After a failure. @param session  null: that of a call without a session
+    void take(tw_session session) {
+        const char *said = tw_error_message(session), *of_file = "", *of_variable = "";
+        text = said == nullptr || *said == '\0' ? tw_strerror(code) : said;
+        if (tw_error_place(session, &of_file, &of_variable, &record, &rank) != TW_OK) return;
+        file = of_file;
+        variable = of_variable;
+    }
 };
+
+/// Raises thalweg.Error. The caller holds the GIL. @param about  fills in what the outcome lacks
+[[noreturn]] void raise_error(const Outcome& outcome, const About& about);
+[[noreturn]] void raise_error(int code, const std::string& text, const About& about);
 
 /// Makes a call without the GIL. It must not touch Python's objects, nor throw.
 template <class F>
 Outcome without_gil(tw_session session, F&& call) {
     nb::gil_scoped_release release;
-    Outcome outcome{call(), {}};
-    if (outcome.code != TW_OK) {
-        const char* text = tw_error_message(session);
-        outcome.text = text == nullptr || *text == '\0' ? tw_strerror(outcome.code) : text;
-    }
+    Outcome outcome;
+    outcome.code = call();
+    if (outcome.code != TW_OK) outcome.take(session);
     return outcome;
 }
 
 inline void check(const Outcome& outcome, const About& about) {
-    if (outcome.code != TW_OK) raise_error(outcome.code, outcome.text, about);
+    if (outcome.code != TW_OK) raise_error(outcome, about);
 }
 
 }  // namespace thalweg::python

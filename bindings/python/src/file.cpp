@@ -249,10 +249,11 @@ private:
     template <class F>
     void ask(F&& body, std::string_view variable = {}) const {
         tw_session s = session();
-        Outcome outcome{body(), {}};
+        Outcome outcome;
+        outcome.code = body();
         if (outcome.code != TW_OK && outcome.code != TW_ERANGE) {
-            outcome.text = tw_error_message(s);
-            raise_error(outcome.code, outcome.text, about(variable, false));
+            outcome.take(s);
+            raise_error(outcome, about(variable, false));
         }
     }
     template <class F>

@@ -73,8 +73,7 @@ Session::Session(std::optional<std::int64_t> comm, std::optional<std::string> se
                                     : static_cast<MPI_Comm>(MPI_COMM_SELF);
         outcome.code = tw_init(world, pointer(settings), &state_->handle);
         if (outcome.code != TW_OK) {
-            outcome.text = tw_error_message(state_->handle);
-            if (outcome.text.empty()) outcome.text = tw_strerror(outcome.code);
+            outcome.take(state_->handle);
             tw_finalize(&state_->handle);
             state_->handle = nullptr;
         }
@@ -172,10 +171,7 @@ void Session::finalize() {
         nb::gil_scoped_release release;
         // Its own text is freed with the session; the last one is of the error that it returns.
         outcome.code = tw_finalize(&state_->handle);
-        if (outcome.code != TW_OK) {
-            outcome.text = tw_error_message(state_->handle);
-            if (outcome.text.empty()) outcome.text = tw_strerror(outcome.code);
-        }
+        if (outcome.code != TW_OK) outcome.take(state_->handle);
         int over = 0;
         MPI_Finalized(&over);
         if (state_->handle == nullptr && state_->exit != MPI_COMM_NULL && !over)
@@ -197,14 +193,13 @@ void Session::abandon() {
     check(outcome, {});
 }
 
-bool Session::meet() {
-    int done = 1, over = 0;
-    MPI_Finalized(&over);
-    if (over || state_->exit == MPI_COMM_NULL) return true;
-    if (state_->meeting == MPI_REQUEST_NULL) MPI_Ibarrier(state_->exit, &state_->meeting);
-    MPI_Test(&state_->meeting, &done, MPI_STATUS_IGNORE);
-    if (done) state_->exit = MPI_COMM_NULL;
-    return done != 0;
+void Session::cancel(const std::string& why) {
+    if (state_->handle == nullptr) return;
+    Outcome outcome = without_gil(nullptr, [&] { return tw_cancel(&state_->handle, why.c_str()); });
+    if (state_->handle != nullptr) check(outcome, {});
+    state_->kept.clear();
+    state_->dropped.clear();
+    check(outcome, {});
 }
 
 void Session::abort(int code) {
@@ -238,7 +233,7 @@ void bind_session(nb::module_& module) {
         .def("wait", &Session::wait)
         .def("finalize", &Session::finalize)
         .def("abandon", &Session::abandon)
-        .def("meet", &Session::meet)
+        .def("cancel", &Session::cancel)
         .def("abort", &Session::abort);
 }
 

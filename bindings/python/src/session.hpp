@@ -25,8 +25,7 @@ using Integers = std::vector<std::int64_t>;
 /// What outlives the Python object of a session, as files and decompositions refer to it.
 struct SessionState {
     tw_session handle = nullptr;
-    MPI_Comm exit = MPI_COMM_NULL;  ///< of the model's ranks: see Session::meet
-    MPI_Request meeting = MPI_REQUEST_NULL;
+    MPI_Comm exit = MPI_COMM_NULL;          ///< of the model's ranks: see Session::abort
     std::vector<Held> kept;                 ///< arrays that the library may still use
     std::vector<tw_decomposition> dropped;  ///< to be freed when no thread is in a call
 
@@ -89,9 +88,8 @@ public:
     void finalize();
     void abandon();
 
-    /// Starts to wait for the other ranks, and tells whether all have done so: for ranks that leave
-    /// the session without knowing of each other. Never blocks.
-    bool meet();
+    /// Gives the session up on all ranks; waits until they are in a call of it.
+    void cancel(const std::string& why);
     /// Ends all processes of the session.
     [[noreturn]] void abort(int code);
 

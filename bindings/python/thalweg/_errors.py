@@ -35,18 +35,23 @@ class Error(RuntimeError):
     """
 
     def __init__(
-        self, code: int, text: str, file: str = "", variable: str = "", collective: bool = False
+        self,
+        code: int,
+        text: str,
+        file: str = "",
+        variable: str = "",
+        collective: bool = False,
+        record: int | None = None,
+        rank: int | None = None,
     ) -> None:
         text = _CALL.sub(lambda call: _CALLS[call.group(1)], text)
         super().__init__(text)
         self.code = code
         self.name = _name(code)
         self.file: str | None = file or None
-        self.variable: str | None = variable or _first(r"variable '([^']*)'", text)
-        self.record: int | None = _number(r"\brecord (\d+)", text)
-        self.rank: int | None = _number(r"\(rank (\d+)\)", text)
-        if self.rank is None:
-            self.rank = _number(r"\brank (\d+)", text)
+        self.variable: str | None = variable or None
+        self.record = record
+        self.rank = rank
         self.collective = collective
 
     def __reduce__(self):
@@ -56,6 +61,8 @@ class Error(RuntimeError):
             self.file or "",
             self.variable or "",
             self.collective,
+            self.record,
+            self.rank,
         )
 
 
@@ -75,13 +82,3 @@ def _name(code: int) -> str:
         if value == code:
             return name
     return f"status {code}"
-
-
-def _first(pattern: str, text: str) -> str | None:
-    found = re.search(pattern, text)
-    return found.group(1) if found else None
-
-
-def _number(pattern: str, text: str) -> int | None:
-    found = _first(pattern, text)
-    return int(found) if found is not None else None

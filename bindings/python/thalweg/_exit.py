@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sessions end with the interpreter.
+"""How sessions end with the interpreter, or with an exception.
 
-When an exception ends the program on one rank only, the others wait for it forever: in calls of
-the session, or in the model's own messages. So a process that ends with an exception that nothing
-caught, while it has a session of several ranks or has left one, ends the other processes, too.
+When an exception takes one rank out of its session, the others would wait for it forever: in calls
+of the session, or in the model's own messages. So the session is cancelled: the others get an
+exception from the call that they are in or make next. If they make none for a while, all processes
+end. So they do if nothing catches the exception.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 import time
+import traceback
 from typing import TYPE_CHECKING
 
 from ._load import core
@@ -19,10 +22,10 @@ from ._load import core
 if TYPE_CHECKING:
     from ._session import Session
 
-# How long a rank that an exception took out of its session waits for the others to leave it, too:
-# when it leaves, because the same exception may be on its way on all ranks, and when it ends.
-LEAVE_SECONDS = 1.0
-END_SECONDS = 5.0
+# How long a rank that an exception took out of its session waits for the others to make a call.
+CANCEL_SECONDS = 10.0
+# How long ranks that were told of it leave it to that rank to say why the program ends.
+TELL_SECONDS = 1.0
 
 _open: list[Session] = []
 _left: list[Session] = []
@@ -46,11 +49,29 @@ def ended(session: Session) -> None:
         _open.remove(session)
 
 
-def left(session: Session) -> None:
-    """An exception took this rank out of the session, maybe without the others."""
-    ended(session)
-    if session.size > 1 and not _all_left(session, LEAVE_SECONDS):
+def cancel(session: Session, problem: BaseException) -> None:
+    """An exception takes this rank out of the session: takes the other ranks out, too."""
+    why = traceback.format_exception_only(problem)[-1].strip()
+    timer = threading.Timer(CANCEL_SECONDS, _end_all, (session, problem))
+    timer.daemon = True
+    if session.size > 1:
+        timer.start()
         _left.append(session)
+    try:
+        session._core.cancel(why[:1000].replace("\0", ""))
+    finally:
+        timer.cancel()
+
+
+def _end_all(session: Session, problem: BaseException) -> None:
+    traceback.print_exception(problem)
+    print(
+        f"thalweg: an exception took rank {session.rank} out of its session, and other ranks made "
+        f"no call of the session for {CANCEL_SECONDS:.0f} s: ending all processes",
+        file=sys.stderr,
+    )
+    sys.stderr.flush()
+    session._core.abort(1)
 
 
 def _install_hook() -> None:
@@ -64,6 +85,8 @@ def _install_hook() -> None:
             return
         for session in [*_left, *_open]:
             if session.size > 1:
+                if getattr(value, "name", "") == "TW_ECANCELED":
+                    time.sleep(TELL_SECONDS)
                 sys.stdout.flush()
                 sys.stderr.flush()
                 session._core.abort(1)
@@ -74,15 +97,6 @@ def _install_hook() -> None:
 def _end() -> None:
     if os.getpid() != _process:
         return
-    for session in _left:
-        if not _all_left(session, END_SECONDS):
-            print(
-                f"thalweg: an exception took rank {session.rank} out of its session, others are "
-                "still in it, and this rank ends: ending all processes",
-                file=sys.stderr,
-                flush=True,
-            )
-            session._core.abort(1)
     for session in list(_open):
         # Of several ranks: MPI_Finalize tells the library, on all ranks at once.
         if session.size == 1 and core().mpi_is_running():
@@ -99,12 +113,3 @@ def _end_alone(session: Session) -> None:
         session.finalize()
     except Exception as problem:
         print(f"thalweg: {problem}", file=sys.stderr)
-
-
-def _all_left(session: Session, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not session._core.meet():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True

@@ -25,10 +25,10 @@ T = TypeVar("T")
 class Session:
     """A session of all ranks of a communicator, or of this process alone.
 
-    As a context manager it ends with the block. If an exception leaves the block, this rank's part
-    of the session is abandoned without waiting for the others: unfinished files stay as
-    `NAME.part`. If nothing catches the exception, all processes of the session are ended, so that
-    no rank waits forever.
+    As a context manager it ends with the block. If an exception leaves the block on one rank, the
+    session is cancelled on all: the others get a `tw.Error` (TW_ECANCELED) that tells why, and
+    unfinished files stay as `NAME.part`. If nothing catches the exception, or if the others make no
+    call of the session for ten seconds, all processes are ended, so that no rank waits forever.
 
     Args:
         comm: a communicator of mpi4py. None: this process alone, without MPI or in a program that
@@ -418,6 +418,19 @@ class Session:
             self._core.abandon()
         self._end()
 
+    def cancel(self, why: str = "") -> None:
+        """Ends the session on all ranks, because this rank cannot go on with the others.
+
+        They get a `tw.Error` (TW_ECANCELED) from the call that they are in or make next. Waits
+        until all ranks are in a call of this session. Open files stay as `NAME.part`.
+
+        Args:
+            why: text for the other ranks
+        """
+        if self._core is not None and self._core.is_open:
+            self._core.cancel(plain_text(why, "why"))
+        self._end()
+
     def _end(self) -> None:
         self._files.clear()
         _exit.ended(self)
@@ -430,8 +443,8 @@ class Session:
             self.finalize()
             return
         if self._core.is_open:
-            self.abandon()
-            _exit.left(self)
+            _exit.cancel(self, value)
+        self._end()
 
     def __repr__(self) -> str:
         state = f"rank {self.rank} of {self.size}" if self.is_open else "ended"
