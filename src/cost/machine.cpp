@@ -29,7 +29,9 @@ Status parse_folder(const toml::table& table, const std::string& where, Folder& 
     keys.number("create", folder.create);
     keys.number("rename", folder.rename);
     keys.number("call", folder.call);
+    keys.number("request", folder.request, Key::optional);
     keys.number("lock", folder.lock, Key::optional);
+    keys.number("locks", folder.locks, Key::optional);
     keys.number("processor", folder.processor, Key::optional);
     keys.number("node_rate", folder.node_rate, Key::optional);
     keys.numbers("writers", folder.writers);
@@ -72,8 +74,10 @@ Folder assumed_folder(const FileSystem& system) {
             break;
         case Sharing::parallel:
             folder.create = folder.rename = 2e-3;
-            folder.call = 5e-4;
+            folder.call = 2e-5;  // into the client's cache
+            folder.request = 5e-4;
             folder.lock = 1e-3;
+            folder.locks = 16;
             folder.processor = 0.5;
             folder.node_rate = 3e9;
             folder.writers = {1, 4, 16, 64};
@@ -119,6 +123,8 @@ Status parse_machine(std::string_view content, const std::string& name, Machine&
     keys.number("agree", machine.agree, Key::optional);
     keys.number("latency", machine.latency, Key::optional);
     keys.positive("message", machine.message, Key::optional);
+    keys.positive("compress", machine.compress, Key::optional);
+    keys.number("run", machine.run, Key::optional);
     int number = 0;
     for (const toml::table* folder : keys.tables("folder", Key::optional)) {
         machine.folders.emplace_back();

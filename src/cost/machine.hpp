@@ -20,7 +20,9 @@ struct Folder {
     double create = 0;        ///< seconds to create a file and remove it
     double rename = 0;        ///< seconds
     double call = 0;          ///< seconds of a write, besides those of its bytes
+    double request = 0;       ///< seconds of what the library writes together, besides
     double lock = 0;          ///< seconds that a write takes more, if others write its block, too
+    double locks = 0;         ///< blocks that change hands at a time; 0: each writer's own
     double processor = 1;     ///< seconds of a processor in a second of writing
     double node_rate = 0;     ///< most that one node writes; 0: no limit but those below
     std::vector<double> writers;  ///< ascending
@@ -36,6 +38,8 @@ struct Machine {
     double agree = 5e-6;      ///< seconds in which the ranks of a node agree
     double latency = 3e-6;    ///< seconds of a short message between nodes
     double message = 5e9;     ///< bytes per second out of a node, or into it
+    double compress = 1e8;    ///< bytes per second that one core compresses
+    double run = 5e-9;        ///< seconds of a run of a list of indices, besides those of its bytes
     std::vector<Folder> folders;
 
     bool measured() const { return ranks > 0; }

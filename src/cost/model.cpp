@@ -29,7 +29,15 @@ double write_seconds(const Folder& folder, const Work& work) {
     if (folder.node_rate > 0) rate = std::min(rate, work.writer_nodes * folder.node_rate);
     // One that has more than the others writes the rest alone.
     const double alone = rate_of(folder, 1, work.durable);
-    return std::max(work.bytes / rate, work.writer_bytes / std::max(alone, rate / work.writers));
+    return work.stored *
+           std::max(work.bytes / rate, work.writer_bytes / std::max(alone, rate / work.writers));
+}
+
+/// Servers hand over some blocks at a time, for all writers; those of one piece side by side.
+double lock_seconds(const Folder& folder, const Work& work) {
+    if (folder.locks <= 0) return work.locked * folder.lock;
+    const double all = work.locked * work.writers / folder.locks;
+    return std::max(all, std::min(work.locked, work.requests)) * folder.lock;
 }
 
 /// What the model does not wait for, of all that an output takes.
@@ -44,13 +52,22 @@ double hidden_part(const Outcome& outcome, double compute) {
 Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
     Cost cost;
     cost.agree = 2 * (machine.agree + depth(work) * machine.latency);
-    cost.metadata = folder.call + work.files * (folder.create + folder.rename);
-    cost.write = work.calls * folder.call + write_seconds(folder, work);
-    cost.lock = work.locked * folder.lock;
+    cost.metadata = folder.call + folder.request + work.files * (folder.create + folder.rename);
+    cost.write =
+        work.calls * folder.call + work.requests * folder.request + write_seconds(folder, work);
+    cost.lock = lock_seconds(folder, work);
     if (work.copied) cost.copy = pass(machine, work, work.rank_bytes);
-    cost.pack = pass(machine, work, work.rank_bytes);
-    cost.own = work.rank_bytes / machine.pack;
+    const double turns = std::ceil(per_node(work) / work.cores);
+    cost.pack = pass(machine, work, work.rank_bytes) + turns * work.runs * machine.run;
+    cost.own = work.rank_bytes / machine.pack + work.runs * machine.run;
     cost.compose = work.writer_bytes / machine.pack;
+    const double on_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
+    if (work.compressed)
+        cost.compress = std::ceil(on_node / work.cores) * work.writer_bytes / machine.compress;
+    // MPI-IO passes on what it gets to the ranks that it writes by.
+    if (work.rounds > 0)
+        cost.rounds = work.rounds * (cost.agree / 2 + folder.call + folder.request) +
+                      (work.nodes > 1 ? work.bytes / work.nodes / machine.message : 0);
     if (!work.exchanged) return cost;
     const double remote = std::max(work.received, work.sent);
     cost.message = remote / machine.message + work.messages * machine.latency;
@@ -59,12 +76,20 @@ Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
     return cost;
 }
 
+double read_seconds(const Machine& machine, const Folder& folder, const Work& work) {
+    const Cost cost = cost_of(machine, folder, work);
+    if (!work.exchanged) return cost.agree + cost.write;
+    return cost.agree + cost.message + cost.write + cost.pack;
+}
+
 Outcome inline_outcome(const Cost& cost, double compute) {
     // A writer does its own part of the packing, and what comes after it, one after another; the
     // others' packing goes on meanwhile.
-    const double writer = cost.own + cost.message + cost.unpack + cost.write + cost.lock;
+    const double writer =
+        cost.own + cost.message + cost.unpack + cost.compress + cost.write + cost.lock;
     Outcome outcome;
-    outcome.calls = cost.agree + cost.copy + std::max(cost.pack, writer) + cost.metadata;
+    outcome.calls =
+        cost.agree + cost.copy + std::max(cost.pack, writer) + cost.rounds + cost.metadata;
     outcome.period = compute + outcome.calls;
     return outcome;
 }
@@ -75,8 +100,9 @@ Outcome background_outcome(const Cost& cost, const Folder& folder, const Work& w
     outcome.calls = cost.pack;
     if (work.nodes > 1) outcome.calls += cost.agree + cost.message;
     const double writing = cost.write + cost.lock;
-    outcome.behind = cost.compose + writing + cost.metadata;
-    if (!free_core) outcome.slower = cost.compose + folder.processor * writing;
+    const double own = cost.compose + cost.compress;
+    outcome.behind = own + writing + cost.metadata;
+    if (!free_core) outcome.slower = own + folder.processor * writing;
     outcome.period = std::max(compute + outcome.slower + outcome.calls, outcome.behind);
     outcome.hidden = hidden_part(outcome, compute);
     return outcome;
@@ -94,7 +120,8 @@ Outcome servers_outcome(const Machine& machine, const Cost& cost, const Work& wo
         outcome.calls += std::max(node, into) / machine.message + work.writers * machine.latency;
     }
     const double receive = cost.message + cost.unpack;
-    outcome.behind = receive + cost.compose + cost.write + cost.lock + cost.metadata;
+    outcome.behind =
+        receive + cost.compose + cost.compress + cost.write + cost.lock + cost.metadata;
     if (!extra) outcome.slower = compute * work.writers / work.ranks;
     outcome.period = std::max(compute + outcome.slower + outcome.calls, outcome.behind);
     outcome.hidden = hidden_part(outcome, compute + outcome.slower);

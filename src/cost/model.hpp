@@ -19,11 +19,16 @@ struct Work {
     double rank_bytes = 0;    ///< held by the busiest rank
     double writer_bytes = 0;  ///< of the busiest writer's share
     double calls = 0;         ///< writes of the busiest writer
-    double locked = 0;        ///< of these, those into blocks that others write, too
+    double requests = 0;      ///< pieces of the busiest writer, each of one or more writes
+    double locked = 0;        ///< blocks of the busiest writer that others write, too
     double received = 0;      ///< bytes from other nodes that the busiest node gets
     double sent = 0;          ///< bytes that the busiest node sends to others
     double messages = 0;      ///< between nodes, of the busiest writer or sender
     double files = 1;         ///< created per step
+    double rounds = 0;        ///< calls of MPI-IO that all ranks make together
+    double runs = 0;          ///< of consecutive elements, in the lists of the busiest rank
+    double stored = 1;        ///< part of the bytes that is left by compressing
+    bool compressed = false;  ///< by the writers
     bool exchanged = true;    ///< else each writer writes what it holds
     bool copied = true;       ///< tw_put copies; tw_put_deferred does not
     bool durable = false;
@@ -31,19 +36,25 @@ struct Work {
 
 /// Seconds of an output step.
 struct Cost {
-    double agree = 0;    ///< all ranks agree, twice
-    double copy = 0;     ///< in tw_put
-    double pack = 0;     ///< a node's ranks reorder and convert what they hold
-    double own = 0;      ///< of it, what the writer does itself
-    double message = 0;  ///< between nodes
-    double unpack = 0;   ///< of what comes from other nodes, by the writer
-    double compose = 0;  ///< a queue's data into file order, by the writer
+    double agree = 0;     ///< all ranks agree, twice
+    double copy = 0;      ///< in tw_put
+    double pack = 0;      ///< a node's ranks reorder and convert what they hold
+    double own = 0;       ///< of it, what the writer does itself
+    double message = 0;   ///< between nodes
+    double unpack = 0;    ///< of what comes from other nodes, by the writer
+    double compose = 0;   ///< a queue's data into file order, by the writer
+    double compress = 0;  ///< by the writer
     double write = 0;
+    double rounds = 0;    ///< of collective calls: agreeing, and MPI-IO's own exchange
     double lock = 0;      ///< waiting for other writers of the same blocks
     double metadata = 0;  ///< files created and renamed, the record count
 };
 
 Cost cost_of(const Machine& machine, const Folder& folder, const Work& work);
+
+/// Seconds in which all ranks read what they hold: by the exchange, if `work.exchanged`, from as
+/// many readers as `work.writers`; else each for itself. Reading is taken to be as fast as writing.
+double read_seconds(const Machine& machine, const Folder& folder, const Work& work);
 
 /// What the model sees of an output step.
 struct Outcome {

@@ -157,6 +157,7 @@ double seconds_with(const Machine& machine, const Folder& folder, const FileOpti
     work.rank_bytes = bytes / around.ranks;
     work.writer_bytes = bytes / work.writers;
     work.calls = std::ceil(work.writer_bytes / Limits{}.piece);
+    work.requests = work.calls;
     work.sent = work.received = bytes / around.nodes * (around.nodes - 1) / around.nodes;
     work.messages = work.calls * (around.nodes - 1);
     work.durable = options.durable;

@@ -14,6 +14,7 @@
 #include "session/attributes.hpp"
 #include "session/calls.hpp"
 #include "session/outputs.hpp"
+#include "session/server_number.hpp"
 
 using namespace thalweg::detail;
 
@@ -133,7 +134,9 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     session->wording.fortran = session->settings.text("language") == "fortran";
     world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
     const auto node_size = static_cast<int>(session->settings.number("node_size"));
-    if (const auto number = static_cast<int>(session->settings.number("servers")); number > 0) {
+    int number = 0;
+    if (status = number_of_servers(*world, *session, number); !status.ok()) return status;
+    if (number > 0) {
         session->servers = Servers::make(std::move(world), node_size, number,
                                          session->settings.text("server_ranks") == "last", status);
         if (!status.ok()) return status;

@@ -256,6 +256,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
 
 const std::string& tw_session_impl::summarize() {
     AllFigures all = finished;
+    all.servers_reason = servers_reason;
     all.elapsed = now() - begun;
     all.in_calls = in_calls + now() - entered;
     for (const tw_file_impl* f : files) {

@@ -104,6 +104,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
 
     thalweg::detail::Settings settings;
     std::optional<thalweg::detail::Machine> measured;     ///< setting calibration
+    std::string servers_reason;                           ///< of servers=auto; else empty
     thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
     std::unique_ptr<thalweg::detail::Servers> servers;    ///< null where no ranks are set aside
     std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null: nobody watches

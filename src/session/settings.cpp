@@ -26,6 +26,7 @@ const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const integers = "an integer >= 0";
 const char* const auto_integers = "auto or an integer >= 1";
+const char* const auto_or_none = "auto or an integer >= 0";
 const char* const flags = "yes or no";
 const char* const rates = "0 or a size in bytes per second (500MiB, 2GiB)";
 
@@ -110,9 +111,10 @@ const std::vector<SettingRow>& setting_table() {
          "free, "
          "else inline",
          true},
-        {"servers", "0", integers,
+        {"servers", "0", auto_or_none,
          "number of dedicated server ranks, from 1 to all but one; tw_init returns on them at the "
-         "end",
+         "end; auto takes the number from the setting plan, else one on each node, at most one "
+         "rank of 16",
          false},
         {"server_ranks", "spread", "spread|last",
          "which ranks become servers: the last ranks of every node in turn, or the last ranks of "
@@ -132,6 +134,8 @@ const std::vector<SettingRow>& setting_table() {
          true},
         {"calibration", "", "a path",
          "file of thalweg calibrate: what was measured of the machine, for writers=auto", false},
+        {"plan", "", "a path",
+         "description of this run, as thalweg plan reads it, for servers=auto", false},
         {"watchdog", "0", integers,
          "seconds after which a call that has not returned reports what its rank is waiting for; "
          "0: never",
@@ -234,7 +238,8 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (row.values == sizes || row.values == rates) return parse_size(value, number);
     if (row.values == auto_sizes)
         return value == "auto" || (parse_size(value, number) && number > 0);
-    if (row.values == integers) {
+    if (row.values == auto_or_none && value == "auto") return true;
+    if (row.values == integers || row.values == auto_or_none) {
         const auto [rest, error] =
             std::from_chars(value.data(), value.data() + value.size(), number);
         return error == std::errc() && rest == value.data() + value.size() && number >= 0 &&
@@ -251,7 +256,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
-        name == "calibration" || name == "zarr_stream")
+        name == "calibration" || name == "plan" || name == "zarr_stream")
         return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)

@@ -230,6 +230,7 @@ std::string summarize(Comm& comm, const AllFigures& all) {
     std::int64_t peaks[] = {peak_memory(), nanoseconds(all.elapsed)};
     comm.all_reduce(peaks, Reduce::max);
     result["ranks"] = comm.size();
+    if (!all.servers_reason.empty()) result["servers_reason"] = all.servers_reason;
     result["peak_memory_bytes"] = peaks[0];
     result["elapsed_seconds"] = seconds(peaks[1]);
     result["rank_seconds"] = rank_rows(comm, all);

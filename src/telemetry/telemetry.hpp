@@ -85,6 +85,7 @@ public:
 
     std::vector<FileFigures> files;
     std::vector<ReadFigures> inputs;
+    std::string servers_reason;                      ///< of servers=auto; else empty
     double elapsed = 0;                              ///< seconds since tw_init
     double in_calls = 0;                             ///< of them, in calls of the library
     std::int64_t other_files = 0, other_inputs = 0;  ///< how many were added up

@@ -71,6 +71,54 @@ TEST_F(Model, ByHand) {
     EXPECT_NEAR(behind.hidden, behind.behind / (behind.calls + behind.behind), 1e-12);
 }
 
+TEST_F(Model, CompressingAndCollectiveCalls) {
+    const Cost plain = cost();
+    machine.compress = 1e8;
+    work.compressed = true;
+    work.stored = 0.25;
+    work.rounds = 3;
+    const Cost c = cost();
+    EXPECT_NEAR(c.compress, 4, 1e-12);              // 4e8 at 1e8
+    EXPECT_NEAR(c.write, 0.2 + 0.4 * 0.25, 1e-12);  // as many calls, fewer bytes
+    // An agreement and a call each, and half of the bytes once more between the nodes.
+    EXPECT_NEAR(c.rounds, 3 * (3e-3 + 1e-3) + 0.2, 1e-12);
+    const double more = c.compress + c.rounds - 0.3;
+    EXPECT_NEAR(inline_outcome(c, 5).calls, inline_outcome(plain, 5).calls + more, 1e-12);
+    const Outcome behind = background_outcome(c, folder, work, 5, true);
+    EXPECT_NEAR(behind.behind, background_outcome(plain, folder, work, 5, true).behind + 4 - 0.3,
+                1e-12);
+    // Eight writers of a node with four cores take turns.
+    work.writers = 16;
+    EXPECT_NEAR(cost().compress, 8, 1e-12);
+}
+
+TEST_F(Model, ServersHandOverSomeBlocksAtATime) {
+    work.requests = 4;
+    folder.request = 0.01;
+    EXPECT_NEAR(cost().write, 0.2 + 0.04 + 0.4, 1e-12);
+    work.locked = 10;
+    EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);  // no limit: one after another, by each writer
+    folder.locks = 2;
+    EXPECT_NEAR(cost().lock, 10 * 2 / 2 * 0.002, 1e-12);
+    folder.locks = 100;
+    EXPECT_NEAR(cost().lock, 4 * 0.002, 1e-12);  // those of a piece side by side
+}
+
+TEST_F(Model, RunsOfListsTakeTime) {
+    const Cost boxes = cost();
+    machine.run = 1e-6;
+    work.runs = 1e5;
+    EXPECT_NEAR(cost().pack, boxes.pack + 0.1, 1e-12);
+    EXPECT_NEAR(cost().own, boxes.own + 0.1, 1e-12);
+}
+
+TEST_F(Model, Reading) {
+    // The exchange backwards: both agreements, 0.2 s of messages, what is read, and unpacking.
+    EXPECT_NEAR(read_seconds(machine, folder, work), 0.006 + 0.2 + 0.6 + 0.1, 1e-12);
+    work.exchanged = false;
+    EXPECT_NEAR(read_seconds(machine, folder, work), 0.006 + 0.6, 1e-12);
+}
+
 TEST_F(Model, AThreadWithoutACoreSlowsTheModel) {
     const Outcome o = background_outcome(cost(), folder, work, 5, false);
     EXPECT_NEAR(o.slower, 0.4 + 0.5 * 0.62, 1e-12);

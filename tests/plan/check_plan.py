@@ -55,7 +55,9 @@ def check_description(path: Path) -> None:
     check(time.monotonic() - begin < 10, f"{path.name} took {time.monotonic() - begin:.0f} s")
     options = plan["options"]
     check({o["service"] for o in options} == SERVICES, f"{path.name}: services")
-    check({o["method"] for o in options} == METHODS, f"{path.name}: methods")
+    lists = "list_run" in path.read_text()
+    methods = METHODS - {"rows", "columns", "tiles"} if lists else METHODS
+    check({o["method"] for o in options} == methods, f"{path.name}: methods")
     best = plan["best"]
     check(best["why_not"] == "" and best["fits"], f"{path.name}: best {best}")
     check(sum(o["why_not"] == "" for o in options) == 1, f"{path.name}: more than one best")
@@ -127,6 +129,82 @@ def check_layouts(folder: Path) -> None:
     check(record["files"] == 1, f"files: {record['files']}")
 
 
+BASE = (
+    "ranks = 4\nnodes = 2\ncores = 2\nfile_system = '{fs}'\nstep_seconds = 1\n"
+    "output_interval = 1\noutputs = 1\ndecomposition = '{cut}'\n{more}"
+    "[dimensions]\ny = 1024\nx = 1024\nz = 8\n"
+    "[[variables]]\ntype = 'float'\ndims = 'z y x'\n"
+)
+
+
+def described(folder: Path, more: str, file_system: str = "lustre", cut: str = "y=4") -> dict:
+    path = folder / "run.toml"
+    path.write_text(BASE.format(fs=file_system, cut=cut, more=more))
+    return plan_of(path)
+
+
+def of(plan: dict, service: str, method: str) -> dict:
+    rows = [o for o in plan["options"] if (o["service"], o["method"]) == (service, method)]
+    check(bool(rows), f"{service} {method}: not planned")
+    return rows[0]
+
+
+def check_storage(folder: Path) -> None:
+    """PnetCDF, compressed netCDF-4, lists: what is possible, and the terms by hand."""
+    mib = 2**20
+    plan = described(folder, "writers = '1/node'\nstorage = 'pnetcdf'\n")
+    check({o["service"] for o in plan["options"]} == {"inline"}, "pnetcdf: services")
+    check(not any(o["own_files"] for o in plan["options"]), "pnetcdf: own files")
+    check(plan["servers"]["curve"] == [] and not plan["servers"]["pay"], "pnetcdf: servers")
+    record = of(plan, "inline", "record")
+    # 16 MiB of a writer in rounds of 8 MiB: an agreement and a call each, and half of the bytes.
+    wanted = 2 * (record["terms"]["agree"] / 2 + 5.2e-4) + 16 * mib / 5e9
+    check(near(record["terms"]["rounds"], wanted), f"pnetcdf: {record['terms']}, not {wanted}")
+    plain = of(described(folder, "writers = '1/node'\n"), "inline", "record")
+    check(plain["terms"]["rounds"] == 0, f"posix: {plain['terms']}")
+    check(record["seconds_in_calls"] > plain["seconds_in_calls"], "pnetcdf is faster")
+
+    packed = "storage = 'netcdf4'\ndeflate = 1\n"
+    plan = described(folder, packed + "compressed_to = 0.25\n")
+    ways = {(o["service"], o["method"]) for o in plan["options"] if not o["own_files"]}
+    services = {"inline", "background", "servers"}
+    check(ways == {(s, "serial") for s in services} | {("inline", "record")}, f"deflate: {ways}")
+    record, serial = of(plan, "inline", "record"), of(plan, "inline", "serial")
+    check(record["writers"] == 4, f"deflate: {record['writers']} writers")
+    check(near(record["terms"]["compress"], 8 * mib / 1e8), f"deflate: {record['terms']}")
+    check(near(serial["terms"]["compress"], 32 * mib / 1e8), f"deflate: {serial['terms']}")
+    half = of(described(folder, packed), "inline", "record")
+    calls = record["writes_of_a_writer"] * 5.2e-4
+    ratio = (half["terms"]["write"] - calls) / (record["terms"]["write"] - calls)
+    check(near(ratio, 2), f"compressed_to: {ratio}")
+
+    plan = described(folder, "writers = '1/node'\nlist_run = 16\n", cut="x=4")
+    check("rows" not in {o["method"] for o in plan["options"]}, "lists: rows")
+    record, direct = of(plan, "inline", "record"), of(plan, "inline", "direct")
+    check(near(record["bytes_between_nodes"], 8 * mib), f"lists: {record['bytes_between_nodes']}")
+    check(direct["writes_of_a_writer"] == 2 * mib / 16, f"lists: {direct['writes_of_a_writer']}")
+    boxes = of(described(folder, "writers = '1/node'\n", cut="x=4"), "inline", "record")
+    runs = 2 * mib / 16 * 5e-9
+    check(
+        near(record["terms"]["pack"] - boxes["terms"]["pack"], runs, 1e-6),
+        f"lists: {record['terms']['pack']}, {boxes['terms']['pack']}",
+    )
+
+
+def check_reading(folder: Path) -> None:
+    """Long runs of a rank are read by the rank itself, where all ranks read; else by readers."""
+    straight = described(folder, "", "xfs")["reading"]
+    check(not straight["exchanged"] and straight["readers"] == 4, f"reading: {straight}")
+    short = described(folder, "", "xfs", "x=4")["reading"]
+    check(short["exchanged"] and short["seconds"] > straight["seconds"], f"reading: {short}")
+    lists = described(folder, "list_run = 1000\n", "xfs")["reading"]
+    check(lists["exchanged"], f"reading: {lists}")
+    few = plan_of(EXAMPLES / "fv-d.toml")["reading"]
+    check(few["exchanged"] and few["readers"] == 64, f"reading: {few}")
+    text = run(EXAMPLES / "fv-d.toml").stdout
+    check("Reading an output back, as after a restart: " in text, "reading is not told")
+
+
 def check_choices(folder: Path) -> None:
     """The plan follows the description."""
     # Cores that nothing computes on: the output is hidden.
@@ -177,6 +255,10 @@ def check_wrong(folder: Path) -> None:
         ("lon = 576", "lon = 5760000000000000", "bytes is too large"),
         ("ranks = 256", "calibration = 'none.toml'\nranks = 256", "none.toml: No such file"),
         ("ranks = 256", "writers = '0'\nranks = 256", "key 'writers': expected auto"),
+        ("ranks = 256", "storage = 'zarr'\nranks = 256", "key 'storage': 'zarr': expected posix"),
+        ("ranks = 256", "deflate = 1\nranks = 256", "key 'deflate': only with storage"),
+        ("ranks = 256", "compressed_to = 0.5\nranks = 256", "key 'compressed_to': expected"),
+        ("ranks = 256", "list_run = 0.5\nranks = 256", "key 'list_run': expected 1 or more"),
     ]
     for old, new, text in cases:
         path = changed(folder, old, new)
@@ -215,6 +297,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         check_layouts(folder)
+        check_storage(folder)
+        check_reading(folder)
         check_choices(folder)
         check_wrong(folder)
         check_picture(folder)

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -178,6 +179,56 @@ void choices() {
     chosen("servers=1", "service=background", "background");
     chosen("servers=1", "service=auto; method=direct", "inline");
     if (THALWEG_TEST_PNETCDF) chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
+}
+
+// servers=auto: one here, where there is one rank to spare for it; or as the description of the run
+// says.
+void automatic_servers() {
+    const int ranks = check::state.size;
+    const auto serving = [&](const std::string& settings, int wanted, const std::string& why) {
+        Model model(MPI_COMM_WORLD, "log=off; service=auto; servers=auto; " + settings);
+        if (model) {
+            CHECK_TEXT(ranks - model.size == wanted, "%s: %d servers, not %d", settings.c_str(),
+                       ranks - model.size, wanted);
+            History h(model, path_of("servers.nc"), "");
+            for (int r = 0; r < 2; ++r) h.step(r);
+            const char* summary = "";
+            CHECK(tw_summary(model.session, &summary) == TW_OK);
+            CHECK_TEXT(std::string(summary).find(why) != std::string::npos, "%s: no '%s' in %s",
+                       settings.c_str(), why.c_str(), summary);
+            h.close_and_look(2, false);
+        }
+        model.end();
+    };
+    serving("", ranks > 1 ? 1 : 0, "servers_reason");
+    serving("node_size=1", ranks > 1 ? 1 : 0,
+            ranks > 1 ? "at most one rank of 16" : "the session has one rank");
+    const std::string plan = path_of("run.toml");
+    const auto describe = [&](int described, const char* seconds) {
+        if (check::state.rank == 0)
+            std::ofstream(plan) << "ranks = " << described
+                                << "\nnodes = 1\ncores = 64\nfile_system = 'ext4'\n"
+                                << "step_seconds = " << seconds
+                                << "\noutput_interval = 1\noutputs = 10\ndecomposition = 'x'\n"
+                                << "[dimensions]\nx = 100000\n"
+                                << "[[variables]]\ntype = 'float'\ndims = 'x'\n";
+        MPI_Barrier(MPI_COMM_WORLD);
+    };
+    describe(ranks, "1000");
+    serving("plan=" + plan, 0, ranks > 1 ? "servers do not pay" : "");
+    if (ranks > 2) {
+        describe(ranks - 2, "1");
+        serving("plan=" + plan, 2, "ranks, and");
+    }
+    for (const std::string& wrong : {path_of("no such file.toml"), folder}) {
+        tw_session session = nullptr;
+        const std::string settings = "log=off; servers=auto; plan=" + wrong;
+        const int status = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
+        CHECK_TEXT(status == TW_ENOTFOUND || status == TW_EIO, "%s", tw_strerror(status));
+        CHECK(std::string(tw_error_message(session)).find(wrong) != std::string::npos);
+        CHECK(tw_finalize(&session) == TW_OK);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 // On one processor each, the ranks leave none for a thread; nor does a model whose threads take
@@ -509,6 +560,7 @@ int main(int argc, char** argv) {
         {"idle_servers", idle_servers},
         {"history_and_restart", history_and_restart},
         {"choices", choices},
+        {"automatic_servers", automatic_servers},
         {"processors", processors},
         {"too_many_servers", too_many_servers},
         {"small_queue", small_queue},

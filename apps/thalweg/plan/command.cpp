@@ -6,9 +6,11 @@
 #include <cstring>
 #include <fstream>
 
-#include "plan/plan.hpp"
+#include "plan/report.hpp"
 
 namespace thalweg::app {
+
+using namespace planning;
 
 int plan(const PlanOptions& options) {
     Run run;

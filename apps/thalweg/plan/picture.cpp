@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/plan.hpp"
+#include "plan/report.hpp"
 
 namespace thalweg::app {
+
+using namespace planning;
 
 namespace {
 

@@ -3,11 +3,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "plan/plan.hpp"
+#include "plan/report.hpp"
 
 namespace thalweg::app {
 
 using namespace detail;
+using namespace planning;
 using nlohmann::ordered_json;
 
 namespace {
@@ -98,6 +99,13 @@ std::string advice_of(const Plan& plan) {
     return text;
 }
 
+std::string reading_of(const Plan& plan) {
+    const Work& w = plan.reading;
+    return fmt::format(
+        "\nReading an output back, as after a restart: {} s, {}\n", seconds_of(plan.read_seconds),
+        w.exchanged ? fmt::format("by {} readers", w.writers) : "each rank what it holds");
+}
+
 ordered_json row_of(const Run& run, const Option& o) {
     ordered_json row;
     row["service"] = o.service;
@@ -113,9 +121,10 @@ ordered_json row_of(const Run& run, const Option& o) {
     row["memory_node"] = o.memory.node;
     row["fits"] = o.fits;
     const Cost& c = o.cost;
-    row["terms"] = {{"agree", c.agree},     {"copy", c.copy},     {"pack", c.pack},
-                    {"message", c.message}, {"unpack", c.unpack}, {"compose", c.compose},
-                    {"write", c.write},     {"lock", c.lock},     {"metadata", c.metadata}};
+    row["terms"] = {{"agree", c.agree},       {"copy", c.copy},     {"pack", c.pack},
+                    {"message", c.message},   {"unpack", c.unpack}, {"compose", c.compose},
+                    {"write", c.write},       {"lock", c.lock},     {"metadata", c.metadata},
+                    {"compress", c.compress}, {"rounds", c.rounds}};
     row["seconds_in_calls"] = o.outcome.calls;
     row["seconds_behind"] = o.outcome.behind;
     row["seconds_slower"] = o.outcome.slower;
@@ -129,14 +138,6 @@ ordered_json row_of(const Run& run, const Option& o) {
 
 }  // namespace
 
-std::string bytes_of(double bytes) {
-    const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    std::size_t u = 0;
-    for (; bytes >= 999.5 && u + 1 < std::size(units); ++u) bytes /= 1000;
-    return bytes < 99.5 && u > 0 ? fmt::format("{:.1f} {}", bytes, units[u])
-                                 : fmt::format("{:.0f} {}", bytes, units[u]);
-}
-
 std::string text_of(const Run& run, const Shares& shares, const Plan& plan) {
     std::string text = run.title.empty() ? "" : run.title + "\n";
     text += fmt::format("{} ranks ({}) on {} nodes of {} cores, {}; {}\n", run.ranks, grid_of(run),
@@ -147,7 +148,8 @@ std::string text_of(const Run& run, const Shares& shares, const Plan& plan) {
                     run.outputs, bytes_of(shares.bytes()), shares.variables(),
                     bytes_of(outputs * shares.bytes()), seconds_of(run.compute()));
     if (!shares.chosen().warning.empty()) text += "Note: " + shares.chosen().warning + "\n";
-    return text + "\n" + table_of(run, plan) + advice_of(plan) + servers_of(plan);
+    return text + "\n" + table_of(run, plan) + advice_of(plan) + servers_of(plan) +
+           reading_of(plan);
 }
 
 std::string json_of(const Run& run, const Shares& shares, const Plan& plan) {
@@ -165,6 +167,10 @@ std::string json_of(const Run& run, const Shares& shares, const Plan& plan) {
     out["bytes"] = shares.bytes() * static_cast<double>(run.outputs);
     out["compute_seconds"] = run.compute() * static_cast<double>(run.outputs);
     out["note"] = shares.chosen().warning;
+    out["storage"] = run.storage;
+    out["reading"] = {{"seconds", plan.read_seconds},
+                      {"readers", plan.reading.writers},
+                      {"exchanged", plan.reading.exchanged}};
     out["best"] = row_of(run, plan.options[plan.best]);
     out["options"] = ordered_json::array();
     for (const Option& o : plan.options) out["options"].push_back(row_of(run, o));

@@ -8,7 +8,7 @@
 #include "plan/run.hpp"
 #include "plan/shares.hpp"
 
-namespace thalweg::app {
+namespace thalweg::planning {
 
 /// A way to write, and what it costs.
 struct Option {
@@ -35,6 +35,8 @@ struct Plan {
     std::size_t best_servers = 0;
     double without_servers = 0;  ///< seconds of the run with the best other service
     bool servers_pay = false;
+    detail::Work reading;  ///< of an output, read back in the same decomposition
+    double read_seconds = 0;
 };
 
 /// @param shares  of the same run
@@ -42,10 +44,5 @@ Plan make_plan(const Run& run, const Shares& shares);
 
 /// "49.6 MB".
 std::string bytes_of(double bytes);
-/// Tables for people; and the same as JSON.
-std::string text_of(const Run& run, const Shares& shares, const Plan& plan);
-std::string json_of(const Run& run, const Shares& shares, const Plan& plan);
-/// The curve of the servers as an SVG picture.
-std::string picture_of(const Run& run, const Plan& plan);
 
-}  // namespace thalweg::app
+}  // namespace thalweg::planning

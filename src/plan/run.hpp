@@ -8,7 +8,7 @@
 
 #include "cost/model.hpp"
 
-namespace thalweg::app {
+namespace thalweg::planning {
 
 /// Record variables of one shape.
 struct RunVariables {
@@ -37,8 +37,12 @@ struct Run {
     std::vector<std::int64_t> lengths;
     std::vector<Cuts> grid;  ///< of ranks, which count along the last one first
     std::vector<RunVariables> variables;
-    std::string writers = "auto";  ///< the setting
-    bool deferred = false;         ///< tw_put_deferred, which does not copy
+    std::string writers = "auto";   ///< the setting
+    std::string storage = "posix";  ///< posix, pnetcdf or netcdf4
+    std::int64_t deflate = 0;       ///< the setting
+    double stored = 1;              ///< part of the bytes that is left by compressing
+    double list_run = 0;    ///< consecutive elements in the ranks' lists; 0: they hold boxes
+    bool deferred = false;  ///< tw_put_deferred, which does not copy
     bool durable = false;
     detail::Limits limits;
     std::string calibration;  ///< file of the machine's figures; empty: they are assumed
@@ -46,6 +50,8 @@ struct Run {
     detail::Machine machine;
     detail::Folder folder;
 
+    /// Chunks are compressed, so that each has one writer.
+    bool compressed() const { return deflate > 0; }
     double compute() const { return step_seconds * static_cast<double>(output_interval); }
     std::vector<std::int64_t> shape(const RunVariables& v) const {
         std::vector<std::int64_t> shape;
@@ -59,4 +65,4 @@ struct Run {
 /// @return TW_OK; TW_ENOTFOUND; TW_EIO; TW_ESETTING, which names the file and the key
 detail::Status read_run(const std::string& path, const std::string& calibration, Run& run);
 
-}  // namespace thalweg::app
+}  // namespace thalweg::planning

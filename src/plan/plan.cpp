@@ -8,7 +8,7 @@
 
 #include "layout/writers.hpp"
 
-namespace thalweg::app {
+namespace thalweg::planning {
 
 using namespace detail;
 
@@ -139,7 +139,9 @@ std::string reason_of(const Run& run, const Option& o, const Option& best) {
         return o.work.writers == 1 ? std::string("one writer writes everything")
                                    : fmt::format("{} writers", o.work.writers);
     };
-    const auto call_seconds = [&](const Option& of) { return of.work.calls * run.folder.call; };
+    const auto call_seconds = [&](const Option& of) {
+        return of.work.calls * run.folder.call + of.work.requests * run.folder.request;
+    };
     const std::pair<double, std::string> terms[] = {
         {o.cost.lock - best.cost.lock, "writers write parts of the same blocks"},
         {call_seconds(o) - call_seconds(best),
@@ -148,6 +150,11 @@ std::string reason_of(const Run& run, const Option& o, const Option& best) {
         {o.cost.message - best.cost.message,
          fmt::format("{} between nodes into one of them", bytes_of(o.work.received))},
         {o.cost.metadata - best.cost.metadata, "creates more files"},
+        {o.cost.compress - best.cost.compress,
+         o.work.writers == 1 ? std::string("one writer compresses everything")
+                             : fmt::format("{} writers compress", o.work.writers)},
+        {o.cost.rounds - best.cost.rounds,
+         fmt::format("{:.0f} collective calls of MPI-IO", o.work.rounds)},
         {o.outcome.slower - best.outcome.slower, o.service == "background"
                                                      ? "no core is free for the writing thread"
                                                      : "servers take ranks from the model"}};
@@ -165,22 +172,46 @@ std::string reason_of(const Run& run, const Option& o, const Option& best) {
 
 }  // namespace
 
+std::string bytes_of(double bytes) {
+    const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    std::size_t u = 0;
+    for (; bytes >= 999.5 && u + 1 < std::size(units); ++u) bytes /= 1000;
+    return bytes < 99.5 && u > 0 ? fmt::format("{:.1f} {}", bytes, units[u])
+                                 : fmt::format("{:.0f} {}", bytes, units[u]);
+}
+
+/// What the library does not do: rows and the like of lists, tiles by PnetCDF, and chunks that are
+/// compressed by several writers but those of the model's ranks, or of a file each.
+bool possible(const Run& run, const char* service, const Way& way) {
+    const bool in_calls = service == std::string("inline");
+    const bool lines = way.method == "rows" || way.method == "columns" || way.method == "tiles";
+    if (run.list_run > 0 && lines) return false;
+    if (way.method == "direct" && (!in_calls || run.storage == "netcdf4")) return false;
+    if (run.storage == "pnetcdf") return in_calls && !way.own_files;
+    if (!run.compressed() || way.own_files || way.method == "serial") return true;
+    return in_calls && way.method == "record";
+}
+
 Plan make_plan(const Run& run, const Shares& shares) {
     const Planner planner(run, shares);
     Plan plan;
-    const std::string writers = shares.chosen().writers;
-    if (run.ranks > 1)
+    std::string writers = shares.chosen().writers;
+    // All ranks compress.
+    if (run.compressed() && run.writers == "auto") writers = fmt::format("{}/node", run.ranks);
+    const Way served{run.compressed() ? "serial" : "record", false, "", 1};
+    if (run.ranks > 1 && possible(run, "servers", served))
         for (const int n : server_counts(run))
-            plan.servers.push_back(planner.servers({"record", false, "", n}));
+            plan.servers.push_back(planner.servers({served.method, false, "", n}));
     plan.best_servers = best_of(plan.servers);
+    plan.reading = shares.reading();
+    plan.read_seconds = read_seconds(run.machine, run.folder, plan.reading);
     for (const char* method :
          {"record", "slabs", "rows", "columns", "tiles", "own files", "direct", "serial"}) {
         const bool own_files = method == std::string("own files");
         Way way{own_files ? "tiles" : method, own_files, writers, 0};
-        plan.options.push_back(planner.in_calls(way));
-        if (way.method == "direct") continue;
-        plan.options.push_back(planner.background(way));
-        if (plan.servers.empty()) continue;
+        if (possible(run, "inline", way)) plan.options.push_back(planner.in_calls(way));
+        if (possible(run, "background", way)) plan.options.push_back(planner.background(way));
+        if (plan.servers.empty() || !possible(run, "servers", way)) continue;
         way.servers = plan.servers[plan.best_servers].way.servers;
         plan.options.push_back(planner.servers(way));
     }
@@ -208,4 +239,4 @@ Plan make_plan(const Run& run, const Shares& shares) {
     return plan;
 }
 
-}  // namespace thalweg::app
+}  // namespace thalweg::planning

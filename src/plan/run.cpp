@@ -18,7 +18,7 @@
 #include "index/box.hpp"
 #include "layout/writers.hpp"
 
-namespace thalweg::app {
+namespace thalweg::planning {
 
 using namespace detail;
 
@@ -28,13 +28,17 @@ namespace {
 constexpr double most_bytes = 1e18;
 
 Status read_text(const std::string& path, std::string& text) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return failure(TW_EIO, "{}: is a directory", path);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
-    if (!in)
+    std::ostringstream content;
+    if (in) content << in.rdbuf();
+    if (!in || in.bad())
         return failure(errno == ENOENT ? TW_ENOTFOUND : TW_EIO, "{}: {}", path,
                        std::strerror(errno));
-    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    if (std::filesystem::is_directory(path)) return failure(TW_EIO, "{}: is a directory", path);
+    text = content.str();
     return {};
 }
 
@@ -166,6 +170,21 @@ void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
     run.grid = grid;
 }
 
+/// How the file is stored, and whether the ranks hold lists. 0: the key is not there.
+void read_format(TomlKeys& keys, double compressed_to, double list_run, Run& run) {
+    if (run.storage != "posix" && run.storage != "pnetcdf" && run.storage != "netcdf4")
+        keys.fail("storage", fmt::format("'{}': expected posix, pnetcdf or netcdf4", run.storage));
+    if (run.deflate > 9) keys.fail("deflate", "expected an integer from 0 to 9");
+    if (run.deflate > 0 && run.storage != "netcdf4")
+        keys.fail("deflate", "only with storage = \"netcdf4\"");
+    if (compressed_to > 1 || (compressed_to > 0 && run.deflate == 0))
+        keys.fail("compressed_to", "expected a part of the bytes, at most 1, and the key deflate");
+    if (list_run > 0 && list_run < 1) keys.fail("list_run", "expected 1 or more elements");
+    constexpr double usual = 0.5;
+    if (run.deflate > 0) run.stored = compressed_to > 0 ? compressed_to : usual;
+    run.list_run = list_run;
+}
+
 /// The figures of the machine: measured, where there is a calibration of the folder.
 Status choose_figures(const std::string& calibration, const std::string& path, Run& run) {
     run.folder = assumed_folder(run.file_system);
@@ -219,6 +238,11 @@ Status read_run(const std::string& path, const std::string& calibration, Run& ru
     keys.integer("outputs_per_file", run.outputs_per_file, 1, Key::optional);
     keys.text("decomposition", decomposition);
     keys.text("writers", run.writers, Key::optional);
+    keys.text("storage", run.storage, Key::optional);
+    keys.integer("deflate", run.deflate, 0, Key::optional);
+    double compressed_to = 0, list_run = 0;
+    keys.number("compressed_to", compressed_to, Key::optional);
+    keys.number("list_run", list_run, Key::optional);
     keys.flag("deferred", run.deferred, Key::optional);
     keys.flag("durable", run.durable, Key::optional);
     keys.size("buffer", buffer, Key::optional);
@@ -234,6 +258,7 @@ Status read_run(const std::string& path, const std::string& calibration, Run& ru
         if (nodes > ranks) keys.fail("nodes", fmt::format("more nodes than ranks ({})", ranks));
         if (run.writers != "auto" && parse_writers(run.writers).number < 1)
             keys.fail("writers", "expected auto, a number, or a number per node such as 2/node");
+        read_format(keys, compressed_to, list_run, run);
         if (!file_system_named(file_system, run.file_system))
             keys.fail("file_system", fmt::format("unknown file system '{}'; known are {}",
                                                  file_system, joined(file_system_names(), ", ")));
@@ -261,4 +286,4 @@ Status read_run(const std::string& path, const std::string& calibration, Run& ru
     return choose_figures(named, folder, run);
 }
 
-}  // namespace thalweg::app
+}  // namespace thalweg::planning

@@ -10,7 +10,7 @@
 #include "layout/grid.hpp"
 #include "plan/run.hpp"
 
-namespace thalweg::app {
+namespace thalweg::planning {
 
 /// How a step is written.
 struct Way {
@@ -32,6 +32,8 @@ public:
     const detail::WayOfWriting& chosen() const { return chosen_; }
 
     detail::Work work_of(const Way& way) const;
+    /// Of reading a step back by as many readers as the library takes.
+    detail::Work reading() const;
 
 private:
     struct Laid;
@@ -46,6 +48,8 @@ private:
     void look_at_piece(const detail::Share& share, detail::Extent piece, int node,
                        Look& look) const;
     std::int64_t part_along(std::size_t axis, std::int64_t index) const;
+    double shared_blocks(double runs, const detail::Place& whole) const;
+    bool listed(const detail::Place& place) const;
     double held_on_node(const detail::Place& place, const detail::Box& box, int node) const;
     void mark_nodes(const detail::Place& place, const detail::Box& box, Look& look) const;
     detail::Box block_of(const detail::Place& place, int rank) const;
@@ -58,4 +62,4 @@ private:
     int x_ = -1, y_ = -1;  ///< the horizontal dimensions, as `rows` and the like take them
 };
 
-}  // namespace thalweg::app
+}  // namespace thalweg::planning

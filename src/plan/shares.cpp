@@ -7,7 +7,7 @@
 
 #include "layout/writers.hpp"
 
-namespace thalweg::app {
+namespace thalweg::planning {
 
 using namespace detail;
 
@@ -54,7 +54,7 @@ struct Shares::Laid {
 
 /// What was seen of a writer's share.
 struct Shares::Look {
-    double bytes = 0, runs = 0, calls = 0;
+    double bytes = 0, runs = 0, calls = 0, shared = 0;  // shared: blocks with other writers
     double seen = 0, local = 0;  ///< bytes of pieces, and those held on the writer's node
     double sources = 0;          ///< other nodes that a piece comes from, on average
     std::set<int> nodes;         ///< of the piece that is looked at
@@ -137,7 +137,18 @@ Box Shares::block_of(const Place& place, int rank) const {
     return block;
 }
 
+/// Lists are taken to be spread evenly over all ranks, run by run.
+bool Shares::listed(const Place& place) const {
+    if (run_.list_run <= 0) return false;
+    return std::any_of(run_.grid.begin(), run_.grid.end(), [&](const Cuts& cuts) {
+        return std::count(place.dims.begin(), place.dims.end(), cuts.dim) > 0;
+    });
+}
+
 double Shares::held_on_node(const Place& place, const Box& box, int node) const {
+    if (listed(place))
+        return static_cast<double>(box.volume()) * topology_.sizes[static_cast<std::size_t>(node)] /
+               run_.ranks;
     double elements = 0;
     const int first = topology_.first[static_cast<std::size_t>(node)];
     for (int i = 0; i < topology_.sizes[static_cast<std::size_t>(node)]; ++i) {
@@ -150,6 +161,11 @@ double Shares::held_on_node(const Place& place, const Box& box, int node) const 
 
 /// The nodes of the ranks that hold some of a box: an interval of ranks for each line of the grid.
 void Shares::mark_nodes(const Place& place, const Box& box, Look& look) const {
+    if (listed(place)) {
+        const double runs = std::ceil(static_cast<double>(box.volume()) / run_.list_run);
+        for (int node = 0; node < run_.nodes && node < runs; ++node) look.nodes.insert(node);
+        return;
+    }
     const std::size_t n = run_.grid.size();
     std::vector<std::int64_t> low(n, 0), high(n, 0);
     for (std::size_t a = 0; a < n; ++a) {
@@ -275,6 +291,13 @@ void Shares::look_at_piece(const Share& share, Extent piece, int node, Look& loo
     look.nodes.erase(node);
 }
 
+/// Blocks of the file in which some runs of a variable lie that others' runs share: those at the
+/// ends of long runs, all of the variable's with short ones.
+double Shares::shared_blocks(double runs, const Place& whole) const {
+    const auto block = static_cast<double>(std::max<std::int64_t>(1, chosen_.alignment));
+    return std::min(2 * runs, static_cast<double>(whole.bytes) / block);
+}
+
 Shares::Look Shares::look_at(const Share& share, int node) const {
     Look look;
     const Space& seen = share.space();
@@ -289,6 +312,7 @@ Shares::Look Shares::look_at(const Share& share, int node) const {
             if (p.bytes == 0) continue;
             const double runs = runs_of(p.shape, space_.places[i].shape);
             look.runs += runs;
+            look.shared += shared_blocks(runs, space_.places[i]);
             look.calls += calls_of(runs, static_cast<double>(p.bytes), run_.limits.piece);
         }
     }
@@ -313,14 +337,40 @@ void Shares::add_direct(Work& work) const {
     work.writer_nodes = run_.nodes;
     work.exchanged = false;
     work.writer_bytes = work.rank_bytes;
+    work.requests = std::ceil(work.rank_bytes / run_.limits.piece);
     for (const Place& place : space_.places) {
         const Box block = block_of(place, 0);
         const std::span<const std::int64_t> counts(block.count.data(), place.shape.size());
-        const double runs = runs_of(counts, place.shape);
+        const double runs = listed(place)
+                                ? std::ceil(static_cast<double>(block.volume()) / run_.list_run)
+                                : runs_of(counts, place.shape);
         work.calls +=
             calls_of(runs, static_cast<double>(block.volume() * place.element), run_.limits.piece);
-        if (run_.ranks > 1) work.locked += runs;
+        work.locked += shared_blocks(runs, place) * (1 - 1.0 / work.nodes);
     }
+}
+
+Work Shares::reading() const {
+    const bool few = run_.file_system.sharing == Sharing::parallel;
+    Work straight = work_of({"direct", false, "", 0});
+    straight.rounds = 0;
+    straight.locked = 0;
+    straight.compressed = false;
+    constexpr double long_run = 128 << 10;
+    double runs = 0;
+    for (const Place& place : space_.places) {
+        const Box block = block_of(place, 0);
+        const std::span<const std::int64_t> counts(block.count.data(), place.shape.size());
+        runs += runs_of(counts, place.shape);
+    }
+    const bool lists = run_.list_run > 0;
+    if (!few && !lists && run_.storage == "posix" && straight.rank_bytes >= runs * long_run)
+        return straight;
+    Work work = work_of({"record", false, few ? "4/node" : fmt::format("{}/node", run_.ranks), 0});
+    work.rounds = 0;
+    work.locked = 0;
+    work.copied = false;
+    return work;
 }
 
 Work Shares::work_of(const Way& way) const {
@@ -340,11 +390,15 @@ Work Shares::work_of(const Way& way) const {
                 part *= std::ceil(length / static_cast<double>(cuts.parts)) / length;
             }
         work.rank_bytes += part;
+        if (listed(place)) work.runs += part / static_cast<double>(place.element) / run_.list_run;
     }
+    work.compressed = run_.compressed();
+    work.stored = run_.stored;
     const std::int64_t per_file = run_.outputs_per_file > 0 ? run_.outputs_per_file : run_.outputs;
     work.files = 1 / static_cast<double>(per_file);
     if (way.method == "direct") {
         add_direct(work);
+        if (run_.storage == "pnetcdf") work.rounds = 1;
         return work;
     }
     const Laid laid = lay_out(way);
@@ -359,6 +413,8 @@ Work Shares::work_of(const Way& way) const {
     work.writer_nodes = std::min(work.writers, run_.nodes);
     const double on_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
     const std::int64_t n = std::min<std::int64_t>(sampled_writers, work.writers);
+    // A block that writers of one node share does not change hands.
+    const double elsewhere = 1 - 1.0 / work.nodes;
     double messages = 0;  // of an average writer
     for (std::int64_t i = 0; i < n; ++i) {
         const auto w = static_cast<int>(sample(i, n, work.writers));
@@ -366,7 +422,7 @@ Work Shares::work_of(const Way& way) const {
         work.writer_bytes = std::max(work.writer_bytes, look.bytes);
         work.calls = std::max(work.calls, look.calls);
         if (work.writers > 1 && !way.own_files && way.method != "record")
-            work.locked = std::max(work.locked, look.runs);
+            work.locked = std::max(work.locked, look.shared * elsewhere);
         if (look.seen <= 0) continue;
         const double remote = look.bytes * std::max(0.0, 1 - look.local / look.seen);
         const double received = std::ceil(look.bytes / run_.limits.piece) * look.sources;
@@ -375,6 +431,9 @@ Work Shares::work_of(const Way& way) const {
         messages += received / static_cast<double>(n);
     }
     work.received = std::min(work.received, work.bytes);
+    work.requests = std::ceil(work.writer_bytes / run_.limits.piece);
+    // Rounds of as much as the exchange buffers hold, in which all ranks call MPI-IO.
+    if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
     if (work.nodes > 1) {
         work.sent = work.bytes / work.nodes;
         work.messages = std::max(work.messages, messages * work.writers / work.nodes);
@@ -382,4 +441,4 @@ Work Shares::work_of(const Way& way) const {
     return work;
 }
 
-}  // namespace thalweg::app
+}  // namespace thalweg::planning

@@ -1,0 +1,19 @@
+// A plan for people and for programs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace thalweg::app {
+
+/// Tables for people; and the same as JSON.
+std::string text_of(const planning::Run& run, const planning::Shares& shares,
+                    const planning::Plan& plan);
+std::string json_of(const planning::Run& run, const planning::Shares& shares,
+                    const planning::Plan& plan);
+/// The curve of the servers as an SVG picture.
+std::string picture_of(const planning::Run& run, const planning::Plan& plan);
+
+}  // namespace thalweg::app
