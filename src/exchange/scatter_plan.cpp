@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "comm/node_exchange.hpp"
 #include "comm/words.hpp"
 #include "exchange/cover.hpp"
 #include "exchange/held_words.hpp"
@@ -127,7 +128,7 @@ Status Scatter::exchange_covers(std::set<int>& met) {
         return {};
     });
     // Who has no memory takes part with nothing.
-    packets = team_.world().exchange(packets);
+    packets = exchange_by_nodes(team_, packets);
     const auto keep = [&]() -> Status {
         const Topology& topology = team_.topology();
         remote_.assign(static_cast<std::size_t>(topology.nodes), {});

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "comm/node_exchange.hpp"
 #include "comm/words.hpp"
 #include "exchange/held_words.hpp"
 #include "exchange/stream_control.hpp"
@@ -148,7 +149,7 @@ Status Stream::exchange_boxes(std::span<const Space> spaces,
         if (status.ok()) status = done;
     };
     guarded([&] { packets = tell_boxes(spaces, met_by_view); });
-    const std::vector<Packet> received = team_.world().exchange(packets);
+    const std::vector<Packet> received = exchange_by_nodes(team_, packets);
     guarded([&] {
         for (const Packet& packet : received) {
             const std::vector<std::int64_t> list = to_words(packet.bytes);

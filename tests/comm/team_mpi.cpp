@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "comm/node_exchange.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;
@@ -54,6 +55,30 @@ TEST_P(TeamOf, AllReduceIsTheReductionOverAllRanks) {
             team_->all_reduce(values, op);
             ASSERT_EQ(values, expected) << words << " words, operation " << static_cast<int>(op);
         }
+}
+
+/// Packets that are combined by node arrive as those that are not.
+TEST_P(TeamOf, CombinedPacketsArriveAsTheyWereSent) {
+    const CombineLimits always{0, INT64_MAX}, never{INT64_MAX, 0};
+    for (int round = 0; round < 4; ++round) {
+        std::vector<Packet> packets;
+        for (int to = 0; to < team_->size(); ++to) {
+            const std::uint64_t h =
+                mix(static_cast<std::uint64_t>(team_->rank() * 100 + to), round);
+            if (h % 3 == 0) continue;
+            Packet p{to, {}};
+            for (std::uint64_t i = 0; i < h % 1000; ++i)
+                p.bytes.push_back(static_cast<char>(mix(h, i)));
+            packets.push_back(std::move(p));
+        }
+        const auto as_text = [](const std::vector<Packet>& all) {
+            std::vector<std::pair<int, std::vector<char>>> texts;
+            for (const Packet& p : all) texts.emplace_back(p.rank, p.bytes);
+            return texts;
+        };
+        const auto wanted = as_text(exchange_by_nodes(*team_, packets, never));
+        ASSERT_EQ(as_text(exchange_by_nodes(*team_, packets, always)), wanted);
+    }
 }
 
 /// Ranks that hurry must not run into the round of those that linger.

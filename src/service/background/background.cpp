@@ -8,6 +8,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/log.hpp"
+#include "comm/node_exchange.hpp"
 #include "comm/words.hpp"
 
 namespace thalweg::detail {
@@ -231,7 +232,7 @@ private:
         std::int64_t bytes = 0;
         for (const Packet& p : packets) bytes += static_cast<std::int64_t>(p.bytes.size());
         span.bytes(bytes);
-        std::vector<Packet> received = team_.world().exchange(packets);
+        std::vector<Packet> received = exchange_by_nodes(team_, packets);
         if (!desk_) return;
         std::vector<char> message;
         for (const Packet& p : received)

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "comm/node_exchange.hpp"
 #include "exchange/dense.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
 
@@ -176,7 +177,7 @@ Status BoxMessages::send(std::vector<Packet>& received) {
                 if (p.rank == s.rank) p.bytes = std::move(s.bytes);
     };
     try {
-        received = team_.world().exchange(sent);
+        received = exchange_by_nodes(team_, sent);
     } catch (const std::bad_alloc&) {
         give_back();
         throw;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/node_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "comm/status.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Of a packet among others that travel together.
+struct Label {
+    std::int64_t from = 0, to = 0;  ///< ranks of the team
+    std::int64_t bytes = 0;
+};
+
+/// What goes where together.
+using Bundles = std::map<int, std::vector<char>>;
+
+void append(std::vector<char>& bundle, const Label& label, const char* bytes) {
+    const std::size_t at = bundle.size(), n = static_cast<std::size_t>(label.bytes);
+    bundle.resize(at + sizeof label + n);
+    std::memcpy(bundle.data() + at, &label, sizeof label);
+    if (n > 0) std::memcpy(bundle.data() + at + sizeof label, bytes, n);
+}
+
+template <class Visit>
+void for_packets(const std::vector<Packet>& bundles, Visit&& visit) {
+    for (const Packet& bundle : bundles) {
+        const std::vector<char>& bytes = bundle.bytes;
+        for (std::size_t at = 0; at < bytes.size();) {
+            Label label;
+            std::memcpy(&label, bytes.data() + at, sizeof label);
+            at += sizeof label;
+            visit(label, bytes.data() + at);
+            at += static_cast<std::size_t>(label.bytes);
+        }
+    }
+}
+
+/// One exchange. A rank without memory takes part, and the others are told at the end.
+class Passage {
+public:
+    explicit Passage(Team& team) : team_(team), topology_(team.topology()) {}
+
+    /// To the rank of this node that sends to the packet's node; what stays here, to its rank.
+    void leave(const std::vector<Packet>& packets) {
+        guarded([&] {
+            for (const Packet& p : packets) {
+                const int node = node_of(p.rank);
+                const int place = node == topology_.node
+                                      ? place_of(p.rank)
+                                      : node % static_cast<int>(topology_.members.size());
+                append(bundles_[place],
+                       {team_.rank(), p.rank, static_cast<std::int64_t>(p.bytes.size())},
+                       p.bytes.data());
+            }
+        });
+        pass(team_.node());
+    }
+
+    /// To the rank of the other node that gets this node's packets.
+    void cross() {
+        regroup([&](const Label& label) {
+            const int node = node_of(static_cast<int>(label.to));
+            if (node == topology_.node) return team_.rank();  // it is there
+            return topology_.rank_of(
+                node, topology_.node % topology_.sizes[static_cast<std::size_t>(node)]);
+        });
+        pass(team_.world());
+    }
+
+    /// To the packet's own rank.
+    void arrive() {
+        regroup([&](const Label& label) { return place_of(static_cast<int>(label.to)); });
+        pass(team_.node());
+    }
+
+    std::vector<Packet> end() {
+        std::vector<Packet> packets;
+        guarded([&] {
+            for_packets(passed_, [&](const Label& label, const char* bytes) {
+                packets.push_back({static_cast<int>(label.from), {bytes, bytes + label.bytes}});
+            });
+        });
+        std::int64_t words[] = {have_ ? 1 : 0};
+        team_.all_reduce(words, Reduce::min);
+        if (words[0] == 0) throw std::bad_alloc();
+        std::stable_sort(packets.begin(), packets.end(),
+                         [](const Packet& a, const Packet& b) { return a.rank < b.rank; });
+        return packets;
+    }
+
+private:
+    int node_of(int rank) const { return topology_.node_of[static_cast<std::size_t>(rank)]; }
+    int place_of(int rank) const {
+        const auto& members = topology_.members;
+        return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
+    }
+
+    template <class Work>
+    void guarded(Work&& work) {
+        if (!have_) return;
+        have_ = alone([&]() -> Status {
+                    work();
+                    return {};
+                }).ok();
+    }
+
+    template <class Where>
+    void regroup(Where&& where) {
+        guarded([&] {
+            for_packets(passed_, [&](const Label& label, const char* bytes) {
+                append(bundles_[where(label)], label, bytes);
+            });
+        });
+        passed_.clear();
+    }
+
+    void pass(Comm& comm) {
+        std::vector<Packet> out;
+        guarded([&] {
+            out.reserve(bundles_.size());
+            for (auto& [to, bytes] : bundles_) out.push_back({to, std::move(bytes)});
+        });
+        bundles_.clear();
+        if (!have_) out.clear();
+        try {
+            passed_ = comm.exchange(out);
+        } catch (const std::bad_alloc&) {
+            have_ = false;
+        }
+    }
+
+    Team& team_;
+    const Topology& topology_;
+    Bundles bundles_;
+    std::vector<Packet> passed_;
+    bool have_ = true;
+};
+
+}  // namespace
+
+std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
+                                      const CombineLimits& limits) {
+    const int nodes = team.topology().nodes;
+    if (nodes == 1 || nodes == team.size()) return team.world().exchange(packets);
+    std::int64_t sums[] = {0, static_cast<std::int64_t>(packets.size())};
+    for (const Packet& p : packets) sums[0] += static_cast<std::int64_t>(p.bytes.size());
+    team.all_reduce(sums, Reduce::sum);
+    if (sums[1] < limits.packets * team.size() || sums[0] >= limits.bytes * sums[1])
+        return team.world().exchange(packets);
+    Passage passage(team);
+    passage.leave(packets);
+    passage.cross();
+    passage.arrive();
+    return passage.end();
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,29 @@
+// Packets between ranks of many nodes, combined by node on the way.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "comm/team.hpp"
+
+namespace thalweg::detail {
+
+/// Packets of a rank, on average, from which on they are combined; and their size, in bytes, from
+/// which on they are not, as each is copied three times.
+struct CombineLimits {
+    std::int64_t packets = 6;
+    std::int64_t bytes = 64 << 10;
+};
+
+/**
+ * As Comm::exchange over the world of a team: sends each packet to its rank and returns those that
+ * came, ordered by sender. Where every rank has small packets for many others, they go from the
+ * ranks of a node to one that sends to another node, from there in one message to that node, and to
+ * the ranks there. So the messages of a rank grow with the ranks of a node and with nodes by ranks
+ * of a node, not with all ranks.
+ * Throws std::bad_alloc on all ranks alike. @note Collective
+ */
+std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
+                                      const CombineLimits& limits = {});
+
+}  // namespace thalweg::detail
