@@ -47,7 +47,15 @@ Arguments read_arguments(int argc, char** argv) {
         {"json", [&](const auto& v) { a.json = v; }},
         {"steps", [&](const auto& v) { a.steps = number<int>("steps", v); }},
         {"compute", [&](const auto& v) { a.compute = number<double>("compute", v); }},
+        {"puts",
+         [&](const auto& v) {
+             if (v != "step" && v != "record" && v != "box")
+                 throw bench::UsageError("puts=" + v + ": step, record or box");
+             a.puts = v;
+         }},
         {"copies", [&](const auto& v) { a.copies = yes_or_no("copies", v); }},
+        {"read", [&](const auto& v) { a.read = yes_or_no("read", v); }},
+        {"restart", [&](const auto& v) { a.restart = yes_or_no("restart", v); }},
         {"fields", [&](const auto& v) { a.fields = yes_or_no("fields", v); }},
     };
     for (int i = 1; i < argc; ++i) {

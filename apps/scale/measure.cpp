@@ -10,8 +10,9 @@ namespace thalweg::scale {
 namespace {
 
 /// Of which a rank need not have all: a server's tw_init is "serve".
-constexpr const char* phase_names[] = {"init",  "open",     "put",  "end_step",
-                                       "close", "finalize", "serve"};
+constexpr const char* phase_names[] = {"init",  "open",     "put",          "end_step",
+                                       "close", "restart",  "restart_read", "read_open",
+                                       "read",  "finalize", "serve"};
 
 struct Field {
     const char* name;

@@ -13,7 +13,7 @@ namespace thalweg::scale {
 
 class Measure {
 public:
-    /// A phase begins: init, open, put, end_step, close, finalize. The one before ends.
+    /// A phase begins: those of measure.cpp. The one before ends.
     void begin(const std::string& phase);
     void end();
     /// Ends a phase, which turns out to have been another one.

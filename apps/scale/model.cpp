@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -93,6 +96,8 @@ nlohmann::ordered_json Model::run() {
     check(tw_close(&file_), "tw_close");
     measure_.end();
     nlohmann::ordered_json report = describe();
+    if (arguments_.restart) restart();
+    if (arguments_.read) read_back();
     measure_.begin("finalize");
     check(tw_finalize(&session_), "tw_finalize");
     measure_.end();
@@ -131,6 +136,7 @@ void Model::open() {
 
 void Model::step(int step) {
     const bench::Problem& p = *problem_;
+    if (arguments_.puts != "step") return put_at(step);
     const auto put = arguments_.copies ? tw_put : tw_put_deferred;
     measure_.begin("put");
     for (const Variable& v : p.variables()) {
@@ -140,6 +146,115 @@ void Model::step(int step) {
     measure_.begin("end_step");
     check(tw_end_step(file_), "tw_end_step");
     measure_.end();
+}
+
+/// The step's record by the calls that name it.
+void Model::put_at(int step) {
+    measure_.begin("put");
+    for (const Variable& v : problem_->variables()) {
+        const Group& g = problem_->group(v);
+        if (g.replicated) continue;
+        if (arguments_.puts == "record") {
+            check(tw_put_record(file_, v.name.c_str(),
+                                decompositions_[static_cast<std::size_t>(v.group)], step,
+                                type_of(g), values(v, step), g.part.elements()),
+                  "tw_put_record");
+            continue;
+        }
+        // In file order; the values are not looked at.
+        std::vector<std::int64_t> start{step}, count{1};
+        start.insert(start.end(), g.part.start.begin(), g.part.start.end());
+        count.insert(count.end(), g.part.count.begin(), g.part.count.end());
+        check(tw_put_box(file_, v.name.c_str(), type_of(g), start.data(), count.data(), nullptr,
+                         values(v, step)),
+              "tw_put_box");
+    }
+    measure_.begin("end_step");
+    check(tw_sync(file_, 0), "tw_sync");
+    measure_.end();
+}
+
+/// What thalweg plan wants to know of the workload.
+nlohmann::ordered_json Model::plan() const {
+    const bench::Workload& w = problem_->workload();
+    nlohmann::ordered_json plan;
+    for (const bench::Dimension& d : w.dims) plan["dimensions"][d.name] = d.length;
+    plan["variables"] = nlohmann::ordered_json::array();
+    for (const bench::VariableGroup& g : w.groups) {
+        plan["variables"].push_back({{"count", g.count},
+                                     {"type", g.type == bench::Element::f4 ? "float" : "double"},
+                                     {"dims", joined(g.file_order)}});
+    }
+    // Ranks count along the last one first.
+    std::string cuts;
+    const auto& grid = problem_->grid();
+    const auto add = [&](std::size_t axis) {
+        if (grid[axis] > 1)
+            cuts = fmt::format("{}={}{}{}", w.axes[axis].front(), grid[axis],
+                               cuts.empty() ? "" : ",", cuts);
+    };
+    add(w.fastest);
+    for (std::size_t a = 0; a < grid.size(); ++a)
+        if (a != w.fastest) add(a);
+    plan["decomposition"] = cuts.empty() ? w.axes.front().front() : cuts;
+    return plan;
+}
+
+char* Model::room_for(const Variable& variable) {
+    std::int64_t at = 0, all = 0;
+    for (const Variable& v : problem_->variables()) {
+        const Group& g = problem_->group(v);
+        if (v.name == variable.name) at = all;
+        all += (g.local_bytes() + 7) / 8 * 8;
+    }
+    if (read_.empty()) read_.resize(static_cast<std::size_t>(std::max<std::int64_t>(all, 8)));
+    return read_.data() + at;
+}
+
+void Model::read_back() {
+    const bench::Problem& p = *problem_;
+    measure_.begin("read_open");
+    check(tw_open(session_, arguments_.file.c_str(), nullptr, &file_), "tw_open");
+    const int last = arguments_.steps - 1;
+    measure_.begin("read");
+    for (const Variable& v : p.variables()) {
+        const Group& g = p.group(v);
+        check(tw_get_deferred(file_, v.name.c_str(),
+                              decompositions_[static_cast<std::size_t>(v.group)], last, type_of(g),
+                              room_for(v), g.part.elements()),
+              "tw_get_deferred");
+    }
+    check(tw_read(file_), "tw_read");
+    measure_.end();
+    if (arguments_.fields)
+        for (const Variable& v : p.variables())
+            if (std::memcmp(room_for(v), values(v, last),
+                            static_cast<std::size_t>(p.group(v).local_bytes())) != 0)
+                throw std::runtime_error("variable " + v.name + ": other values were read");
+    check(tw_close(&file_), "tw_close");
+}
+
+void Model::restart() {
+    tw_restart made = nullptr;
+    check(tw_restart_new(session_, "durable=no", &made), "tw_restart_new");
+    for (const Variable& v : problem_->variables()) {
+        const Group& g = problem_->group(v);
+        if (g.replicated) continue;
+        char* const room = room_for(v);
+        if (arguments_.fields)
+            std::memcpy(room, values(v, 0), static_cast<std::size_t>(g.local_bytes()));
+        check(tw_restart_add(made, v.name.c_str(), type_of(g), joined(g.spec->file_order).c_str(),
+                             decompositions_[static_cast<std::size_t>(v.group)], room,
+                             g.part.elements(), 0),
+              "tw_restart_add");
+    }
+    const std::string path = "restart_" + arguments_.file;
+    measure_.begin("restart");
+    check(tw_restart_write(made, path.c_str()), "tw_restart_write");
+    measure_.begin("restart_read");
+    check(tw_restart_read(made, path.c_str()), "tw_restart_read");
+    measure_.end();
+    check(tw_restart_free(&made), "tw_restart_free");
 }
 
 /// @note Collective
@@ -158,6 +273,7 @@ nlohmann::ordered_json Model::describe() const {
     report["steps"] = arguments_.steps;
     report["compute"] = arguments_.compute;
     report["settings"] = arguments_.settings;
+    report["plan"] = plan();
     report["summary"] = nlohmann::ordered_json::parse(text).at("files").back();
     return report;
 }

@@ -27,7 +27,12 @@ public:
 private:
     void open();
     void step(int step);
+    void put_at(int step);
+    void read_back();
+    void restart();
+    char* room_for(const bench::Variable& variable);
     nlohmann::ordered_json describe() const;
+    nlohmann::ordered_json plan() const;
     const void* values(const bench::Variable& variable, int step) const;
     void check(int status, const char* call) const;
 
@@ -40,6 +45,7 @@ private:
     std::vector<tw_decomposition> decompositions_;
     void* zeros_ = nullptr;
     std::size_t zero_bytes_ = 0;
+    std::vector<char> read_;  ///< where reading goes, and what a restart is made of
 };
 
 }  // namespace thalweg::scale

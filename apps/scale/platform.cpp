@@ -3,6 +3,8 @@
 // links of the tree.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <simgrid/s4u.hpp>
 
 #include "machine.hpp"
@@ -29,10 +31,25 @@ sg4::Host* make_host(sg4::NetZone* zone, const Machine& m, int id) {
     return host;
 }
 
+/// The numbers, where the caller wants to have them.
+void tell(const Machine& m) {
+    const char* const path = std::getenv("SCALE_NUMBERS");
+    if (path == nullptr) return;
+    std::ofstream file(path);
+    file.precision(15);
+    const char* comma = "{";
+    for (const auto& [name, value] : thalweg::scale::numbers_of(m)) {
+        file << comma << '"' << name << "\": " << value;
+        comma = ", ";
+    }
+    file << "}\n";
+}
+
 }  // namespace
 
 extern "C" void load_platform(const sg4::Engine&) {
     const Machine& m = thalweg::scale::machine();
+    tell(m);
     const int leaf = static_cast<int>(m.leaf);
     const int hosts = static_cast<int>(m.nodes + m.servers);
     const auto leaves = static_cast<unsigned>((hosts + leaf - 1) / leaf);

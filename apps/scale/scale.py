@@ -69,6 +69,7 @@ def environment(run, numbers):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("THALWEG_", "SCALE_"))}
     env["SMPI_PRIVATIZATION"] = "no"
     env["SCALE_MACHINE"] = run.machine
+    env["SCALE_NUMBERS"] = "numbers.json"
     env["SCALE_SET"] = ",".join(f"{name}={value}" for name, value in numbers.items())
     if run.keep_data:
         env["SCALE_DATA"] = "keep"
@@ -106,7 +107,7 @@ def simulate(build, run, folder=None):
     result = json.loads(report.read_text())
     result["machine"] = run.machine
     result["nodes"] = run.nodes
-    result["numbers"] = numbers
+    result["numbers"] = json.loads((folder / "numbers.json").read_text())
     result["simulator"] = {"name": "SimGrid SMPI", "version": version(), "config": CONFIG}
     return result
 
@@ -161,6 +162,15 @@ COLUMNS = (
 )
 
 
+# Shown where something was read.
+READ_COLUMNS = (
+    ("restart ms", lambda r: f"{1e3 * r['seconds']['restart']:.2f}"),
+    ("read ms", lambda r: f"{1e3 * r['seconds']['restart_read']:.2f}"),
+    ("open ms", lambda r: f"{1e3 * r['seconds']['read_open']:.2f}"),
+    ("back ms", lambda r: f"{1e3 * r['seconds']['read']:.2f}"),
+)
+
+
 def steps_of(report):
     return max(1, report["steps"])
 
@@ -184,9 +194,11 @@ def most(report, count):
 
 
 def table(reports):
-    rows = [[name for name, _ in COLUMNS]]
-    rows += [[show(r) for _, show in COLUMNS] for r in reports]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    reads = any(r["seconds"]["restart"] + r["seconds"]["read"] > 0 for r in reports)
+    columns = COLUMNS + READ_COLUMNS if reads else COLUMNS
+    rows = [[name for name, _ in columns]]
+    rows += [[show(r) for _, show in columns] for r in reports]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(columns))]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
@@ -238,11 +250,27 @@ def parse(arguments):
     add("--set", type=number, action="append", default=[], metavar="NAME=VALUE",
         help="a number of the machine: docs/scale.md")  # fmt: skip
     add("--argument", type=pair, action="append", default=[], metavar="NAME=VALUE",
-        help="of thalweg-scale: grid, scale, nx, ny, nz, variables, copies")  # fmt: skip
+        help="of thalweg-scale: grid, scale, nx, ny, nz, variables, copies, puts, read, "
+        "restart")  # fmt: skip
+    add(
+        "--compare",
+        action="store_true",
+        help="what the library chooses and what the planner predicts, beside a sweep of settings",
+    )
+    add("--growth", action="store_true", help="what grows with the ranks, for each service")
+    add("--papers", action="store_true", help="the papers' curves")
+    add(
+        "--ways",
+        default="",
+        help="only these of --growth (inline, background, servers, records, boxes, read) or "
+        "--papers (cam, cfio, cmaq, mom5)",
+    )
+    add("--planner", default="build/release/bin/thalweg", help=argparse.SUPPRESS)
     add("--seconds", type=float, help="of real time, at most, for each run")
     add("--json", metavar="FILE", help="all reports, as a list")
     options = parser.parse_args(arguments)
     options.methods = options.methods.split(",")
+    options.ways = [w for w in options.ways.split(",") if w]
     for method in options.methods:
         if method not in METHODS:
             parser.error(f"no method '{method}': there are {', '.join(METHODS)}")
@@ -275,6 +303,21 @@ def run_of(options, ranks, method):
 def main(arguments):
     options = parse(arguments)
     reports, failed = [], 0
+    if options.compare:
+        import compare  # which imports this
+
+        reports, failed = compare.compare(options)
+    elif options.growth:
+        import growth
+
+        reports, failed = growth.growth(options)
+    elif options.papers:
+        import papers
+
+        papers.papers(options)
+        return 0
+    if options.compare or options.growth:
+        options.ranks = []
     for ranks in options.ranks:
         for method in options.methods:
             try:
@@ -284,7 +327,7 @@ def main(arguments):
             except RunError as e:
                 failed += 1
                 print(f"scale: {method} on {ranks} ranks: {e}", file=sys.stderr)
-    if reports:
+    if reports and not (options.compare or options.growth):
         r = reports[0]
         print(f"machine {options.machine}, simulated by {r['simulator']['version']}; ", end="")
         print(f"{r['workload']}, {r['step_bytes'] / 1e6:.0f} MB a step")

@@ -4,6 +4,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+
+#ifdef THALWEG_SIMULATED
+#include <memory>
+#endif
 
 namespace thalweg::detail {
 
@@ -20,6 +25,35 @@ inline void charge_poll(int) {}
 void charge_copy(std::span<const std::int64_t> count);
 #else
 inline void charge_copy(std::span<const std::int64_t>) {}
+#endif
+
+/// A file is opened for reading.
+#ifdef THALWEG_SIMULATED
+void charge_open();
+#else
+inline void charge_open() {}
+#endif
+
+/// Ranges of a file that one call of a driver reads together, until it is destroyed.
+#ifdef THALWEG_SIMULATED
+class ChargedReads {
+public:
+    explicit ChargedReads(const std::string& path);
+    ~ChargedReads();
+    ChargedReads(const ChargedReads&) = delete;
+    ChargedReads& operator=(const ChargedReads&) = delete;
+    void add(std::int64_t at, std::int64_t bytes);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+#else
+class ChargedReads {
+public:
+    explicit ChargedReads(const std::string&) {}
+    void add(std::int64_t, std::int64_t) {}
+};
 #endif
 
 }  // namespace thalweg::detail

@@ -3,7 +3,7 @@
 
     check_scale.py WHAT SIMULATION PROGRAM -- mpirun [flags]
 
-WHAT: counts, bytes or repeat. SIMULATION: the build folder of the preset scale. PROGRAM:
+WHAT: counts, reading, bytes or repeat. SIMULATION: the build folder of the preset scale. PROGRAM:
 thalweg-scale of this build. Ends with 77 where one of them is not there.
 """
 
@@ -87,6 +87,38 @@ def check_counts(build, program, launch):
         sys.exit("hardly anything was counted")
 
 
+def check_reading(build, program, launch):
+    """The same of a restart and of reading back; what is read is compared with what was written."""
+    compared = 0
+    for ranks in (1, 3, 7, 16):
+        for settings in (FIXED, f"{FIXED}; readers=2/node", f"{FIXED}; straight=1"):
+            found = []
+            for run in (
+                lambda to, s=settings, n=ranks: simulated(
+                    build, n, s, to, read="yes", restart="yes"
+                ),
+                lambda to, s=settings, n=ranks: real(
+                    program, launch, n, s, to, read="yes", restart="yes"
+                ),
+            ):
+                with tempfile.TemporaryDirectory(prefix="check-scale.") as made:
+                    report = run(Path(made))
+                    found.append((report, (Path(made) / "restart_out.nc").read_bytes()))
+            (s, s_bytes), (r, r_bytes) = found
+            where = f"{settings} on {ranks} ranks"
+            for phase in ("restart", "restart_read", "read_open", "read"):
+                for count, value in r["counts"][phase].items():
+                    compare(f"{where}, {phase}, {count}", s["counts"][phase][count], value)
+                    compared += value["sum"] > 0
+                if s["seconds"][phase] <= 0:
+                    sys.exit(f"{where}: {phase} took no time")
+            if s_bytes != r_bytes:
+                sys.exit(f"{where}: the restarts differ")
+    print(f"{compared} counts that are not zero are equal")
+    if compared < 50:
+        sys.exit("hardly anything was counted")
+
+
 def check_bytes(build, program, launch):
     """Servers and threads work by the clock, so messages differ; files do not."""
     services = ("service=background", "service=servers; servers=2")
@@ -129,7 +161,12 @@ def main():
     if missing or shutil.which("smpirun") is None:
         print("not there:", *(missing or ["smpirun"]))
         return SKIPPED
-    checks = {"counts": check_counts, "bytes": check_bytes, "repeat": check_repeat}
+    checks = {
+        "counts": check_counts,
+        "reading": check_reading,
+        "bytes": check_bytes,
+        "repeat": check_repeat,
+    }
     checks[what](build, program, launch)
     return 0
 

@@ -85,7 +85,10 @@ void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::
     }
 }
 
-void write_batch(const std::string& path, const Batch& batch) {
+namespace {
+
+/// What is read belongs to no node: locks are for writers.
+void transfer(const std::string& path, const Batch& batch, bool writing) {
     const HeapPause pause;
     const Machine& m = machine();
     Servers& s = servers();
@@ -96,16 +99,17 @@ void write_batch(const std::string& path, const Batch& batch) {
     const Striping striping = striping_of(name);
     const std::size_t first = first_target(name);
     sg4::Host* const me = sg4::Host::current();
-    std::map<std::size_t, double> to_target;
-    std::map<std::string, double> to_server;  // by name: addresses differ from run to run
+    std::map<std::size_t, double> of_target;
+    std::map<std::string, double> of_server;  // by name: addresses differ from run to run
     double total = 0, ready = sg4::Engine::get_clock();
     for (const auto& [stripe, bytes] : batch.stripes) {
         const std::size_t target =
             (first + static_cast<std::size_t>(stripe % striping.count)) % s.targets.size();
         const auto n = static_cast<double>(bytes);
         total += n;
-        to_target[target] += n;
-        to_server[s.targets[target]->get_host()->get_name()] += n;
+        of_target[target] += n;
+        of_server[s.targets[target]->get_host()->get_name()] += n;
+        if (!writing) continue;
         const sg4::Host*& owner = s.owners[{name, stripe}];
         if (owner != nullptr && owner != me) {
             s.free[target] = std::max(s.free[target], sg4::Engine::get_clock()) + m.lock;
@@ -115,17 +119,26 @@ void write_batch(const std::string& path, const Batch& batch) {
     }
     sg4::this_actor::sleep_until(ready + m.rpc);
     std::vector<sg4::CommPtr> flows;
-    std::vector<sg4::IoPtr> writes;
-    for (const auto& [server, bytes] : to_server)
-        flows.push_back(sg4::Comm::sendto_async(me, sg4::Host::by_name(server),
+    std::vector<sg4::IoPtr> disks;
+    const auto begin = [&](sg4::Disk* disk, double bytes) {
+        const auto n = static_cast<sg_size_t>(bytes);
+        disks.push_back(writing ? disk->write_async(n) : disk->read_async(n));
+    };
+    for (const auto& [server, bytes] : of_server) {
+        sg4::Host* const there = sg4::Host::by_name(server);
+        flows.push_back(sg4::Comm::sendto_async(writing ? me : there, writing ? there : me,
                                                 static_cast<std::uint64_t>(bytes)));
-    for (const auto& [target, bytes] : to_target)
-        writes.push_back(s.targets[target]->write_async(static_cast<sg_size_t>(bytes)));
-    for (sg4::Disk* disk : me->get_disks())
-        writes.push_back(disk->write_async(static_cast<sg_size_t>(total)));
+    }
+    for (const auto& [target, bytes] : of_target) begin(s.targets[target], bytes);
+    for (sg4::Disk* disk : me->get_disks()) begin(disk, total);
     for (const auto& flow : flows) flow->wait();
-    for (const auto& write : writes) write->wait();
+    for (const auto& disk : disks) disk->wait();
 }
+
+}  // namespace
+
+void write_batch(const std::string& path, const Batch& batch) { transfer(path, batch, true); }
+void read_batch(const std::string& path, const Batch& batch) { transfer(path, batch, false); }
 
 void ask_metadata() {
     const HeapPause pause;

@@ -1,4 +1,4 @@
-// The simulated file system: how long writing takes. It keeps no data.
+// The simulated file system: how long writing and reading take. It keeps no data.
 //
 // A file's stripes go round its targets. What one call of a driver writes goes over the network to
 // the servers of its targets and onto their disks, side by side, and not faster than its node can
@@ -29,8 +29,9 @@ void stripe_file(const std::string& path, const Striping& striping);
 std::int64_t stripe_bytes(const std::string& path);
 
 void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::int64_t bytes);
-/// Takes the time of writing it.
+/// Takes the time of writing it, or of reading it.
 void write_batch(const std::string& path, const Batch& batch);
+void read_batch(const std::string& path, const Batch& batch);
 /// Takes the time of creating, opening or closing a file.
 void ask_metadata();
 /// Takes the time of a request to a server.

@@ -72,8 +72,12 @@ Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t
     return keeps_data() ? write_fully(fd_, path_, data, bytes, at) : Status{};
 }
 
-Status PlainFile::read_range(std::int64_t, std::int64_t, char*) const {
-    return failure(TW_EUNSUPPORTED, "{}: reading is not simulated", path_);
+Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
+    const Status status = read_fully(fd_, path_, to, bytes, offset);
+    scale::Batch batch;
+    scale::add_range(path_, batch, offset, bytes);
+    scale::read_batch(path_, batch);
+    return status;
 }
 
 }  // namespace thalweg::detail

@@ -11,6 +11,7 @@
 #include "comm/clock.hpp"
 #include "comm/trace.hpp"
 #include "comm/waiting.hpp"
+#include "comm/work.hpp"
 #include "storage/classic/header_reader.hpp"
 #include "storage/posix/system.hpp"
 
@@ -72,6 +73,7 @@ public:
         Stopwatch watch(counts_.seconds);
         const Waiting system(the_file_system);
         if (Status status = open_descriptor(); !status.ok()) return status;
+        ChargedReads charged(path_);
         for (std::size_t i = 0; i < ranges.size();) {
             char* const to = ranges[i].to;
             const int variable = ranges[i].variable;
@@ -91,6 +93,7 @@ public:
             throttle_.begin();
             Status status = read_fully(fd_, path_, to, end - begin, begin);
             throttle_.moved(end - begin);
+            charged.add(begin, end - begin);
             if (status.ok()) continue;
             status.text +=
                 fmt::format(" (variable '{}')",
@@ -132,6 +135,7 @@ private:
 
     Status open_descriptor() {
         // A pipe without a writer would keep open() waiting.
+        if (fd_ < 0) charge_open();
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
     }

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What grows with the ranks: counts of the rank that has most of them, by phase of a run.
+
+A count may grow with the logarithm of the ranks, as trees do. What grows faster is marked.
+"""
+
+import math
+
+import scale
+
+# Ways to write: settings, arguments of thalweg-scale, servers for each 100 ranks.
+WAYS = (
+    ("inline", "service=inline", {}, 0),
+    ("background", "service=background", {}, 0),
+    ("servers", "service=servers", {}, 4),
+    ("records", "service=inline", {"puts": "record"}, 0),
+    ("boxes", "service=inline", {"puts": "box"}, 0),
+    ("read", "service=inline", {"read": "yes", "restart": "yes"}, 0),
+)
+PHASES = (
+    "init",
+    "open",
+    "put",
+    "end_step",
+    "close",
+    "restart",
+    "restart_read",
+    "read_open",
+    "read",
+)
+COUNTS = ("messages", "received", "message_bytes", "collectives", "collective_bytes")
+# Fewer are not worth a word: a tree's rounding makes them grow by leaps.
+LEAST = {"message_bytes": 4096, "collective_bytes": 4096}
+
+
+def grows(ranks, values, least):
+    """Whether the last value is beyond what a logarithm and half as much again make of the first
+    one."""
+    first, last = max(values[0], least), values[-1]
+    return last > 1.5 * first * math.log(ranks[-1]) / math.log(ranks[0])
+
+
+def rows_of(ranks, reports):
+    """(phase, count, values, whether they grow) of a way."""
+    for phase in PHASES:
+        for count in COUNTS:
+            values = [r["counts"][phase][count]["most"] for r in reports]
+            if max(values) > 0:
+                yield phase, count, values, grows(ranks, values, LEAST.get(count, 8))
+    values = [r["heap_bytes"]["most"] for r in reports]
+    yield "all", "heap", values, grows(ranks, values, 1 << 20)
+
+
+def growth(options):
+    """Prints a table for each way; the reports, and how many runs failed."""
+    all_reports, failed = [], 0
+    for name, settings, arguments, servers in WAYS:
+        if options.ways and name not in options.ways:
+            continue
+        ranks, reports = [], []
+        for n in options.ranks:
+            options.servers = servers
+            run = scale.run_of(options, n, options.methods[0])
+            run.settings = f"{run.settings}; {settings}"
+            run.arguments = run.arguments | arguments
+            try:
+                reports.append(scale.simulate(options.build, run))
+                ranks.append(n)
+            except scale.RunError as e:
+                failed += 1
+                print(f"growth: {name} on {n} ranks: {e}")
+        all_reports += reports
+        if len(reports) < 2:
+            continue
+        print(f"\n{name}, most of a rank on {', '.join(map(str, ranks))} ranks")
+        for phase, count, values, much in rows_of(ranks, reports):
+            text = " ".join(f"{v:>10}" for v in values)
+            print(f"  {phase:<13}{count:<17}{text}{'  <-- more than log(ranks)' if much else ''}")
+    return all_reports, failed

@@ -1,0 +1,24 @@
+// What reading takes in a simulation. The data come from the file that is there: zeros, unless
+// SCALE_DATA=keep.
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/work.hpp"
+#include "file_system.hpp"
+
+namespace thalweg::detail {
+
+struct ChargedReads::State {
+    std::string path;
+    scale::Batch batch;
+};
+
+ChargedReads::ChargedReads(const std::string& path)
+    : state_(std::make_unique<State>(State{path, {}})) {}
+ChargedReads::~ChargedReads() { scale::read_batch(state_->path, state_->batch); }
+
+void ChargedReads::add(std::int64_t at, std::int64_t bytes) {
+    scale::add_range(state_->path, state_->batch, at, bytes);
+}
+
+void charge_open() { scale::ask_metadata(); }
+
+}  // namespace thalweg::detail
