@@ -91,7 +91,8 @@ def check_reading(build, program, launch):
     """The same of a restart and of reading back; what is read is compared with what was written."""
     compared = 0
     for ranks in (1, 3, 7, 16):
-        for settings in (FIXED, f"{FIXED}; readers=2/node", f"{FIXED}; straight=1"):
+        for readers in ("1/node", "2/node", "4/node; straight=1"):
+            settings = f"{FIXED}; writers=2/node; readers={readers}"
             found = []
             for run in (
                 lambda to, s=settings, n=ranks: simulated(
