@@ -27,7 +27,9 @@ if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
 endif()
 
 set(MPI_CXX_SKIP_MPICXX ON) # the C++ bindings that MPI 3 removed
-if(THALWEG_SIMULATED)
+if(NOT THALWEG_MPI)
+    include(ThalwegSerial)
+elseif(THALWEG_SIMULATED)
     include(ThalwegSimulated)
 else()
     find_package(MPI 3.1 QUIET COMPONENTS ${thalweg_languages})
@@ -36,11 +38,11 @@ if(NOT MPI_FOUND)
     list(JOIN thalweg_languages ", " thalweg_for)
     thalweg_missing("MPI 3.1 for ${thalweg_for}" "libopenmpi-dev or libmpich-dev"
                     "messages between ranks; its compiler wrappers are taken from PATH or from \
-MPI_CXX_COMPILER and the like")
+MPI_CXX_COMPILER and the like; not needed with -DTHALWEG_MPI=OFF, for programs of one process")
 endif()
 thalweg_stop_if_missing()
 
-if(THALWEG_BUILD_FORTRAN)
+if(THALWEG_BUILD_FORTRAN AND THALWEG_MPI)
     # MPICH's are for the Fortran compiler alone; targets have sources in C, too.
     get_target_property(thalweg_options MPI::MPI_Fortran INTERFACE_COMPILE_OPTIONS)
     if(thalweg_options)
@@ -70,7 +72,7 @@ endif()
 
 thalweg_optional(THALWEG_PNETCDF PnetCDF)
 set(THALWEG_HAVE_PNETCDF OFF)
-if(NOT THALWEG_PNETCDF STREQUAL "OFF")
+if(THALWEG_MPI AND NOT THALWEG_PNETCDF STREQUAL "OFF")
     pkg_check_modules(pnetcdf QUIET IMPORTED_TARGET pnetcdf>=1.12)
     if(pnetcdf_FOUND)
         thalweg_foreign_mpi(thalweg_foreign ${pnetcdf_LINK_LIBRARIES})
@@ -100,7 +102,7 @@ thalweg_stop_if_missing()
 
 # How a program is started on several ranks: "${MPIEXEC_EXECUTABLE} ${THALWEG_MPIEXEC_FLAGS} -n N".
 # Open MPI has to be told that more ranks than cores, and root, are meant.
-if(NOT DEFINED THALWEG_MPIEXEC_FLAGS)
+if(THALWEG_MPI AND NOT DEFINED THALWEG_MPIEXEC_FLAGS)
     execute_process(
         COMMAND ${MPIEXEC_EXECUTABLE} --version
         OUTPUT_VARIABLE thalweg_mpiexec_version

@@ -4,13 +4,16 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Builds all that is installed, and no tests.
-add_custom_target(thalweg_installed DEPENDS thalweg thalweg_cfio)
-install(TARGETS thalweg thalweg_cfio EXPORT thalwegTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+add_custom_target(thalweg_installed DEPENDS thalweg)
+install(TARGETS thalweg EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+if(TARGET thalweg_cfio)
+    add_dependencies(thalweg_installed thalweg_cfio)
+    install(TARGETS thalweg_cfio EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${PROJECT_SOURCE_DIR}/bindings/cfio/cfio.h
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 if(TARGET thalweg_pio)
     add_dependencies(thalweg_installed thalweg_pio)
     install(TARGETS thalweg_pio EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -21,9 +24,14 @@ set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
 install(EXPORT thalwegTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
 
 if(TARGET thalweg_fortran)
-    add_dependencies(thalweg_installed thalweg_fortran thalweg_cfio_fortran)
-    install(TARGETS thalweg_fortran thalweg_cfio_fortran EXPORT thalwegFortranTargets
+    add_dependencies(thalweg_installed thalweg_fortran)
+    install(TARGETS thalweg_fortran EXPORT thalwegFortranTargets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    if(TARGET thalweg_cfio_fortran)
+        add_dependencies(thalweg_installed thalweg_cfio_fortran)
+        install(TARGETS thalweg_cfio_fortran EXPORT thalwegFortranTargets
+                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endif()
     install(DIRECTORY ${PROJECT_BINARY_DIR}/modules/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
             FILES_MATCHING PATTERN "thalweg*.mod" PATTERN "cfio.mod" PATTERN "pio*.mod")
     if(TARGET thalweg_piof)
@@ -67,12 +75,22 @@ set(thalweg_pc_netcdf_includes "") # of thalweg-pio: pio.h includes netcdf.h
 foreach(folder IN LISTS thalweg_netcdf_includes)
     string(APPEND thalweg_pc_netcdf_includes " -I${folder}")
 endforeach()
-set(thalweg_pc_files thalweg thalweg-cfio)
+set(thalweg_pc_definitions "-DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1")
+if(NOT THALWEG_MPI)
+    set(thalweg_pc_definitions "-DTHALWEG_SERIAL=1")
+endif()
+set(thalweg_pc_files thalweg)
+if(TARGET thalweg_cfio)
+    list(APPEND thalweg_pc_files thalweg-cfio)
+endif()
 if(TARGET thalweg_pio)
     list(APPEND thalweg_pc_files thalweg-pio)
 endif()
 if(TARGET thalweg_fortran)
-    list(APPEND thalweg_pc_files thalweg-fortran thalweg-cfio-fortran)
+    list(APPEND thalweg_pc_files thalweg-fortran)
+endif()
+if(TARGET thalweg_cfio_fortran)
+    list(APPEND thalweg_pc_files thalweg-cfio-fortran)
 endif()
 if(TARGET thalweg_piof)
     list(APPEND thalweg_pc_files thalweg-pio-fortran)

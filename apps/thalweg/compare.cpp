@@ -13,6 +13,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "in_session.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace thalweg::app {
@@ -69,7 +70,7 @@ public:
 private:
     void write_file(const std::string& method) const {
         const auto& n = options_.shape;
-        Session io(MPI_COMM_WORLD, "method=" + method);
+        Session io = session_of_all("method=" + method);
         const Decomposition band = io.decompose("lat lev lon", {n[1], n[2], n[0]},
                                                 {Block{{first_, 0, 0}, {count_, n[2], n[0]}}});
         File file = io.create(path_);

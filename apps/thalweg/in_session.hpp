@@ -6,10 +6,20 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <string>
 
 #include "thalweg/thalweg.hpp"
 
 namespace thalweg::app {
+
+/// A session of all ranks that a launcher starts. @note Collective over MPI_COMM_WORLD
+inline Session session_of_all(const std::string& settings = "") {
+#ifdef THALWEG_SERIAL
+    return Session::serial(settings);
+#else
+    return Session(MPI_COMM_WORLD, settings);
+#endif
+}
 
 /// The ranks that run a command: all but those that the settings set aside as servers.
 struct Ranks {
@@ -47,12 +57,16 @@ int in_session(const char* command, int failed, Body&& body) {
         return failed;
     };
     try {
-        Session io(MPI_COMM_WORLD);
+        Session io = session_of_all();
         if (io.role() == Role::server) {
             io.finalize();
             return 0;
         }
+#ifdef THALWEG_SERIAL
+        ranks.comm = MPI_COMM_SELF;
+#else
         ranks.comm = io.model_comm();
+#endif
         MPI_Comm_rank(ranks.comm, &ranks.rank);
         MPI_Comm_size(ranks.comm, &ranks.size);
         int code = failed;

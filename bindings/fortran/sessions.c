@@ -10,21 +10,31 @@
 
 #include "fortran.h"
 
+#ifndef THALWEG_SERIAL
 int thalweg_f_init(int comm, const char* settings, tw_session* session);
 int thalweg_f_model_comm(tw_session session, int* comm);
+#endif
+int thalweg_f_init_serial(const char* settings, tw_session* session);
 
-int thalweg_f_init(int comm, const char* settings, tw_session* session) {
-    int started = 0;
-    int ended = 0;
-    MPI_Initialized(&started);
-    MPI_Finalized(&ended);
-    /* The program's own settings come later, and win. */
+/* The program's settings after those of the interface; NULL if there is no memory. The caller frees
+ * them. */
+static char* all_settings(const char* settings) {
     static const char ours[] = "language=fortran; ";
     char* all = malloc(sizeof ours + strlen(settings));
     if (all != NULL) {
         strcpy(all, ours);
         strcat(all, settings);
     }
+    return all;
+}
+
+#ifndef THALWEG_SERIAL
+int thalweg_f_init(int comm, const char* settings, tw_session* session) {
+    int started = 0;
+    int ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    char* all = all_settings(settings);
     /* Where MPI is not running, tw_init says so; MPI_Comm_f2c ends the program. */
     const MPI_Comm given = started && !ended ? MPI_Comm_f2c((MPI_Fint)comm) : MPI_COMM_NULL;
     const int status = tw_init(given, all == NULL ? settings : all, session);
@@ -36,6 +46,14 @@ int thalweg_f_model_comm(tw_session session, int* comm) {
     MPI_Comm found = MPI_COMM_NULL;
     const int status = tw_model_comm(session, &found);
     *comm = (int)MPI_Comm_c2f(found);
+    return status;
+}
+#endif
+
+int thalweg_f_init_serial(const char* settings, tw_session* session) {
+    char* all = all_settings(settings);
+    const int status = tw_init_serial(all == NULL ? settings : all, session);
+    free(all);
     return status;
 }
 

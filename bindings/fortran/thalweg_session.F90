@@ -11,13 +11,17 @@ module thalweg_session
   implicit none
   private
 
-  public :: tw_init, tw_finalize, tw_abandon, tw_cancel, tw_wait, tw_inq_role, tw_is_server, tw_model_comm, &
-    tw_model_comm_integer, tw_strerror, tw_error_message, tw_print_config, tw_summary, tw_print_summary
+#ifndef THALWEG_SERIAL
+  public :: tw_init, tw_model_comm, tw_model_comm_integer
+#endif
+  public :: tw_init_serial, tw_finalize, tw_abandon, tw_cancel, tw_wait, tw_inq_role, tw_is_server, tw_strerror, &
+    tw_error_message, tw_print_config, tw_summary, tw_print_summary
 
   ! What a rank does in its session.
   integer(c_int), parameter, public :: TW_MODEL = 0
   integer(c_int), parameter, public :: TW_SERVER = 1
 
+#ifndef THALWEG_SERIAL
   !> io = tw_init(comm [, settings] [, ierr])
   !>
   !> Starts a session on a duplicate of comm.
@@ -34,14 +38,29 @@ module thalweg_session
 #endif
     module procedure init_mpi
   end interface tw_init
+#endif
 
   interface
+#ifndef THALWEG_SERIAL
     integer(c_int) function c_init(comm, settings, session) bind(C, name='thalweg_f_init')
       import
       integer(c_int), value :: comm
       character(kind=c_char), intent(in) :: settings(*)
       type(c_ptr), intent(inout) :: session
     end function c_init
+
+    integer(c_int) function c_model_comm(session, comm) bind(C, name='thalweg_f_model_comm')
+      import
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: comm
+    end function c_model_comm
+#endif
+
+    integer(c_int) function c_init_serial(settings, session) bind(C, name='thalweg_f_init_serial')
+      import
+      character(kind=c_char), intent(in) :: settings(*)
+      type(c_ptr), intent(inout) :: session
+    end function c_init_serial
 
     integer(c_int) function c_finalize(session) bind(C, name='tw_finalize')
       import
@@ -75,12 +94,6 @@ module thalweg_session
       type(c_ptr), value :: session
       integer(c_int), intent(inout) :: role
     end function c_inq_role
-
-    integer(c_int) function c_model_comm(session, comm) bind(C, name='thalweg_f_model_comm')
-      import
-      type(c_ptr), value :: session
-      integer(c_int), intent(out) :: comm
-    end function c_model_comm
 
     type(c_ptr) function c_error_message(session) bind(C, name='tw_error_message')
       import
@@ -116,6 +129,7 @@ contains
   end function init_mpi_f08
 #endif
 
+#ifndef THALWEG_SERIAL
   function init_mpi(comm, settings, ierr) result(io)
     integer, intent(in) :: comm
     character(len=*), intent(in), optional :: settings
@@ -125,6 +139,20 @@ contains
     status = c_init(int(comm, c_int), c_settings(settings), io%handle)
     call check(status, io%handle, 'tw_init', ierr)
   end function init_mpi
+#endif
+
+  !> Starts a session of this process alone: for programs without MPI. Where MPI is running, it is
+  !> tw_init with MPI_COMM_SELF; where it is not, the session may begin and end at any time, and
+  !> storage=pnetcdf is an error. Processes that a launcher started each have a session of their own,
+  !> and must write files of their own. Errors: TW_ESETTING, TW_ENOMEM.
+  function tw_init_serial(settings, ierr) result(io)
+    character(len=*), intent(in), optional :: settings
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_session) :: io
+    integer(c_int) :: status
+    status = c_init_serial(c_settings(settings), io%handle)
+    call check(status, io%handle, 'tw_init_serial', ierr)
+  end function tw_init_serial
 
   !> Closes the files still open, writes the summary if the setting 'summary' asks for it, and frees
   !> the session with its decompositions, files and restarts. Their handles must not be used
@@ -199,6 +227,7 @@ contains
     server = tw_inq_role(io, ierr) == TW_SERVER
   end function tw_is_server
 
+#ifndef THALWEG_SERIAL
   !> The communicator of the ranks that are not servers, in the order of the session's communicator;
   !> the model uses it in place of the one it passed to tw_init. It belongs to the session and is
   !> valid until tw_finalize; MPI_COMM_NULL on a server. A type(MPI_Comm) of mpi_f08, or where the
@@ -234,6 +263,7 @@ contains
     comm = number
     call check(status, io%handle, procedure, ierr)
   end function model_comm
+#endif
 
   !> Name and text of a status code: 'TW_EBOUNDS: index out of bounds'. Local.
   function tw_strerror(status) result(text)

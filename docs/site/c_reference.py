@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from prose import definition, inline, markdown
+from prose import CONDITION, definition, inline, markdown
 
 PARTS = ("session", "decomposition", "definitions", "writing", "reading", "restart")
 
@@ -53,7 +53,7 @@ def c_entries(header: Path) -> list[Entry | str]:
     """Functions and types of a header, and what it says between them."""
     text = header.read_text()
     text = re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", text, flags=re.DOTALL)
-    text = text.replace(" TW_ENUM", "")
+    text = CONDITION.sub("", text.replace(" TW_ENUM", ""))
     found: list[Entry | str] = []
     for block in c_blocks(text):
         comment = re.match(r"(?:/\*.*?\*/\s*)", block, re.DOTALL)

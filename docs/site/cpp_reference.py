@@ -8,6 +8,7 @@ from pathlib import Path
 
 import tree_sitter_cpp
 from c_reference import described, without_marks
+from prose import CONDITION
 from tree_sitter import Language, Node, Parser
 
 # In this order; base.hpp has the types.
@@ -118,7 +119,8 @@ def cpp_page(include: Path, c_names: set[str]) -> str:
     for part in PARTS:
         title = "Types and errors" if part == "base" else part.capitalize()
         lines += ["", f"## {title}"]
-        root = parser.parse((include / f"{part}.hpp").read_bytes()).root_node
+        text = CONDITION.sub("", (include / f"{part}.hpp").read_text())
+        root = parser.parse(text.encode()).root_node
         space = next(n for n in root.named_children if n.type == "namespace_definition")
         for member in members_of(space.child_by_field_name("body")):
             lines += shown(member, 3)

@@ -9,6 +9,8 @@ from collections.abc import Collection
 TOKEN = re.compile(r"(`[^`]*`|\*\*\w+:\*\*|\btw_\w+|\bTW_\w+|\bdocs/[\w-]+\.md)")
 # "name  meaning", "start, count  meaning"
 NAMED = re.compile(r"([A-Za-z]\w*(?:, \w+)*) {2,}")
+# What headers leave out for programs without MPI is in their reference all the same.
+CONDITION = re.compile(r"^#(?:ifndef THALWEG_SERIAL|endif).*\n", re.MULTILINE)
 SPECIAL = re.compile(r"([\\*_<>\[\]#|])")
 
 

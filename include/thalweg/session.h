@@ -7,7 +7,9 @@
 #ifndef THALWEG_SESSION_H
 #define THALWEG_SESSION_H
 
+#ifndef THALWEG_SERIAL /* defined where the program, or the whole library, is without MPI */
 #include <mpi.h>
+#endif
 
 #include "thalweg/base.h"
 
@@ -15,6 +17,7 @@
 extern "C" {
 #endif
 
+#ifndef THALWEG_SERIAL
 /**
  * Starts a session on a duplicate of @p comm.
  * @param comm      the participating ranks: an intracommunicator
@@ -28,6 +31,18 @@ extern "C" {
  * @note Collective over comm
  */
 int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
+#endif
+
+/**
+ * Starts a session of this process alone: for programs without MPI. Where MPI is running, it is
+ * tw_init with MPI_COMM_SELF; where it is not, the session may begin and end at any time, and
+ * storage=pnetcdf is an error. Processes that a launcher started each have a session of their own,
+ * and must write files of their own.
+ * @param settings  as in tw_init
+ * @param session   as in tw_init
+ * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM
+ */
+int tw_init_serial(const char* settings, tw_session* session);
 
 /**
  * Closes the files still open (as tw_close does), writes what the settings "summary", "report" and
@@ -76,14 +91,17 @@ typedef enum tw_role tw_role;
  */
 int tw_inq_role(tw_session session, tw_role* role);
 
+#ifndef THALWEG_SERIAL
 /**
  * The communicator of the ranks that are not servers, in the order of the session's communicator;
  * the model uses it in place of the one it passed to tw_init. Local.
  * @param comm  receives the communicator, which belongs to the session, is valid until tw_finalize
- *              and carries none of the library's messages; MPI_COMM_NULL on a server
+ *              and carries none of the library's messages; MPI_COMM_NULL on a server, and where
+ *              MPI was not running when tw_init_serial was called
  * @return TW_OK, TW_EARG, TW_EHANDLE
  */
 int tw_model_comm(tw_session session, MPI_Comm* comm);
+#endif
 
 /** Full text of this rank's last error in this session; "" if there was none. If this thread's last
  * call had a null handle, or was refused because another thread was in a call, the text is that

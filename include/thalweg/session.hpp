@@ -19,16 +19,20 @@ enum class Role : int {
 /// tw_init to tw_finalize. Files, decompositions and restarts may outlive it: they are then empty.
 class Session {
 public:
-    /// @note Collective over comm
+#ifndef THALWEG_SERIAL
+    /// tw_init @note Collective over comm
     explicit Session(MPI_Comm comm, const std::string& settings = "")
         : session_(std::make_shared<handles::Session>()) {
-        const int code = tw_init(comm, settings.c_str(), &session_->handle);
-        if (code != TW_OK) {
-            const std::string text = tw_error_message(session_->handle);
-            tw_finalize(&session_->handle);
-            throw Error(code, text.empty() ? tw_strerror(code) : text);
-        }
+        begun(tw_init(comm, settings.c_str(), &session_->handle));
         MPI_Comm_rank(comm, &session_->rank);
+    }
+#endif
+    /// tw_init_serial: a session of this process alone
+    static Session serial(const std::string& settings = "") {
+        Session made;
+        made.session_ = std::make_shared<handles::Session>();
+        made.begun(tw_init_serial(settings.c_str(), &made.session_->handle));
+        return made;
     }
     Session(Session&& other) noexcept : session_(std::move(other.session_)) {}
     /// Ends the session that it replaces, as the destructor does.
@@ -73,12 +77,14 @@ public:
         check(tw_inq_role(handle(), &role));
         return static_cast<Role>(role);
     }
+#ifndef THALWEG_SERIAL
     /// tw_model_comm: belongs to the session
     MPI_Comm model_comm() const {
         MPI_Comm comm = MPI_COMM_NULL;
         check(tw_model_comm(handle(), &comm));
         return comm;
     }
+#endif
 
     /// tw_decompose_halo. A rank whose arguments differ in their numbers of dimensions takes part
     /// with -1 boxes, so that all ranks throw.
@@ -163,6 +169,14 @@ public:
     void print_summary() { check(tw_print_summary(handle())); }
 
 private:
+    Session() = default;
+    /// What the call that began the session returned.
+    void begun(int code) {
+        if (code == TW_OK) return;
+        const std::string text = tw_error_message(session_->handle);
+        tw_finalize(&session_->handle);
+        throw Error(code, text.empty() ? tw_strerror(code) : text);
+    }
     /// Names of a list; a backslash escapes a blank or a backslash in a name.
     static std::size_t count_names(const std::string& names) {
         std::size_t n = 0;

@@ -30,7 +30,9 @@
  * - Every function that takes a handle returns TW_EHANDLE for a null one and for that of a freed
  *   decomposition, and TW_ECLOSED for a copy of a closed file's handle. After tw_finalize no copy
  *   of any handle of the session may be used.
- * - A session must begin after MPI_Init and end before MPI_Finalize.
+ * - A session must begin after MPI_Init and end before MPI_Finalize. Programs without MPI begin one
+ *   by tw_init_serial. With THALWEG_SERIAL defined, as in a build of the library without MPI, these
+ *   headers do not include mpi.h; the calls with a communicator are then missing.
  *
  * Threads
  * - One thread at a time may be in a session, with all its handles; it may be any thread from which

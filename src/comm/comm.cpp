@@ -12,6 +12,8 @@
 #include <new>
 #include <utility>
 
+#include "comm/communicator.hpp"
+
 namespace thalweg::detail {
 
 void Comm::broadcast(std::vector<char>& bytes, int root) {
@@ -90,7 +92,7 @@ public:
 
 class SerialComm final : public Comm {
 public:
-    MPI_Comm handle() const override { return MPI_COMM_SELF; }
+    MPI_Comm handle() const override { return MPI_COMM_NULL; }
     void barrier() override {}
     void all_reduce(std::span<std::int64_t>, Reduce) override {}
     std::int64_t sum_before(std::int64_t) override { return 0; }
@@ -119,5 +121,9 @@ std::unique_ptr<Memory> make_private_memory(std::size_t bytes) {
 }
 
 std::unique_ptr<Comm> make_serial_comm() { return std::make_unique<SerialComm>(); }
+
+std::unique_ptr<Comm> make_own_comm() {
+    return mpi_is_running() ? make_mpi_comm(MPI_COMM_SELF) : make_serial_comm();
+}
 
 }  // namespace thalweg::detail

@@ -49,7 +49,7 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return size_; }
-    /// The communicator for libraries that want one.
+    /// The communicator for libraries that want one; MPI_COMM_NULL of the serial twin.
     virtual MPI_Comm handle() const = 0;
 
     /// @note Collective, as are all but the point-to-point functions. Those that take memory for
@@ -64,6 +64,8 @@ public:
     /// Sends each packet to its rank and returns those that came, ordered by sender. Costs
     /// messages only between ranks that have something to say.
     virtual std::vector<Packet> exchange(const std::vector<Packet>& packets) = 0;
+    /// The same ranks, whose messages are apart from those of this one.
+    virtual std::unique_ptr<Comm> duplicate() { return split(0, rank_); }
     /// Ranks of equal color form a new communicator; null for a negative color.
     virtual std::unique_ptr<Comm> split(int color, int key) = 0;
     /// The ranks that share memory with this one.
@@ -93,6 +95,8 @@ protected:
 /// Duplicates the communicator. @note Collective over comm
 std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm);
 std::unique_ptr<Comm> make_serial_comm();
+/// This process alone, whether MPI runs or not.
+std::unique_ptr<Comm> make_own_comm();
 
 /// The status of the lowest rank that failed, the same on every rank, naming that rank; where there
 /// is no memory for its text, the code alone. @note Collective

@@ -6,6 +6,9 @@
 
 namespace thalweg::detail {
 
+/// Whether MPI has been started, and not ended. Local.
+bool mpi_is_running();
+
 /// TW_EMPI for what is no communicator for a session, or where MPI is not running. Local.
 Status check_communicator(MPI_Comm comm);
 

@@ -192,6 +192,8 @@ public:
         return std::move(incoming.packets);
     }
 
+    std::unique_ptr<Comm> duplicate() override { return make_mpi_comm(comm_); }
+
     std::unique_ptr<Comm> split(int color, int key) override {
         const Waiting all(all_ranks);
         MPI_Comm part = MPI_COMM_NULL;
@@ -270,6 +272,13 @@ private:
 };
 
 }  // namespace
+
+bool mpi_is_running() {
+    int began = 0, ended = 0;
+    MPI_Initialized(&began);
+    if (began) MPI_Finalized(&ended);
+    return began && !ended;
+}
 
 std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
     const Waiting all(all_ranks);

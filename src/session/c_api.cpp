@@ -105,8 +105,9 @@ std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
     return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
 }
 
-Status start(MPI_Comm comm, const char* settings, tw_session session) {
-    if (Status status = check_communicator(comm); !status.ok()) return status;
+/// @param rank  of this process in what make_world returns. That is collective over its ranks
+template <class MakeWorld>
+Status start(int rank, MakeWorld&& make_world, const char* settings, tw_session session) {
     prepare_mpi_io();
     std::unique_ptr<Comm> world;
     Status status;
@@ -114,11 +115,9 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
         // Ranks wait for each other from here on: what this rank knows by itself says how long.
         Settings own;
         const bool known = Settings::read(text_or_empty(settings), own).ok();
-        int rank = 0;
-        MPI_Comm_rank(comm, &rank);
         const auto watchdog = known ? watchdog_of(own, rank) : nullptr;
         const Standing standing(watchdog.get(), "tw_init");
-        world = make_mpi_comm(comm);
+        world = make_world();
         status = Settings::read(*world, text_or_empty(settings), session->settings);
     }
     if (!status.ok()) return status;
@@ -152,9 +151,26 @@ Status start(MPI_Comm comm, const char* settings, tw_session session) {
     session->rank = session->team->rank();
     if (!session->servers) session->start_trace(*session->team);
     session->meetings = std::make_unique<Meeting>(*session->team);
-    session->model = make_mpi_comm(session->team->world().handle());
+    session->model = session->team->world().duplicate();
     session->watch_mpi();
     return find_output_paths(*session);
+}
+
+/// What calls that begin a session have in common. @param begin  makes it; returns a Status
+template <class Begin>
+int begin_session(tw_session* session, Begin&& begin, const char* call = __builtin_FUNCTION()) {
+    if (session == nullptr) return TW_EARG;
+    *session = new (std::nothrow) tw_session_impl;
+    if (*session == nullptr) return TW_ENOMEM;
+    const int code = guarded(*session, begin, call);
+    (*session)->begun = now();
+    (*session)->in_calls = 0;
+    if ((*session)->role == TW_SERVER) {
+        (*session)->servers->serve();
+        return code;
+    }
+    if (code == TW_OK && (*session)->settings.flag("print_config")) tw_print_config(*session);
+    return code;
 }
 
 /// A put, which may become readable.
@@ -202,19 +218,20 @@ const char* tw_strerror(int status) {
     return "unknown status";
 }
 
+#ifndef THALWEG_SERIAL
 int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
-    if (session == nullptr) return TW_EARG;
-    *session = new (std::nothrow) tw_session_impl;
-    if (*session == nullptr) return TW_ENOMEM;
-    const int code = guarded(*session, [&] { return start(comm, settings, *session); });
-    (*session)->begun = now();
-    (*session)->in_calls = 0;
-    if ((*session)->role == TW_SERVER) {
-        (*session)->servers->serve();
-        return code;
-    }
-    if (code == TW_OK && (*session)->settings.flag("print_config")) tw_print_config(*session);
-    return code;
+    return begin_session(session, [&]() -> Status {
+        if (Status status = check_communicator(comm); !status.ok()) return status;
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        return start(
+            rank, [&] { return make_mpi_comm(comm); }, settings, *session);
+    });
+}
+#endif
+
+int tw_init_serial(const char* settings, tw_session* session) {
+    return begin_session(session, [&] { return start(0, make_own_comm, settings, *session); });
 }
 
 int tw_finalize(tw_session* session) {
@@ -298,6 +315,7 @@ int tw_inq_role(tw_session session, tw_role* role) {
     return TW_OK;
 }
 
+#ifndef THALWEG_SERIAL
 int tw_model_comm(tw_session session, MPI_Comm* comm) {
     if (session == nullptr) return no_handle();
     if (comm == nullptr)
@@ -305,6 +323,7 @@ int tw_model_comm(tw_session session, MPI_Comm* comm) {
     *comm = session->model ? session->model->handle() : MPI_COMM_NULL;
     return TW_OK;
 }
+#endif
 
 const char* tw_error_message(tw_session session) {
     if (*loose_text() != '\0') return loose_text();

@@ -197,6 +197,7 @@ int on_deletion(MPI_Comm, int, void* session, void*) {
 }  // namespace
 
 void tw_session_impl::watch_mpi() {
+    if (!mpi_is_running()) return;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_deletion, &mpi_key, nullptr);
     MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, this);
 }

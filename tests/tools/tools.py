@@ -2,7 +2,7 @@
 """thalweg verify and thalweg repack on random files of all formats; netCDF-C is the judge.
 
 Usage: tools.py CASE THALWEG LAUNCHER...
-       (LAUNCHER with its flags and the option for the number of ranks)
+       (LAUNCHER with its flags and the option for the number of ranks; none: always one process)
 CASE: formats, storage, flips, definitions, tolerance, refused, damaged, killed
 """
 
@@ -30,7 +30,7 @@ class Tool:
         self.launcher = launcher
 
     def line(self, ranks, *arguments):
-        launcher = [] if ranks == 1 else [*self.launcher, str(ranks)]
+        launcher = [] if ranks == 1 or not self.launcher else [*self.launcher, str(ranks)]
         return [*launcher, self.program, *map(str, arguments)]
 
     def run(self, ranks, *arguments):

@@ -45,11 +45,16 @@ int world_size() {
     return size;
 }
 
-bool mpi_is_running() {
-    int started = 0, over = 0;
-    MPI_Initialized(&started);
+bool mpi_is_over() {
+    int over = 0;
     MPI_Finalized(&over);
-    return started && !over;
+    return over != 0;
+}
+
+bool mpi_is_running() {
+    int started = 0;
+    MPI_Initialized(&started);
+    return started && !mpi_is_over();
 }
 
 void finalize_mpi() {
@@ -83,6 +88,7 @@ NB_MODULE(_core, module) {
     module.def("mpi_libraries", &mpi_libraries);
     module.def("mpi_version", &mpi_version);
     module.def("world_size", &world_size);
+    module.def("mpi_is_over", &mpi_is_over);
     module.def("mpi_is_running", &mpi_is_running);
     module.def("finalize_mpi", &finalize_mpi);
     module.def("recover", &recover);

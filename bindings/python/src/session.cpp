@@ -17,6 +17,18 @@ Integers padded(Integers values) {
     return values;
 }
 
+const char* pointer(const std::optional<std::string>& text) {
+    return text ? text->c_str() : nullptr;
+}
+
+#ifdef THALWEG_SERIAL
+int begin(std::optional<std::int64_t>, const char* settings, tw_session& handle) {
+    return tw_init_serial(settings, &handle);
+}
+
+/// A serial build has no communicators.
+MPI_Comm model_comm(tw_session) { return MPI_COMM_SELF; }
+#else
 void start_mpi() {
     int there = 0;
     MPI_Initialized(&there);
@@ -25,9 +37,19 @@ void start_mpi() {
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
 }
 
-const char* pointer(const std::optional<std::string>& text) {
-    return text ? text->c_str() : nullptr;
+int begin(std::optional<std::int64_t> comm, const char* settings, tw_session& handle) {
+    if (!comm) start_mpi();
+    const MPI_Comm world =
+        comm ? MPI_Comm_f2c(static_cast<MPI_Fint>(*comm)) : static_cast<MPI_Comm>(MPI_COMM_SELF);
+    return tw_init(world, settings, &handle);
 }
+
+MPI_Comm model_comm(tw_session session) {
+    MPI_Comm model = MPI_COMM_NULL;
+    tw_model_comm(session, &model);
+    return model;
+}
+#endif
 
 }  // namespace
 
@@ -68,10 +90,7 @@ Session::Session(std::optional<std::int64_t> comm, std::optional<std::string> se
     Outcome outcome;
     {
         nb::gil_scoped_release release;
-        if (!comm) start_mpi();
-        const MPI_Comm world = comm ? MPI_Comm_f2c(static_cast<MPI_Fint>(*comm))
-                                    : static_cast<MPI_Comm>(MPI_COMM_SELF);
-        outcome.code = tw_init(world, pointer(settings), &state_->handle);
+        outcome.code = begin(comm, pointer(settings), state_->handle);
         if (outcome.code != TW_OK) {
             outcome.take(state_->handle);
             tw_finalize(&state_->handle);
@@ -80,9 +99,8 @@ Session::Session(std::optional<std::int64_t> comm, std::optional<std::string> se
     }
     check(outcome, {{}, {}, true});
     tw_role role = TW_MODEL;
-    MPI_Comm model = MPI_COMM_NULL;
     tw_inq_role(state_->handle, &role);
-    tw_model_comm(state_->handle, &model);
+    const MPI_Comm model = model_comm(state_->handle);
     server_ = role == TW_SERVER;
     if (model == MPI_COMM_NULL) return;
     MPI_Comm_rank(model, &rank_);
@@ -93,11 +111,7 @@ Session::Session(std::optional<std::int64_t> comm, std::optional<std::string> se
     }
 }
 
-std::int64_t Session::comm() const {
-    MPI_Comm model = MPI_COMM_NULL;
-    tw_model_comm(state_->get(), &model);
-    return MPI_Comm_c2f(model);
-}
+std::int64_t Session::comm() const { return MPI_Comm_c2f(model_comm(state_->get())); }
 
 void Session::free_dropped() {
     for (tw_decomposition d : std::exchange(state_->dropped, {})) tw_free_decomposition(&d);

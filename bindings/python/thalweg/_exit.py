@@ -99,7 +99,7 @@ def _end() -> None:
         return
     for session in list(_open):
         # Of several ranks: MPI_Finalize tells the library, on all ranks at once.
-        if session.size == 1 and core().mpi_is_running():
+        if session.size == 1 and not core().mpi_is_over():
             _end_alone(session)
     if _started_mpi:
         core().finalize_mpi()

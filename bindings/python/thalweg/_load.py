@@ -40,7 +40,14 @@ def _loaded_mpi() -> set[str]:
     return set(re.findall(r"\S*/libmpi(?:ch)?\.so[.\d]*", text))
 
 
+def has_mpi() -> bool:
+    """Whether thalweg was built with MPI."""
+    return bool(_build.MPI_LIBRARY)
+
+
 def _check_kind() -> None:
+    if not has_mpi():
+        return
     for path in _loaded_mpi():
         name = re.sub(r"(\.so\.\d+).*", r"\1", os.path.basename(path))
         if name != _build.MPI_LIBRARY:
@@ -56,6 +63,8 @@ def check_one_mpi() -> None:
     Raises:
         ImportError: mpi4py and the core use two copies of MPI
     """
+    if not has_mpi():
+        return
     paths = {os.path.realpath(path) for path in core().mpi_libraries()}
     if len(paths) > 1:
         raise ImportError(

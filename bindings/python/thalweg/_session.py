@@ -47,6 +47,14 @@ class Session:
         core = _load.core()
         _load.check_one_mpi()
         handle = None if comm is None else _handle(comm)
+        if handle is not None and not _load.has_mpi():
+            if comm.size > 1:
+                raise error(
+                    "TW_EMPI",
+                    f"comm has {comm.size} ranks, but thalweg was built without MPI "
+                    "(THALWEG_MPI=OFF)",
+                )
+            handle = None
         alone = settings.pop("_alone", False)
         if handle is None and not alone and (ranks := _load.launched_ranks()) > 1:
             raise error(

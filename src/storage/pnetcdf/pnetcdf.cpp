@@ -38,9 +38,11 @@ public:
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
+        Status status = check_mpi(comm, path);
+        if (!status.ok()) return status;
         begin(comm, path, definitions, options, writer);
         NoSizeSignal guard;
-        Status status = create_with_hints(options, writer);
+        status = create_with_hints(options, writer);
         if (status = agree(comm, status); !status.ok()) return status;
         status = alone([&] {
             return first_ ? create_classic_header(path, definitions, options, map) : Status{};
@@ -53,10 +55,11 @@ public:
 
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                 const StorageOptions& options, bool writer, const FileMap& map) override {
+        Status status = check_mpi(comm, path);
+        if (!status.ok()) return status;
         begin(comm, path, definitions, options, writer);
         map_ = map;
         existing_ = options.existing;
-        Status status;
         if (first_) status = keep_records(path, format_, map, existing_.kept, options.durable);
         if (status = agree(comm, status); !status.ok()) return status;
         return open_for_writing(comm, options, writer);
@@ -130,6 +133,14 @@ public:
     }
 
 private:
+    static Status check_mpi(const Comm& comm, const std::string& path) {
+        if (comm.handle() != MPI_COMM_NULL) return {};
+        return failure(TW_EMPI,
+                       "{}: storage=pnetcdf needs MPI, which was not running when tw_init_serial "
+                       "was called: call MPI_Init before",
+                       path);
+    }
+
     void begin(Comm& comm, const std::string& path, const Definitions& definitions,
                const StorageOptions& options, bool writer) {
         path_ = path;

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# THALWEG_MPI=OFF: a header for one process in place of MPI, which only sources of this project see:
+# the public headers need none, and a program may have a stand-in of its own.
+add_library(MPI::MPI_C INTERFACE IMPORTED)
+target_include_directories(MPI::MPI_C INTERFACE ${PROJECT_SOURCE_DIR}/src/comm/serial)
+target_compile_definitions(MPI::MPI_C INTERFACE THALWEG_SERIAL=1)
+set(MPI_FOUND ON)
+set(MPI_C_LIBRARIES "")
+set(THALWEG_MPI_F08 OFF)

@@ -1,0 +1,19 @@
+// In place of mpi_comm.cpp where the library is built without MPI: every communicator is the serial
+// one.
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/comm.hpp"
+#include "comm/communicator.hpp"
+
+namespace thalweg::detail {
+
+bool mpi_is_running() { return false; }
+
+std::unique_ptr<Comm> make_mpi_comm(MPI_Comm) { return make_serial_comm(); }
+
+Status check_communicator(MPI_Comm) { return {}; }
+
+void give_up(Comm&) {}
+
+bool is_given_up(const Comm&) { return false; }
+
+}  // namespace thalweg::detail

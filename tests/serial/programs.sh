@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# programs.sh FOLDER [MPIRUN FLAGS... -n]
+# The programs of FOLDER that are without MPI write one file in every language, started as they are;
+# the file of a program with MPI is the same.
+set -eu
+programs=$1
+shift
+
+rm -rf serial
+mkdir serial
+cd serial
+"$programs/serial_c" >out
+grep -q 'the last record has 276' out
+mv serial.nc reference.nc
+for program in serial_cpp serial_f90; do
+    [[ -x "$programs/$program" ]] || continue # a build without Fortran
+    "$programs/$program"
+    cmp reference.nc serial.nc
+done
+if [[ $# -gt 0 ]]; then
+    "$@" 3 "$programs/hello_c"
+    cmp reference.nc hello.nc
+fi
+# A session that cannot begin: all say why.
+for program in serial_c serial_cpp serial_f90; do
+    [[ -x "$programs/$program" ]] || continue
+    if THALWEG_METHOD=fast "$programs/$program" 2>why; then exit 1; fi
+    grep -q "'method'.*'fast'" why
+done
+
+# The tools.
+if [[ -x "$programs/thalweg" ]]; then
+    "$programs/thalweg" repack reference.nc copy.nc --format cdf5
+    "$programs/thalweg" verify reference.nc copy.nc
+    "$programs/thalweg" zarr copy.nc
+    "$programs/thalweg" recover copy.nc | grep -q '3 records, already complete'
+    THALWEG_METHOD=tiles THALWEG_TILE_FILES=yes "$programs/serial_c" >out
+    "$programs/thalweg" combine serial.nc -o combined.nc
+    "$programs/thalweg" verify reference.nc combined.nc
+fi
+echo ok
