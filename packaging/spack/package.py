@@ -13,8 +13,14 @@ class Thalweg(CMakePackage):
 
     version("0.1.0")
 
+    variant("mpi", default=True, description="Build with MPI; without: for programs of one process")
     variant("netcdf", default=True, description="Write and read netCDF-4 files")
-    variant("parallel-netcdf", default=True, description="storage=pnetcdf: collective MPI-IO")
+    variant(
+        "parallel-netcdf",
+        default=True,
+        when="+mpi",
+        description="storage=pnetcdf: collective MPI-IO",
+    )
     variant("fortran", default=True, description="Build the Fortran interface")
     variant("tools", default=True, description="Build the program thalweg")
     variant("unicode", default=True, description="Any Unicode in names in classic files")
@@ -26,16 +32,18 @@ class Thalweg(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
     # Generates the sources of PIO's Fortran interface.
-    depends_on("python@3.9:", type="build", when="+fortran +netcdf")
+    depends_on("python@3.9:", type="build", when="+fortran +netcdf +mpi")
 
-    depends_on("mpi@3.1:")
+    depends_on("mpi@3.1:", when="+mpi")
     depends_on("fmt@9:")
     depends_on("spdlog@1.10:+fmt_external")
     depends_on("tomlplusplus@3.3:")
     depends_on("nlohmann-json@3.11:")
     depends_on("cli11@2.1:", when="+tools")
-    depends_on("netcdf-c@4.9:", when="+netcdf")
-    depends_on("hdf5@1.10.3:", when="+netcdf")
+    depends_on("netcdf-c@4.9:+mpi", when="+netcdf +mpi")
+    depends_on("netcdf-c@4.9:~mpi", when="+netcdf ~mpi")
+    depends_on("hdf5@1.10.3:+mpi", when="+netcdf +mpi")
+    depends_on("hdf5@1.10.3:~mpi", when="+netcdf ~mpi")
     depends_on("libdeflate@1.14:", when="+netcdf")
     depends_on("zstd@1.5:", when="+netcdf")
     depends_on("parallel-netcdf@1.12:", when="+parallel-netcdf")
@@ -47,6 +55,7 @@ class Thalweg(CMakePackage):
 
     def cmake_args(self):
         return [
+            self.define_from_variant("THALWEG_MPI", "mpi"),
             self.define_from_variant("THALWEG_NETCDF4", "netcdf"),
             self.define_from_variant("THALWEG_PNETCDF", "parallel-netcdf"),
             self.define_from_variant("THALWEG_UTF8PROC", "unicode"),
