@@ -7,6 +7,7 @@
 #include <new>
 
 #include "comm/clock.hpp"
+#include "comm/communicator.hpp"
 #include "comm/log.hpp"
 #include "comm/node_exchange.hpp"
 #include "comm/words.hpp"
@@ -21,9 +22,8 @@ std::unique_ptr<Background> Background::make(Team& team, Status& status, TraceLa
     if (!background->memory_) mine = no_shared_memory();
     status = team.agree(mine);
     if (!status.ok()) return nullptr;
-    int running = 0, level = MPI_THREAD_FUNNELED;
-    MPI_Initialized(&running);
-    if (running != 0) MPI_Query_thread(&level);
+    int level = MPI_THREAD_FUNNELED;
+    if (mpi_is_running()) MPI_Query_thread(&level);
     if (level == MPI_THREAD_SINGLE && team.rank() == 0)
         log::info(
             "MPI runs at thread level MPI_THREAD_SINGLE, as MPI_Init asks for; service background "
