@@ -102,9 +102,10 @@ class Job:
         for name in ("btl_vader_backing_directory", "osc_sm_backing_directory", "orte_tmpdir_base"):
             environment[f"OMPI_MCA_{name}"] = str(scratch)
         exported = {"LD_PRELOAD": str(args.inject), **(faults or {})}
-        flags = [word for name, value in exported.items() for word in ("-x", f"{name}={value}")]
-        *launcher, number = args.launcher
-        command = [*launcher, *flags, number, str(args.ranks + service.extra), args.victim]
+        # For the ranks, not for the launcher, whichever it is.
+        variables = [f"{name}={value}" for name, value in exported.items()]
+        ranks = str(args.ranks + service.extra)
+        command = [*args.launcher, ranks, "env", *variables, args.victim]
         self.output_file = (root / "output").open("w+")
         self.process = subprocess.Popen(
             [*command, "--folder", str(root), *more],

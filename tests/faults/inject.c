@@ -11,12 +11,12 @@
  *   THALWEG_FAULT_AT     N: the N-th counted call; N+: that and all later ones; every
  *   THALWEG_FAULT_KIND   eio | enospc | short | eintr | kill | delay:MICROSECONDS; with "read-"
  *                        before it, reads are meant, and else nothing
- *   THALWEG_FAULT_RANK   rank whose process is meant (OMPI_COMM_WORLD_RANK), or all (the default)
- *   THALWEG_FAULT_COUNT  file to which every process appends a line at exit: its rank, the number
- *                        of counted calls, how many went wrong, and the first that did
- *   THALWEG_FAULT_TRACE  file to which every process appends a line for each such call when it is
- *                        done: "BEGIN END RANK CALL OFFSET BYTES FIRST PATH". Times are nanoseconds
- *                        of the machine; FIRST is what is written, hexadecimal, up to 8 bytes of it
+ *   THALWEG_FAULT_RANK   rank whose process is meant (OMPI_COMM_WORLD_RANK, PMI_RANK), or all (the
+ * default) THALWEG_FAULT_COUNT  file to which every process appends a line at exit: its rank, the
+ * number of counted calls, how many went wrong, and the first that did THALWEG_FAULT_TRACE  file to
+ * which every process appends a line for each such call when it is done: "BEGIN END RANK CALL
+ * OFFSET BYTES FIRST PATH". Times are nanoseconds of the machine; FIRST is what is written,
+ * hexadecimal, up to 8 bytes of it
  *
  * A short write or read moves half of its bytes. Only these can be short; eintr befalls neither
  * rename nor close, of which the first is never interrupted and the second never repeated. Where
@@ -106,6 +106,7 @@ long thalweg_fault_fired(char* text, size_t length) {
 
 static const char* own_rank(void) {
     const char* rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == NULL) rank = getenv("PMI_RANK"); /* MPICH's */
     return rank == NULL ? "0" : rank;
 }
 

@@ -22,8 +22,8 @@ program errors
   call expect(index(tw_error_message(io), 'no_such_setting') > 0, 'its text')
   call tw_finalize(io, status)
 
-  io = tw_init(MPI_COMM_WORLD%MPI_VAL, 'log=off', status)
-  call expect_status(status, TW_OK, 'tw_init with an integer communicator')
+  io = tw_init(MPI_COMM_WORLD, 'log=off', status)
+  call expect_status(status, TW_OK, 'tw_init')
   call expect(tw_error_message(io) == '', 'no error yet')
 
   ! Roles: without servers every rank is of the model.

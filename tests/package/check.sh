@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # check.sh WAY BUILD FOLDER: installs the library from BUILD into FOLDER/prefix, moves the installed
 # tree elsewhere, builds the hello programs and those for CFIO and PIO against it, and runs them.
-# WAY: cmake (find_package) or pkgconfig. MPIEXEC: the launcher with its flags.
+# WAY: cmake (find_package) or pkgconfig. MPIEXEC: the launcher with its flags. MPICC, MPICXX,
+# MPIFORT: the compiler wrappers.
 set -euo pipefail
 
 way="$1"
@@ -11,6 +12,8 @@ folder="$3"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 hello="$here/../../examples/hello"
 read -ra mpiexec <<<"${MPIEXEC:-mpirun}"
+mpicc="${MPICC:-mpicc}" mpicxx="${MPICXX:-mpicxx}" mpifort="${MPIFORT:-mpifort}"
+choose_mpi=(-DMPI_C_COMPILER="$mpicc" -DMPI_CXX_COMPILER="$mpicxx" -DMPI_Fortran_COMPILER="$mpifort")
 
 install_library() {
     rm -rf "$folder"
@@ -27,11 +30,11 @@ build_with_cmake() {
     for languages in "C" "CXX" "Fortran" "C;CXX;Fortran"; do
         rm -rf "$folder/build"
         cmake -S "$here/project" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-            -DHELLO="$hello" -DUSER_LANGUAGES="$languages"
+            -DHELLO="$hello" -DUSER_LANGUAGES="$languages" "${choose_mpi[@]}"
         cmake --build "$folder/build"
     done
     # The project of docs/first-steps.md.
-    cmake -S "$hello" -B "$folder/first" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+    cmake -S "$hello" -B "$folder/first" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "${choose_mpi[@]}"
     cmake --build "$folder/first"
     cp "$folder/first/hello" "$folder/out/first"
     cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
@@ -45,7 +48,8 @@ refuse_with_cmake() {
     config="$(find "$folder/other" -name thalwegConfig.cmake)"
     sed -i "s/$what/$pattern/" "$config"
     if text="$(cmake -S "$here/project" -B "$folder/build" -G Ninja -DHELLO="$hello" \
-        -DCMAKE_PREFIX_PATH="$folder/other" -DUSER_LANGUAGES="C;CXX;Fortran" 2>&1)"; then
+        -DCMAKE_PREFIX_PATH="$folder/other" -DUSER_LANGUAGES="C;CXX;Fortran" \
+        "${choose_mpi[@]}" 2>&1)"; then
         echo "package: not refused: $reason"
         return 1
     fi
@@ -56,20 +60,24 @@ build_with_pkgconfig() {
     export PKG_CONFIG_PATH="$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
     local program compiler source name package flags
     for program in \
-        "mpicc hello_c thalweg $hello/hello.c" \
-        "mpicxx hello_cpp thalweg $hello/hello.cpp" \
-        "mpifort hello_f90 thalweg-fortran $hello/hello.f90" \
-        "mpicc cfio_c thalweg-cfio $here/project/cfio.c" \
-        "mpicc pio_c thalweg-pio $here/project/pio.c" \
-        "mpifort pio_f90 thalweg-pio-fortran $here/project/pio.f90" \
-        "mpifort cfio_f90 thalweg-cfio-fortran $here/project/cfio.f90"; do
+        "$mpicc hello_c thalweg $hello/hello.c" \
+        "$mpicxx hello_cpp thalweg $hello/hello.cpp" \
+        "$mpifort hello_f90 thalweg-fortran $hello/hello.f90" \
+        "$mpicc cfio_c thalweg-cfio $here/project/cfio.c" \
+        "$mpicc pio_c thalweg-pio $here/project/pio.c" \
+        "$mpifort pio_f90 thalweg-pio-fortran $here/project/pio.f90" \
+        "$mpifort cfio_f90 thalweg-cfio-fortran $here/project/cfio.f90"; do
         read -r compiler name package source <<<"$program"
         read -ra flags <<<"$(pkg-config --cflags --libs "$package")"
-        [[ "$compiler" != mpicxx ]] || flags+=(-std=c++20)
+        [[ "$compiler" != "$mpicxx" ]] || flags+=(-std=c++20)
         "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}"
     done
+    # Programs without MPI, by compilers that know of none.
+    read -ra flags <<<"$(pkg-config --cflags --libs thalweg)"
+    cc "$hello/serial.c" -o "$folder/out/serial_c" "${flags[@]}"
+    c++ -std=c++20 "$hello/serial.cpp" -o "$folder/out/serial_cpp" "${flags[@]}"
     # The plain line of docs/first-steps.md.
-    mpifort "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
+    "$mpifort" "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
         -Wl,-rpath,"$libdir" -lthalweg_fortran -lthalweg
 }
 
@@ -103,6 +111,11 @@ run_program hello_c
 run_program hello_cpp
 run_program hello_f90
 run_program first
+for program in serial_c serial_cpp; do
+    [[ "$way" == pkgconfig ]] || continue
+    "$folder/out/$program"
+    cmp hello_c.p1.nc serial.nc
+done
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_c"
 "${mpiexec[@]}" -n 2 "$folder/out/cfio_f90"
 "${mpiexec[@]}" -n 2 "$folder/out/pio_f90"
