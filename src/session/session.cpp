@@ -18,6 +18,13 @@ namespace {
 /// Handles of closed files that still know their paths, for messages.
 constexpr std::size_t most_closed = 1000;
 
+/// The attribute of MPI_COMM_SELF by which a session hears of MPI_Finalize. It stays until then:
+/// MPICH ends the program where MPI_Finalize deletes an attribute, and its callback ends a session
+/// that deletes an older one.
+struct MpiWatch {
+    tw_session_impl* session;  ///< null: it has ended
+};
+
 /// Bytes of exchange buffers of a rank, with which most files can be written.
 constexpr std::int64_t least_buffer = 128 << 10;
 
@@ -143,8 +150,10 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
 
 void tw_session_impl::end() {
     if (mpi_key != MPI_KEYVAL_INVALID) {
-        int key = std::exchange(mpi_key, MPI_KEYVAL_INVALID);
-        MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+        int key = std::exchange(mpi_key, MPI_KEYVAL_INVALID), found = 0;
+        MpiWatch* watch = nullptr;
+        MPI_Comm_get_attr(MPI_COMM_SELF, key, &watch, &found);
+        if (found != 0) watch->session = nullptr;
         MPI_Comm_free_keyval(&key);
     }
     closing.clear();
@@ -189,8 +198,9 @@ void tw_session_impl::cancel(const char* why) try {
 namespace {
 
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works.
-int on_deletion(MPI_Comm, int, void* session, void*) {
-    static_cast<tw_session_impl*>(session)->mpi_ends();
+int on_deletion(MPI_Comm, int, void* attribute, void*) {
+    const std::unique_ptr<MpiWatch> watch(static_cast<MpiWatch*>(attribute));
+    if (watch->session != nullptr) watch->session->mpi_ends();
     return MPI_SUCCESS;
 }
 
@@ -198,8 +208,9 @@ int on_deletion(MPI_Comm, int, void* session, void*) {
 
 void tw_session_impl::watch_mpi() {
     if (!mpi_is_running()) return;
+    auto watch = std::make_unique<MpiWatch>(MpiWatch{this});
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_deletion, &mpi_key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, this);
+    MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, watch.release());
 }
 
 /// Ranks that are in another call, or that come to one, meet those that have gone to MPI_Finalize.
