@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 for settings in "" "node_size=2" "service=background" "servers=1; service=servers" \
-    "storage=${THALWEG_TEST_STORAGE:-posix}" "format=netcdf4; watchdog=5"; do
+    "storage=${THALWEG_TEST_STORAGE:-pnetcdf}" "format=netcdf4; watchdog=5"; do
     rm -f "$folder"/history.nc*
     text=$(timeout 40 "$@" 4 "$program" "$folder" "$settings" 2>&1)
     code=$?

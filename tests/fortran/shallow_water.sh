@@ -84,7 +84,7 @@ if $every; then
     served servers
     unset THALWEG_SERVICE THALWEG_SERVERS THALWEG_SUMMARY
 fi
-same 7 1 'storage=pnetcdf; pnetcdf_mode=blocking; node_size=2'
-if $every; then same 7 1 'storage=pnetcdf'; fi
+same 7 1 "storage=${THALWEG_TEST_STORAGE:-pnetcdf}; pnetcdf_mode=blocking; node_size=2"
+if $every; then same 7 1 "storage=${THALWEG_TEST_STORAGE:-pnetcdf}"; fi
 grep '^mass: ' log.txt
 echo "the same file on 1 to 16 ranks, with every service"

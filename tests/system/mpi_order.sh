@@ -19,7 +19,7 @@ run() {
 }
 run "$@" 1 "$program" "$folder" "" ""
 run "$@" 3 "$program" "$folder" "" "service=inline"
-run "$@" 3 "$program" "$folder" "node_size=2" "storage=pnetcdf"
+run "$@" 3 "$program" "$folder" "node_size=2" "storage=${THALWEG_TEST_STORAGE:-pnetcdf}"
 run "$@" 3 "$program" "$folder" "" "service=background"
 run "$@" 3 "$program" "$folder" "" "format=netcdf4"
 run "$@" 4 "$program" "$folder" "servers=1" "service=servers"
