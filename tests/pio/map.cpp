@@ -57,6 +57,15 @@ TEST(Map, WholeArrayIsOneDenseBox) {
     EXPECT_EQ(map.boxes()[0].count, (std::vector<Index>{3, 4, 5}));
 }
 
+TEST(Map, BoxesEndWithTheirRow) {
+    std::vector<Index> dofs(9);
+    std::iota(dofs.begin(), dofs.end(), 3);
+    const Map map({4, 5}, dofs);
+    ASSERT_EQ(map.boxes().size(), 3U);
+    for (const auto& box : map.boxes()) EXPECT_LE(box.start[1] + box.count[1], 5);
+    EXPECT_EQ(map.dofs(), dofs);
+}
+
 TEST(Map, ColumnsAndLevelsAreAListOfColumns) {
     const std::vector<Index> columns = {7, 3, -1, 99, 50, 2, 31, 17, 23, 5};
     std::vector<Index> dofs;

@@ -200,6 +200,22 @@ TEST(Filters, WhatDoesNotGetShorterIsCompressedAllTheSame) {
             }
 }
 
+TEST(Filters, ASumOfFletcher32IsNoZeroWhereSomethingIsSummed) {
+    const auto sum = [](const char* words, std::int64_t n) { return fletcher32(words, n); };
+    EXPECT_EQ(sum("\0\0\0\0", 4), 0U);
+    EXPECT_EQ(sum("\xFF\xFF", 2), 0xFFFFFFFFU);
+    EXPECT_EQ(sum("\x80\x00\x7F\xFF", 4), 0x8000FFFFU);
+    EXPECT_EQ(sum("\x01", 1), 0x01000100U);
+}
+
+TEST(Filters, ChunksOfAWrongLengthAreNotUndone) {
+    Decompressor decompressor;
+    for (const std::size_t length : {15, 17}) {
+        std::vector<char> raw(length, 1), elements;
+        EXPECT_NE(decompressor.undo({{2, 4}}, 0, raw, 16, elements), nullptr);
+    }
+}
+
 TEST(Chunks, AreWrittenInAnyRanges) {
     std::mt19937_64 random(1);
     for (const std::int64_t target : {4, 40, 1000, 1 << 20}) {

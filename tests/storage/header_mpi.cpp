@@ -338,12 +338,14 @@ TEST(HeaderReaderBytes, NamesWhatIsWrong) {
         return status.text;
     };
     const std::string magic = "CDF\2", absent(8, '\0');
-    const auto variable = [&](std::uint32_t dim, std::uint32_t type) {
+    const auto variable = [&](std::uint32_t dim, std::uint32_t type, std::uint32_t begin = 100) {
         return number(11) + number(1) + number(1) + std::string("v\0\0\0", 4) + number(1) +
-               number(dim) + absent + number(type) + number(0) + number(0) + number(100);
+               number(dim) + absent + number(type) + number(0) + number(0) + number(begin);
     };
     const std::string two = number(10) + number(2) + dimension(0) + dimension(3);
     EXPECT_EQ(text(magic + number(0) + two + absent + variable(1, 4)), "");
+    EXPECT_NE(text(magic + number(0) + two + absent + variable(1, 4, 8)).find("overlap the header"),
+              std::string::npos);
     EXPECT_NE(text("HDF\2").find("does not begin with CDF"), std::string::npos);
     EXPECT_NE(text("CDF\3").find("unknown format version"), std::string::npos);
     EXPECT_NE(text("").find("truncated inside its header"), std::string::npos);

@@ -191,6 +191,27 @@ INSTANTIATE_TEST_SUITE_P(Formats, HeaderWriter,
                          testing::Values(Format::cdf1, Format::cdf2, Format::cdf5),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
+/// Between 2 and 4 GiB, too, which 32 bits would hold without a sign.
+TEST(HeaderWriterOffsets, BeyondTwoGibAreRefusedInCdf1) {
+    Definitions d;
+    d.dims = {{"x", 1'500'000'000}};
+    for (const char* name : {"a", "b", "c"}) {
+        Variable& v = d.variables.emplace_back();
+        v.name = name;
+        v.type = TW_BYTE;
+        v.dims = {0};
+        v.shape = {1'500'000'000};
+    }
+    FileMap map;
+    std::vector<char> bytes;
+    const Status status = compose_header("f.nc", d, Format::cdf1, 0, map, bytes);
+    EXPECT_EQ(status.code, TW_EFORMAT);
+    EXPECT_NE(status.text.find("variable 'c' begins beyond the 2 GiB"), std::string::npos);
+    EXPECT_TRUE(compose_header("f.nc", d, Format::cdf2, 0, map, bytes).ok());
+    d.variables.pop_back();
+    EXPECT_TRUE(compose_header("f.nc", d, Format::cdf1, 0, map, bytes).ok());
+}
+
 TEST(HeaderWriterNames, AreUtf8InNormalFormC) {
     const auto normal = [](std::string name) {
         const Status status = normalize("dimension", name);
