@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace thalweg::detail {
 
@@ -32,6 +34,14 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 using nlohmann::ordered_json;
 
+/// An object of figures. Names as texts of any length, in braces, would each be compiled anew.
+template <class Value>
+ordered_json object(std::initializer_list<std::pair<const char*, Value>> figures) {
+    ordered_json result;
+    for (const auto& [name, value] : figures) result[name] = value;
+    return result;
+}
+
 /// @param named  a file of its own, not the sum of many
 ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
     std::int64_t slowest[] = {nanoseconds(f.open), nanoseconds(f.read), nanoseconds(f.file),
@@ -52,19 +62,19 @@ ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
     row["unused_bytes"] = sums[3];
     row["messages"] = sums[4];
     row["message_bytes"] = sums[5];
-    row["seconds"] = {{"open", seconds(slowest[0])},
-                      {"read", seconds(slowest[1])},
-                      {"file", seconds(slowest[2])},
-                      {"unpack", seconds(slowest[3])},
-                      {"wait", seconds(slowest[4])}};
+    row["seconds"] = object<double>({{"open", seconds(slowest[0])},
+                                     {"read", seconds(slowest[1])},
+                                     {"file", seconds(slowest[2])},
+                                     {"unpack", seconds(slowest[3])},
+                                     {"wait", seconds(slowest[4])}});
     return row;
 }
 
 ordered_json settings_rows(const std::vector<ChosenSetting>& settings) {
     ordered_json rows = ordered_json::array();
     for (const ChosenSetting& s : settings)
-        rows.push_back(
-            {{"name", s.name}, {"asked", s.asked}, {"value", s.value}, {"reason", s.reason}});
+        rows.push_back(object<std::string>(
+            {{"name", s.name}, {"asked", s.asked}, {"value", s.value}, {"reason", s.reason}}));
     return rows;
 }
 
@@ -73,21 +83,22 @@ ordered_json size_rows(const WriteSizes& sizes) {
     ordered_json rows = ordered_json::array();
     for (std::size_t i = 0; i < sizes.size(); ++i)
         if (sizes[i] > 0)
-            rows.push_back({{"from", i == 0 ? 0 : std::int64_t(1) << i}, {"writes", sizes[i]}});
+            rows.push_back(object<std::int64_t>(
+                {{"from", i == 0 ? 0 : std::int64_t(1) << i}, {"writes", sizes[i]}}));
     return rows;
 }
 
 /// What a file is, before its figures.
 ordered_json file_names(const FileFigures& f, std::int64_t threads) {
-    return {{"path", f.path},
-            {"method", f.method},
-            {"storage", f.storage},
-            {"service", f.service},
-            {"service_reason", f.why_service},
-            {"format", f.format},
-            {"writers", f.writers},
-            {"threads", threads},
-            {"settings", settings_rows(f.settings)}};
+    return object<ordered_json>({{"path", f.path},
+                                 {"method", f.method},
+                                 {"storage", f.storage},
+                                 {"service", f.service},
+                                 {"service_reason", f.why_service},
+                                 {"format", f.format},
+                                 {"writers", f.writers},
+                                 {"threads", threads},
+                                 {"settings", settings_rows(f.settings)}});
 }
 
 /// @param named  as above
@@ -119,11 +130,16 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     row["queue_bytes"] = slowest[11];
     row["queue_bytes_mean"] = sums[5] > 0 ? sums[6] / sums[5] : 0;
     row["queue_wait_seconds"] = seconds(slowest[10]);
-    row["seconds"] = {{"open", seconds(slowest[0])},   {"plan", seconds(slowest[1])},
-                      {"put", seconds(slowest[2])},    {"remap", seconds(slowest[3])},
-                      {"wait", seconds(slowest[4])},   {"write", seconds(slowest[5])},
-                      {"close", seconds(slowest[6])},  {"step", seconds(slowest[7])},
-                      {"drain", seconds(slowest[14])}, {"busy", seconds(slowest[15])}};
+    row["seconds"] = object<double>({{"open", seconds(slowest[0])},
+                                     {"plan", seconds(slowest[1])},
+                                     {"put", seconds(slowest[2])},
+                                     {"remap", seconds(slowest[3])},
+                                     {"wait", seconds(slowest[4])},
+                                     {"write", seconds(slowest[5])},
+                                     {"close", seconds(slowest[6])},
+                                     {"step", seconds(slowest[7])},
+                                     {"drain", seconds(slowest[14])},
+                                     {"busy", seconds(slowest[15])}});
     return row;
 }
 
@@ -166,7 +182,7 @@ ordered_json rank_rows(Comm& comm, const AllFigures& all) {
     comm.all_reduce(sums, Reduce::sum);
     ordered_json result = ordered_json::array();
     for (int r = 0; r < rows; ++r) {
-        ordered_json row{{"first", first(r)}, {"last", first(r + 1) - 1}};
+        ordered_json row = object<std::int64_t>({{"first", first(r)}, {"last", first(r + 1) - 1}});
         const auto ranks = static_cast<double>(first(r + 1) - first(r));
         for (std::size_t i = 0; i < n; ++i)
             row[RankTimes::names[i]] = seconds(sums[static_cast<std::size_t>(r) * n + i]) / ranks;
@@ -256,7 +272,7 @@ std::string short_path(const std::string& path) {
 }  // namespace
 
 std::string summary_table(const std::string& json) {
-    const auto summary = nlohmann::json::parse(json);
+    const auto summary = ordered_json::parse(json);
     std::string text =
         fmt::format("{:<24} {:<7} {:<8} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n",
                     "file", "method", "storage", "steps", "MB", "open s", "put s", "remap s",
