@@ -1,6 +1,8 @@
 // pio-bench: what output through PIO's interface costs a model. With -DPIO_BENCH_ONLY_PIO and
 // without method_thalweg.cpp it uses nothing but pio.h and MPI, so that it can be compiled with any
 // PIO. SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -44,6 +46,9 @@ int main(int argc, char** argv) {
         code = run(argc, argv, rank, ranks);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "pio-bench: rank %d: %s\n", rank, error.what());
+        std::fflush(stderr);
+        // Launchers may drop what they have not forwarded when a rank aborts.
+        usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, code);
     }
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -181,6 +182,8 @@ int main(int argc, char** argv) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         fmt::print(stderr, "thalweg-bench: rank {}: {}\n", rank, e.what());
         std::fflush(stderr);
+        // Launchers may drop what they have not forwarded when a rank aborts.
+        usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, exit_failed);
     }
     MPI_Finalize();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -65,6 +66,9 @@ int with_mpi(const char* name, int failed, Command&& command) {
         code = command();
     } catch (const std::exception& e) {
         fmt::print(stderr, "thalweg: {}: {}\n", name, e.what());
+        std::fflush(stderr);
+        // Launchers may drop what they have not forwarded when a rank aborts.
+        usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, failed);  // other ranks may wait for this one
     }
     MPI_Finalize();

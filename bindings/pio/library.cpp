@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <map>
 #include <set>
@@ -131,6 +133,8 @@ int fail(const char* call, const Iosystem* system, const std::string& path, cons
                  named ? "" : path.c_str(), named ? "" : ": ", error.text.c_str(), error.code,
                  name);
     std::fflush(stderr);
+    // Launchers may drop what they have not forwarded when a rank aborts.
+    usleep(200000);
     MPI_Abort(MPI_COMM_WORLD, 1);
     return error.code;
 }
