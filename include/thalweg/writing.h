@@ -78,8 +78,7 @@ int tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const v
  *     of the two values.
  * tw_put and tw_end_step work as usual: step n is record n. In a file with tw_put_record or
  * tw_put_box, a step in which no rank calls tw_put adds no record. In one step, a rank must put a
- * record of a variable either with tw_put or with these calls, not with both. They have no deferred
- * form, because they copy the values into the order in which they are written.
+ * record of a variable either with tw_put or with these calls, not with both.
  * @param decomposition  which rank holds what: its dimensions are those of the variable without the
  *                       record dimension, by name, in any order, or by position (see tw_decompose);
  *                       NULL: every rank holds all of it, and rank 0's values are written
@@ -103,6 +102,20 @@ int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
 int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
                           int64_t record, tw_type type, const void* data, int rank,
                           const int64_t* extent, const int64_t* byte_stride);
+
+/**
+ * As tw_put_record, but the array may be read until the next tw_end_step, tw_sync or tw_close of
+ * the file returns: with service inline it is packed straight into the writers' buffers where all
+ * ranks put the record by the same decomposition. It must stay unchanged, and at its address, until
+ * then. If the library detects that it did not (docs/arrays.md), that call returns TW_EARG.
+ */
+int tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                           int64_t record, tw_type type, const void* data, int64_t n);
+
+/** As tw_put_record_deferred, for an array of any strides; see tw_put_strided. */
+int tw_put_record_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                   int64_t record, tw_type type, const void* data, int rank,
+                                   const int64_t* extent, const int64_t* byte_stride);
 
 /**
  * Puts any section of a variable, independent of its decomposition: for programs that do not know

@@ -102,6 +102,25 @@ public:
             file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
             array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
     }
+    /// tw_put_record_deferred: data must stay valid and unchanged until the next end_step, sync or
+    /// close
+    template <ArrayInPlace A>
+    void put_record_deferred(const std::string& var, const Holding& held, std::int64_t record,
+                             A&& data) {
+        held.check(var);
+        check(tw_put_record_deferred(file(), var.c_str(), held.handle(), record,
+                                     handles::type_in<A>(), std::ranges::data(data),
+                                     handles::size_of(data)));
+    }
+    /// tw_put_record_deferred_strided
+    template <class T>
+    void put_record_deferred(const std::string& var, const Holding& held, std::int64_t record,
+                             StridedArray<T> array) {
+        held.check(var);
+        check(tw_put_record_deferred_strided(
+            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
+            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
+    }
     /// tw_put_box: data must have as many elements as the section; without a stride, all strides
     /// are 1
     template <Array A>

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dataset/section_to_put.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
@@ -28,9 +29,10 @@ struct RecordToPut {
     std::int64_t record = 0;
     int type = 0;
     const void* data = nullptr;
-    std::int64_t n = 0;    ///< elements of a dense array
-    bool strided = false;  ///< else dense
-    int rank = 0;          ///< of a strided one, as are the next ones
+    std::int64_t n = 0;     ///< elements of a dense array
+    bool deferred = false;  ///< the array stays as it is until the ranks meet
+    bool strided = false;   ///< else dense
+    int rank = 0;           ///< of a strided one, as are the next ones
     const std::int64_t* extent = nullptr;
     const std::int64_t* byte_stride = nullptr;
 };
@@ -45,26 +47,22 @@ public:
     Status put_record(const std::string& name, const RecordToPut& put);
 
 private:
-    /// How a decomposition that was not told at definition holds a variable.
-    struct Placed {
-        int variable = 0;
-        std::shared_ptr<const Decomposition> decomposition;
-        std::vector<int> order;
-        std::vector<HeldBox> held;
-    };
-
-    Status begin_boxes(int variable, bool open, std::int64_t records,
-                       std::span<const HeldBox> held);
+    Status check_open(int variable, bool open) const;
+    void begin_boxes(int variable, bool open);
     Status place(int variable, const std::shared_ptr<const Decomposition>& decomposition,
-                 const Placed*& placed);
-    void place_whole(const Decomposition& decomposition, Placed& placed) const;
+                 std::shared_ptr<const Placed>& placed);
+    std::shared_ptr<const Placed> place_whole(int variable, int holder);
+    void keep(std::shared_ptr<const Placed> placed);
+    bool is_whole(int variable, const SectionToPut& section) const;
     Status put_record_of(int variable, const RecordToPut& put);
+    Status put_whole_box(int variable, const SectionToPut& section, const BoxToPut& put);
+    Status put_placed(RecordPut put);
     Status end_put(std::int64_t records);
 
     FileContext& file_;
     Batch& batch_;
     Service& service_;
-    std::vector<Placed> placed_;  ///< the latest ones
+    std::vector<std::shared_ptr<const Placed>> placed_;  ///< the latest ones
 };
 
 }  // namespace thalweg::detail

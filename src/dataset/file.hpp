@@ -72,11 +72,13 @@ public:
                    int ndims);
     Status put_record(const std::string& name,
                       const std::shared_ptr<const Decomposition>& decomposition,
-                      std::int64_t record, int type, const void* data, std::int64_t n);
+                      std::int64_t record, int type, const void* data, std::int64_t n,
+                      bool deferred);
     Status put_record_strided(const std::string& name,
                               const std::shared_ptr<const Decomposition>& decomposition,
                               std::int64_t record, int type, const void* data, int rank,
-                              const std::int64_t* extent, const std::int64_t* byte_stride);
+                              const std::int64_t* extent, const std::int64_t* byte_stride,
+                              bool deferred);
 
     Status end_step();
     Status sync(bool durable);

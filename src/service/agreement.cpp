@@ -1,6 +1,9 @@
 // What all ranks agree on before they work together: the call, failures, and who has put what.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <array>
+
 #include "comm/clock.hpp"
 #include "comm/text.hpp"
 #include "service/batch.hpp"
@@ -15,23 +18,41 @@ bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
     return (static_cast<std::uint64_t>(words[i / 64]) >> (i % 64)) & 1;
 }
 
-/// What the ranks combine: a bit for each variable and question, and whether there are boxes.
+/// What the ranks combine: a bit for each variable and question, whether there are boxes, and what
+/// tells whether the ranks' records are the same.
 struct Words {
     explicit Words(std::size_t variables)
         : each((variables + 63) / 64),
-          all(4 * each + 1, 0),
+          all(4 * each + 4, 0),
           put(all.data(), each),
           lacking(all.data() + each, each),
           bare(all.data() + 2 * each, each),
-          with_halo(all.data() + 3 * each, each) {}
+          with_halo(all.data() + 3 * each, each),
+          rest(all.data() + 4 * each, 4) {}
     std::size_t each;
     std::vector<std::int64_t> all;
     std::span<std::int64_t> put, lacking, bare, with_halo;
+    std::span<std::int64_t> rest;  ///< boxed, queued; the records, and the complement of that word
 };
 
 /// Whether a rank that has not put a variable leaves something out.
 bool expected(const Variable& v) {
     return v.decomposition->held > 0 || v.decomposition->replicated;
+}
+
+/// Depends on the records and their decompositions, but not on the order of the calls.
+std::int64_t hash_of(std::span<const RecordPart> records) {
+    std::uint64_t sum = 0;
+    for (const RecordPart& p : records) {
+        std::uint64_t h = 14695981039346656037ULL;
+        for (const std::int64_t word :
+             {std::int64_t{p.placed->variable}, p.record, p.placed->key}) {
+            h = (h ^ static_cast<std::uint64_t>(word)) * 0x9e3779b97f4a7c15ULL;
+            h ^= h >> 29;
+        }
+        sum += h;
+    }
+    return static_cast<std::int64_t>(sum);
 }
 
 /// What this rank has put.
@@ -48,7 +69,9 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
         if (p.form == Form::without_halo) words.bare[i / 64] |= bit(s);
         if (p.form == Form::with_halo) words.with_halo[i / 64] |= bit(s);
     }
-    words.all.back() = batch.boxed;
+    const std::int64_t records = hash_of(batch.staged);
+    const std::array<std::int64_t, 4> rest{batch.boxed, batch.queued, records, ~records};
+    std::copy(rest.begin(), rest.end(), words.rest.begin());
     return words;
 }
 
@@ -112,7 +135,9 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
     Stopwatch watch(file.figures.wait);
     Words words = words_of(file, batch, call, variable);
     if (Status status = file.enter(call, variable, mine, words.all); !status.ok()) return status;
-    agreed.boxed = words.all.back() != 0;
+    agreed.boxed = words.rest[0] != 0;
+    agreed.queued = words.rest[1] != 0;
+    agreed.same_parts = words.rest[2] == ~words.rest[3];
     const std::size_t n = batch.parts.size();
     std::size_t missing = n;
     agreed.put.assign(n, 0);

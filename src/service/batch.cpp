@@ -5,6 +5,14 @@
 
 namespace thalweg::detail {
 
+Status too_much_put(const FileContext& file, const Variable& variable, const char* setting,
+                    std::int64_t bytes) {
+    return failure(TW_ENOMEM,
+                   "{}: variable '{}': this rank has put more in this step than setting {} allows "
+                   "({} bytes): increase it, or call tw_end_step more often (rank {})",
+                   file.path, variable.name, setting, bytes, file.team.rank());
+}
+
 Batch::Batch(const FileContext& file)
     : parts(file.definitions.variables.size()),
       misfits(file.definitions.variables.size(), 0),
@@ -17,6 +25,8 @@ Status Batch::check_deferred(bool records) const {
         for (std::size_t i = 0; i < parts.size(); ++i)
             if (parts[i].deferred() && (records || !is_record(i)))
                 all.push_back({&file_.definitions.variables[i].name, &parts[i].glimpse});
+        for (const RecordPart& p : staged)
+            if (p.deferred) all.push_back({&file_.variable(p.placed->variable).name, &p.glimpse});
         Status status = compare_glimpses(std::move(all));
         if (!status.ok())
             status.text =

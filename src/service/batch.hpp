@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "service/deferred.hpp"
 #include "service/file_context.hpp"
+#include "service/record_part.hpp"
 
 namespace thalweg::detail {
 
@@ -15,7 +15,10 @@ namespace thalweg::detail {
 struct Agreed {
     std::vector<char> put;  ///< per variable
     bool any_record = false;
-    bool boxed = false;  ///< some rank has boxes
+    bool boxed = false;  ///< some rank has boxes, or has had some
+    // With service inline:
+    bool queued = false;      ///< some rank has boxes in its queue
+    bool same_parts = false;  ///< all ranks have parts of the same records, by the same keys
 };
 
 class Batch {
@@ -35,6 +38,7 @@ public:
     explicit Batch(const FileContext& file);
 
     Part& operator[](int variable) { return parts[static_cast<std::size_t>(variable)]; }
+    const Part& operator[](int variable) const { return parts[static_cast<std::size_t>(variable)]; }
     bool is_record(std::size_t variable) const {
         return file_.definitions.variables[variable].record;
     }
@@ -59,9 +63,18 @@ public:
     bool given = false;             ///< this rank has given the records of what it put
     std::int64_t file_records = 0;  ///< of the file when what this rank put is written
 
+    // With service inline:
+    std::vector<RecordPart> staged;  ///< wait for the ranks to meet; one of each record
+    std::int64_t waiting = 0;        ///< bytes that they would take in a queue
+    bool queued = false;             ///< this rank has boxes in its queue
+
 private:
     const FileContext& file_;
 };
+
+/// What this rank has put exceeds what a setting allows a step.
+Status too_much_put(const FileContext& file, const Variable& variable, const char* setting,
+                    std::int64_t bytes);
 
 /**
  * The meeting of all ranks before they write together: the call, earlier failures, who has put

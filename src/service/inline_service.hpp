@@ -1,16 +1,19 @@
 // Service inline: all ranks pack what was put straight into the writers' slots while these write,
-// in the calls in which they meet. Boxes go by messages; a file that has some goes on like that.
+// in the calls in which they meet. What only some ranks have of a record, and boxes, go by a queue
+// and messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
-#include "exchange/direct.hpp"
-#include "exchange/stream.hpp"
 #include "service/queue/queue_service.hpp"
 #include "service/service.hpp"
+#include "service/space_writer.hpp"
 #include "service/staging.hpp"
+#include "service/whole_puts.hpp"
 
 namespace thalweg::detail {
 
@@ -24,44 +27,73 @@ public:
     Status put(Status checked, int variable, ArrayView view, bool deferred) override;
     Status allow_boxes(int variable) const override;
     Status check_room(int variable, std::span<const HeldBox> held, std::int64_t records) override;
-    Status put_box(const BoxPart& part) override { return boxes_->put_box(part); }
-    Status take_misfits() override { return boxes_ ? boxes_->take_misfits() : Status{}; }
+    Status put_box(const BoxPart& part) override;
+    Status check_record_room(const RecordPut& put) override;
+    Status put_record(const RecordPut& put) override;
+    Status take_misfits() override;
     Status poll() override { return boxes_ ? boxes_->poll() : Status{}; }
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
     Status write_rest(const Agreed& agreed) override;
-    Status finish(bool durable) override { return turned_ ? boxes_->finish(durable) : Status{}; }
+    Status finish(bool durable) override { return joined_ ? boxes_->finish(durable) : Status{}; }
     Status close(bool good) override;
     void add_figures(FileFigures& figures) const override;
 
 private:
     enum class Written { fixed, record, record_complete };
+    /// What a meeting ends.
+    enum class Ends { step, sync, file };
 
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     Status put_now(Status checked, int variable, const ArrayView& view);
     Status write_space(bool records, const std::vector<Action>& actions);
-    Status run_direct(bool records, std::int64_t base, const std::vector<Action>& actions,
-                      std::span<const ArrayView* const> arrays);
     Status write_fixed(const Agreed& agreed, bool last);
-    Status publish_records(bool durable);
+    Status publish_records(std::int64_t records, bool durable);
     Status finish_write(Status mine, Written written, bool durable);
+    void keep_for_later(Status published);
+
+    // Once some rank has put boxes, or records by a decomposition (inline_batch.cpp).
+    RecordPart* waiting(int variable, std::int64_t record);
+    bool goes_by_queue(const RecordPut& put) const;
+    Status stage(const RecordPut& put, RecordPart& part);
+    Status queue_part(RecordPart& part);
+    Status settle(int variable, std::int64_t record);
     Status make_boxes();
     Status turn_to_boxes();
+    Status write_batch(const Agreed& agreed, Ends ends, bool durable);
+    void add_puts(const Agreed& agreed, Ends ends);
+    bool is_safe(const WholePut& put) const;
+    bool keep_writable();
+    bool is_put(int variable, std::int64_t record) const;
+    Status queue_rest(Ends ends);
+    std::int64_t records_after(const Agreed& agreed, Ends ends) const;
+    Status write_puts(std::int64_t records, bool fill_fixed);
+    Status write_puts_of(bool records, std::int64_t record, bool fill);
+    void drop_written();
+    Status end_queued(const Agreed& agreed, Ends ends, bool durable, Status mine);
+    Status end_written(Ends ends, std::int64_t records, bool durable, Status mine);
 
     FileContext& file_;
     Target& target_;
     Batch& batch_;
     Staging staging_;
-    Spaces spaces_;
-    std::unique_ptr<Layout> layout_;  ///< with direct: who fills what no rank holds
-    std::unique_ptr<Stream> stream_;
-    std::unique_ptr<Direct> direct_;
+    SpaceWriter writer_;
     std::vector<char> filled_;  ///< fixed variables that were written, or are there
-    bool stream_used_ = false;  ///< since the last agreement
     bool immediate_ = false;    ///< a step exceeds the staging budget: puts are collective
-    std::unique_ptr<QueueService> boxes_;
-    bool turned_ = false;  ///< all that is put goes through boxes_
+
+    bool turned_ = false;          ///< the file has boxes, or records by a decomposition
+    std::int64_t records_ = 0;     ///< of the file, complete; once turned
+    StagingMemory copies_;         ///< of batch_.staged
+    std::vector<WholePut> puts_;   ///< that the ranks write together
+    std::vector<Action> actions_;  ///< of each place
+    std::vector<const ArrayView*> arrays_;
+    std::vector<SpaceWriter::Chosen> chosen_;
+    std::unique_ptr<QueueService> boxes_;           ///< made on a rank that has boxes, or on all
+    bool joined_ = false;                           ///< on all
+    std::int64_t queue_bytes_ = 0;                  ///< that it has, or would have
+    std::set<std::pair<int, std::int64_t>> boxed_;  ///< variables and records of boxes in the queue
+    Status misfit_;  ///< of this rank, until all ranks have learnt of it
 };
 
 }  // namespace thalweg::detail

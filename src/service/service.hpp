@@ -45,6 +45,11 @@ public:
                               std::int64_t records) = 0;
     /// All that a held box has. Local.
     virtual Status put_box(const BoxPart& part) = 0;
+    /// The same two for a record by a decomposition. Local.
+    virtual Status check_record_room(const RecordPut& put) {
+        return check_room(put.placed->variable, put.placed->held, 1);
+    }
+    virtual Status put_record(const RecordPut& put) { return put_as_boxes(put); }
     /// Values that did not fit in what was put: told now, and to all ranks when they meet.
     virtual Status take_misfits() = 0;
     /// A failure of a writer, which becomes the file's own.
@@ -66,6 +71,9 @@ public:
     /// Whether finish() has nothing to wait for on this rank. Local.
     virtual bool finished() const { return true; }
     virtual void add_figures(FileFigures& figures) const = 0;
+
+protected:
+    Status put_as_boxes(const RecordPut& put);
 };
 
 /// The service that a file's options name; inline where a system cannot do it.

@@ -12,10 +12,7 @@ namespace thalweg::detail {
 Staging::Staging(const FileContext& file) : file_(file) {
     for (const Variable& v : file.definitions.variables) {
         at_.push_back(bytes_);
-        const Decomposition& d = *v.decomposition;
-        const std::int64_t bytes =
-            (d.listed ? d.stored : d.held) * static_cast<std::int64_t>(v.element());
-        bytes_ += (bytes + 63) / 64 * 64;
+        bytes_ += (Staged{v, *v.decomposition, v.order}.bytes() + 63) / 64 * 64;
     }
 }
 
@@ -31,17 +28,24 @@ Status Staging::copy(int variable, ArrayView& view, std::int64_t& misfits) {
     Span span("copy");
     span.variable(v.name).bytes(v.decomposition->stored * static_cast<std::int64_t>(v.element()));
     char* const to = memory_ ? memory_->data() + at_[static_cast<std::size_t>(variable)] : nullptr;
-    misfits = v.decomposition->listed ? copy_list(v, view, to) : copy_blocks(v, view, to);
-    view = {};
-    view.data = to;
-    view.type = v.type;
-    view.bare = true;
+    misfits = Staged{v, *v.decomposition, v.order}.copy(file_.packers, view, to);
     return {};
 }
 
+std::int64_t Staged::copy(Packers& packers, ArrayView& view, char* to) const {
+    const std::int64_t misfits =
+        decomposition.listed ? copy_list(packers, view, to) : copy_blocks(packers, view, to);
+    view = {};
+    view.data = to;
+    view.type = variable.type;
+    view.bare = true;
+    return misfits;
+}
+
 /// The held blocks, dense, one after another.
-std::int64_t Staging::copy_blocks(const Variable& v, const ArrayView& view, char* to) const {
-    const Decomposition& d = *v.decomposition;
+std::int64_t Staged::copy_blocks(Packers& packers, const ArrayView& view, char* to) const {
+    const Variable& v = variable;
+    const Decomposition& d = decomposition;
     const auto size = static_cast<std::int64_t>(v.element());
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
     const FillValue fill = v.fill_value();
@@ -56,16 +60,17 @@ std::int64_t Staging::copy_blocks(const Variable& v, const ArrayView& view, char
         const Strided from = locate(d, same, held, view);
         Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
         for (int i = 0; i < box.nd; ++i) stride[i] *= size;
-        misfits += file_.packers.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
-                                          kernel, fill.data());
+        misfits += packers.copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel,
+                                    fill.data());
         to += box.volume() * size;
     }
     return misfits;
 }
 
 /// The array of a list as it is. What is in holes is not looked at.
-std::int64_t Staging::copy_list(const Variable& v, const ArrayView& view, char* to) const {
-    const Decomposition& d = *v.decomposition;
+std::int64_t Staged::copy_list(Packers& packers, const ArrayView& view, char* to) const {
+    const Variable& v = variable;
+    const Decomposition& d = decomposition;
     const auto size = static_cast<std::int64_t>(v.element());
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
     const FillValue fill = v.fill_value();
@@ -79,14 +84,14 @@ std::int64_t Staging::copy_list(const Variable& v, const ArrayView& view, char* 
         if (view.dense)
             for (int i = 0; i < nd; ++i)
                 stride[i] = dense[i] / size * static_cast<std::int64_t>(size_of(view.type));
-        return file_.packers.copy_box(nd, count, to, dense, view.data, stride, kernel, fill.data());
+        return packers.copy_box(nd, count, to, dense, view.data, stride, kernel, fill.data());
     }
     ArrayView copy;
     copy.data = to;
     copy.type = v.type;
     std::int64_t misfits = 0;
-    for (const HeldBox& held : held_by(d, v.order, v.shape)) {
-        const Strided from = locate(d, v.order, held, view), into = locate(d, v.order, held, copy);
+    for (const HeldBox& held : held_by(d, order, v.shape)) {
+        const Strided from = locate(d, order, held, view), into = locate(d, order, held, copy);
         const int along = held.list->dims.back();
         held.list->for_runs(held.box, [&](const Box& part, std::int64_t position, const Run&) {
             misfits += copy_box(part.nd, part.count,
@@ -96,6 +101,26 @@ std::int64_t Staging::copy_list(const Variable& v, const ArrayView& view, char* 
         });
     }
     return misfits;
+}
+
+char* StagingMemory::take(std::int64_t bytes) {
+    const std::size_t size = (static_cast<std::size_t>(bytes) + 63) / 64 * 64;
+    while (chunk_ < chunks_.size() && chunks_[chunk_]->size() - at_ < size) {
+        ++chunk_;
+        at_ = 0;
+    }
+    if (chunk_ == chunks_.size()) {
+        // Chunks that grow, so that they are few, and little of them stays unused.
+        constexpr std::size_t least = std::size_t(4) << 20, most = std::size_t(64) << 20;
+        const std::size_t usual = std::clamp(static_cast<std::size_t>(bytes_), least, most);
+        std::unique_ptr<Memory> memory = make_private_memory(std::max(size, usual));
+        if (!memory) return nullptr;
+        bytes_ += static_cast<std::int64_t>(memory->size());
+        chunks_.push_back(std::move(memory));
+    }
+    char* const to = chunks_[chunk_]->data() + at_;
+    at_ += size;
+    return to;
 }
 
 }  // namespace thalweg::detail

@@ -488,7 +488,7 @@ int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, c
 int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                   tw_type type, const void* data, int64_t n) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(text_or_empty(var), held, record, type, data, n);
+        return f.put_record(text_or_empty(var), held, record, type, data, n, false);
     });
 }
 
@@ -497,7 +497,23 @@ int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomp
                           const int64_t* extent, const int64_t* byte_stride) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
         return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
-                                    byte_stride);
+                                    byte_stride, false);
+    });
+}
+
+int tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                           int64_t record, tw_type type, const void* data, int64_t n) {
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
+        return f.put_record(text_or_empty(var), held, record, type, data, n, true);
+    });
+}
+
+int tw_put_record_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                   int64_t record, tw_type type, const void* data, int rank,
+                                   const int64_t* extent, const int64_t* byte_stride) {
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
+        return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
+                                    byte_stride, true);
     });
 }
 

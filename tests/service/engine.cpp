@@ -51,16 +51,18 @@ struct Case {
     Plan plan;
     std::int64_t most_records = 6;
     bool boxes = true;
+    int alike = 0;  ///< percent of the steps
 
     explicit Case(Random& random)
-        : ranks(random.pick<int>({1, 2, 3, 5})),
+        : ranks(random.pick<int>({1, 2, 3, 5, 7})),
           node_size(random.pick<int>({0, 0, 1, 2})),
           plan(random_plan(random, 9)) {
         options.service = random.percent(50) ? "inline" : "background";
         options.method = random.pick<std::string>({"serial", "slabs", "record", "record"});
         if (options.service == "inline" && random.percent(25)) options.method = "direct";
         // Too small for a step, at times: then puts are collective, or go in parts.
-        boxes = random.percent(70);
+        boxes = random.percent(80);
+        alike = random.pick<int>({0, 50, 90, 100});
         options.staging = boxes ? 1 << 20 : 1024;
         options.queue = boxes ? random.pick<std::int64_t>({-1, 1 << 20}) : 4096;
         options.buffer = 1 << 18;
@@ -156,8 +158,14 @@ public:
     const Expected& run() {
         const std::int64_t steps = random_.between(1, 4);
         for (std::int64_t s = 0; s < steps; ++s) {
-            step();
-            if (random_.percent(25)) ok(service_->sync(false));
+            const bool ends = s + 1 < steps || random_.percent(80);
+            // Steps of a model that puts its records alike, and others, in any order.
+            if (case_.boxes && random_.percent(case_.alike))
+                step_alike();
+            else
+                step();
+            end_step(ends);
+            if (ends && random_.percent(25)) ok(service_->sync(false));
         }
         close();
         return expected_;
@@ -175,6 +183,28 @@ public:
     }
     BoxPuts& boxes() { return *boxes_; }
     Service& service() { return *service_; }
+    const Expected& expected() const { return expected_; }
+    /// Variable 0 is too large for the staging, so that tw_put is collective; the others are put by
+    /// records.
+    void run_immediate() {
+        for (std::int64_t s = 0; s < 5; ++s) {
+            for (int i = 0; i < variables(); ++i) {
+                const Variable& v = file_->variable(i);
+                ++version_;
+                if (i > 0) {
+                    boxed_ = boxed_ || s > 0;
+                    const std::int64_t record = v.record ? random_.below(case_.most_records) : 0;
+                    if (s > 0) put_record(i, v, record, usual_of(i, v));
+                } else if (s != 2) {
+                    put(i, v, s == 3);
+                    counts_ = true;
+                }
+                if (random_.percent(30)) ok(service_->sync(false));
+            }
+            end_step(true);
+        }
+        close();
+    }
 
 private:
     static void ok(const Status& status) { EXPECT_TRUE(status.ok()) << status.text; }
@@ -213,13 +243,9 @@ private:
     }
 
     void step() {
-        const auto n = static_cast<int>(case_.plan.definitions.variables.size());
-        bool any_record = false;
-        bool counts = false;  // the step, in a file with boxes
-        for (int i = 0; i < n; ++i) {
+        for (int i = 0; i < variables(); ++i) {
             const Variable& v = file_->variable(i);
             ++version_;
-            any_record |= v.record;
             const std::int64_t kind = random_.below(case_.boxes ? 100 : 60);
             const int who = static_cast<int>(random_.below(case_.ranks));
             const std::int64_t record = v.record ? random_.below(case_.most_records) : 0;
@@ -230,17 +256,80 @@ private:
             else if (kind < 60)
                 put_box(i, v, who, record);
             else if (kind < 80)
-                put_record(i, v, record);
-            counts |= v.record && kind < 45;
+                put_record(i, v, record, made_for(i, v));
+            counts_ |= v.record && kind < 45;
             boxed_ |= kind >= 45 && kind < 80;
             if (random_.percent(10)) ok(service_->sync(false));
         }
+    }
+
+    /// Most variables by the same decompositions as before, most of them into one record, by all
+    /// ranks; at times something else.
+    void step_alike() {
+        const std::int64_t next = std::min(expected_.records, case_.most_records - 1);
+        const std::int64_t usual = random_.percent(75) ? next : random_.below(case_.most_records);
+        const bool often = random_.percent(50);
+        for (int i = 0; i < variables(); ++i) {
+            const Variable& v = file_->variable(i);
+            ++version_;
+            if (random_.percent(10)) continue;
+            if (random_.percent(often ? 15 : 2)) {
+                put(i, v, random_.percent(30));
+                counts_ |= v.record;
+                continue;
+            }
+            boxed_ = true;
+            std::int64_t record = v.record ? usual : 0;
+            if (v.record && random_.percent(often ? 10 : 1))
+                record = random_.below(case_.most_records);
+            const Made made = usual_of(i, v);
+            const std::int64_t kind = random_.below(often ? 100 : 1000);
+            if (kind < 10) {  // a box in a rank's own part before the record, or after it
+                put_part(i, v, record, made);
+                ++version_;
+                put_record(i, v, record, made);
+            } else if (kind < 20) {
+                put_record(i, v, record, made);
+                ++version_;
+                put_part(i, v, record, made);
+            } else if (kind < 30) {  // the same values by another decomposition
+                put_record(i, v, record, made);
+                put_record(i, v, record, usual_of(i, v));
+            } else if (kind < 40) {  // again
+                put_record(i, v, record, made);
+                ++version_;
+                put_record(i, v, record, made);
+            } else if (kind < 50) {  // another record, too
+                put_record(i, v, record, made);
+                ++version_;
+                if (v.record) put_record(i, v, (record + 1) % case_.most_records, made);
+            } else if (kind < 60) {
+                put_record(i, v, record, made, Who::all_but_one);
+            } else if (kind < 70) {
+                put_record(i, v, record, made, Who::one);
+            } else if (kind < 80) {
+                put_record(i, v, record, made_for(i, v));
+            } else if (v.shape.empty() ? kind % 2 == 0 : random_.percent(15)) {
+                put_whole(i, v, record);
+            } else {
+                put_record(i, v, record, made);
+            }
+            if (random_.percent(3)) ok(service_->sync(false));
+        }
+    }
+
+    void end_step(bool ends) {
+        bool any_record = false;
+        for (int i = 0; i < variables(); ++i) any_record |= file_->variable(i).record;
         // A step in which nothing is put is a record of fill values, but where there are boxes.
-        if (any_record && (counts || !boxed_))
+        if (any_record && (counts_ || (!boxed_ && ends)))
             expected_.records = std::max(expected_.records, batch_->record + 1);
+        if (!ends) return;
         ok(service_->end_step());
         kept_.clear();
+        counts_ = false;
     }
+    int variables() const { return static_cast<int>(case_.plan.definitions.variables.size()); }
 
     void put(int i, const Variable& v, bool deferred) {
         const auto at = static_cast<std::size_t>(i);
@@ -291,26 +380,140 @@ private:
         if (v.record) expected_.records = std::max(expected_.records, record + 1);
     }
 
-    void put_record(int i, const Variable& v, std::int64_t record) {
-        const std::int64_t first = random_.below(case_.ranks);
-        Box mine = share_of(v, team_->rank(), case_.ranks, first);
-        RecordToPut put;
-        put.record = record;
-        put.type = TW_DOUBLE;
-        if (!v.shape.empty()) {
-            std::vector<std::string> dims;
-            for (const int d : v.dims)
-                if (d >= 0)
-                    dims.push_back(file_->definitions.dims[static_cast<std::size_t>(d)].name);
-            ok(make_decomposition(team_->world(), given(dims, v.shape, {mine}), put.decomposition));
+    /// A decomposition of a variable, and who holds which share of it. Null: rank 0 has it whole.
+    struct Made {
+        std::shared_ptr<const Decomposition> decomposition;
+        std::int64_t first = 0;
+        std::int64_t halo = 0;
+        bool hole = false;  ///< nobody has the share of rank 0
+    };
+    Box share(const Variable& v, int rank, const Made& made) const {
+        if (!made.decomposition) return share_of(v, rank, rank == 0 ? 1 : case_.ranks, 0);
+        Box box = share_of(v, rank, case_.ranks, made.first);
+        if (made.hole && rank == 0) box.count[0] = 0;
+        return box;
+    }
+    bool holds(int rank, const Made& made) const { return made.decomposition || rank == 0; }
+
+    Made made_for(int i, const Variable& v, std::int64_t halo = 0, bool hole = false) {
+        Made made;
+        if (v.shape.empty() || random_.percent(10)) return made;
+        made.first = random_.below(case_.ranks);
+        made.halo = halo;
+        made.hole = hole;
+        std::vector<std::string> dims;
+        for (const int d : v.dims)
+            if (d >= 0) dims.push_back(file_->definitions.dims[static_cast<std::size_t>(d)].name);
+        Box mine = share_of(v, team_->rank(), case_.ranks, made.first);
+        if (hole && team_->rank() == 0) mine.count[0] = 0;
+        Decomposition d = given(dims, v.shape, {mine});
+        d.halo_low.assign(v.shape.size(), halo);
+        d.halo_high.assign(v.shape.size(), halo);
+        d.serial = ++serial_;
+        ok(make_decomposition(team_->world(), d, made.decomposition));
+        EXPECT_EQ(made.decomposition->serial, serial_) << i;
+        return made;
+    }
+    /// One of a few that are kept, mostly the same.
+    Made usual_of(int i, const Variable& v) {
+        usual_.resize(static_cast<std::size_t>(variables()));
+        auto& all = usual_[static_cast<std::size_t>(i)];
+        if (all.empty() || (all.size() < 3 && random_.percent(10))) {
+            const std::int64_t halo = random_.percent(30) ? random_.between(1, 2) : 0;
+            all.push_back(made_for(i, v, halo, random_.percent(15)));
         }
-        const std::vector<double> values = values_in(v, i, mine, version_);
-        put.data = values.data();
-        put.n = static_cast<std::int64_t>(values.size());
-        ok(boxes_->put_record(v.name, put));
-        Box all = share_of(v, 0, 1, 0);
+        return random_.percent(80) ? all.front()
+                                   : all[static_cast<std::size_t>(
+                                         random_.below(static_cast<std::int64_t>(all.size())))];
+    }
+
+    enum class Who { all, all_but_one, one };
+    void put_record(int i, const Variable& v, std::int64_t record, const Made& made,
+                    Who who = Who::all) {
+        const int chosen = static_cast<int>(random_.below(case_.ranks));
+        const bool deferred = random_.percent(25);
+        const auto puts = [&](int rank) {
+            return who == Who::all || (rank == chosen) == (who == Who::one);
+        };
+        if (puts(team_->rank())) {
+            const Box mine = share(v, team_->rank(), made);
+            std::vector<double> values(1, -7.0);
+            if (made.decomposition) {
+                values = with_halo(values_in(v, i, mine, version_), mine, made.halo);
+                values.resize(static_cast<std::size_t>(made.decomposition->stored), -7.0);
+            } else {
+                const Box all = share_of(v, 0, 1, 0);
+                values = values_in(v, i, all, version_ + (team_->rank() > 0 ? 1000 : 0));
+            }
+            RecordToPut put;
+            put.record = record;
+            put.type = TW_DOUBLE;
+            put.decomposition = made.decomposition;
+            put.data = values.data();
+            put.n = static_cast<std::int64_t>(values.size());
+            put.deferred = deferred;
+            ok(boxes_->put_record(v.name, put));
+            if (deferred) kept_.push_back(std::move(values));
+        }
+        bool any = false;
+        for (int r = 0; r < case_.ranks; ++r) {
+            any |= puts(r);
+            if (puts(r) && holds(r, made)) note(i, v, record, share(v, r, made));
+        }
+        if (v.record && any) expected_.records = std::max(expected_.records, record + 1);
+    }
+    static std::vector<double> with_halo(const std::vector<double>& values, const Box& box,
+                                         std::int64_t halo) {
+        if (halo == 0 || box.volume() == 0) return values;
+        std::int64_t all = 1;
+        for (int d = 0; d < box.nd; ++d) all *= box.count[d] + 2 * halo;
+        std::vector<double> result(static_cast<std::size_t>(all), -7.0);
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            std::int64_t rest = static_cast<std::int64_t>(k), at = 0, stride = 1;
+            for (int d = box.nd - 1; d >= 0; --d) {
+                at += (rest % box.count[d] + halo) * stride;
+                stride *= box.count[d] + 2 * halo;
+                rest /= box.count[d];
+            }
+            result[static_cast<std::size_t>(at)] = values[k];
+        }
+        return result;
+    }
+
+    /// A box of a rank's own share: of each rank that has one.
+    void put_part(int i, const Variable& v, std::int64_t record, const Made& made) {
+        const std::int64_t cut = random_.between(1, 3);
+        bool any = false;
+        for (int r = 0; r < case_.ranks; ++r) {
+            if (!holds(r, made)) continue;
+            Box box = share(v, r, made);
+            if (box.nd > 0) box.count[0] = (box.count[0] + cut - 1) / cut;
+            if (box.volume() == 0) continue;
+            any = true;
+            if (r == team_->rank()) put_box_of(i, v, record, box);
+            note(i, v, record, box);
+        }
+        if (v.record && any) expected_.records = std::max(expected_.records, record + 1);
+    }
+    /// All of it as a box of one rank, or of several of which any may stand.
+    void put_whole(int i, const Variable& v, std::int64_t record) {
+        const int who = static_cast<int>(random_.below(case_.ranks));
+        const bool several = random_.percent(20);
+        const Box all = share_of(v, 0, 1, 0);
+        if (team_->rank() == who || several) put_box_of(i, v, record, all);
         note(i, v, record, all);
         if (v.record) expected_.records = std::max(expected_.records, record + 1);
+    }
+    void put_box_of(int i, const Variable& v, std::int64_t record, const Box& box) {
+        std::vector<std::int64_t> start(box.low.begin(), box.low.begin() + box.nd);
+        std::vector<std::int64_t> count(box.count.begin(), box.count.begin() + box.nd);
+        if (v.record) {
+            start.insert(start.begin(), record);
+            count.insert(count.begin(), 1);
+        }
+        const std::vector<double> values = values_in(v, i, box, version_);
+        ok(boxes_->put_box(v.name,
+                           {TW_DOUBLE, start.data(), count.data(), nullptr, values.data()}));
     }
 
     void note(int i, const Variable& v, std::int64_t record, const Box& box) {
@@ -333,8 +536,11 @@ private:
     std::vector<std::vector<double>> kept_;  ///< arrays that are deferred
     std::vector<char> holes_;
     Expected expected_;
+    std::vector<std::vector<Made>> usual_;  ///< of each variable
+    int serial_ = 0;                        ///< of the latest decomposition
     std::int64_t version_ = 0;
     bool boxed_ = false;
+    bool counts_ = false;  ///< the step, in a file with boxes
 };
 
 double stored(const Variable& v, const char* at) {
@@ -432,6 +638,33 @@ TEST(Engine, ARefusedBoxLeavesNothing) {
         Expected expected(c);
         for (std::int64_t e = 0; e < 10; ++e)
             expected.put(0, c.plan.definitions.variables[0], 0, e, 7.0);
+        compare(c, expected, *bytes);
+    }
+}
+
+// Records go by a plan, too, in a file whose tw_put is collective.
+TEST(Engine, RecordsWhereStepsAreTooLarge) {
+    for (std::uint64_t seed = 0; seed < 60 && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Random random(mix(seed));
+        Case c(random);
+        c.options.service = "inline";
+        c.options.staging = 1 << 14;
+        c.plan = Plan();
+        c.plan.add("large", TW_DOUBLE, {20000}, true);
+        c.plan.add("v", TW_FLOAT, {7, 5}, true);
+        c.plan.add("w", TW_DOUBLE, {4, 9}, true);
+        c.plan.add("fixed", TW_SHORT, {11}, false);
+        c.plan.lay_out();
+        auto bytes = std::make_shared<std::vector<char>>(static_cast<std::size_t>(c.file_bytes()),
+                                                         MemoryStorage::untouched);
+        Expected expected(c);
+        on_threads(c.ranks, [&](std::unique_ptr<Comm> comm) {
+            const bool first = comm->rank() == 0;
+            Rank rank(c, seed, std::move(comm), bytes);
+            rank.run_immediate();
+            if (first) expected = rank.expected();
+        });
         compare(c, expected, *bytes);
     }
 }

@@ -48,7 +48,7 @@ struct Cells {
     std::uint64_t seed;             // of a list
 };
 
-enum class Kind { put, deferred, record, whole, box };
+enum class Kind { put, deferred, record, record_deferred, whole, box };
 struct Op {
     Kind kind;
     int variable;
@@ -297,13 +297,30 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
     }
     const std::int64_t steps = random.between(1, 6);
     std::vector<char> put(c.variables.size(), 0);
+    // Steps in which all ranks put most variables by the usual decompositions, into one record.
+    const int alike = random.pick(std::vector<int>{0, 40, 80, 100});
+    std::vector<int> usual;
+    for (std::size_t v = 0; v < c.variables.size(); ++v)
+        usual.push_back(static_cast<int>(random.below(kinds)));
+    std::int64_t next = 0;  // the record of the next such step
     for (std::int64_t s = 0; s < steps; ++s) {
         Step step;
         step.sync = random.percent(25);
         step.reopen = s > 0 && random.percent(15);
         if (step.reopen) std::fill(put.begin(), put.end(), 1);
+        const bool is_alike = random.percent(alike);
+        const std::int64_t common = random.percent(75) ? next++ : random.below(s + 3);
         for (std::size_t v = 0; v < c.variables.size(); ++v) {
             const Variable& var = c.variables[v];
+            if (is_alike && random.percent(92)) {
+                const bool changes = random.percent(8);
+                step.ops.push_back({random.percent(70) ? Kind::record : Kind::record_deferred,
+                                    static_cast<int>(v),
+                                    changes ? static_cast<int>(random.below(kinds)) : usual[v],
+                                    var.record ? common : 0});
+                put[v] = 1;
+                continue;
+            }
             // A tw_put fills what nobody holds, unless it is there: once, and as the first.
             const bool may_put = var.declared >= 0 && (var.record || put[v] == 0);
             if (may_put && random.percent(45)) {
@@ -319,7 +336,8 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
                 if (std::count(used.begin(), used.end(), record) > 0) continue;
                 used.push_back(record);
                 const auto kind = random.below(10);
-                step.ops.push_back({kind < 5   ? Kind::record
+                step.ops.push_back({kind < 4   ? Kind::record
+                                    : kind < 5 ? Kind::record_deferred
                                     : kind < 6 ? Kind::whole
                                                : Kind::box,
                                     static_cast<int>(v), static_cast<int>(random.below(kinds)),
@@ -530,6 +548,11 @@ bool run(Model& m, const Case& c, const std::string& what) {
                     expect_ok(tw_put_deferred(f, v.name.c_str(), TW_DOUBLE, data.data(), n),
                               "tw_put_deferred");
                     break;
+                case Kind::record_deferred:
+                    expect_ok(tw_put_record_deferred(f, v.name.c_str(), cells[k], op.record,
+                                                     TW_DOUBLE, data.data(), n),
+                              "tw_put_record_deferred");
+                    break;
                 default:
                     expect_ok(tw_put_record(f, v.name.c_str(), cells[k], op.record, TW_DOUBLE,
                                             data.data(), n),
@@ -559,7 +582,8 @@ bool run(Model& m, const Case& c, const std::string& what) {
                             static_cast<int>(v.type), v.declared, v.settings.c_str());
         for (const Cells& k : c.cells)
             text += check::text("\n  cells %d of %s", static_cast<int>(k.kind), k.dims.c_str());
-        static const char* const names[] = {"put", "deferred", "record", "whole", "box"};
+        static const char* const names[] = {"put",   "deferred", "record", "record_deferred",
+                                            "whole", "box"};
         for (const Step& s : c.steps) {
             text += s.reopen ? "\n  reopened; step:" : "\n  step:";
             for (const Op& op : s.ops)

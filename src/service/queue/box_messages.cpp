@@ -167,6 +167,15 @@ std::int64_t BoxMessages::waiting_bytes() const {
     return bytes;
 }
 
+void BoxMessages::note_written(std::span<const WholeVariable> whole, std::int64_t records) {
+    if (composer_) {
+        for (const WholeVariable& w : whole) composer_->note_written(w.variable, w.record);
+        composer_->note_records(records);
+    }
+    records_ = std::max(records_, records);
+    counted_ = std::max(counted_, records);
+}
+
 Status BoxMessages::send(std::vector<Packet>& received) {
     std::vector<Packet> sent;
     for (Packet& p : packets_)

@@ -34,6 +34,8 @@ public:
     WriteCounts counts() const override { return storage_.counts(); }
     int writers() const override { return static_cast<int>(writer_ranks_.size()); }
     std::int64_t waiting_bytes() const override;
+    void note_written(std::span<const WholeVariable> whole, std::int64_t records) override;
+    std::int64_t records() const override { return records_; }
 
 private:
     /// A rank of a writer's node.

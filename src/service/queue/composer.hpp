@@ -38,6 +38,10 @@ public:
     /// Goes on in a file of which others have written so many records, the fixed-size variables
     /// that are `filled` and the variables of the next record that are `written`.
     void go_on(std::int64_t records, std::vector<char> filled, std::vector<char> written);
+    /// Others have written all of a variable (of a record). From here on it goes on with boxes.
+    void note_written(int variable, std::int64_t record);
+    /// Others have completed all records before this one.
+    void note_records(std::int64_t records);
     /// With boxes: all ranks have ended their step, or are at a `mark`; records without data are
     /// filled.
     Status end_boxes(std::int64_t records, bool mark);

@@ -110,6 +110,18 @@ void Composer::begin_boxes() {
     records_ = std::max(records_, existing_.kept);
 }
 
+void Composer::note_written(int variable, std::int64_t record) {
+    if (!boxed_) begin_boxes();
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    if (!v.record || record >= records_) touched_[{variable, record}].add(0, v.elements());
+}
+
+void Composer::note_records(std::int64_t records) {
+    if (!boxed_) begin_boxes();
+    for (; records_ < records; ++records_)
+        for (const Place& p : spaces_.record.places) touched_.erase({p.variable, records_});
+}
+
 Status Composer::write_boxes(std::span<const Parcel> parcels) {
     if (!boxed_) begin_boxes();
     // Earlier steps first.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,12 @@ struct ServicePlan {
     bool queue_grows = false;              ///< they take no memory before they are used
     bool queue_inline = false;             ///< who finds the queue full writes
     bool durable = false;
+};
+
+/// A variable that was written whole, of a record.
+struct WholeVariable {
+    int variable = 0;
+    std::int64_t record = 0;
 };
 
 /// A model rank's end of it.
@@ -60,6 +67,10 @@ public:
     bool publishes_alone() const { return in_calls() || !collective(); }
     /// Bytes that wait for the ranks to meet.
     virtual std::int64_t waiting_bytes() const { return 0; }
+    /// See QueueService::note_written().
+    virtual void note_written(std::span<const WholeVariable>, std::int64_t) {}
+    /// Of the file, where the work is done in calls.
+    virtual std::int64_t records() const { return 0; }
     virtual int writers() const = 0;
 
 protected:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "exchange/dense.hpp"
 #include "service/queue/outbox.hpp"
 
 namespace thalweg::detail {
@@ -56,6 +57,26 @@ QueuePlan plan_inline_queue(const FileContext& file) {
     plan.bytes = Outbox::rounded(2 * held + std::max<std::int64_t>(file.options.staging, 1 << 20));
     plan.grows = true;
     return plan;
+}
+
+std::int64_t description_of(const HeldBox& held) {
+    // A list takes two words a run at most.
+    const std::int64_t list =
+        held.list ? 8 + 3 * static_cast<std::int64_t>(held.list->list->runs.size()) : 0;
+    return 8 * (6 + 2 * held.box.nd + list);
+}
+
+std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
+                            std::int64_t capacity) {
+    std::int64_t needed = 0;
+    for (const HeldBox& h : held) {
+        const std::int64_t bytes =
+            elements_of(h) * static_cast<std::int64_t>(v.element()) + description_of(h);
+        // What is cut has at least an eighth of the capacity.
+        const std::int64_t pieces = 1 + 8 * bytes / capacity;
+        needed += bytes + pieces * (Outbox::rounded(1) + 8 * (14 + 2 * h.box.nd));
+    }
+    return needed;
 }
 
 bool goes_as_boxes(const FileContext& file, const Variable& v) {

@@ -39,14 +39,6 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const He
 /// Cut lists that are remembered.
 constexpr std::size_t most_clips = 64;
 
-/// Bytes of the words that describe a box in a parcel.
-std::int64_t description(const HeldBox& held) {
-    // A list takes two words a run at most.
-    const std::int64_t list =
-        held.list ? 8 + 3 * static_cast<std::int64_t>(held.list->list->runs.size()) : 0;
-    return 8 * (6 + 2 * held.box.nd + list);
-}
-
 }  // namespace
 
 QueueService::QueueService(FileContext& file, Batch& batch, std::unique_ptr<HeldData> data,
@@ -134,12 +126,8 @@ Status QueueService::no_room(const Variable& v) {
 /// What was queued before stays; the ranks have to meet before there is room again.
 Status QueueService::no_room_for_boxes(const Variable& v) const {
     const bool in_calls = publisher_->in_calls();
-    return failure(TW_ENOMEM,
-                   "{}: variable '{}': this rank has put more in this step than setting {} allows "
-                   "({} bytes): increase it, or call tw_end_step more often (rank {})",
-                   file_.path, v.name, in_calls ? "staging" : "queue",
-                   in_calls ? file_.options.staging : publisher_->outbox().capacity(),
-                   file_.team.rank());
+    return too_much_put(file_, v, in_calls ? "staging" : "queue",
+                        in_calls ? file_.options.staging : publisher_->outbox().capacity());
 }
 
 /// The pack pass: the held elements in file order and byte order.
@@ -228,18 +216,17 @@ Status QueueService::check_room(int variable, std::span<const HeldBox> held, std
     if (!publisher_->collective()) return {};
     const Variable& v = file_.variable(variable);
     const std::int64_t capacity = publisher_->outbox().capacity();
-    std::int64_t needed = 0;
-    for (const HeldBox& h : held) {
-        const std::int64_t bytes = elements_of(h) * static_cast<std::int64_t>(v.element());
-        // What queue_box() cuts has at least an eighth of the capacity.
-        const std::int64_t pieces = 1 + 8 * (bytes + description(h)) / capacity;
-        needed += bytes + description(h) + pieces * (Outbox::rounded(1) + 8 * (14 + 2 * h.box.nd));
-    }
+    const std::int64_t needed = room_for_boxes(v, held, capacity);
     if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
     const std::int64_t open = unit_.box_bytes() + needed * records;
-    const bool fits = publisher_->waiting_bytes() + open <= file_.options.staging &&
+    const bool fits = waiting_bytes() + open <= file_.options.staging &&
                       (publisher_->publishes_alone() || open <= capacity / 8 * 7);
     return fits ? Status{} : no_room_for_boxes(v);
+}
+
+/// Bytes that wait for the ranks to meet, here and elsewhere.
+std::int64_t QueueService::waiting_bytes() const {
+    return publisher_->waiting_bytes() + batch_.waiting;
 }
 
 Status QueueService::put_box(const BoxPart& part) { return queue_box(part, part.held->box); }
@@ -271,14 +258,14 @@ Status QueueService::queue_box(const BoxPart& part, const Box& box) {
         packed.list = clips_.of(part.held->list, box);
     }
     const std::int64_t bytes = elements_of(packed) * static_cast<std::int64_t>(v.element());
-    if (box.volume() > 1 && bytes + description(packed) > publisher_->outbox().capacity() / 4) {
+    if (box.volume() > 1 && bytes + description_of(packed) > publisher_->outbox().capacity() / 4) {
         Box first = box;
         const Box second = halve(first);
         if (Status s = queue_box(part, first); !s.ok()) return s;
         return queue_box(part, second);
     }
     // The unit's descriptor needs its place, too.
-    const std::int64_t described = description(packed);
+    const std::int64_t described = description_of(packed);
     char* to = nullptr;
     if (Status s = room_for_box(part.variable, bytes, described, to); !s.ok()) return s;
     {
@@ -303,8 +290,8 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
     if (publisher_->publishes_alone() && unit_.box_bytes() + needed > outbox.capacity() / 2)
         if (Status s = publish_early(); !s.ok()) return s;
     const std::int64_t open = unit_.box_bytes() + needed;
-    if (publisher_->collective() && (open > outbox.capacity() / 8 * 7 ||
-                                     publisher_->waiting_bytes() + open > file_.options.staging))
+    if (publisher_->collective() &&
+        (open > outbox.capacity() / 8 * 7 || waiting_bytes() + open > file_.options.staging))
         return no_room_for_boxes(v);
     const auto take = [&] { return outbox.take(bytes, unit_.descriptor_bytes() + description); };
     to = take();
@@ -494,8 +481,8 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
 }
 
 std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,
-                                                std::vector<char> filled, std::vector<char> written,
-                                                Status& status) {
+                                                std::int64_t records, std::vector<char> filled,
+                                                std::vector<char> written, Status& status) {
     auto data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
     const QueuePlan queue = plan_inline_queue(file);
     ServicePlan plan = service_plan(file, target, *data);
@@ -506,7 +493,7 @@ std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& targe
     plan.queue = queue.bytes;
     auto publisher = std::make_unique<BoxMessages>(file.team, plan, target.map, target.writers,
                                                    *target.storage, file.session.spare_queue);
-    status = publisher->begin(batch.record, std::move(filled), std::move(written));
+    status = publisher->begin(records, std::move(filled), std::move(written));
     if (!status.ok()) return nullptr;
     return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher), true,
                                           queue.bytes);

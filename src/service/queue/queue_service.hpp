@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "service/queue/clips.hpp"
 #include "service/queue/held_data.hpp"
@@ -44,6 +45,16 @@ public:
     /// end_step() and sync() once the ranks have met and agreed.
     Status end_step_agreed(const Status& lost, const Agreed& agreed);
     Status sync_agreed(const Agreed& agreed, bool durable);
+    /// Others have written these whole, and all of the records before `records`. Local.
+    void note_written(std::span<const WholeVariable> whole, std::int64_t records) {
+        publisher_->note_written(whole, records);
+    }
+    /// Values of this rank that did not fit, for all ranks to learn of when they meet.
+    void add_misfit(Status misfit) {
+        if (misfit_.ok()) misfit_ = std::move(misfit);
+    }
+    /// Of the file, once the ranks have met.
+    std::int64_t records() const { return publisher_->records(); }
 
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
@@ -58,6 +69,7 @@ private:
     Status mismatch(Call call, int variable);
     Status no_room(const Variable& v);
     Status no_room_for_boxes(const Variable& v) const;
+    std::int64_t waiting_bytes() const;
     Status take_misfits(bool records);
     Status agree_on_misfits(Status mine);
 
@@ -82,9 +94,9 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                                             Status& status);
 
 /// What a file with service inline needs for boxes. Local.
-/// @param filled, written  see Composer::go_on
+/// @param records, filled, written  see Composer::go_on
 std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,
-                                                std::vector<char> filled, std::vector<char> written,
-                                                Status& status);
+                                                std::int64_t records, std::vector<char> filled,
+                                                std::vector<char> written, Status& status);
 
 }  // namespace thalweg::detail

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/space_writer.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Plans that are kept: for a model that writes its variables by a few sets of decompositions.
+constexpr std::size_t most_plans = 4;
+
+void add(StreamCounts& to, const StreamCounts& from) {
+    to.pack += from.pack;
+    to.move += from.move;
+    to.wait += from.wait;
+    to.messages += from.messages;
+    to.message_bytes += from.message_bytes;
+}
+
+}  // namespace
+
+Status SpaceWriter::begin() {
+    const FileOptions& options = file_.options;
+    Team& team = file_.team;
+    const auto& variables = file_.definitions.variables;
+    const auto lay_out = [&]() -> Status {
+        spaces_ = make_spaces(file_.definitions, target_.map);
+        layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
+                                             : make_layout(target_.layout);
+        for (const Variable& v : variables) declared_.push_back(Placed::key_of(*v.decomposition));
+        plans_.reserve(most_plans + 1);
+        return {};
+    };
+    if (Status s = team.agree(alone(lay_out)); !s.ok()) return s;
+    file_.figures.writers = static_cast<int>(target_.writers.size());
+    // Where no variable has a decomposition yet, others are to come.
+    const bool later = std::all_of(variables.begin(), variables.end(),
+                                   [](const Variable& v) { return v.decomposition->replicated; });
+    return later ? Status{} : make_plan({});
+}
+
+/// @note Collective; the status is the same on every rank
+Status SpaceWriter::make_plan(std::span<const Chosen> chosen) {
+    std::unique_ptr<Plan> plan;
+    const FileOptions& options = file_.options;
+    Team& team = file_.team;
+    const bool direct = options.method == "direct";
+    const auto members = static_cast<std::int64_t>(team.topology().members.size());
+    Status status;
+    Memory* arena = file_.session.arena(status);
+    if (!status.ok()) return status;
+    std::vector<Space> both;
+    const auto prepare_plan = [&]() -> Status {
+        plan = change(chosen);
+        both = {spaces_.fixed, spaces_.record};
+        if (!direct) return {};
+        // Plain writes go while the packed elements are in cache; a variable that is one collective
+        // is packed as far as the buffer reaches, a step that is one collective whole.
+        constexpr std::int64_t cached = 1 << 20;
+        const std::int64_t budget = !target_.storage->collective() ? cached
+                                    : options.pnetcdf_blocking ? std::max(cached, options.buffer)
+                                                               : std::max(cached, options.staging);
+        plan->direct =
+            std::make_unique<Direct>(team, file_.packers, plan->definitions, target_.order, budget);
+        return {};
+    };
+    if (status = team.agree(alone(prepare_plan)); !status.ok()) return status;
+    plan->stream = Stream::make(
+        team, file_.packers, *arena, *layout_, target_.writers, plan->definitions, both,
+        target_.order, {options.buffer * members, std::max<std::int64_t>(0, options.piece), direct},
+        status);
+    if (!status.ok()) return status;
+    file_.figures.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;
+    if (plans_.size() == most_plans) {
+        add(earlier_, plans_.back()->stream->counts());
+        if (plans_.back()->direct) direct_seconds_ += plans_.back()->direct->pack_seconds();
+        plans_.pop_back();
+    }
+    plans_.insert(plans_.begin(), std::move(plan));
+    return {};
+}
+
+void SpaceWriter::prepare() {
+    if (!plans_.empty()) plans_.front()->stream->prepare();
+    used_ = false;
+}
+
+/// The plan in use, or what was defined, with some variables held otherwise.
+std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> chosen) const {
+    auto plan = std::make_unique<Plan>();
+    plan->definitions = plans_.empty() ? file_.definitions : plans_.front()->definitions;
+    plan->keys = plans_.empty() ? declared_ : plans_.front()->keys;
+    for (const Chosen& c : chosen) {
+        const auto at = static_cast<std::size_t>(c.variable);
+        if (plan->keys[at] == c.key) continue;
+        Variable& v = plan->definitions.variables[at];
+        plan->keys[at] = c.key;
+        if (Placed::has_holder(c.key)) {
+            // Of its own on every rank: streams number their views by decompositions.
+            const bool holds = Placed::holder_of(c.key) == file_.team.rank();
+            v.decomposition =
+                replicate(holds ? 0 : 1, file_.definitions.fixed_dims(v), v.shape, {});
+            std::iota(v.order.begin(), v.order.end(), 0);
+        } else if (c.placed != nullptr) {
+            v.decomposition = c.placed->decomposition;
+            v.order = c.placed->order;
+        } else {
+            v.decomposition = file_.variable(c.variable).decomposition;
+            v.order = file_.variable(c.variable).order;
+        }
+    }
+    return plan;
+}
+
+Status SpaceWriter::choose(std::span<const Chosen> chosen) {
+    const auto fits = [&](const std::unique_ptr<Plan>& plan) {
+        return std::all_of(chosen.begin(), chosen.end(), [&](const Chosen& c) {
+            return plan->keys[static_cast<std::size_t>(c.variable)] == c.key;
+        });
+    };
+    const auto found = std::find_if(plans_.begin(), plans_.end(), fits);
+    if (found == plans_.begin() && !plans_.empty()) return {};
+    if (found != plans_.end())
+        std::rotate(plans_.begin(), found, found + 1);
+    else if (Status s = make_plan(chosen); !s.ok())
+        return s;
+    // Its control words lie where another plan had its own, or data.
+    plans_.front()->stream->prepare();
+    file_.team.barrier();
+    return {};
+}
+
+Status SpaceWriter::write(bool records, std::int64_t record, std::span<const Action> actions,
+                          std::span<const ArrayView* const> arrays,
+                          std::span<std::int64_t> misfits) {
+    if (std::all_of(actions.begin(), actions.end(), [](Action a) { return a == Action::skip; }))
+        return {};
+    if (plans_.empty())
+        if (Status s = choose({}); !s.ok()) return s;
+    Plan& plan = *plans_.front();
+    if (used_) {  // a second pass without an agreement in between
+        plan.stream->prepare();
+        file_.team.barrier();
+    }
+    used_ = true;
+    const Space& space = spaces_.of(records);
+    const std::int64_t base = spaces_.base(records, record);
+    Storage& storage = *target_.storage;
+    if (storage.collective())
+        if (Status s = file_.team.agree(storage.reserve(base, space.bytes)); !s.ok()) return s;
+    if (plan.direct) return run_direct(plan, records, record, actions, arrays, misfits);
+    return plan.stream->run(space, base, record, actions, arrays, storage, misfits);
+}
+
+/// Method direct: what no rank holds is filled first.
+Status SpaceWriter::run_direct(Plan& plan, bool records, std::int64_t record,
+                               std::span<const Action> actions,
+                               std::span<const ArrayView* const> arrays,
+                               std::span<std::int64_t> misfits) {
+    const Space& space = spaces_.of(records);
+    const std::int64_t base = spaces_.base(records, record);
+    std::vector<Action> fills(actions.size(), Action::skip);
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+        const Variable& v =
+            plan.definitions.variables[static_cast<std::size_t>(space.places[i].variable)];
+        if (actions[i] == Action::fill || (actions[i] == Action::data && !v.decomposition->whole))
+            fills[i] = Action::fill;
+    }
+    Status status;
+    if (std::count(fills.begin(), fills.end(), Action::fill) > 0) {
+        const std::vector<const ArrayView*> none(arrays.size(), nullptr);
+        status = file_.team.agree(
+            plan.stream->run(space, base, record, fills, none, *target_.storage, misfits));
+    }
+    if (!status.ok()) return status;
+    return plan.direct->run(space, base, record, actions, arrays, *target_.storage, misfits);
+}
+
+void SpaceWriter::add_figures(FileFigures& f) const {
+    StreamCounts all = earlier_;
+    f.remap += direct_seconds_;
+    for (const auto& plan : plans_) {
+        add(all, plan->stream->counts());
+        if (plan->direct) f.remap += plan->direct->pack_seconds();
+    }
+    f.remap += all.pack + all.move;
+    f.wait += all.wait;
+    f.messages = all.messages;
+    f.message_bytes = all.message_bytes;
+}
+
+}  // namespace thalweg::detail
