@@ -37,9 +37,9 @@ std::map<std::int64_t, OwnSegment>& own_segments() {
 }
 
 /// What the system calls the memory, for others to know it by.
-class Label {
+class SegmentLabel {
 public:
-    explicit Label(std::int64_t token) {
+    explicit SegmentLabel(std::int64_t token) {
         (void)std::snprintf(text_.data(), text_.size(), "thalweg-%016llx",
                             static_cast<unsigned long long>(token));
     }
@@ -63,7 +63,7 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
     NoSizeSignal guard;  // memory, but a limit on files is one on it
     std::int64_t token = 0;
     (void)!getrandom(&token, sizeof token, 0);
-    const int fd = memfd_create(Label(token).text(), MFD_CLOEXEC);
+    const int fd = memfd_create(SegmentLabel(token).text(), MFD_CLOEXEC);
     void* data = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0)
         data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -107,7 +107,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     void* data = MAP_FAILED;
     int error = errno;
-    if (fd >= 0 && !Label(name.token).is_at(path.c_str())) {
+    if (fd >= 0 && !SegmentLabel(name.token).is_at(path.c_str())) {
         error = ESRCH;
     } else if (fd >= 0) {
         data = mmap(nullptr, segment->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

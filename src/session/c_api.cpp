@@ -298,7 +298,7 @@ int tw_cancel(tw_session* session, const char* why) {
     {
         tw_session_impl& s = **session;
         const Inside inside(s, "tw_cancel");
-        if (!inside.entered()) return refuse_thread(*session, "tw_cancel");
+        if (!inside.entered()) return refuse(*session, "tw_cancel");
         const Standing standing(s.watchdog.get(), "tw_cancel", nullptr, 0);
         s.cancel(text_or_empty(why));
     }

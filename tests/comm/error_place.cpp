@@ -31,8 +31,9 @@ TEST(ErrorPlace, AsTextsTellIt) {
 
 TEST(ErrorPlace, NamesThatLookLikePlaces) {
     const char* const path = "/run record 7/(rank 5)/variable 'x'.nc";
-    expect(find_place(std::string(path) + ": variable 'record 9 (rank 8)': no data", path), path,
-           "record 9 (rank 8)", -1, -1);
+    const char* const text =
+        "/run record 7/(rank 5)/variable 'x'.nc: variable 'record 9 (rank 8)': no data";
+    expect(find_place(text, path), path, "record 9 (rank 8)", -1, -1);
     expect(find_place("/a.nc: 12 records, record -3, frank 4, records 5"), "/a.nc", "", -1, -1);
     expect(find_place("/a.nc: variable 'T: it never ends"), "/a.nc", "", -1, -1);
     expect(find_place("/a.nc: rank 99999999999999999999 (rank"), "/a.nc", "", -1, -1);

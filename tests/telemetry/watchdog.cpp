@@ -22,7 +22,7 @@ std::string printed(F&& f) {
 }
 
 TEST(Watchdog, IsNoneWithoutSeconds) {
-    EXPECT_EQ(Watchdog::make(0, 3), nullptr);
+    EXPECT_EQ(Watchdog::make(0, 0, 3), nullptr);
     EXPECT_EQ(printed([] {
                   const Standing standing(nullptr, "tw_put", "history.nc", 1);
                   pause(1.2);
@@ -31,7 +31,7 @@ TEST(Watchdog, IsNoneWithoutSeconds) {
 }
 
 TEST(Watchdog, PrintsAgainAndAgainWhatIsWaitedFor) {
-    const auto watchdog = Watchdog::make(1, 3);
+    const auto watchdog = Watchdog::make(1, 0, 3);
     EXPECT_EQ(printed([&] {
                   const Standing standing(watchdog.get(), "tw_end_step", "history.nc", 12);
                   const Waiting waiting("the outermost");
@@ -45,7 +45,7 @@ TEST(Watchdog, PrintsAgainAndAgainWhatIsWaitedFor) {
 }
 
 TEST(Watchdog, LeavesOutWhatIsNotKnown) {
-    const auto watchdog = Watchdog::make(1, 0);
+    const auto watchdog = Watchdog::make(1, 0, 0);
     EXPECT_EQ(printed([&] {
                   const Standing standing(watchdog.get(), "tw_init");
                   { const Waiting over("what is over"); }
@@ -55,7 +55,7 @@ TEST(Watchdog, LeavesOutWhatIsNotKnown) {
 }
 
 TEST(Watchdog, IsSilentBetweenCallsThatReturn) {
-    const auto watchdog = Watchdog::make(1, 0);
+    const auto watchdog = Watchdog::make(1, 0, 0);
     EXPECT_EQ(printed([&] {
                   for (int i = 0; i < 3; ++i) {
                       const Standing standing(watchdog.get(), "tw_put");
@@ -66,10 +66,21 @@ TEST(Watchdog, IsSilentBetweenCallsThatReturn) {
               "");
 }
 
+TEST(WatchdogDeathTest, EndsAProcessWhoseCallTakesTooLong) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(
+        {
+            const auto watchdog = Watchdog::make(0, 1, 3);
+            const Standing standing(watchdog.get(), "tw_end_step", "history.nc", 12);
+            pause(5);
+        },
+        "rank 3 has been in tw_end_step of history.nc");
+}
+
 /// Sessions come and go, and are used by several threads.
 TEST(Watchdog, WatchesSeveralSessionsAndThreads) {
-    auto first = Watchdog::make(1, 0);
-    const auto second = Watchdog::make(2, 5);
+    auto first = Watchdog::make(1, 0, 0);
+    const auto second = Watchdog::make(2, 0, 5);
     const std::string text = printed([&] {
         std::thread other([&] {
             const Standing standing(second.get(), "tw_sync", "b.nc");
