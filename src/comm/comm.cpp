@@ -92,7 +92,7 @@ public:
 
 class SerialComm final : public Comm {
 public:
-    MPI_Comm handle() const override { return MPI_COMM_NULL; }
+    MPI_Comm handle() const override { return mpi_is_running() ? MPI_COMM_SELF : MPI_COMM_NULL; }
     void barrier() override {}
     void all_reduce(std::span<std::int64_t>, Reduce) override {}
     std::int64_t sum_before(std::int64_t) override { return 0; }

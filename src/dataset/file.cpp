@@ -41,8 +41,9 @@ Status File::begin() {
     const TraceFile traced(file_.path);
     const Span span("open");
     Status status = references_.find();
-    if (status.ok()) status = take_names();
+    // Before the file is cut: a run that is killed in between leaves no references to what is gone.
     if (status.ok()) status = references_.begin();
+    if (status.ok()) status = take_names();
     if (!status.ok()) {
         names_.discard();
         file_.closed = true;

@@ -107,7 +107,8 @@ void without_mpi() {
     Written file(io, "pnetcdf.nc", "storage=pnetcdf");
     const auto refused = error_of([&] { file.file.enddef(); });
 #if THALWEG_TEST_PNETCDF
-    CHECK(refused.code() == TW_EMPI && has(refused, "pnetcdf.nc: storage=pnetcdf needs MPI"));
+    CHECK(refused.code() == TW_EMPI && has(refused, "pnetcdf.nc") &&
+          has(refused, "storage=pnetcdf needs MPI"));
 #elif defined(THALWEG_SERIAL)
     CHECK(refused.code() == TW_EUNSUPPORTED && has(refused, "build of the library with PnetCDF"));
 #endif

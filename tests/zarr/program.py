@@ -203,7 +203,7 @@ def make(path, form="NETCDF3_64BIT_DATA", records=2, **changes):
 @pytest.mark.parametrize(
     "change, text",
     [
-        ({"nx": 41}, "variable 'T': it is float(time, x=41), but in"),
+        ({"nx": 41}, "variable 'T': it is float(time, x=41) in big-endian byte order"),
         ({"dtype": "f8"}, "variable 'T': it is double"),
         ({"units": "degC"}, "variable 'T': attribute units"),
         ({"extra": "U"}, "it has a variable 'U'"),

@@ -35,6 +35,7 @@ class Restart:
         self._session = session
         self._core = core
         self._fills: dict[str, Any] = {}
+        self._is_open = False
 
     def add(
         self,
@@ -137,6 +138,7 @@ class Restart:
     def open(self, path: str | os.PathLike[str]) -> Restart:
         """Opens a file for get; `with restart.open(path):` closes it. Note: Collective."""
         self._with_path(path, self._core.open)
+        self._is_open = True
         return self
 
     def get(
@@ -181,6 +183,7 @@ class Restart:
 
     def close(self) -> None:
         """Closes the file opened with open(). Note: Collective."""
+        self._is_open = False
         self._core.close()
 
     def free(self) -> None:
@@ -195,6 +198,8 @@ class Restart:
         return self
 
     def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        if not self._is_open:
+            return
         if kind is None or self._session.size == 1 or getattr(value, "collective", False):
             self.close()
 
