@@ -1,6 +1,8 @@
 // pio-bench: what output through PIO's interface costs a model. With -DPIO_BENCH_ONLY_PIO and
 // without method_thalweg.cpp it uses nothing but pio.h and MPI, so that it can be compiled with any
-// PIO. SPDX-License-Identifier: Apache-2.0
+// PIO.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <cstdio>

@@ -27,7 +27,7 @@ Status File::check_defining(const char* what) const {
 
 /// @note Collective
 Status File::take_names() {
-    if (!file_.options.append) return names_.create();
+    if (!file_.options.append) return names_.create([this] { return references_.drop(); });
     if (file_.in_files())
         return failure(TW_ESETTING, "{}: mode=append is not possible with tile_files=yes",
                        file_.path);
@@ -41,9 +41,8 @@ Status File::begin() {
     const TraceFile traced(file_.path);
     const Span span("open");
     Status status = references_.find();
-    // Before the file is cut: a run that is killed in between leaves no references to what is gone.
-    if (status.ok()) status = references_.begin();
     if (status.ok()) status = take_names();
+    if (status.ok() && file_.options.append) status = references_.begin();
     if (!status.ok()) {
         names_.discard();
         file_.closed = true;

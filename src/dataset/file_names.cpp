@@ -6,12 +6,12 @@
 
 namespace thalweg::detail {
 
-Status FileNames::create() {
+Status FileNames::create(const std::function<Status()>& before_cut) {
     Comm& world = file_.team.world();
     std::vector<char> data;
     Status status = alone([&]() -> Status {
         if (file_.team.rank() != 0) return {};
-        Status own = claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path);
+        Status own = claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path, before_cut);
         if (own.ok()) data.assign(claims_[0]->data_path().begin(), claims_[0]->data_path().end());
         return own;
     });
@@ -58,8 +58,9 @@ Status FileNames::claim_tiles(int parts) {
 }
 
 /// Takes a name for as long as the file is written. Local.
-Status FileNames::claim(const std::string& path) {
+Status FileNames::claim(const std::string& path, const std::function<Status()>& before_cut) {
     ClaimRequest request;
+    request.before_cut = before_cut;
     request.path = path;
     request.live = file_.options.live;
     request.existing = file_.options.append;

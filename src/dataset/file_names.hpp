@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,8 +16,9 @@ class FileNames {
 public:
     explicit FileNames(FileContext& file) : file_(file) {}
 
-    /// One rank takes the name, and all learn where the data go. @note Collective
-    Status create();
+    /// One rank takes the name, and all learn where the data go.
+    /// @param before_cut  see ClaimRequest; called on that rank @note Collective
+    Status create(const std::function<Status()>& before_cut);
     /// Takes the name of a file that is there. @note Collective
     Status take_existing();
     /// Takes the names of a set of files but the first, which is taken. Local.
@@ -34,7 +36,7 @@ public:
     void release() { claims_.clear(); }
 
 private:
-    Status claim(const std::string& path);
+    Status claim(const std::string& path, const std::function<Status()>& before_cut = {});
     void tell_identity(const std::string& path);
 
     FileContext& file_;

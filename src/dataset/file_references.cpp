@@ -49,13 +49,15 @@ Status FileReferences::find() {
     return on_root([&] { return find_paths(); });
 }
 
-Status FileReferences::begin() {
+Status FileReferences::drop() {
     if (!kept() || !file_.options.live) return {};
-    return on_root([&] {
-        Status status = own() ? reference_.remove() : Status{};
-        if (status.ok() && streamed()) status = stream_.drop(file_.path, file_.options.durable);
-        return status;
-    });
+    Status status = own() ? reference_.remove() : Status{};
+    if (status.ok() && streamed()) status = stream_.drop(file_.path, file_.options.durable);
+    return status;
+}
+
+Status FileReferences::begin() {
+    return on_root([&] { return drop(); });
 }
 
 Status FileReferences::write_own(std::int64_t least_records) {

@@ -1,6 +1,8 @@
 // The settings `zarr_references` and `zarr_stream` of a file: where its Zarr references go, and
 // when they are written. Rank 0 makes them of the file itself, when it is complete or readable
-// while it is written. SPDX-License-Identifier: Apache-2.0
+// while it is written.
+//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -17,8 +19,10 @@ public:
     /// Finds where they go. @return TW_OK, TW_ESETTING (a set of tiles), TW_EIO, TW_EEXISTS
     /// @note Collective, as are the next ones; the same status on every rank
     Status find();
-    /// Of a file that changes under its own name, removes old ones.
+    /// Of a file that was there and changes under its own name, removes old ones.
     Status begin();
+    /// The same on rank 0, in the middle of taking the name of a new file. Local.
+    Status drop();
     /// After a sync: refers to the records that are counted, if there are some and the file has its
     /// own name.
     Status refresh();

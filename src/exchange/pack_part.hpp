@@ -1,5 +1,7 @@
 // The pack pass of a part of what a rank holds: dense, in file order, ready for a message or a
-// queue. SPDX-License-Identifier: Apache-2.0
+// queue.
+//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "decomposition/decomposition.hpp"

@@ -8,7 +8,9 @@
 // some rank stands. All pieces before m are taken, so (1) waits for nobody; (2) waits for sends
 // that their readers, at m or later, start in (1); (3) waits for receivers, at m or later, to come
 // to (2); (4) waits for (1) and (2) of ranks at m or later. Sends complete before a rank sleeps, as
-// MPI may need its help. SPDX-License-Identifier: Apache-2.0
+// MPI may need its help.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include "exchange/scatter.hpp"
 
 #include <algorithm>

@@ -6,7 +6,9 @@
 // the smallest position at which some rank stands. All pieces k - R are packed by then, so what (1)
 // and (2) wait for is sent or packed by ranks at k or later; and the slots that (3) waits for are
 // free once (1) and (2) are done at k. Sends complete before a rank sleeps, as MPI may need its
-// help. SPDX-License-Identifier: Apache-2.0
+// help.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include "exchange/stream.hpp"
 
 #include <algorithm>

@@ -30,7 +30,6 @@ Status check_request(tw_session session, Call call, const char* path, const char
         return session->settings.for_file(text_or_empty(settings), own);
     });
     if (status = enter(session, call, text_or_empty(path), status); !status.ok()) return status;
-    *file = nullptr;
     if (status = own.check_alike(world); !status.ok()) return status;
     if (status = share_path(world, text_or_empty(path), absolute); !status.ok()) return status;
     return settle_path(session, absolute);

@@ -211,7 +211,6 @@ Status begin_decomposition(tw_session session, Call call, const char* dims,
     Status status = enter(session, call, text_or_empty(dims), alone(begin));
     if (!status.ok()) return status;
     d.serial = ++session->declared;
-    *decomposition = nullptr;
     return {};
 }
 

@@ -123,7 +123,6 @@ int tw_restart_new(tw_session session, const char* settings, tw_restart* restart
                 std::string("durable=yes; ") + text_or_empty(settings), own);
         });
         if (status = enter(session, Call::restart_new, "", status); !status.ok()) return status;
-        *restart = nullptr;
         if (status = own.check_alike(world); !status.ok()) return status;
         status = session->team->agree(alone([&]() -> Status {
             session->restarts.reserve(session->restarts.size() + 1);

@@ -176,7 +176,10 @@ int with_source(tw_file file, F&& body, const char* call = __builtin_FUNCTION())
                                : file->readback ? file->readback->source()
                                                 : nullptr;
         if (source == nullptr)
-            return failure(TW_ESTATE, "{}: the file is not open for reading", file->path());
+            return failure(TW_ESTATE,
+                           "{}: the file is being written: only of netCDF-4 files, and after "
+                           "tw_sync, is known how variables are stored",
+                           file->path());
         return body(*source);
     };
     return guarded(file->session, file->path().c_str(), checked, 0, call);

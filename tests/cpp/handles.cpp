@@ -6,16 +6,9 @@
 #include <optional>
 #include <thalweg/thalweg.hpp>
 
+#include "support/checks.hpp"
+
 namespace {
-
-int failures = 0;
-
-void check(bool ok, const char* what, int line) {
-    if (ok) return;
-    ++failures;
-    std::fprintf(stderr, "line %d: failed: %s\n", line, what);
-}
-#define CHECK(condition) check(condition, #condition, __LINE__)
 
 template <class F>
 int code_of(F&& f) {

@@ -3,16 +3,9 @@
 #include <cstdio>
 #include <thalweg/thalweg.hpp>
 
+#include "support/checks.hpp"
+
 namespace {
-
-int failures = 0;
-
-void check(bool ok, const char* what) {
-    if (ok) return;
-    ++failures;
-    std::fprintf(stderr, "failed: %s\n", what);
-}
-#define CHECK(condition) check(condition, #condition)
 
 /// The code of the thalweg::Error that f throws; TW_OK if it throws none.
 template <class F>

@@ -1,6 +1,7 @@
 // What lists have of ranges and boxes: each element once, in the same order for whoever has the
-// same list; copies in all directions against a copy of each element. SPDX-License-Identifier:
-// Apache-2.0
+// same list; copies in all directions against a copy of each element.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -36,15 +36,20 @@ TEST_LIMIT = 60
 GOOD_ENDS = ("Passed", "***Skipped")
 
 
+OUTPUT = {
+    "text": True,
+    "stdin": subprocess.DEVNULL,
+    "stdout": subprocess.PIPE,
+    "stderr": subprocess.STDOUT,
+}
+
+
 def run(command: list[Any], limit: float = 3600, **options: Any) -> subprocess.CompletedProcess:
     return subprocess.run(
         [str(word) for word in command],
-        text=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
         timeout=limit,
         check=False,
+        **OUTPUT,
         **options,
     )
 
@@ -134,11 +139,8 @@ class Tree:
         command += ["--timeout", TEST_LIMIT, "-I", f"{tests[0] + 1},{tests[0] + 1},1,{numbers}"]
         job = subprocess.Popen(
             [str(word) for word in command],
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
             start_new_session=True,
+            **OUTPUT,
         )
         try:
             text, _ = job.communicate(timeout=seconds)

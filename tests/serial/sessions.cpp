@@ -1,5 +1,7 @@
 // Sessions of one process: without MPI, while MPI runs, and from before its beginning to after its
-// end. SPDX-License-Identifier: Apache-2.0
+// end.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -7,16 +9,9 @@
 #include <thalweg/thalweg.hpp>
 #include <vector>
 
+#include "support/checks.hpp"
+
 namespace {
-
-int failures = 0;
-
-void check(bool ok, const char* what, int line) {
-    if (ok) return;
-    ++failures;
-    std::fprintf(stderr, "line %d: failed: %s\n", line, what);
-}
-#define CHECK(condition) check(condition, #condition, __LINE__)
 
 using thalweg::Session;
 

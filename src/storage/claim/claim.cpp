@@ -76,10 +76,13 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
     if (!request.existing) {
-        if (in_place)
+        // A run that is killed in between leaves no references to what is gone.
+        if (in_place) {
             remove_references_beside(made->own_);
-        else
+            if (request.before_cut) status = request.before_cut();
+        } else {
             status = made->keep_old(said);
+        }
         if (status.ok())
             status = create_striped(made->data_, !in_place, request.stripe_count,
                                     request.stripe_size, said_of_stripes);

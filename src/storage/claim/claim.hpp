@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct ClaimRequest {
     bool live = false;      ///< under its own name from the start
     bool existing = false;  ///< it is there, and is written on under its name
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: the folder's
+    /// What else has to go before a file is cut that changes under its own name; may be empty.
+    std::function<Status()> before_cut;
 };
 
 /// Held by one rank from before the file is created until it is complete, and by nobody else: no

@@ -1,5 +1,7 @@
 // How a variable of a netCDF-4 file is cut into chunks, and what of it a writer needs to have
-// whole. SPDX-License-Identifier: Apache-2.0
+// whole.
+//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

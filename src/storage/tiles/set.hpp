@@ -1,5 +1,7 @@
 // What the headers of a set of tiles say together: the file that they are parts of, and the place
-// of each. SPDX-License-Identifier: Apache-2.0
+// of each.
+//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>

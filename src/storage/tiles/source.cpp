@@ -1,5 +1,7 @@
 // Each tile is a source of its own, and its part of a variable a part of the whole one. A reader
-// has one tile open at a time. SPDX-License-Identifier: Apache-2.0
+// has one tile open at a time.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include "storage/tiles/source.hpp"
 
 #include <algorithm>

@@ -1,0 +1,17 @@
+// Checks of programs that need no MPI: each failure is a line, and counted.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SUPPORT_CHECKS_HPP
+#define THALWEG_TESTS_SUPPORT_CHECKS_HPP
+
+#include <cstdio>
+
+inline int failures = 0;
+
+inline void check(bool ok, const char* what, int line) {
+    if (ok) return;
+    ++failures;
+    std::fprintf(stderr, "line %d: failed: %s\n", line, what);
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+#endif
