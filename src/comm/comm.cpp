@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "comm/communicator.hpp"
+#include "comm/reserve.hpp"
 
 namespace thalweg::detail {
 
@@ -23,7 +24,7 @@ void Comm::broadcast(std::vector<char>& bytes, int root) {
         bytes.resize(static_cast<std::size_t>(size));
         return {};
     });
-    if (!all_have(room.ok())) throw std::bad_alloc();
+    if (!all_have(room.ok())) throw NoMemoryAnywhere();
     if (size > 0) broadcast(bytes.data(), bytes.size(), root);
 }
 

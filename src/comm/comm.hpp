@@ -53,7 +53,7 @@ public:
     virtual MPI_Comm handle() const = 0;
 
     /// @note Collective, as are all but the point-to-point functions. Those that take memory for
-    /// what comes from others throw std::bad_alloc on all ranks, if one has none.
+    /// what comes from others throw NoMemoryAnywhere on all ranks, if one has none.
     virtual void barrier() = 0;
     virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
     /// The sum of what the ranks before this one gave.
@@ -84,10 +84,10 @@ public:
 
     void broadcast(std::vector<char>& bytes, int root);
 
-protected:
-    /// Whether all ranks have it.
+    /// Whether all ranks have it. @note Collective
     bool all_have(bool mine);
 
+protected:
     int rank_ = 0;
     int size_ = 1;
 };

@@ -51,6 +51,15 @@ const char* name_of(Call call) {
     return "";
 }
 
+bool is_collective(const char* function) {
+    for (auto call = static_cast<int>(Call::decompose); call <= static_cast<int>(Call::prefetch);
+         ++call)
+        if (static_cast<Call>(call) != Call::put &&
+            std::strcmp(name_of(static_cast<Call>(call)), function) == 0)
+            return true;
+    return false;
+}
+
 Status thread_failure(const char* call, int rank) {
     return failure(TW_ESTATE,
                    "{} was called while another thread was in a call of the same session (rank "
@@ -61,6 +70,7 @@ Status thread_failure(const char* call, int rank) {
 
 Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, const Status& failed,
                                 std::span<std::int64_t> words) {
+    ++count_;
     for (const auto& [serial, act] : prepare_) act();
     Status refused;
     if (const char* call = refused_.exchange(nullptr); call != nullptr)

@@ -51,6 +51,9 @@ enum class Call {
 /// The name of the C function.
 const char* name_of(Call call);
 
+/// Whether all ranks meet in a C function, whatever the state of a file.
+bool is_collective(const char* function);
+
 /// The error of two threads in one session.
 Status thread_failure(const char* call, int rank);
 
@@ -91,6 +94,8 @@ public:
         std::vector<int> files;  ///< serial numbers
         bool session = false;
     };
+    /// Meetings so far.
+    std::int64_t count() const { return count_; }
     bool parted() const { return parting_.session || !parting_.files.empty(); }
     void part_all() { parting_.session = true; }
     Parting take_parting() { return std::exchange(parting_, {}); }
@@ -110,6 +115,7 @@ private:
     Team& team_;
     std::map<int, std::function<void()>> prepare_;
     Parting parting_;
+    std::int64_t count_ = 0;
     std::atomic<const char*> refused_{nullptr};
 };
 

@@ -10,6 +10,7 @@
 #include "comm/communicator.hpp"
 #include "comm/free_memory.hpp"
 #include "comm/launcher.hpp"
+#include "comm/reserve.hpp"
 #include "comm/segment.hpp"
 #include "comm/waiting.hpp"
 #include "comm/work.hpp"
@@ -109,7 +110,7 @@ public:
                                              return {};
                                          }).ok();
             broadcast(&have, sizeof have, root);
-            if (!have) throw std::bad_alloc();
+            if (!have) throw NoMemoryAnywhere();
         };
         make_room([&] { counts.resize(static_cast<std::size_t>(size_)); });
         MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
@@ -186,7 +187,7 @@ public:
                 if (sent) closed = begin_barrier(comm_);
             }
         }
-        if (!all_have(have)) throw std::bad_alloc();
+        if (!all_have(have)) throw NoMemoryAnywhere();
         std::stable_sort(incoming.packets.begin(), incoming.packets.end(),
                          [](const Packet& a, const Packet& b) { return a.rank < b.rank; });
         return std::move(incoming.packets);
@@ -198,15 +199,27 @@ public:
         const Waiting all(all_ranks);
         MPI_Comm part = MPI_COMM_NULL;
         MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part);
-        if (part == MPI_COMM_NULL) return nullptr;
-        return std::make_unique<MpiComm>(part, given_up_);
+        return adopt(part);
     }
 
     std::unique_ptr<Comm> split_shared() override {
         const Waiting all(all_ranks);
         MPI_Comm part = MPI_COMM_NULL;
         MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part);
-        return std::make_unique<MpiComm>(part, given_up_);
+        return adopt(part);
+    }
+
+    /// @param part  new; MPI_COMM_NULL: this rank has none
+    std::unique_ptr<Comm> adopt(MPI_Comm part) {
+        std::unique_ptr<Comm> made;
+        const auto make = [&]() -> Status {
+            if (part != MPI_COMM_NULL) made = std::make_unique<MpiComm>(part, given_up_);
+            return {};
+        };
+        const bool have = alone(make).ok();
+        if (all_have(have)) return made;
+        if (!made && part != MPI_COMM_NULL) MPI_Comm_free(&part);
+        throw NoMemoryAnywhere();
     }
 
     std::unique_ptr<Memory> share(std::size_t bytes) override {

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "comm/reserve.hpp"
 #include "comm/status.hpp"
 
 namespace thalweg::detail {
@@ -90,7 +91,7 @@ public:
         });
         std::int64_t words[] = {have_ ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
-        if (words[0] == 0) throw std::bad_alloc();
+        if (words[0] == 0) throw NoMemoryAnywhere();
         std::stable_sort(packets.begin(), packets.end(),
                          [](const Packet& a, const Packet& b) { return a.rank < b.rank; });
         return packets;

@@ -21,7 +21,7 @@ struct CombineLimits {
  * ranks of a node to one that sends to another node, from there in one message to that node, and to
  * the ranks there. So the messages of a rank grow with the ranks of a node and with nodes by ranks
  * of a node, not with all ranks.
- * Throws std::bad_alloc on all ranks alike. @note Collective
+ * Throws NoMemoryAnywhere on all ranks. @note Collective
  */
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
                                       const CombineLimits& limits = {});

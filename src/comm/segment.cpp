@@ -148,39 +148,43 @@ Segment::~Segment() {
     munmap(data_, size_);
 }
 
+std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine) {
+    std::vector<SegmentName> names;
+    const Status room = alone([&]() -> Status {
+        names.resize(static_cast<std::size_t>(node.size()));
+        return {};
+    });
+    if (!node.all_have(room.ok())) throw NoMemoryAnywhere();
+    std::fill(names.begin(), names.end(), SegmentName{0, 0, 0, 0});
+    names[static_cast<std::size_t>(node.rank())] = mine;
+    static_assert(sizeof(SegmentName) % sizeof(std::int64_t) == 0);
+    const std::size_t words = names.size() * sizeof(SegmentName) / sizeof(std::int64_t);
+    node.all_reduce({reinterpret_cast<std::int64_t*>(names.data()), words}, Reduce::sum);
+    return names;
+}
+
 Status share_segments(Comm& node, std::size_t bytes, bool touch,
                       std::vector<std::unique_ptr<Segment>>& segments) {
     std::unique_ptr<Segment> own;
-    std::vector<char> all;
     segments.clear();
     Status status = alone([&]() -> Status {
         Status made;
         segments.reserve(static_cast<std::size_t>(node.size()));
-        all.reserve(static_cast<std::size_t>(node.size()) * sizeof(SegmentName));
         if (bytes > 0) own = Segment::make(bytes, touch, made);
         return made;
     });
-    SegmentName name;
-    if (own) name = own->name();
-    // Where rank 0 of the node has no room for the names, nobody gets them.
-    const Status told = alone([&]() -> Status {
-        all.clear();
-        const std::span<const char> mine(reinterpret_cast<const char*>(&name), sizeof name);
-        for (const auto& one : node.gather(mine, 0)) {
-            if (all.size() + one.size() > all.capacity()) break;
-            all.insert(all.end(), one.begin(), one.end());
-        }
-        node.broadcast(all, 0);
+    SegmentName mine;
+    if (own) mine = own->name();
+    std::vector<SegmentName> names;
+    const Status told = together([&]() -> Status {
+        names = share_names(node, mine);
         return {};
     });
     if (status.ok()) status = told;
     if (!status.ok()) return status;
     return alone([&]() -> Status {
-        if (all.size() < static_cast<std::size_t>(node.size()) * sizeof name)
-            throw std::bad_alloc();
         Status mapped;
-        for (std::size_t at = 0; at < all.size(); at += sizeof name) {
-            std::memcpy(&name, all.data() + at, sizeof name);
+        for (const SegmentName& name : names) {
             if (static_cast<int>(segments.size()) == node.rank())
                 segments.push_back(std::move(own));
             else

@@ -44,6 +44,10 @@ private:
     SegmentName name_;
 };
 
+/// What the ranks of a node call their segments, by place in the node. Throws NoMemoryAnywhere on
+/// all of them, if one has no memory for it. @note Collective over the node
+std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine);
+
 /// A segment of each rank of a node, mapped by all of them: by place in the node, null where a rank
 /// gives 0 bytes. @return this rank's own status; the caller lets the ranks agree
 /// @note Collective over the node

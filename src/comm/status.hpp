@@ -25,14 +25,30 @@ Status failure(int code, fmt::format_string<Args...> text, Args&&... args) {
     return {code, fmt::vformat(text, fmt::make_format_args(args...))};
 }
 
+/// Takes no memory.
+inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }
+
 /// What a rank does by itself before all agree: that it runs out of memory is told to the others,
-/// who would wait for it in vain. The text takes no memory.
+/// who would wait for it in vain.
 template <class Do>
 Status alone(Do&& act) {
     try {
         return act();
     } catch (const std::bad_alloc&) {
-        return failure(TW_ENOMEM, "out of memory");
+        return out_of_memory();
+    }
+}
+
+/// No memory on all ranks alike: they have agreed on it, and none waits for another.
+class NoMemoryAnywhere : public std::bad_alloc {};
+
+/// What ranks do together: that all of them have no memory is a status, that one has none is not.
+template <class Do>
+Status together(Do&& act) {
+    try {
+        return act();
+    } catch (const NoMemoryAnywhere&) {
+        return out_of_memory();
     }
 }
 

@@ -283,61 +283,85 @@ std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis
     return cuts;
 }
 
-}  // namespace
+/// What the horizontal domain is divided by.
+struct Division {
+    Axes axes;
+    Starts starts;
+    std::vector<int> named;  ///< ranks that the settings name as writers
+    int available = 0, spread = 0;
+    bool served = false, rows = false, columns = false;
+};
 
-Status choose_layout(const FileContext& file, bool writers_asked, Target& target) {
+/// All that a rank finds by itself.
+Status begin_division(const FileContext& file, bool writers_asked, Division& d, Target& target) {
     const FileOptions& options = file.options;
     LayoutChoice& layout = target.layout;
     layout.method = options.method;
     layout.alignment = options.alignment;
     const Port* port = options.service == "servers" ? file.session.port() : nullptr;
-    const int available = port ? static_cast<int>(port->crew().servers.size()) : file.team.size();
-    std::vector<int> named;
+    d.served = port != nullptr;
+    d.available = port ? static_cast<int>(port->crew().servers.size()) : file.team.size();
     if (!port)
-        if (Status s = choose_writers(file, writers_asked, named); !s.ok()) return s;
-    const int spread = port ? available : static_cast<int>(named.size());
+        if (Status s = choose_writers(file, writers_asked, d.named); !s.ok()) return s;
+    d.spread = port ? d.available : static_cast<int>(d.named.size());
     if (!layout.gridded()) {
-        layout.writers = spread;
-        target.writers = std::move(named);
+        layout.writers = d.spread;
+        target.writers = std::move(d.named);
         return {};
     }
+    d.rows = options.method == "rows";
+    d.columns = options.method == "columns";
+    d.axes = find_axes(file.definitions, d.rows);
+    for (const auto* of : {&d.axes.y, &d.axes.x})
+        for (const Axis& axis : *of) d.starts.push_back(starts_along(axis));
+    return {};
+}
 
-    const bool rows = options.method == "rows", columns = options.method == "columns";
-    Axes axes = find_axes(file.definitions, rows);
-    Starts starts;
-    for (const auto* of : {&axes.y, &axes.x})
-        for (const Axis& axis : *of) starts.push_back(starts_along(axis));
-    starts = unite_starts(file.team.world(), std::move(starts));
-    Grid& grid = layout.grid;
+/// @param mine  becomes the part of which this rank holds something; -1: none
+Status divide(const FileContext& file, bool writers_asked, Division& d, Target& target, int& mine) {
+    const FileOptions& options = file.options;
+    Axes& axes = d.axes;
+    Grid& grid = target.layout.grid;
     grid.own_files = file.in_files();
     if (grid.own_files) {
-        drop_whole(file.definitions, axes.x, starts, axes.y.size());
-        drop_whole(file.definitions, axes.y, starts, 0);
+        drop_whole(file.definitions, axes.x, d.starts, axes.y.size());
+        drop_whole(file.definitions, axes.y, d.starts, 0);
     }
     const bool asked = writers_asked || options.writer_first > 0 || options.writer_stride > 0;
-    if (!asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0)) named.clear();
-    const int most = named.empty() ? available : static_cast<int>(named.size());
-    if (rows || columns)
-        choose_lines(file, axes, starts, most, grid);
-    else if (Status s = choose_tiles(file, axes, available, spread, port != nullptr, grid); !s.ok())
+    if (!asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0)) d.named.clear();
+    const int most = d.named.empty() ? d.available : static_cast<int>(d.named.size());
+    if (d.rows || d.columns)
+        choose_lines(file, axes, d.starts, most, grid);
+    else if (Status s = choose_tiles(file, axes, d.available, d.spread, d.served, grid); !s.ok())
         return s;
-    layout.writers = grid.parts();
-    if (!columns) grid.y = cut_axes(file.definitions, axes.y, starts, 0, grid.rows);
-    if (!rows) grid.x = cut_axes(file.definitions, axes.x, starts, axes.y.size(), grid.columns);
+    target.layout.writers = grid.parts();
+    if (!d.columns) grid.y = cut_axes(file.definitions, axes.y, d.starts, 0, grid.rows);
+    if (!d.rows) grid.x = cut_axes(file.definitions, axes.x, d.starts, axes.y.size(), grid.columns);
     if (grid.own_files)
         if (Status s = check_tiles(file, grid); !s.ok()) return s;
-    if (port) return {};
-    if (!named.empty()) {
-        const auto parts = static_cast<std::size_t>(grid.parts());
-        for (std::size_t k = 0; k < parts; ++k)
-            target.writers.push_back(named[k * named.size() / parts]);
-        return {};
-    }
-    const int row = columns ? 0 : part_of(axes.y, grid.y);
-    const int column = rows ? 0 : part_of(axes.x, grid.x);
-    target.writers = writers_in_parts(file.team, grid.parts(),
-                                      row < 0 || column < 0 ? -1 : row * grid.columns + column);
+    if (d.served) return {};
+    const auto parts = static_cast<std::size_t>(grid.parts());
+    for (std::size_t k = 0; k < parts && !d.named.empty(); ++k)
+        target.writers.push_back(d.named[k * d.named.size() / parts]);
+    const int row = d.columns ? 0 : part_of(axes.y, grid.y);
+    const int column = d.rows ? 0 : part_of(axes.x, grid.x);
+    mine = row < 0 || column < 0 ? -1 : row * grid.columns + column;
     return {};
+}
+
+}  // namespace
+
+Status choose_layout(const FileContext& file, bool writers_asked, Target& target) {
+    Division d;
+    Status status =
+        file.team.agree(alone([&] { return begin_division(file, writers_asked, d, target); }));
+    if (!status.ok() || !target.layout.gridded()) return status;
+    d.starts = unite_starts(file.team.world(), std::move(d.starts));
+    int mine = -1;
+    status = file.team.agree(alone([&] { return divide(file, writers_asked, d, target, mine); }));
+    if (status.ok() && !d.served && d.named.empty())
+        target.writers = writers_in_parts(file.team, target.layout.grid.parts(), mine);
+    return status;
 }
 
 }  // namespace thalweg::detail

@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 /// Sets the layout and the writers of a file whose options are chosen.
 /// @param writers_asked  their number is as asked for
-/// @return of this rank; the caller lets the ranks agree. @note Collective
+/// @return the same on every rank. @note Collective
 Status choose_layout(const FileContext& file, bool writers_asked, Target& target);
 
 }  // namespace thalweg::detail

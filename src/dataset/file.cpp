@@ -93,7 +93,7 @@ Status File::end_definitions() {
     const Span span("open");
     if (Status status = file_.enter(Call::enddef, -1, {}, {}); !status.ok()) return status;
     // Every rank knows of a failure here, so that later calls need not ask the others.
-    return file_.keep(alone([&] { return begin_file(); }));
+    return file_.keep(together([&] { return begin_file(); }));
 }
 
 /// One rank asks the file system, for all to choose alike. @note Collective
@@ -210,9 +210,7 @@ Status File::begin_file() {
     bool writers_asked = false;
     if (Status s = choose_all(writers_asked); !s.ok()) return s;
     Target& target = data_->target;
-    if (Status s = team.agree(alone([&] { return choose_layout(file_, writers_asked, target); }));
-        !s.ok())
-        return s;
+    if (Status s = choose_layout(file_, writers_asked, target); !s.ok()) return s;
     if (file_.in_files())
         if (Status s =
                 team.agree(alone([&] { return names_.claim_tiles(target.layout.grid.parts()); }));
@@ -445,7 +443,10 @@ Status File::complete(Status status) {
         names_.discard();  // never had data
     }
     names_.release();
-    file_.figures = figures();
+    (void)alone([&]() -> Status {
+        file_.figures = figures();
+        return {};
+    });
     file_.closed = true;
     data_.reset();
     return status;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/trace.hpp"
 #include "comm/waiting.hpp"
 #include "exchange/copy.hpp"
@@ -110,7 +111,7 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
 Status Direct::write(Round& round, Storage& storage) {
     if (!storage.collective() && !round.status.ok()) return round.status;
     const Waiting system(the_file_system);
-    Status written = storage.write(round.chunks);
+    Status written = alone([&] { return storage.write(round.chunks); });
     round.clear();
     if (round.status.ok()) round.status = std::move(written);
     return round.status;
@@ -121,17 +122,21 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                    Storage& storage, std::span<std::int64_t> misfits) {
     std::int64_t rounds = 0;  // of the rank that has most
     if (storage.collective()) {
-        Round counted{base, record};
-        for_boxes(space, actions, arrays, [&](std::size_t i, const HeldBox&, const Box& box) {
-            const std::int64_t bytes = box.volume() * space.places[i].element;
-            if (!fits(counted, bytes)) counted.clear();
-            if (counted.number++ == 0) ++rounds;
-            counted.bytes += bytes;
-        });
+        const auto count = [&] {
+            rounds = 0;
+            Round counted{base, record};
+            for_boxes(space, actions, arrays, [&](std::size_t i, const HeldBox&, const Box& box) {
+                const std::int64_t bytes = box.volume() * space.places[i].element;
+                if (!fits(counted, bytes)) counted.clear();
+                if (counted.number++ == 0) ++rounds;
+                counted.bytes += bytes;
+            });
+        };
+        with_reserve(count);
         team_.all_reduce({&rounds, 1}, Reduce::max);
     }
-    Round round{base, record};
-    for_boxes(space, actions, arrays, [&](std::size_t i, const HeldBox& held, const Box& box) {
+    Round round = with_reserve([&] { return Round{base, record}; });
+    const auto add = [&](std::size_t i, const HeldBox& held, const Box& box) {
         const std::int64_t bytes = box.volume() * space.places[i].element;
         if (!fits(round, bytes)) {
             (void)write(round, storage);
@@ -140,7 +145,13 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
         if (round.status.ok()) pack(round, space, i, held, box, *arrays[i], misfits);
         round.bytes += bytes;
         ++round.number;
-    });
+    };
+    if (Status own = alone([&]() -> Status {
+            for_boxes(space, actions, arrays, add);
+            return {};
+        });
+        !own.ok())
+        round.status = std::move(own);
     if (round.number > 0) {
         (void)write(round, storage);
         --rounds;

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/trace.hpp"
 #include "comm/waiting.hpp"
 #include "exchange/copy_runs.hpp"
@@ -266,7 +267,7 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
     const Topology& topology = team_.topology();
     if (topology.nodes == 1) return;
     std::set<int> sources;
-    for_places(lane.share.space(), piece, [&](std::size_t place, ElementRange range) {
+    const auto find = [&](std::size_t place, ElementRange range) {
         if (pass.actions[place] != Action::data) return;
         const View& view = views_[static_cast<std::size_t>(
             view_of_[static_cast<std::size_t>(pass.space.places[place].variable)])];
@@ -277,7 +278,8 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
                 if (sources.count(node) == 0 && has_any(held, box)) sources.insert(node);
             });
         }
-    });
+    };
+    with_reserve([&] { for_places(lane.share.space(), piece, find); });
     if (sources.empty()) return;
     const Waiting others("other nodes to send their parts");
     Stopwatch watch(counts_.move);
@@ -297,21 +299,24 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
 
 Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
     std::vector<Chunk> chunks;
-    std::deque<Box> boxes;
-    if (piece.size() > 0)
+    const auto cut = [&] {
+        boxes_.clear();
         chunks =
-            chunks_of(lane.share, pass.space, piece, slot(lane, k), pass.base, pass.record, boxes);
+            chunks_of(lane.share, pass.space, piece, slot(lane, k), pass.base, pass.record, boxes_);
+    };
+    if (piece.size() > 0) with_reserve(cut);
     if (!pass.storage.collective() && (chunks.empty() || !pass.status.ok())) return {};
     const Waiting system(the_file_system);
-    return pass.storage.write(chunks);
+    return alone([&] { return pass.storage.write(chunks); });
 }
 
 /// Pieces of the longest of all streams: writers that write together write equally often.
-std::int64_t Stream::most_pieces() const {
+std::int64_t Stream::most_pieces() {
     std::int64_t n = 0;
     if (own_ >= 0) {
-        PieceCursor cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
+        PieceCursor& cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
         for (Extent piece; cursor.next(piece);) ++n;
+        cursor.rewind();
     }
     team_.all_reduce({&n, 1}, Reduce::max);
     return n;
@@ -321,13 +326,18 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const ArrayView* const> arrays,
                    Storage& storage, std::span<std::int64_t> misfits) {
     Pass pass{space, base, record, actions, arrays, storage, misfits, {}, {}};
-    for (const Action action : actions) pass.wanted.push_back(action != Action::skip);
-    if (extents_of(space, pass.wanted).empty()) return {};
-
-    for (Lane& lane : lanes_) begin_lane(pass, lane);
+    std::vector<MPI_Request> sends;
+    const auto begin = [&] {
+        pass.wanted.clear();
+        for (const Action action : actions) pass.wanted.push_back(action != Action::skip);
+        if (extents_of(space, pass.wanted).empty()) return false;
+        for (Lane& lane : lanes_) begin_lane(pass, lane);
+        sends.reserve(lanes_.size());
+        return true;
+    };
+    if (!with_reserve(begin)) return {};
     const std::int64_t R = slots_;
     std::int64_t last = -1;  // position at which some lane of this node had a piece
-    std::vector<MPI_Request> sends;
     const std::int64_t bound = storage.collective() ? most_pieces() : -1;
     for (std::int64_t k = 0;; ++k) {
         // Pieces k - R leave.

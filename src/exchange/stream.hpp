@@ -11,6 +11,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -129,7 +130,7 @@ private:
     void unpack(Pass& pass, const Share& share, int node, std::span<const char> message,
                 Extent piece, char* to);
     Status write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
-    std::int64_t most_pieces() const;
+    std::int64_t most_pieces();
 
     Team& team_;
     Packers& packers_;
@@ -146,6 +147,7 @@ private:
     std::int64_t piece_ = 0;
     std::size_t capacity_ = 0;
     std::vector<char> received_;
+    std::deque<Box> boxes_;  // of the chunks that are being written
     StreamCounts counts_;
 };
 

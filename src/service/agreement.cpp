@@ -5,6 +5,7 @@
 #include <array>
 
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/text.hpp"
 #include "service/batch.hpp"
 
@@ -133,14 +134,16 @@ Status missing_variable(const FileContext& file, const Batch& batch, std::size_t
 Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const Status& mine,
                 Agreed& agreed) {
     Stopwatch watch(file.figures.wait);
-    Words words = words_of(file, batch, call, variable);
+    const std::size_t n = batch.parts.size();
+    Words words = with_reserve([&] {
+        agreed.put.assign(n, 0);
+        return words_of(file, batch, call, variable);
+    });
     if (Status status = file.enter(call, variable, mine, words.all); !status.ok()) return status;
     agreed.boxed = words.rest[0] != 0;
     agreed.queued = words.rest[1] != 0;
     agreed.same_parts = words.rest[2] == ~words.rest[3];
-    const std::size_t n = batch.parts.size();
     std::size_t missing = n;
-    agreed.put.assign(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
         agreed.put[i] = has_bit(words.put, i);
         agreed.any_record |= agreed.put[i] && batch.is_record(i);

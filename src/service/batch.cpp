@@ -40,11 +40,13 @@ Status Batch::take_misfits(bool records) {
     for (std::size_t i = 0; i < misfits.size(); ++i) {
         const Variable& v = file_.definitions.variables[i];
         if (misfits[i] == 0 || (v.record && !records)) continue;
-        if (status.ok())
-            status = failure(TW_ERANGE,
-                             "{}: {} values of variable '{}' do not fit type {}; fill values are "
-                             "written instead (rank {})",
-                             file_.path, misfits[i], v.name, name_of(v.type), file_.team.rank());
+        const auto told = [&] {
+            return failure(TW_ERANGE,
+                           "{}: {} values of variable '{}' do not fit type {}; fill values are "
+                           "written instead (rank {})",
+                           file_.path, misfits[i], v.name, name_of(v.type), file_.team.rank());
+        };
+        if (status.ok()) status = alone(told);
         misfits[i] = 0;
     }
     return status;

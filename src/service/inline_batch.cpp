@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/trace.hpp"
 #include "service/inline_service.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
@@ -227,6 +228,10 @@ Status InlineService::write_batch(const Agreed& agreed, Ends ends, bool durable)
     bool put_early = false;  // tw_put has written, or queued, some of the open step
     for (std::size_t i = 0; i < batch_.parts.size(); ++i)
         put_early |= immediate_ && (agreed.put[i] || batch_.parts[i].written);
+    with_reserve([&] {
+        puts_.reserve(puts_.size() + batch_.parts.size());
+        chosen_.reserve(puts_.capacity());
+    });
     if (!immediate_) add_puts(agreed, ends);
     rest |= keep_writable();
     chosen_.clear();
@@ -295,8 +300,7 @@ Status InlineService::write_puts(std::int64_t records, bool fill_fixed) {
 /// @param fill  what was neither put nor written before
 Status InlineService::write_puts_of(bool records, std::int64_t record, bool fill) {
     const auto& places = writer_.spaces().of(records).places;
-    actions_.assign(places.size(), Action::skip);
-    arrays_.assign(places.size(), nullptr);
+    skip_all(writer_.spaces().of(records));
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int v = places[i].variable;
         if (fill && (records || filled_[static_cast<std::size_t>(v)] == 0))

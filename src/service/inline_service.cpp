@@ -6,6 +6,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/log.hpp"
+#include "comm/reserve.hpp"
 
 namespace thalweg::detail {
 
@@ -67,10 +68,10 @@ Status InlineService::put_now(Status checked, int variable, const ArrayView& vie
     part.view = view;
     part.put = true;
     const Space& space = writer_.spaces().of(v.record);
-    std::vector<Action> actions(space.places.size(), Action::skip);
-    for (std::size_t i = 0; i < actions.size(); ++i)
-        if (space.places[i].variable == variable) actions[i] = Action::data;
-    Status status = finish_write(write_space(v.record, actions), Written::record, false);
+    skip_all(space);
+    for (std::size_t i = 0; i < actions_.size(); ++i)
+        if (space.places[i].variable == variable) actions_[i] = Action::data;
+    Status status = finish_write(write_space(v.record), Written::record, false);
     part.put = false;
     part.written = true;
     if (!v.record) filled_[static_cast<std::size_t>(variable)] = 1;
@@ -86,29 +87,41 @@ Status InlineService::allow_boxes(int variable) const {
                    file_.team.rank());
 }
 
-/// Moves one space of the file: the record at hand, or the fixed-size variables.
-Status InlineService::write_space(bool records, const std::vector<Action>& actions) {
-    if (std::all_of(actions.begin(), actions.end(), [](Action a) { return a == Action::skip; }))
+/// Nothing is to be done with the places of a space, until the caller says otherwise.
+void InlineService::skip_all(const Space& space) {
+    with_reserve([&] {
+        actions_.assign(space.places.size(), Action::skip);
+        arrays_.assign(space.places.size(), nullptr);
+    });
+}
+
+/// Moves one space of the file, as actions_ tells: the record at hand, or the fixed-size variables.
+Status InlineService::write_space(bool records) {
+    if (std::all_of(actions_.begin(), actions_.end(), [](Action a) { return a == Action::skip; }))
         return {};
     const Space& space = writer_.spaces().of(records);
     const std::int64_t record = records ? batch_.record : 0;
-    std::vector<const ArrayView*> arrays(space.places.size(), nullptr);
     for (std::size_t i = 0; i < space.places.size(); ++i) {
         const int v = space.places[i].variable;
-        if (batch_[v].put && file_.variable(v).decomposition->held > 0) arrays[i] = &batch_[v].view;
+        if (batch_[v].put && file_.variable(v).decomposition->held > 0)
+            arrays_[i] = &batch_[v].view;
     }
-    return writer_.write(records, record, actions, arrays, batch_.misfits);
+    return writer_.write(records, record, actions_, arrays_, batch_.misfits);
 }
 
 Status InlineService::publish_records(std::int64_t records, bool durable) {
-    Status status = target_.storage->set_records(records, durable);
-    return status.ok() ? target_.storage->catch_up() : status;
+    Status status = alone([&] { return target_.storage->set_records(records, durable); });
+    return status.ok() ? alone([&] { return target_.storage->catch_up(); }) : status;
 }
 
 /// A failure of rank 0 alone is kept, and told to all by the next agreement.
 void InlineService::keep_for_later(Status published) {
     if (published.ok()) return;
-    if (file_.team.size() > 1) published.text += fmt::format(" (rank {})", file_.team.rank());
+    if (file_.team.size() > 1)
+        (void)alone([&]() -> Status {
+            published.text += fmt::format(" (rank {})", file_.team.rank());
+            return {};
+        });
     file_.failed = std::move(published);
 }
 
@@ -141,16 +154,16 @@ Status InlineService::finish_write(Status mine, Written written, bool durable) {
 /// Writes the fixed-size variables that were put; with `last`, fills those that never were.
 Status InlineService::write_fixed(const Agreed& agreed, bool last) {
     const auto& places = writer_.spaces().fixed.places;
-    std::vector<Action> actions(places.size(), Action::skip);
-    for (std::size_t i = 0; i < actions.size(); ++i) {
+    skip_all(writer_.spaces().fixed);
+    for (std::size_t i = 0; i < actions_.size(); ++i) {
         const auto v = static_cast<std::size_t>(places[i].variable);
         if (agreed.put[v])
-            actions[i] = Action::data;
+            actions_[i] = Action::data;
         else if (last && !filled_[v])
-            actions[i] = Action::fill;
-        if (actions[i] != Action::skip) filled_[v] = 1;
+            actions_[i] = Action::fill;
+        if (actions_[i] != Action::skip) filled_[v] = 1;
     }
-    return write_space(false, actions);
+    return write_space(false);
 }
 
 Status InlineService::end_step() {
@@ -161,15 +174,15 @@ Status InlineService::end_step() {
     if (Status s = file_.check_next_record(batch_.record); !s.ok()) return file_.keep(s);
     Status status = write_fixed(agreed, false);
     const auto& places = writer_.spaces().record.places;
-    std::vector<Action> actions(places.size(), Action::skip);
-    for (std::size_t i = 0; i < actions.size(); ++i) {
+    skip_all(writer_.spaces().record);
+    for (std::size_t i = 0; i < actions_.size(); ++i) {
         const auto v = static_cast<std::size_t>(places[i].variable);
         if (agreed.put[v])
-            actions[i] = Action::data;
+            actions_[i] = Action::data;
         else if (!batch_.parts[v].written)
-            actions[i] = Action::fill;
+            actions_[i] = Action::fill;
     }
-    Status records = write_space(true, actions);
+    Status records = write_space(true);
     if (status.ok()) status = std::move(records);
     status =
         finish_write(std::move(status), places.empty() ? Written::fixed : Written::record_complete,

@@ -47,7 +47,8 @@ private:
 
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     Status put_now(Status checked, int variable, const ArrayView& view);
-    Status write_space(bool records, const std::vector<Action>& actions);
+    void skip_all(const Space& space);
+    Status write_space(bool records);
     Status write_fixed(const Agreed& agreed, bool last);
     Status publish_records(std::int64_t records, bool durable);
     Status finish_write(Status mine, Written written, bool durable);
@@ -86,7 +87,7 @@ private:
     std::int64_t records_ = 0;     ///< of the file, complete; once turned
     StagingMemory copies_;         ///< of batch_.staged
     std::vector<WholePut> puts_;   ///< that the ranks write together
-    std::vector<Action> actions_;  ///< of each place
+    std::vector<Action> actions_;  ///< of each place of the space that is written
     std::vector<const ArrayView*> arrays_;
     std::vector<SpaceWriter::Chosen> chosen_;
     std::unique_ptr<QueueService> boxes_;           ///< made on a rank that has boxes, or on all

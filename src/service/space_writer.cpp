@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "comm/reserve.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -162,7 +164,12 @@ Status SpaceWriter::run_direct(Plan& plan, bool records, std::int64_t record,
                                std::span<std::int64_t> misfits) {
     const Space& space = spaces_.of(records);
     const std::int64_t base = spaces_.base(records, record);
-    std::vector<Action> fills(actions.size(), Action::skip);
+    std::vector<Action> fills;
+    std::vector<const ArrayView*> none;
+    with_reserve([&] {
+        fills.assign(actions.size(), Action::skip);
+        none.assign(arrays.size(), nullptr);
+    });
     for (std::size_t i = 0; i < actions.size(); ++i) {
         const Variable& v =
             plan.definitions.variables[static_cast<std::size_t>(space.places[i].variable)];
@@ -170,11 +177,9 @@ Status SpaceWriter::run_direct(Plan& plan, bool records, std::int64_t record,
             fills[i] = Action::fill;
     }
     Status status;
-    if (std::count(fills.begin(), fills.end(), Action::fill) > 0) {
-        const std::vector<const ArrayView*> none(arrays.size(), nullptr);
+    if (std::count(fills.begin(), fills.end(), Action::fill) > 0)
         status = file_.team.agree(
             plan.stream->run(space, base, record, fills, none, *target_.storage, misfits));
-    }
     if (!status.ok()) return status;
     return plan.direct->run(space, base, record, actions, arrays, *target_.storage, misfits);
 }

@@ -64,6 +64,7 @@ Status new_handle(tw_session session, const std::string& path, const Settings& o
                                             session->options_for(own));
         if constexpr (std::is_same_v<Kind, File>)
             made.readback = std::make_unique<Readback>(*session->team, *session, *made.file);
+        session->files.reserve(session->files.size() + 1);
         session->file_handles.push_back({session, nullptr, nullptr, nullptr, nullptr});
         added = true;
         return {};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/calls.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace thalweg::detail {
 
 namespace {
@@ -51,6 +54,21 @@ int refuse(tw_session session, const char* call) {
         }));
     if (session->meetings) session->meetings->refuse_thread(call);
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
+}
+
+bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call) {
+    if (!session.team || session.team->size() == 1) return false;
+    return is_collective(call) || session.meetings->count() != met;
+}
+
+void end_job(const tw_session_impl& session, const char* call, const char* path) {
+    std::fprintf(stderr,
+                 "thalweg: %s: out of memory on rank %d in %s, where other ranks wait for it: the "
+                 "job ends. Records that were counted in files are complete\n",
+                 path, session.rank, call);
+    std::fflush(stderr);
+    MPI_Abort(session.team->world().handle(), TW_ENOMEM);
+    std::abort();
 }
 
 Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,

@@ -10,6 +10,7 @@
 #include "comm/clock.hpp"
 #include "comm/error_place.hpp"
 #include "comm/log.hpp"
+#include "comm/reserve.hpp"
 #include "session/session.hpp"
 #include "storage/posix/paths.hpp"
 
@@ -82,6 +83,13 @@ inline bool is_model(tw_session session) {
     return session != nullptr && (session->team || !session->over.ok());
 }
 
+/// Whether other ranks wait for this one, which has no memory for what it has to do.
+/// @param met  meetings of the ranks before the call
+bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call);
+
+/// The last resort. The records that are counted stay.
+[[noreturn]] void end_job(const tw_session_impl& session, const char* call, const char* path);
+
 /// The part of guarded() of a thread that is in the session.
 template <class F>
 int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
@@ -93,8 +101,18 @@ int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t 
     const TraceInto into(session->trace ? &session->trace->own() : nullptr);
     const TraceFile file(text_or_empty(path));
     const Span span(call);
+    const std::int64_t met = session->meetings ? session->meetings->count() : 0;
+    keep_reserve();
     try {
-        Status status = alone([&] { return session->over.ok() ? body() : session->over; });
+        Status status;
+        try {
+            status = session->over.ok() ? body() : session->over;
+        } catch (const NoMemoryAnywhere&) {
+            status = out_of_memory();
+        } catch (const std::bad_alloc&) {
+            if (others_wait(*session, met, call)) end_job(*session, call, text_or_empty(path));
+            status = out_of_memory();
+        }
         if (status.code == TW_ENOMEM && path != nullptr)
             (void)alone([&]() -> Status {
                 if (status.text.find(path) == std::string::npos)

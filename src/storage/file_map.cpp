@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
 
+#include "comm/reserve.hpp"
 #include "comm/words.hpp"
 #include "storage/storage.hpp"
 
@@ -35,13 +36,13 @@ void broadcast(Comm& comm, FileMap& map, int root) {
         if (comm.rank() == root) bytes = to_bytes(words_of(map));
         return {};
     });
-    if (!agree(comm, status).ok()) throw std::bad_alloc();
+    if (!agree(comm, status).ok()) throw NoMemoryAnywhere();
     comm.broadcast(bytes, root);
     status = alone([&]() -> Status {
         map = map_of(to_words(bytes));
         return {};
     });
-    if (!agree(comm, status).ok()) throw std::bad_alloc();
+    if (!agree(comm, status).ok()) throw NoMemoryAnywhere();
 }
 
 }  // namespace thalweg::detail

@@ -35,7 +35,7 @@ struct FileMap {
 /// A map as words for messages, and back.
 std::vector<std::int64_t> words_of(const FileMap& map);
 FileMap map_of(std::span<const std::int64_t> words);
-/// Hands a map from the root to all ranks; throws std::bad_alloc on all, if one has no memory.
+/// Hands a map from the root to all ranks; throws NoMemoryAnywhere on all, if one has no memory.
 void broadcast(Comm& comm, FileMap& map, int root);
 
 /// A row-major range of one variable, or a box of it, in the byte order that the driver asks for.

@@ -1,4 +1,4 @@
-// Memory that fails: every allocation of a call, one a run, on one rank.
+// Memory that fails in calls that define and read: every allocation, one a run, on one rank.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -9,101 +9,20 @@
 // rank, nothing hangs, and the same call succeeds afterwards and reads or writes what it should.
 // --every takes one of N allocations.
 #include <cstdlib>
-#include <functional>
-#include <new>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "faults/failing_memory.hpp"
 #include "system/check.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
 
-// ---- memory ----
-
-// Of this thread: the library's own threads have what they need.
-thread_local bool counting = false;
-long made = 0;      // allocations since counting began
-long failing = -1;  // the one that fails
-
-}  // namespace
-
-// Not inline: the compiler would see malloc beside delete.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-    if (counting && ++made == failing) throw std::bad_alloc();
-    void* p = std::malloc(bytes > 0 ? bytes : 1);
-    if (p == nullptr) throw std::bad_alloc();
-    return p;
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    if (counting && ++made == failing) return nullptr;
-    return std::malloc(bytes > 0 ? bytes : 1);
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-
-namespace {
+using failing_memory::Trial;
 
 int rank() { return check::state.rank; }
 int ranks() { return check::state.size; }
-
-// ---- calls ----
-
-/// Makes a call with the n-th allocation failing on a rank, and the call again without.
-class Trial {
-public:
-    Trial(tw_session session, long every) : session_(session), every_(every) {}
-
-    /// @param call    whose memory fails; collective
-    /// @param before  makes ready what the call needs
-    /// @param after   takes the call's status, and undoes what it did
-    void run(const char* name, const std::function<void()>& before,
-             const std::function<int()>& call, const std::function<void(int)>& after) {
-        for (const int victim : {0, ranks() - 1}) {
-            for (long n = 1;; n += every_) {
-                check::step("%s: allocation %ld of rank %d", name, n, victim);
-                before();
-                const int status = failed_call(call, rank() == victim ? n : -1);
-                long most = made;
-                MPI_Bcast(&most, 1, MPI_LONG, victim, MPI_COMM_WORLD);
-                alike(name, n, victim, status);
-                after(status);
-                ++calls_;
-                if (most < n) break;
-            }
-            if (ranks() == 1) break;
-        }
-    }
-    long calls() const { return calls_; }
-
-private:
-    static int failed_call(const std::function<int()>& call, long n) {
-        made = 0;
-        failing = n;
-        counting = true;
-        const int status = call();
-        counting = false;
-        return status;
-    }
-
-    void alike(const char* name, long n, int victim, int status) const {
-        const auto all = check::gather(std::to_string(status));
-        const std::string text = status == TW_OK ? "" : tw_error_message(session_);
-        for (const std::string& other : all)
-            CHECK_TEXT(other == all[0], "%s, allocation %ld of rank %d: status %s and %s", name, n,
-                       victim, all[0].c_str(), other.c_str());
-        // HDF5 does not say why a driver cannot open a file.
-        const bool by_hdf5 = status == TW_EFORMAT && text.find("HDF5") != std::string::npos;
-        CHECK_TEXT(status == TW_OK || status == TW_ENOMEM || by_hdf5,
-                   "%s, allocation %ld of rank %d: %s %s", name, n, victim, tw_strerror(status),
-                   text.c_str());
-    }
-
-    tw_session session_;
-    long every_;
-    long calls_ = 0;
-};
 
 // ---- files ----
 

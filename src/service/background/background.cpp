@@ -10,6 +10,7 @@
 #include "comm/communicator.hpp"
 #include "comm/log.hpp"
 #include "comm/node_exchange.hpp"
+#include "comm/reserve.hpp"
 #include "comm/words.hpp"
 
 namespace thalweg::detail {
@@ -92,39 +93,19 @@ public:
     }
 
     Status begin() {
-        const Topology& topology = team_.topology();
-        std::vector<int> local;  // writers of this node
-        for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
-            if (topology.node_of[static_cast<std::size_t>(writer_ranks_[w])] == topology.node)
-                local.push_back(static_cast<int>(w));
-        const auto agents = static_cast<int>(local.size());
-        Status status;
-        if (agents > Region::max_agents)
-            status = failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
-                             plan_.path, agents, Region::max_agents);
+        std::vector<int> local;
         std::unique_ptr<Segment> memory;
-        if (status.ok())
-            memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows,
-                                        std::move(spare_));
-        // The names of the node's segments, for its writers.
+        Status status = alone([&] { return make_memory(local, memory); });
         SegmentName name;
         if (memory) name = memory->name();
-        const auto names =
-            team_.node().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
-        std::vector<char> all;
-        for (const auto& n : names) all.insert(all.end(), n.begin(), n.end());
-        team_.node().broadcast(all, 0);
+        std::vector<SegmentName> all;  // of the node's segments, for its writers
+        Status shared = together([&]() -> Status {
+            all = share_names(team_.node(), name);
+            return {};
+        });
+        if (status.ok()) status = std::move(shared);
         if (status = team_.agree(status); !status.ok()) return status;
-        outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
-                                           team_.world(), plan_.queue_grows);
-        outbox_->limit(plan_.queue_limit);
-        for (int a = 0; a < agents; ++a) {
-            const int w = local[static_cast<std::size_t>(a)];
-            if (writer_ranks_[static_cast<std::size_t>(w)] == team_.rank())
-                status = make_desk(w, a, agents, all);
-        }
-        if (status.ok() && desk_) status = background_.add(desk_);
-        return team_.agree(status);
+        return team_.agree(alone([&] { return begin_queue(local, std::move(memory), all); }));
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }
@@ -132,7 +113,7 @@ public:
     bool publish(Parcel& parcel, std::int64_t keep) override {
         // Ranks that agree before they publish are never stuck.
         const bool published = outbox_->publish(parcel, keep);
-        if (Status status = storage_.catch_up(); !status.ok() && desk_) {
+        if (Status status = alone([&] { return storage_.catch_up(); }); !status.ok() && desk_) {
             status.text += fmt::format(" (rank {})", team_.rank());
             desk_->fail(status);
         }
@@ -157,8 +138,8 @@ public:
         }
         status = team_.agree(status);
         if (status.ok() && desk_ && desk_->counts_records()) {
-            status = desk_->commit_all(durable);
-            if (status.ok()) status = storage_.catch_up();
+            status = alone([&] { return desk_->commit_all(durable); });
+            if (status.ok()) status = alone([&] { return storage_.catch_up(); });
         }
         status = team_.agree(status);
         if (!status.ok()) outbox_->region().fail(status);
@@ -181,7 +162,36 @@ public:
 private:
     static constexpr int others = -1;  ///< feeder: all ranks of other nodes
 
-    Status make_desk(int writer, int agent, int agents, const std::vector<char>& names) {
+    /// @param local  becomes the writers of this node
+    Status make_memory(std::vector<int>& local, std::unique_ptr<Segment>& memory) {
+        const Topology& topology = team_.topology();
+        for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
+            if (topology.node_of[static_cast<std::size_t>(writer_ranks_[w])] == topology.node)
+                local.push_back(static_cast<int>(w));
+        if (local.size() > Region::max_agents)
+            return failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
+                           plan_.path, local.size(), Region::max_agents);
+        Status status;
+        memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows,
+                                    std::move(spare_));
+        return status;
+    }
+
+    Status begin_queue(const std::vector<int>& local, std::unique_ptr<Segment> memory,
+                       const std::vector<SegmentName>& names) {
+        const auto agents = static_cast<int>(local.size());
+        outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
+                                           team_.world(), plan_.queue_grows);
+        outbox_->limit(plan_.queue_limit);
+        for (int a = 0; a < agents; ++a) {
+            const int w = local[static_cast<std::size_t>(a)];
+            if (writer_ranks_[static_cast<std::size_t>(w)] != team_.rank()) continue;
+            if (Status s = make_desk(w, a, agents, names); !s.ok()) return s;
+        }
+        return desk_ ? background_.add(desk_) : Status{};
+    }
+
+    Status make_desk(int writer, int agent, int agents, const std::vector<SegmentName>& names) {
         DeskOptions options;
         options.path = plan_.path;
         options.piece = plan_.piece;
@@ -194,9 +204,7 @@ private:
         options.wording = plan_.options.wording;
         desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
                                        writer, storage_, options, *this);
-        for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {
-            SegmentName name;
-            std::memcpy(&name, names.data() + at, sizeof name);
+        for (const SegmentName& name : names) {
             Status status;
             auto segment = Segment::map(name, status);
             if (!status.ok()) return status;
@@ -224,21 +232,38 @@ private:
         if (desk_) desk_->others_have(words[0]);
         if (words[1] == 0) {
             packets.clear();
-            outbox_->region().fail(
-                failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path));
+            no_memory_for_messages();
         }
         // Bounded on this side, too.
         while (desk_ && desk_->waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
         std::int64_t bytes = 0;
         for (const Packet& p : packets) bytes += static_cast<std::int64_t>(p.bytes.size());
         span.bytes(bytes);
-        std::vector<Packet> received = exchange_by_nodes(team_, packets);
-        if (!desk_) return;
-        std::vector<char> message;
-        for (const Packet& p : received)
-            message.insert(message.end(), p.bytes.begin(), p.bytes.end());
-        desk_->deliver(others, std::move(message));
-        ring(background_.doorbell());
+        std::vector<Packet> received;
+        Status status = together([&]() -> Status {
+            received = exchange_by_nodes(team_, packets);
+            return {};
+        });
+        const auto deliver = [&]() -> Status {
+            std::vector<char> message;
+            for (const Packet& p : received)
+                message.insert(message.end(), p.bytes.begin(), p.bytes.end());
+            desk_->deliver(others, std::move(message));
+            return {};
+        };
+        if (status.ok() && desk_) status = alone(deliver);
+        if (!status.ok()) no_memory_for_messages();
+        if (desk_) ring(background_.doorbell());
+    }
+
+    /// The writers of this node wait for no other ones from now on; the ranks hear of it when they
+    /// meet.
+    void no_memory_for_messages() {
+        const Status status = with_reserve([&] {
+            return failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path);
+        });
+        outbox_->region().fail(status);
+        if (desk_) desk_->fail(status);
     }
 
     /// @return false without the memory for it
@@ -283,9 +308,13 @@ std::unique_ptr<Publisher> make_background_file(Team& team, Background& backgrou
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
                                                 std::unique_ptr<Segment>& spare, Status& status) {
-    auto file =
-        std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spare);
-    status = file->begin();
+    std::unique_ptr<BackgroundFile> file;
+    status = team.agree(alone([&]() -> Status {
+        file =
+            std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spare);
+        return {};
+    }));
+    if (status.ok()) status = file->begin();
     if (!status.ok()) return nullptr;
     return file;
 }

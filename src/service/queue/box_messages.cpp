@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "comm/node_exchange.hpp"
+#include "comm/reserve.hpp"
 #include "exchange/dense.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
 
@@ -77,23 +78,22 @@ Status BoxMessages::begin(std::int64_t records, std::vector<char> filled,
 void BoxMessages::share_memory() {
     asked_ = true;
     const SegmentName& name = outbox_->name();
-    const auto names = team_.node().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
-    std::vector<char> all;
-    for (const auto& n : names) all.insert(all.end(), n.begin(), n.end());
-    team_.node().broadcast(all, 0);
+    std::vector<SegmentName> all;
+    Status status = together([&]() -> Status {
+        all = share_names(team_.node(), name);
+        return {};
+    });
     const bool looks =
         composer_ && near_[static_cast<std::size_t>(
                          std::find(writer_ranks_.begin(), writer_ranks_.end(), team_.rank()) -
                          writer_ranks_.begin())] != 0;
-    const Status status = looks ? alone([&] { return map_memory(all); }) : Status{};
+    if (looks && status.ok()) status = alone([&] { return map_memory(all); });
     shares_ = team_.agree(status).ok();
     if (!shares_) neighbours_.clear();
 }
 
-Status BoxMessages::map_memory(const std::vector<char>& names) {
-    for (std::size_t at = 0; at < names.size(); at += sizeof(SegmentName)) {
-        SegmentName name;
-        std::memcpy(&name, names.data() + at, sizeof name);
+Status BoxMessages::map_memory(const std::vector<SegmentName>& names) {
+    for (const SegmentName& name : names) {
         Status status;
         auto memory = Segment::map(name, status);
         if (!status.ok()) return status;
@@ -178,21 +178,17 @@ void BoxMessages::note_written(std::span<const WholeVariable> whole, std::int64_
 
 Status BoxMessages::send(std::vector<Packet>& received) {
     std::vector<Packet> sent;
+    with_reserve([&] { sent.reserve(packets_.size()); });
     for (Packet& p : packets_)
         if (!p.bytes.empty()) sent.push_back(std::move(p));
-    const auto give_back = [&] {
-        for (Packet& s : sent)
-            for (Packet& p : packets_)
-                if (p.rank == s.rank) p.bytes = std::move(s.bytes);
-    };
-    try {
+    Status status = together([&]() -> Status {
         received = exchange_by_nodes(team_, sent);
-    } catch (const std::bad_alloc&) {
-        give_back();
-        throw;
-    }
-    give_back();
-    return {};
+        return {};
+    });
+    for (Packet& s : sent)
+        for (Packet& p : packets_)
+            if (p.rank == s.rank) p.bytes = std::move(s.bytes);
+    return status;
 }
 
 Status BoxMessages::finish(bool durable) {
@@ -209,7 +205,7 @@ Status BoxMessages::finish(bool durable) {
     records_ = words[0];
     last_ = words[1] != 0;
     std::vector<Packet> received;
-    Status status = alone([&] { return send(received); });
+    Status status = send(received);
     for (Packet& p : packets_) p.bytes.clear();  // their memory serves the next step
     if (status = end(std::move(status)); !status.ok()) return status;
     status = composer_ ? alone([&] { return compose(received); }) : Status{};
@@ -260,8 +256,8 @@ Status BoxMessages::count(bool durable) {
     // too.
     const bool whole = is_netcdf4(plan_.options.format) && needs_whole_chunks(*plan_.definitions);
     if (records_ == counted_ && !durable && !whole) return {};
-    Status status = storage_.set_records(records_, durable);
-    if (status.ok()) status = storage_.catch_up();
+    Status status = alone([&] { return storage_.set_records(records_, durable); });
+    if (status.ok()) status = alone([&] { return storage_.catch_up(); });
     if (status.ok()) counted_ = records_;
     return status;
 }

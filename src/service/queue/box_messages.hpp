@@ -47,7 +47,7 @@ private:
 
     bool help() override;
     void share_memory();
-    Status map_memory(const std::vector<char>& names);
+    Status map_memory(const std::vector<SegmentName>& names);
     void cut(const Parcel& packed, bool near);
     void cut_kept();
     void release_kept();

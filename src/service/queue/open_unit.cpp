@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "comm/reserve.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -45,8 +47,13 @@ void OpenUnit::add_box(Parcel::Entry entry, std::int64_t bytes, std::int64_t des
 }
 
 Parcel OpenUnit::parcel(UnitKind kind) const {
+    return with_reserve([&] { return make_parcel(kind); });
+}
+
+Parcel OpenUnit::make_parcel(UnitKind kind) const {
     const std::size_t words = (queued_.size() + 63) / 64;
     Parcel parcel;
+    parcel.told.reserve(queued_.size());
     parcel.head.kind = kind;
     parcel.head.rank = file_.team.rank();
     parcel.head.record = batch_.record;
@@ -133,6 +140,7 @@ void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
 void OpenUnit::gather() {
     Outbox& outbox = publisher_.outbox();
     std::vector<Queued*> open;
+    with_reserve([&] { open.reserve(queued_.size()); });
     for (Queued& q : queued_)
         if (q.at != nullptr) open.push_back(&q);
     // From low addresses to high ones, so that nothing is overwritten that has yet to move.

@@ -52,6 +52,7 @@ private:
         std::int64_t bytes = 0, mark = 0;
     };
     Parcel parcel(UnitKind kind) const;
+    Parcel make_parcel(UnitKind kind) const;
     void describe(Parcel& parcel, UnitKind kind) const;
     std::int64_t first_that_stays() const;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/waiting.hpp"
 
 namespace thalweg::detail {
@@ -175,7 +176,7 @@ void Outbox::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_ord
 
 bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     parcel.head.unit = next_;
-    const std::vector<std::int64_t> words = describe_parcel(parcel);
+    const auto words = with_reserve([&] { return describe_parcel(parcel); });
     char* at = take(static_cast<std::int64_t>(words.size() * 8));
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
@@ -194,7 +195,7 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
         reclaim();
     }
     region.unit_at[next_ % Region::max_units].store(position(at), std::memory_order_relaxed);
-    units_.push_back({next_, keep < 0 ? head_ : keep});
+    with_reserve([&] { units_.push_back({next_, keep < 0 ? head_ : keep}); });
     unit_bytes += std::min(head_ - tail_, touched_);
     largest_ = std::max(largest_, std::exchange(taken_, 0));
     ++next_;

@@ -476,8 +476,13 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                                              automatic ? "two steps, at most 'staging'" : ""});
             return {};
         });
-    return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher),
-                                          holds_step, -words[1]);
+    std::unique_ptr<QueueService> service;
+    status = file.team.agree(alone([&]() -> Status {
+        service = std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher),
+                                                 holds_step, -words[1]);
+        return {};
+    }));
+    return status.ok() ? std::move(service) : nullptr;
 }
 
 std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,

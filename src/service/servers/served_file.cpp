@@ -79,39 +79,49 @@ public:
         const int address = crew.models[static_cast<std::size_t>(team_.rank())];
         const int node = crew.node_of[static_cast<std::size_t>(address)];
         const auto agents = static_cast<int>(crew.servers_of(node).size());
-        Status status;
-        auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows);
+        std::unique_ptr<Segment> memory;
+        Status status = alone([&]() -> Status {
+            if (agents > Region::max_agents)
+                return failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,
+                               Region::max_agents);
+            Status made;
+            memory = Outbox::memory_for(plan_.queue, *plan_.holdings, made, plan_.queue_grows);
+            return made;
+        });
         SegmentName name;
         if (memory) name = memory->name();
-        if (agents > Region::max_agents)
-            status = failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,
-                             Region::max_agents);
         const auto rows =
             team_.world().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
         if (status = team_.agree(status); !status.ok()) return status;
-        outbox_ = std::make_unique<Outbox>(std::move(memory), agents, port_.doorbell(),
-                                           team_.world(), plan_.queue_grows);
-        Port::Inbox& box = port_.inbox(plan_.serial);
-        box.region = &outbox_->region();
-        box.accepted.assign(crew.servers.size(), 0);
-        alone_ = agents == 0;
-        if (alone_) outbox_->watch(*this);
-        FileMap map;
-        if (team_.rank() == 0) {
+        WireWriter out;
+        const auto prepare = [&]() -> Status {
+            outbox_ = std::make_unique<Outbox>(std::move(memory), agents, port_.doorbell(),
+                                               team_.world(), plan_.queue_grows);
+            Port::Inbox& box = port_.inbox(plan_.serial);
+            box.region = &outbox_->region();
+            box.accepted.assign(crew.servers.size(), 0);
+            alone_ = agents == 0;
+            if (alone_) outbox_->watch(*this);
+            if (team_.rank() != 0) return {};
             std::vector<SegmentName> names;
             for (const auto& row : rows) {
                 names.emplace_back();
                 std::memcpy(&names.back(), row.data(), sizeof(SegmentName));
             }
-            WireWriter out;
             describe_file(plan_, names, out);
+            return {};
+        };
+        if (status = team_.agree(alone(prepare)); !status.ok()) return status;
+        FileMap map;
+        if (team_.rank() == 0)
             status =
                 port_.ask(MessageKind::open_file, plan_.serial, out.bytes, true, nullptr, &map);
-        }
         if (status = team_.agree(status); !status.ok()) return status;
         broadcast(team_.world(), map, 0);
-        spaces_ = make_spaces(*plan_.definitions, map);
-        return {};
+        return team_.agree(alone([&]() -> Status {
+            spaces_ = make_spaces(*plan_.definitions, map);
+            return {};
+        }));
     }
 
     bool publish(Parcel& parcel, std::int64_t keep) override {
@@ -220,8 +230,12 @@ private:
 
 std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
                                             Status& status) {
-    auto file = std::make_unique<ServedFile>(team, port, plan);
-    status = file->begin();
+    std::unique_ptr<ServedFile> file;
+    status = team.agree(alone([&]() -> Status {
+        file = std::make_unique<ServedFile>(team, port, plan);
+        return {};
+    }));
+    if (status.ok()) status = file->begin();
     if (!status.ok()) return nullptr;
     return file;
 }

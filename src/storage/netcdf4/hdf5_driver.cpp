@@ -32,16 +32,33 @@ struct Hdf5Driver::Table {
     H5FD_t base;
     Hdf5Driver* driver;
 
-    static Hdf5Driver& of(const H5FD_t* f) { return *reinterpret_cast<const Table*>(f)->driver; }
+    static Hdf5Driver* driver_of(const H5FD_t* f) {
+        return reinterpret_cast<const Table*>(f)->driver;
+    }
+    static Hdf5Driver& of(const H5FD_t* f) { return *driver_of(f); }
     static Calls& calls(const H5FD_t* f) { return of(f).calls_; }
 
+    /// What a call of ours gives HDF5, which bears no exceptions.
+    template <class Value, class Do>
+    static Value guarded(H5FD_t* f, Value failed, Do&& act) {
+        if (driver_of(f) == nullptr) return failed;
+        try {
+            return act();
+        } catch (const std::bad_alloc&) {
+            of(f).no_memory_ = true;
+            return failed;
+        }
+    }
+
     static H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
-        auto* table = new (std::nothrow) Table{};  // HDF5 bears no exceptions
+        auto* table = new (std::nothrow) Table{};
         if (table == nullptr) return nullptr;
         std::memcpy(&table->driver, H5Pget_driver_info(access), sizeof table->driver);
+        table->driver->table_ = table;
         return &table->base;
     }
     static herr_t close(H5FD_t* f) {
+        if (driver_of(f) != nullptr) of(f).table_ = nullptr;
         delete reinterpret_cast<Table*>(f);
         return 0;
     }
@@ -50,31 +67,43 @@ struct Hdf5Driver::Table {
         return 0;
     }
     static haddr_t alloc(H5FD_t* f, H5FD_mem_t type, hid_t, hsize_t bytes) {
-        const std::int64_t at = calls(f).allocate(type, static_cast<std::int64_t>(bytes));
-        return at < 0 ? HADDR_UNDEF : static_cast<haddr_t>(at);
+        return guarded(f, HADDR_UNDEF, [&] {
+            const std::int64_t at = calls(f).allocate(type, static_cast<std::int64_t>(bytes));
+            return at < 0 ? HADDR_UNDEF : static_cast<haddr_t>(at);
+        });
     }
     static herr_t free(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, hsize_t) { return 0; }
-    static haddr_t get_end(const H5FD_t* f, H5FD_mem_t) { return static_cast<haddr_t>(of(f).end_); }
+    static haddr_t get_end(const H5FD_t* f, H5FD_mem_t) {
+        return driver_of(f) == nullptr ? 0 : static_cast<haddr_t>(of(f).end_);
+    }
     static herr_t set_end(H5FD_t* f, H5FD_mem_t, haddr_t end) {
-        of(f).end_ = static_cast<std::int64_t>(end);
+        if (driver_of(f) != nullptr) of(f).end_ = static_cast<std::int64_t>(end);
         return 0;
     }
     static haddr_t get_file_end(const H5FD_t* f, H5FD_mem_t) {
+        if (driver_of(f) == nullptr) return 0;
         const std::int64_t size = calls(f).size();
         return size < 0 ? HADDR_UNDEF : static_cast<haddr_t>(size);
     }
     static herr_t read(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes, void* to) {
-        return calls(f).read(type, static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes),
-                             static_cast<char*>(to))
-                   ? 0
-                   : -1;
+        return guarded(f, herr_t(-1), [&]() -> herr_t {
+            const bool good =
+                calls(f).read(type, static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes),
+                              static_cast<char*>(to));
+            return good ? 0 : -1;
+        });
     }
     static herr_t write(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes,
                         const void* from) {
-        return calls(f).write(type, static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes),
-                              static_cast<const char*>(from))
-                   ? 0
-                   : -1;
+        // HDF5 comes to the end of a close only where writes succeed; healthy() tells of the
+        // others.
+        if (driver_of(f) == nullptr || of(f).dropping_ || of(f).no_memory_) return 0;
+        return guarded(f, herr_t(0), [&]() -> herr_t {
+            const bool good =
+                calls(f).write(type, static_cast<std::int64_t>(at),
+                               static_cast<std::int64_t>(bytes), static_cast<const char*>(from));
+            return good ? 0 : -1;
+        });
     }
 
     static H5FD_class_t make() {
@@ -117,13 +146,23 @@ Status Hdf5Driver::open(unsigned access) {
 Status Hdf5Driver::close() {
     const QuietHdf5 quiet;
     Status status;
-    if (id_ >= 0 && H5Fclose(id_) < 0) status = failed("cannot close");
+    const auto close_failed = [&] { return failed("cannot close"); };
+    // After a close that fails HDF5 has half a file, which it writes again when the process ends.
+    dropping_ = id_ >= 0 && H5Fflush(id_, H5F_SCOPE_LOCAL) < 0;
+    if (dropping_) status = alone(close_failed);
+    if (id_ >= 0 && H5Fclose(id_) < 0 && status.ok()) status = alone(close_failed);
+    if (status.ok()) status = healthy();
+    if (table_ != nullptr) table_->driver = nullptr;
+    table_ = nullptr;
     if (driver_ >= 0) H5FDunregister(driver_);
     id_ = driver_ = H5I_INVALID_HID;
     return status;
 }
 
+Status Hdf5Driver::healthy() const { return no_memory_ ? out_of_memory() : Status{}; }
+
 Status Hdf5Driver::failed(const std::string& what) const {
+    if (no_memory_) return out_of_memory();
     const std::string trouble = calls_.trouble();
     if (trouble.empty()) return hdf5_failure(path_, what);
     return failure(TW_EIO, "{}: {}: {}", path_, what, trouble);

@@ -60,6 +60,8 @@ public:
     Status open(unsigned access);
     /// All handles of the file must be closed.
     Status close();
+    /// Whether all that HDF5 has written is with the caller.
+    Status healthy() const;
     /// The last call of HDF5's has failed.
     Status failed(const std::string& what) const;
 
@@ -74,6 +76,9 @@ private:
     Calls& calls_;
     std::string path_;
     hid_t driver_ = H5I_INVALID_HID, id_ = H5I_INVALID_HID;
+    Table* table_ = nullptr;  ///< what HDF5 has of this
+    bool dropping_ = false;   ///< what HDF5 still writes is given up
+    bool no_memory_ = false;  ///< in a call of ours
     std::int64_t end_ = 0;
 };
 

@@ -180,12 +180,13 @@ Status Hdf5File::write_changes(bool durable) {
 Status Hdf5File::commit(bool durable) {
     const QuietHdf5 quiet;
     if (H5Fflush(id(), H5F_SCOPE_LOCAL) < 0) return driver_.failed("cannot write the HDF5 index");
+    if (Status status = driver_.healthy(); !status.ok()) return status;
     return write_changes(durable);
 }
 
 Status Hdf5File::close() {
-    if (Status status = driver_.close(); !status.ok()) return status;
-    Status status = write_changes(false);
+    Status status = driver_.close();
+    if (status.ok()) status = alone([&] { return write_changes(false); });
     // What a failed step left behind.
     const std::int64_t end = driver_.end();
     while (status.ok() && ftruncate(fd_, end) != 0)

@@ -57,7 +57,6 @@ public:
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        path_ = path;
         definitions_ = &definitions;
         format_ = options.format;
         wording_ = options.wording;
@@ -70,28 +69,30 @@ public:
         std::int64_t writers = options.one_writer ? first_ : writer;
         comm.all_reduce({&writers, 1}, Reduce::sum);
         const std::int64_t target = chunk_target(definitions, whole, writers);
-        for (const Variable& v : definitions.variables) {
-            grids_.push_back(choose_grid(v, target));
-            packed_.push_back(whole && grids_.back().chunked);
-        }
-        places_ = Netcdf4Map(definitions, grids_, packed_);
-        packer_.emplace(definitions, grids_);
-        written_.emplace(grids_);
-        if (together_) writers_ = comm.split(writer ? 0 : -1, first_ ? -1 : comm.rank());
-
-        Status status;
-        if (first_) {
+        const auto make = [&]() -> Status {
+            path_ = path;
+            for (const Variable& v : definitions.variables) {
+                grids_.push_back(choose_grid(v, target));
+                packed_.push_back(whole && grids_.back().chunked);
+            }
+            places_ = Netcdf4Map(definitions, grids_, packed_);
+            packer_.emplace(definitions, grids_);
+            written_.emplace(grids_);
+            if (!first_) return {};
             NoSizeSignal guard;
-            status = make_file();
+            Status status = make_file();
             map = map_;
-        }
-        status = agree(comm, status);
-        if (!status.ok()) return status;
+            return status;
+        };
+        if (Status status = agree(comm, alone(make)); !status.ok()) return status;
+        if (together_) writers_ = comm.split(writer ? 0 : -1, first_ ? -1 : comm.rank());
         broadcast(comm, map, options.keeper);
-        map_ = map;
-        if (writer || first_) status = open_file();
-        if (status.ok() && first_) status = open_index();
-        return agree(comm, status);
+        return agree(comm, alone([&]() -> Status {
+                         map_ = map;
+                         if (!writer && !first_) return {};
+                         Status status = open_file();
+                         return status.ok() && first_ ? open_index() : status;
+                     }));
     }
 
     /// Allocates nothing: what is collective depends on it.
@@ -149,20 +150,22 @@ public:
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
-        Status status = place_bands(records);
+        Status status = alone([&]() -> Status {
+            if (Status s = place_bands(records); !s.ok() || !index_) return s;
+            ask_for(records, false);
+            return catch_up();
+        });
         if (index_) {
-            if (status.ok()) {
-                ask_for(records, false);
-                status = catch_up();
-            }
-            Status closed = index_->close();
+            Status closed = alone([&] { return index_->close(); });
             if (status.ok()) status = std::move(closed);
             index_.reset();
         }
         Status closed = close_file();
         if (status.ok()) status = std::move(closed);
-        if (first_ && status.ok())
-            status = add_netcdf4_attributes(path_, *definitions_, format_, late);
+        const auto add = [&] {
+            return add_netcdf4_attributes(path_, *definitions_, format_, late);
+        };
+        if (first_ && status.ok()) status = alone(add);
         if (first_ && status.ok() && sync_close_) status = sync_closed(path_);
         return status;
     }
@@ -382,13 +385,22 @@ private:
     /// What all writers have placed, to the keeper.
     void gather_placed() {
         const auto* bytes = reinterpret_cast<const char*>(placed_.data());
-        const auto all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
-        placed_.clear();
-        for (const auto& row : all) {
-            const std::size_t had = placed_.size();
-            placed_.resize(had + row.size() / sizeof(PlacedChunk));
-            if (!row.empty()) std::memcpy(placed_.data() + had, row.data(), row.size());
-        }
+        std::vector<std::vector<char>> all;
+        Status status = together([&]() -> Status {
+            all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
+            return {};
+        });
+        const auto join = [&]() -> Status {
+            placed_.clear();
+            for (const auto& row : all) {
+                const std::size_t had = placed_.size();
+                placed_.resize(had + row.size() / sizeof(PlacedChunk));
+                if (!row.empty()) std::memcpy(placed_.data() + had, row.data(), row.size());
+            }
+            return {};
+        };
+        if (status.ok()) status = alone(join);
+        if (failed_.ok()) failed_ = std::move(status);
     }
 
     /// Chunks come in the order of the index, which then has to grow at its end alone.

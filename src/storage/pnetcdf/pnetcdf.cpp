@@ -40,7 +40,7 @@ public:
                   const StorageOptions& options, bool writer, FileMap& map) override {
         Status status = check_mpi(comm, path);
         if (!status.ok()) return status;
-        begin(comm, path, definitions, options, writer);
+        if (status = begin(comm, path, definitions, options, writer); !status.ok()) return status;
         NoSizeSignal guard;
         status = create_with_hints(options, writer);
         if (status = agree(comm, status); !status.ok()) return status;
@@ -57,7 +57,7 @@ public:
                 const StorageOptions& options, bool writer, const FileMap& map) override {
         Status status = check_mpi(comm, path);
         if (!status.ok()) return status;
-        begin(comm, path, definitions, options, writer);
+        if (status = begin(comm, path, definitions, options, writer); !status.ok()) return status;
         map_ = map;
         existing_ = options.existing;
         if (first_) status = keep_records(path, format_, map, existing_.kept, options.durable);
@@ -141,17 +141,22 @@ private:
                        path);
     }
 
-    void begin(Comm& comm, const std::string& path, const Definitions& definitions,
-               const StorageOptions& options, bool writer) {
-        path_ = path;
+    Status begin(Comm& comm, const std::string& path, const Definitions& definitions,
+                 const StorageOptions& options, bool writer) {
         definitions_ = &definitions;
         blocking_ = options.blocking;
         format_ = options.format;
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
         durable_ = options.durable;
+        const auto name = [&]() -> Status {
+            path_ = path;
+            return {};
+        };
+        if (Status status = agree(comm, alone(name)); !status.ok()) return status;
         writers_ = comm.split(writer ? 0 : -1, comm.rank());
         choose_mpi_io();
+        return {};
     }
 
     /// A file system takes stripes when a file is created, so MPI-IO creates it, with an empty

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,9 +10,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
+#include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "storage/posix/system.hpp"
@@ -48,19 +48,21 @@ public:
     bool stand_in(const std::string& path) const {
         struct stat wanted;
         if (::stat(path.c_str(), &wanted) != 0) return false;
+        // std::filesystem ends the process where it has no memory.
+        const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
+        if (!folder) return false;
         int only = -1;
-        std::error_code ended;
-        for (std::filesystem::directory_iterator i("/proc/self/fd", ended), end; !ended && i != end;
-             i.increment(ended)) {
-            const int fd = std::atoi(i->path().filename().c_str());
+        while (const dirent* entry = readdir(folder.get())) {
+            const int fd = std::atoi(entry->d_name);
             struct stat found;
-            if (fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev ||
-                found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
+            if (entry->d_name[0] == '.' || fstat(fd, &found) != 0 ||
+                found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino ||
+                (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;
             if (only >= 0) return false;  // one of them may be ours
             only = fd;
         }
-        if (ended || only < 0) return false;
+        if (only < 0) return false;
         std::vector<char> bytes(static_cast<std::size_t>(wanted.st_size));
         return read_fully(only, path, bytes.data(), wanted.st_size, 0).ok() &&
                write_fully(fd_, path_, bytes.data(), wanted.st_size, 0).ok() &&

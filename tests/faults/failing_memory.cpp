@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults/failing_memory.hpp"
+
+#include <execinfo.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "system/check.hpp"
+
+namespace failing_memory {
+
+namespace {
+
+// Of this thread: the library's own threads have what they need.
+thread_local bool counting = false;
+long made = 0;      // allocations since counting began
+long failing = -1;  // the one that fails
+
+/// @param n  the allocation that fails; -1: none
+int failed_call(const std::function<int()>& call, long n) {
+    made = 0;
+    failing = n;
+    counting = true;
+    const int status = call();
+    counting = false;
+    return status;
+}
+
+}  // namespace
+
+bool is_expected(tw_session session, int status) {
+    const std::string text = status == TW_OK ? "" : tw_error_message(session);
+    // HDF5 does not say why a driver cannot open a file.
+    const bool by_hdf5 =
+        (status == TW_EFORMAT || status == TW_EIO) && text.find("HDF5") != std::string::npos;
+    return status == TW_OK || status == TW_ENOMEM || by_hdf5;
+}
+
+void Trial::run(const char* name, const std::function<void()>& before,
+                const std::function<int()>& call, const std::function<void(int)>& after) {
+    const int rank = check::state.rank, ranks = check::state.size;
+    for (const int victim : {0, ranks - 1}) {
+        for (long n = 1;; n += every_) {
+            check::step("%s: allocation %ld of rank %d", name, n, victim);
+            before();
+            const int status = failed_call(call, rank == victim ? n : -1);
+            long most = made;
+            MPI_Bcast(&most, 1, MPI_LONG, victim, MPI_COMM_WORLD);
+            alike(name, n, victim, status);
+            after(status);
+            ++calls_;
+            if (most < n) break;
+        }
+        if (ranks == 1) break;
+    }
+}
+
+void Trial::alike(const char* name, long n, int victim, int status) const {
+    const auto all = check::gather(std::to_string(status));
+    for (const std::string& other : all)
+        CHECK_TEXT(other == all[0], "%s, allocation %ld of rank %d: status %s and %s", name, n,
+                   victim, all[0].c_str(), other.c_str());
+    CHECK_TEXT(is_expected(session_, status), "%s, allocation %ld of rank %d: %s %s", name, n,
+               victim, tw_strerror(status), tw_error_message(session_));
+}
+
+namespace {
+
+/// Whether this allocation is the one that fails. With THALWEG_TEST_TRACE set it tells who asked.
+bool fails() {
+    if (!counting || ++made != failing) return false;
+    if (std::getenv("THALWEG_TEST_TRACE") != nullptr) {
+        void* callers[40];
+        counting = false;
+        backtrace_symbols_fd(callers, backtrace(callers, 40), STDERR_FILENO);
+        counting = true;
+    }
+    return true;
+}
+
+}  // namespace
+
+}  // namespace failing_memory
+
+// Not inline: the compiler would see malloc beside delete.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+    if (failing_memory::fails()) throw std::bad_alloc();
+    void* p = std::malloc(bytes > 0 ? bytes : 1);
+    if (p == nullptr) throw std::bad_alloc();
+    return p;
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    if (failing_memory::fails()) return nullptr;
+    return std::malloc(bytes > 0 ? bytes : 1);
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }

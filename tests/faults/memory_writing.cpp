@@ -1,0 +1,184 @@
+// Memory that fails in calls that write: every allocation, one a run, on one rank.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: memory_writing [--settings a=1,b=2] [--every N] [--ways all|arrays]
+//
+// A file is written again and again, by whole arrays, records and boxes; the n-th time the n-th
+// allocation of one of the calls throws std::bad_alloc on one rank. Nothing hangs, and all ranks
+// get the same status. After TW_OK the file has what was put; after an error another file of the
+// same name can be written.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "faults/failing_memory.hpp"
+#include "system/check.hpp"
+
+namespace {
+
+using failing_memory::Trial;
+
+constexpr std::int64_t nx = 6;
+constexpr std::int64_t steps = 2;
+
+enum class Way { arrays, records, boxes };
+
+class Program {
+public:
+    Program(const std::string& settings, long every, std::vector<Way> ways)
+        : ways_(std::move(ways)),
+          folder_(check::make_folder("memory_writing")),
+          path_(folder_ + "/a.nc") {
+        CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
+        trial_.reset(new Trial(session_, every));
+        const std::int64_t rank = check::state.rank, ranks = check::state.size;
+        shape_[0] = 2 * ranks + 1;
+        start_[0] = shape_[0] * rank / ranks;
+        count_[0] = shape_[0] * (rank + 1) / ranks - start_[0];
+        ok(tw_decompose(session_, "y x", 1, shape_, start_, count_, &cells_));
+        values_.resize(static_cast<std::size_t>(count_[0] * nx));
+        // Plans and memory that the session keeps are there from now on.
+        for (const Way way : ways_) {
+            way_ = way;
+            create();
+            finish(TW_OK, 0);
+        }
+    }
+    ~Program() {
+        check::step("tw_finalize");
+        CHECK(tw_finalize(&session_) == TW_OK);
+        check::remove_folder(folder_);
+    }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    void go() {
+        for (const Way way : ways_) write(way);
+        if (check::state.rank == 0)
+            check::print(check::text("memory_writing: %ld calls", trial_->calls()));
+    }
+
+private:
+    void write(Way way) {
+        way_ = way;
+        trial_->run(
+            "tw_enddef", [&] { create(); }, [&] { return tw_enddef(file_); },
+            [&](int status) { finish(status, 0); });
+        for (std::int64_t r = 0; r < steps; ++r)
+            trial_->run(
+                r == 0 ? "first tw_end_step" : "tw_end_step",
+                [&] {
+                    create();
+                    for (std::int64_t before = 0; before < r; ++before) ok(step(before));
+                    ok(put(r));
+                },
+                [&] { return tw_end_step(file_); }, [&](int status) { finish(status, r + 1, r); });
+        trial_->run(
+            "tw_sync", [&] { write_all(); }, [&] { return tw_sync(file_, 0); },
+            [&](int status) { finish(status, steps, steps); });
+        trial_->run(
+            "tw_close", [&] { write_all(); }, [&] { return tw_close(&file_); },
+            [&](int status) {
+                CHECK(file_ == nullptr);
+                if (status == TW_OK) judge(steps);
+            });
+    }
+    void ok(int status) const { CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session_)); }
+
+    void create() {  // without a file there is nothing to test
+        ok(tw_create(session_, path_.c_str(), "", &file_));
+        ok(tw_def_var(file_, "T", TW_INT, "time y x", cells_));
+        ok(tw_def_var(file_, "h", TW_INT, "y x", cells_));
+    }
+    void set_values(std::int64_t record) {
+        std::iota(values_.begin(), values_.end(), static_cast<int>(1000 * record + start_[0] * nx));
+    }
+    int put(std::int64_t r) {
+        set_values(r);
+        const auto n = static_cast<std::int64_t>(values_.size());
+        int status = TW_OK;
+        if (r == 0) status = tw_put(file_, "h", TW_INT, values_.data(), n);
+        if (status != TW_OK) return status;
+        if (way_ == Way::arrays) return tw_put(file_, "T", TW_INT, values_.data(), n);
+        if (way_ == Way::records)
+            return tw_put_record(file_, "T", cells_, r, TW_INT, values_.data(), n);
+        const std::int64_t start[] = {r, start_[0], 0}, count[] = {1, count_[0], nx};
+        return tw_put_box(file_, "T", TW_INT, start, count, nullptr, values_.data());
+    }
+    int step(std::int64_t r) {
+        const int status = put(r);
+        return status == TW_OK ? tw_end_step(file_) : status;
+    }
+    void write_all() {
+        create();
+        for (std::int64_t r = 0; r < steps; ++r) ok(step(r));
+    }
+
+    /// The rest of the file, after a call that came out so. What a call left behind may come out at
+    /// the next one.
+    /// @param next  the record that follows
+    /// @param told  the records that calls before it have ended
+    void finish(int status, std::int64_t next, std::int64_t told = 0) {
+        bool good = status == TW_OK;
+        const auto goes = [&](int code) {
+            CHECK_TEXT(failing_memory::is_expected(session_, code), "%s",
+                       tw_error_message(session_));
+            good = good && code == TW_OK;
+        };
+        for (std::int64_t r = next; r < steps && good; ++r) goes(step(r));
+        const int closed = tw_close(&file_);
+        if (good) goes(closed);
+        CHECK(file_ == nullptr);
+        if (closed == TW_OK) judge(good ? steps : told);
+    }
+    /// The file has so many records at least; all that it has are right.
+    void judge(std::int64_t least) {
+        ok(tw_open(session_, path_.c_str(), "", &file_));
+        std::vector<int> got(values_.size());
+        const auto n = static_cast<std::int64_t>(got.size());
+        std::int64_t counted = 0;
+        ok(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &counted));
+        CHECK_TEXT(counted >= least && counted <= steps, "%ld records", static_cast<long>(counted));
+        for (std::int64_t r = 0; r < counted; ++r) {
+            ok(tw_get(file_, "T", cells_, r, TW_INT, got.data(), n));
+            set_values(r);
+            CHECK_TEXT(got == values_, "record %ld", static_cast<long>(r));
+        }
+        if (counted > 0) {
+            ok(tw_get(file_, "h", cells_, 0, TW_INT, got.data(), n));
+            set_values(0);
+            CHECK_TEXT(got == values_, "h");
+        }
+        ok(tw_close(&file_));
+    }
+
+    std::vector<Way> ways_;
+    std::string folder_, path_;
+    tw_session session_ = nullptr;
+    tw_decomposition cells_ = nullptr;
+    tw_file file_ = nullptr;
+    std::unique_ptr<Trial> trial_;
+    std::int64_t shape_[2] = {0, nx}, start_[2] = {0, 0}, count_[2] = {0, nx};
+    std::vector<int> values_;
+    Way way_ = Way::arrays;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 20);
+    const std::string every = check::option(argc, argv, "--every", "1");
+    {
+        std::vector<Way> ways = {Way::arrays};
+        if (check::option(argc, argv, "--ways", "all") == "all")
+            ways.insert(ways.end(), {Way::records, Way::boxes});
+        std::string settings = check::option(argc, argv, "--settings", "");
+        std::replace(settings.begin(), settings.end(), ',', ';');  // the other one parts CMake's
+        Program(settings, std::atol(every.c_str()), ways).go();
+    }
+    return check::verdict("memory_writing");
+}
