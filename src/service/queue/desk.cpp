@@ -291,6 +291,7 @@ void Desk::tell_stuck() const {
     const Standstill standstill = find_standstill();
     for (const Source& s : sources_) {
         if (!s.region || !s.has()) continue;
+        if (head_of(s.descriptor(s.next)).kind == UnitKind::boxes) continue;  // just published
         Region& region = Region::of(*s.region);
         const std::uint32_t here = region.meetings.load(order);
         if (standstill.stops(s.next + 1, here) && region.waiting.load(order) != 0)

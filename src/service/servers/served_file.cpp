@@ -127,6 +127,7 @@ public:
     bool publish(Parcel& parcel, std::int64_t keep) override {
         if (!outbox_->publish(parcel, keep)) return false;
         if (is_mark(parcel.head.kind)) ++marks_;
+        boxed_ |= parcel.head.kind == UnitKind::boxes;
         if (!alone_) return true;
         const auto& variables = plan_.definitions->variables;
         const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
@@ -210,7 +211,9 @@ private:
         const Port::Inbox& box = port_.inbox(plan_.serial);
         Region& region = outbox_->region();
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
-        if (box.standstill.stops(outbox_->published(), meetings))
+        // With boxes the units of a rank are as many as it needs, and are written while others wait
+        // at a mark.
+        if (!boxed_ && box.standstill.stops(outbox_->published(), meetings))
             region.stuck.store(meetings + 1, std::memory_order_release);
         const auto& n = box.accepted;
         return *std::min_element(n.begin(), n.end());
@@ -222,6 +225,7 @@ private:
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
     bool alone_ = false;  ///< no server on this node: parcels go by messages
+    bool boxed_ = false;  ///< this rank has published boxes
     std::int64_t marks_ = 0;
     WriteCounts counts_;
 };
