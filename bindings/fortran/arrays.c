@@ -12,6 +12,10 @@ void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* na
                           const CFI_cdesc_t* array,
                           const struct fortran_decomposition* decomposition, const int* record,
                           int* ierr);
+void thalweg_f_put_record_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
+                                   const CFI_cdesc_t* array,
+                                   const struct fortran_decomposition* decomposition,
+                                   const int* record, int* ierr);
 void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
                    const int* record, int* ierr);
@@ -22,6 +26,9 @@ void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* 
 
 typedef int (*put_strided)(tw_file file, const char* var, tw_type type, const void* data, int rank,
                            const int64_t* extent, const int64_t* byte_stride);
+typedef int (*record_put_strided)(tw_file file, const char* var, tw_decomposition decomposition,
+                                  int64_t record, tw_type type, const void* data, int rank,
+                                  const int64_t* extent, const int64_t* byte_stride);
 typedef int (*get_strided)(tw_file file, const char* var, tw_decomposition decomposition,
                            int64_t record, tw_type type, void* data, int rank,
                            const int64_t* extent, const int64_t* byte_stride);
@@ -47,21 +54,36 @@ void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* 
                     "tw_put_deferred", ierr);
 }
 
-void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* name,
-                          const CFI_cdesc_t* array,
-                          const struct fortran_decomposition* decomposition, const int* record,
-                          int* ierr) {
+static void put_record(record_put_strided act, const char* procedure,
+                       const struct fortran_file* file, const CFI_cdesc_t* name,
+                       const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+                       const int* record, int* ierr) {
     const struct name var = thalweg_f_name(name);
     const struct view view = thalweg_f_view(array);
     if (thalweg_f_is_empty(decomposition)) {
         thalweg_f_check(TW_EHANDLE, NULL, no_decomposition, ierr);
         return;
     }
-    thalweg_f_check(tw_put_record_strided(file->handle, var.text,
-                                          decomposition == NULL ? NULL : decomposition->handle,
-                                          (int64_t)*record - 1, (tw_type)view.type, view.data,
-                                          view.rank, view.extent, view.stride),
-                    file->session, "tw_put_record", ierr);
+    thalweg_f_check(act(file->handle, var.text,
+                        decomposition == NULL ? NULL : decomposition->handle, (int64_t)*record - 1,
+                        (tw_type)view.type, view.data, view.rank, view.extent, view.stride),
+                    file->session, procedure, ierr);
+}
+
+void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* name,
+                          const CFI_cdesc_t* array,
+                          const struct fortran_decomposition* decomposition, const int* record,
+                          int* ierr) {
+    put_record(tw_put_record_strided, "tw_put_record", file, name, array, decomposition, record,
+               ierr);
+}
+
+void thalweg_f_put_record_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
+                                   const CFI_cdesc_t* array,
+                                   const struct fortran_decomposition* decomposition,
+                                   const int* record, int* ierr) {
+    put_record(tw_put_record_deferred_strided, "tw_put_record_deferred", file, name, array,
+               decomposition, record, ierr);
 }
 
 /* Where the call is collective, a rank without the decomposition takes part with an invalid

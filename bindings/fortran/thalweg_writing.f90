@@ -10,7 +10,8 @@ module thalweg_writing
   private
 
   public :: tw_create, tw_def_dim, tw_def_var, tw_put_att, tw_set_var, tw_set_record, tw_enddef, &
-    tw_put, tw_put_deferred, tw_put_record, tw_put_box, tw_end_step, tw_sync, tw_close, tw_recover
+    tw_put, tw_put_deferred, tw_put_record, tw_put_record_deferred, tw_put_box, tw_end_step, &
+    tw_sync, tw_close, tw_recover
 
   !> Length of the record dimension in tw_def_dim.
   integer(int64), parameter, public :: TW_UNLIMITED = 0
@@ -138,6 +139,24 @@ module thalweg_writing
       integer(c_int), intent(in) :: record
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_put_record
+
+    !> call tw_put_record_deferred(file, name, array [, decomposition], record [, ierr])
+    !>
+    !> As tw_put_record, but the array may be read until the next tw_end_step, tw_sync or tw_close
+    !> of the file returns: with service inline it is packed straight into the writers' buffers
+    !> where all ranks put the record by the same decomposition. It must stay unchanged, and at its
+    !> address, until then, so it must be a variable or a section of one (see tw_put_deferred). If
+    !> the library detects that it did not (docs/arrays.md), that call returns TW_EARG.
+    subroutine tw_put_record_deferred(file, name, array, decomposition, record, ierr) &
+        bind(C, name='thalweg_f_put_record_deferred')
+      import :: tw_file, tw_decomposition, c_char, c_int
+      type(tw_file), intent(in) :: file
+      character(len=*, kind=c_char), intent(in) :: name
+      type(*), dimension(..), intent(in), asynchronous :: array
+      type(tw_decomposition), intent(in), optional :: decomposition
+      integer(c_int), intent(in) :: record
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_put_record_deferred
 
   end interface
 

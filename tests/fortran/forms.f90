@@ -3,6 +3,7 @@
 !> Arrays as models with blocks have them; arrays of the wrong form, with texts in Fortran's order
 !> and counting; and arrays that the compiler has copied before they are deferred.
 program forms
+  use, intrinsic :: iso_c_binding, only: c_associated
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
   use support
@@ -22,6 +23,7 @@ program forms
   nblocks = 3
   io = tw_init(MPI_COMM_WORLD, 'log=off')
   call blocks()
+  call deferred_records()
   call wrong_forms()
   call wrong_types()
   call wrong_definitions()
@@ -239,6 +241,39 @@ contains
       call expect_text('element (2, 3) of (x y)', 'rank 0, block 1')
     end if
   end subroutine other_texts
+
+  !> Records in any order that stay in the model's arrays until the step ends.
+  subroutine deferred_records()
+    real(real64), target :: a(nx_block, ny_block, room), b(nx_block, ny_block, room)
+    type(tw_decomposition) :: cells, none
+    type(tw_file) :: file
+    call fill(a)
+    call fill(b)
+    cells = row(.true.)
+    call tw_pad(cells, [nx_block, ny_block], room)
+    file = tw_create(io, 'deferred.nc')
+    call tw_def_var(file, 'T', TW_DOUBLE, 'lon lat time', cells)
+    call tw_put_record_deferred(file, 'T', a, cells, record=2)
+    call tw_put_record_deferred(file, 'T', &
+      b(1+nghost:nx_block-nghost, 1+nghost:ny_block-nghost, :), cells, record=1)
+    call tw_end_step(file)
+    call tw_put_record_deferred(file, 'T', a, cells, record=0, ierr=status)
+    call expect_status(status, TW_EBOUNDS, 'a deferred record before the first')
+    call tw_put_record_deferred(file, 'T', a, none, record=1, ierr=status)
+    call expect_status(status, TW_EHANDLE, 'a deferred record without its decomposition')
+    call tw_put_record_deferred(file, 'T', a, cells, record=3)
+    a = 0
+    ! Reads a, so that the compiler does not leave the change out.
+    call expect(c_associated(address_of(a)), 'the address of an array')
+    call tw_end_step(file, status)
+    call expect_status(status, TW_EARG, 'a deferred record that changes')
+    call expect_text('deferred.nc', 'has changed')
+    call fill(a)
+    call tw_put_record_deferred(file, 'T', a, cells, record=3)
+    call tw_end_step(file)
+    call tw_close(file)
+    call compare('deferred.nc', 'T', 3)
+  end subroutine deferred_records
 
   !> An output routine with contiguous dummies is given sections: the compiler hands it copies,
   !> which are gone when the step ends.
