@@ -475,8 +475,7 @@ void File::hand_over() {
 }
 
 void File::complete() {
-    const int status = tw_close(&file_);
-    if (status != TW_ERANGE) check(status);  // which the put has told
+    handed_over(tw_close(&file_));
     check(tw_wait(session_.handle(), 0));
 }
 
@@ -571,10 +570,8 @@ void File::sync() {
     if (state_ == State::serial) serial_->sync();
     if (state_ != State::writing) return;
     const int status = tw_sync(file_, 0);
-    pending_ = 0;
-    puts_.clear();
     dirty_ = false;
-    if (status != TW_ERANGE) check(status);  // which the put has told
+    handed_over(status);
     meet();
 }
 
@@ -586,10 +583,7 @@ void File::close() {
         make_edits();
         if (state_ == State::defining) hand_over();
     }
-    if (file_ != nullptr) {
-        const int status = tw_close(&file_);
-        if (status != TW_ERANGE) check(status);
-    }
+    if (file_ != nullptr) handed_over(tw_close(&file_));
     if (serial_) serial_->close();
     serial_.reset();
     meet();

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "copies.hpp"
 #include "grid.hpp"
 #include "serial.hpp"
 #include "session.hpp"
@@ -119,7 +120,8 @@ private:
         std::map<Index, Index> records;  // and the grid's serial number
     };
     std::map<int, Put> puts_;
-    Error late_;  // of a put on this rank, for all to know at the next meeting
+    Copies copies_;  // of distributed arrays that the library has not written
+    Error late_;     // of a put on this rank, for all to know at the next meeting
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
     void check(int status, const std::string& where = "") const;
@@ -138,6 +140,7 @@ private:
     void begin_reading();
     void note(Index bytes);  // that some rank is about to put
     void end_step();
+    void handed_over(int status);  // what was put has been written, or failed
     // Of what two ranks put in one step either may stand: what another rank may put again comes
     // with the next step. grid NULL: a section, which the root puts.
     void order(int varid, Index record, const Grid* grid);
@@ -149,6 +152,8 @@ private:
     std::string short_array(const Variable& v, const Grid& grid, Index n) const;
     tw_decomposition decomposition_of(const Variable& v, const Place& place, bool reading,
                                       tw_decomposition* made);
+    int put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
+                 const void* data);
     Error put_place(int varid, const Place& place, nc_type type, const void* data);
     Error put_serial(int varid, const Place& place, nc_type type, const void* data);
     void check_section(const Variable& v, const Index* start, const Index* count,

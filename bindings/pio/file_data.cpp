@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <numeric>
 
 #include "file.hpp"
@@ -97,11 +98,15 @@ void File::note(Index bytes) {
     pending_ += bytes;
 }
 
-void File::end_step() {
-    const int status = tw_end_step(file_);
+void File::end_step() { handed_over(tw_end_step(file_)); }
+
+void File::handed_over(int status) {
     pending_ = 0;
     puts_.clear();
-    if (status != TW_ERANGE) check(status);  // which the put has told
+    const bool written = status == TW_OK || status == TW_ERANGE;  // which the put has told
+    // After an error the library may still hold the arrays of the step.
+    if (written || file_ == nullptr) copies_.give_back();
+    if (!written) check(status);
 }
 
 void File::order(int varid, Index record, const Grid* grid) {
@@ -152,6 +157,29 @@ std::string File::short_array(const Variable& v, const Grid& grid, Index n) cons
            " elements, the decomposition " + std::to_string(grid.map().size());
 }
 
+// The copy here is the only one, if the library may keep its address: values that do not fit the
+// variable's type must be found now, which the library does when it makes a copy.
+int File::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
+                   const void* data) {
+    const Map& map = place.grid->map();
+    const bool packs = map.is_boxes() && !map.dense();
+    const bool deferred = keeps_arrays() && always_fits(type, v.type);
+    const auto put = deferred ? tw_put_record_deferred : tw_put_record;
+    const Index n = place.grid->elements();
+    const auto put_values = [&](const void* values) {
+        return put(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(type), values, n);
+    };
+    if (n == 0 || (!packs && !deferred)) return put_values(data);
+    char* const values = copies_.take(static_cast<std::size_t>(n) * size_of(type));
+    if (packs)
+        map.pack(data, size_of(type), values);
+    else
+        std::memcpy(values, data, static_cast<std::size_t>(n) * size_of(type));
+    const int status = put_values(values);
+    if (!deferred || status != TW_OK) copies_.undo(values);
+    return status;
+}
+
 // What concerns all ranks is thrown, what concerns this one is returned. data NULL: this rank has
 // nothing, because its arguments were wrong.
 Error File::put_place(int varid, const Place& place, nc_type type, const void* data) {
@@ -161,17 +189,14 @@ Error File::put_place(int varid, const Place& place, nc_type type, const void* d
     const tw_decomposition d = decomposition_of(v, place, false, &made);
     Error error;
     if (data != nullptr || map.size() == 0) {
-        std::string packed;
-        const void* values = data;
-        if (map.is_boxes() && !map.dense()) {
-            packed.resize(static_cast<std::size_t>(map.held()) * size_of(type));
-            map.pack(data, size_of(type), packed.data());
-            values = packed.data();
+        try {
+            const int status = put_copy(v, place, d, type, data);
+            if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
+        } catch (const std::bad_alloc&) {
+            error = {NC_ENOMEM, path_ + ": variable " + v.name +
+                                    ": out of memory for a copy of the array (rank " +
+                                    std::to_string(session_.rank()) + ")"};
         }
-        const int status =
-            tw_put_record(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(type),
-                          values, place.grid->elements());
-        if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
     }
     if (made != nullptr) tw_free_decomposition(&made);
     return error;

@@ -76,6 +76,11 @@ std::int64_t staging_limit() {
     return static_cast<std::int64_t>(number * times) / 4;
 }
 
+bool keeps_arrays() {
+    const char* const service = std::getenv("THALWEG_SERVICE");
+    return service == nullptr || std::string(service) == "inline";
+}
+
 Session::Session(MPI_Comm comm) {
     refuse_servers();
     const int status = tw_init(comm, "staging=8GiB; attributes=first", &handle_);

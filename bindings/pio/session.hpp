@@ -60,4 +60,8 @@ void inform(MPI_Comm comm, const std::string& text);
 // Bytes that a rank may put before they must be handed over.
 std::int64_t staging_limit();
 
+// Whether the library reads arrays that are put deferred when the ranks meet (service inline), so
+// that a copy in this layer saves one in the library. Only of use for speed.
+bool keeps_arrays();
+
 }  // namespace thalweg::pio
