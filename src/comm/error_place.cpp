@@ -23,6 +23,17 @@ std::int64_t number_after(std::string_view text, std::string_view word, bool las
     return found;
 }
 
+/// Where a quoted name ends: at the first quote behind which the text goes on, as names may have
+/// apostrophes.
+std::size_t end_of_name(std::string_view text, std::size_t from) {
+    for (auto at = text.find('\'', from); at != std::string_view::npos;
+         at = text.find('\'', at + 1))
+        if (at + 1 == text.size() ||
+            std::string_view(" :;,.)").find(text[at + 1]) != std::string_view::npos)
+            return at;
+    return std::string_view::npos;
+}
+
 }  // namespace
 
 ErrorPlace find_place(std::string_view text, std::string_view file) {
@@ -35,7 +46,7 @@ ErrorPlace find_place(std::string_view text, std::string_view file) {
     constexpr std::string_view begin = "variable '";
     if (const auto at = text.find(begin); at != std::string_view::npos) {
         const auto name = at + begin.size();
-        const auto end = text.find('\'', name);
+        const auto end = end_of_name(text, name);
         if (end != std::string_view::npos) {
             place.variable = text.substr(name, end - name);
             text.remove_prefix(end + 1);

@@ -306,14 +306,10 @@ Status File::put_record(const std::string& name,
                         const std::shared_ptr<const Decomposition>& decomposition,
                         std::int64_t record, int type, const void* data, std::int64_t n,
                         bool deferred) {
-    if (Status s = begin_data(); !s.ok()) return s;
-    Stopwatch watch(file_.figures.put);
-    Span span("put");
-    span.variable(name).record(record);
     RecordToPut put{decomposition, record, type, data};
     put.n = n;
     put.deferred = deferred;
-    return data_->boxes->put_record(name, put);
+    return put_record(name, put);
 }
 
 Status File::put_record_strided(const std::string& name,
@@ -321,16 +317,20 @@ Status File::put_record_strided(const std::string& name,
                                 std::int64_t record, int type, const void* data, int rank,
                                 const std::int64_t* extent, const std::int64_t* byte_stride,
                                 bool deferred) {
-    if (Status s = begin_data(); !s.ok()) return s;
-    Stopwatch watch(file_.figures.put);
-    Span span("put");
-    span.variable(name).record(record);
     RecordToPut put{decomposition, record, type, data};
     put.deferred = deferred;
     put.strided = true;
     put.rank = rank;
     put.extent = extent;
     put.byte_stride = byte_stride;
+    return put_record(name, put);
+}
+
+Status File::put_record(const std::string& name, const RecordToPut& put) {
+    if (Status s = begin_data(); !s.ok()) return s;
+    Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name).record(put.record);
     return data_->boxes->put_record(name, put);
 }
 

@@ -110,6 +110,7 @@ private:
     Status take_names();
     Status check_defining(const char* what) const;
     Status begin_data();
+    Status put_record(const std::string& name, const RecordToPut& put);
     std::int64_t queue_bytes() const;
     Status choose_all(bool& writers_asked);
     Status ask_file_system(Surroundings& surroundings) const;

@@ -37,4 +37,7 @@ TEST(ErrorPlace, NamesThatLookLikePlaces) {
     expect(find_place("/a.nc: 12 records, record -3, frank 4, records 5"), "/a.nc", "", -1, -1);
     expect(find_place("/a.nc: variable 'T: it never ends"), "/a.nc", "", -1, -1);
     expect(find_place("/a.nc: rank 99999999999999999999 (rank"), "/a.nc", "", -1, -1);
+    expect(find_place("/a.nc: variable 'model's T': no data"), "/a.nc", "model's T", -1, -1);
+    expect(find_place("/a.nc: no variable 'model's T'"), "/a.nc", "model's T", -1, -1);
+    expect(find_place("/a.nc: variable 'T', record 3"), "/a.nc", "T", 3, -1);
 }

@@ -130,7 +130,6 @@ private:
     Standstill find_standstill() const;
     void tell_stuck() const;
     void end_boxes(std::span<const Parcel> parcels, bool all_marks);
-    Status check(std::span<const Parcel> parcels) const;
     void write_units(std::span<const Parcel> parcels);
     void write_boxes(std::span<const Parcel> parcels);
     void write(Status status);

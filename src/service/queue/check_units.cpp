@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/check_units.hpp"
+
+#include <algorithm>
+
+#include "comm/text.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+using Mask = std::vector<std::int64_t> Parcel::*;
+
+/// A bit of each variable: what any rank has.
+std::vector<std::int64_t> any_of(std::span<const Parcel> parcels, Mask mask) {
+    std::vector<std::int64_t> all((parcels.front().*mask).size(), 0);
+    for (const Parcel& p : parcels)
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] |= (p.*mask)[i];
+    return all;
+}
+
+bool has(const std::vector<std::int64_t>& mask, std::size_t variable) {
+    return ((static_cast<std::uint64_t>(mask[variable / 64]) >> (variable % 64)) & 1) != 0;
+}
+
+/// In ascending order.
+std::vector<int> ranks_with(std::span<const Parcel> parcels, Mask mask, std::size_t variable) {
+    std::vector<int> ranks;
+    for (const Parcel& p : parcels)
+        if (has(p.*mask, variable)) ranks.push_back(p.head.rank);
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
+}
+
+std::string call_of(const UnitHead& head, std::span<const Variable> variables) {
+    static const char* const names[] = {"tw_end_step", "tw_sync", "tw_close", "tw_put",
+                                        "tw_put_box"};
+    std::string text = names[static_cast<std::size_t>(head.kind)];
+    if (head.variable >= 0)
+        text += fmt::format(" of variable '{}'",
+                            variables[static_cast<std::size_t>(head.variable)].name);
+    return text;
+}
+
+Status check_calls(std::span<const Parcel> parcels, std::span<const Variable> variables,
+                   const std::string& path) {
+    const UnitHead& first = parcels.front().head;
+    for (const Parcel& p : parcels) {
+        const UnitHead& h = p.head;
+        if (h.kind == first.kind && h.variable == first.variable && h.begin == first.begin)
+            continue;
+        return failure(TW_EMISMATCH,
+                       "{}: the ranks are in different calls: {} on rank {}, {} on rank {}", path,
+                       call_of(first, variables), first.rank, call_of(h, variables), h.rank);
+    }
+    return {};
+}
+
+}  // namespace
+
+Status check_units(std::span<const Parcel> parcels, std::span<const Variable> variables,
+                   const std::string& path, const Wording& wording) {
+    if (Status status = check_calls(parcels, variables, path); !status.ok()) return status;
+    const UnitHead& first = parcels.front().head;
+    if (first.kind == UnitKind::part) return {};
+    const auto put = any_of(parcels, &Parcel::put), lacking = any_of(parcels, &Parcel::lacking);
+    const auto bare = any_of(parcels, &Parcel::bare);
+    const auto with_halo = any_of(parcels, &Parcel::with_halo);
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        if (has(bare, v) && has(with_halo, v))
+            return failure(
+                TW_EMISMATCH,
+                "{}: variable '{}' of record {}: the ranks pass arrays of different forms: without "
+                "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
+                "extents, declare them with tw_pad",
+                path, variables[v].name, wording.index(first.record),
+                ranks_with(parcels, &Parcel::bare, v).front(),
+                ranks_with(parcels, &Parcel::with_halo, v).front());
+        if (has(put, v) && has(lacking, v))
+            return failure(
+                TW_EMISSING,
+                "{}: variable '{}' of record {} was not put on rank {}, but was on others", path,
+                variables[v].name, wording.index(first.record),
+                joined(ranks_with(parcels, &Parcel::lacking, v), ", "));
+    }
+    return {};
+}
+
+}  // namespace thalweg::detail

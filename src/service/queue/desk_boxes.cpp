@@ -1,0 +1,231 @@
+// A desk's work where ranks write by boxes: they are taken as they come, and steps end apart.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "service/queue/check_units.hpp"
+#include "service/queue/desk.hpp"
+
+namespace thalweg::detail {
+
+/// Calls visit(descriptor) for the parcels of a source's next unit.
+template <class Visit>
+void Desk::look(const Source& source, Visit&& visit) const {
+    if (source.region) {
+        visit(source.descriptor(source.next));
+    } else {
+        const std::lock_guard lock(small_);
+        for_descriptors(source.messages.front(), visit);
+    }
+}
+
+/// Whether some rank writes by boxes: then its units wait for nobody.
+bool Desk::boxes_next() {
+    if (composer_.boxed()) return true;
+    bool any = false;
+    for (const Source& s : sources_) {
+        if (any || !has_next(s)) continue;
+        look(s, [&](const std::int64_t* words) { any |= head_of(words).kind == UnitKind::boxes; });
+    }
+    return any;
+}
+
+/// A step of boxes ends when all ranks have ended it, or wait at a mark: a tw_sync or tw_close,
+/// which the ranks pass together.
+bool Desk::work_boxes() {
+    if (take_boxes()) return true;
+    bool worked = false;
+    bool all = true, near = true, all_marks = true;
+    std::vector<Parcel> parcels, own;
+    for (Source& s : sources_) {
+        std::vector<Parcel> its;
+        if (!s.ended.empty()) {
+            its = s.ended.front();
+            all_marks = false;
+        } else if (at_mark(s)) {
+            its = open(s);
+        } else {
+            all = false;
+            near &= !s.region;
+        }
+        if (s.region) own.insert(own.end(), its.begin(), its.end());
+        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+    }
+    if (near && host_.forwards() && forwarded_ == rounds()) {
+        if (!send_on(own)) return false;
+        worked = true;
+    }
+    if (!all) return worked;
+    end_boxes(parcels, all_marks);
+    if (all_marks) marks_sent_ = false;
+    for (Source& s : sources_) {
+        if (all_marks)
+            take(s);
+        else if (!s.ended.empty())
+            s.ended.pop_front();
+    }
+    finish_round(all_marks);
+    return true;
+}
+
+bool Desk::at_mark(const Source& source) const {
+    bool mark = has_next(source);
+    if (mark)
+        look(source,
+             [&](const std::int64_t* words) { mark = mark && is_mark(head_of(words).kind); });
+    return mark;
+}
+
+/// Boxes of all ranks are written together: alone they may be parts of rows, of which the rest
+/// would be read and written again. A rank that is ahead does not wait for the others: it needs the
+/// room in its queue.
+bool Desk::take_boxes() {
+    const bool alone = std::all_of(sources_.begin(), sources_.end(),
+                                   [](const Source& s) { return s.region != nullptr; });
+    if (!alone || host_.forwards()) return write_as_they_come();
+    std::vector<Source*> ready;
+    bool complete = true;
+    for (Source& s : sources_) {
+        const bool has = has_next(s);
+        complete = complete && (has || !s.ended.empty());
+        if (has && !at_mark(s)) ready.push_back(&s);
+    }
+    if (std::none_of(ready.begin(), ready.end(), [this](Source* s) { return ahead(*s); }))
+        std::erase_if(ready, [&](Source* s) {
+            return (!complete || !s->ended.empty()) && has_data(s->descriptor(s->next));
+        });
+    if (ready.empty()) return false;
+    std::vector<Parcel> together;
+    for (Source* s : ready) {
+        Parcel parcel = std::move(open(*s).front());
+        if (ends(parcel)) s->ended.push_back({end_of(parcel)});
+        together.push_back(std::move(parcel));
+    }
+    std::stable_sort(together.begin(), together.end(),
+                     [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
+    write_boxes(together);
+    for (Source* s : ready) take(*s);
+    return true;
+}
+
+/// Whether a rank of this node cannot go on, or not far, before its next unit is written.
+bool Desk::ahead(const Source& source) const {
+    const Region& region = Region::of(*source.region);
+    if (region.waiting.load(std::memory_order_acquire) != 0) return true;
+    const std::int64_t published =
+        whole_count(region.published.load(std::memory_order_acquire), source.next);
+    if (published - source.next < 2) return false;
+    // At a mark it waits for the others, who will come there.
+    return published - source.next > 2 || !is_mark(head_of(source.descriptor(published - 1)).kind);
+}
+
+/// The same with several nodes: what is there is written, unless it is the end of a step of a rank
+/// that can wait. A node's boxes go to the others when they are written here, so that nodes which
+/// waited for all ranks would wait for each other.
+bool Desk::write_as_they_come() {
+    struct Taken {
+        Source* source;
+        std::vector<Parcel> parcels, ended;
+        bool ends, any;
+    };
+    std::vector<Taken> all;
+    bool complete = true;
+    for (Source& s : sources_) {
+        bool has;
+        {
+            const std::lock_guard lock(small_);
+            has = s.has();
+        }
+        complete &= has || !s.ended.empty();
+        if (!has || at_mark(s)) continue;
+        Taken t{&s, open(s), {}, true, false};
+        for (const Parcel& p : t.parcels) {
+            t.ended.push_back(end_of(p));
+            if (is_mark(p.head.kind)) continue;
+            t.ends &= ends(p);
+            t.any |= !p.entries.empty();
+        }
+        if (s.region && t.any && host_.forwards() && !host_.may_forward()) continue;
+        // A feeder's message is used even where some of its ranks wait at a mark.
+        std::erase_if(t.parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
+        all.push_back(std::move(t));
+    }
+    if (!complete)
+        std::erase_if(all, [&](const Taken& t) { return t.ends && !far_ahead(*t.source); });
+    if (all.empty()) return false;
+    std::vector<Parcel> together;
+    for (const Taken& t : all) together.insert(together.end(), t.parcels.begin(), t.parcels.end());
+    std::stable_sort(together.begin(), together.end(),
+                     [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
+    write_boxes(together);
+    for (Taken& t : all) {
+        if (t.source->region && t.any && host_.forwards()) {
+            // The end of the step is sent when all of this node have ended it.
+            for (Parcel& p : t.parcels) {
+                if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;
+                p.head.ends = false;
+            }
+            host_.forward(t.parcels);
+        }
+        if (t.ends) t.source->ended.push_back(std::move(t.ended));
+        take(*t.source);
+    }
+    return true;
+}
+
+/// Whether a source cannot go on, or not far, before its next unit is written. Who sends messages
+/// cannot say, and counts as such.
+bool Desk::far_ahead(const Source& source) const {
+    if (!source.region) return true;
+    const Region& region = Region::of(*source.region);
+    return region.waiting.load(std::memory_order_acquire) != 0 ||
+           region.published.load(std::memory_order_acquire) -
+                   static_cast<std::uint32_t>(source.next) >=
+               2;
+}
+
+/// Whether a rank has ended its step with a unit.
+bool Desk::ends(const Parcel& parcel) {
+    return parcel.head.kind == UnitKind::step ||
+           (parcel.head.kind == UnitKind::boxes && parcel.head.ends);
+}
+
+/// What is left of a parcel that was written: that its rank has ended the step, and what it put.
+Parcel Desk::end_of(const Parcel& parcel) {
+    Parcel end = parcel;
+    end.entries.clear();
+    end.head.kind = UnitKind::boxes;
+    end.head.variable = -1;
+    end.head.begin = end.head.end = 0;
+    return end;
+}
+
+/// All ranks have ended a step, or all are at a mark.
+void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
+    std::int64_t records = 0;
+    bool marks = false;
+    for (const Parcel& p : parcels) {
+        records = std::max(records, p.head.records);
+        marks |= is_mark(p.head.kind);
+        given_ |= p.head.given;
+    }
+    // Of a file that only tw_put writes, each step is a record.
+    if (!given_ && !marks && !spaces_.record.places.empty())
+        records = std::max(records, parcels.front().head.record + 1);
+    Status status = failure();
+    if (!status.ok()) return;
+    // Ranks that are at a mark while others end a step have put nothing of it.
+    if (all_marks || !marks)
+        status = check_units(parcels, definitions_.variables, options_.path, options_.wording);
+    if (status.ok() && all_marks) status = composer_.write_boxes(parcels);
+    if (status.ok()) status = composer_.end_boxes(records, all_marks);
+    if (status.ok() && all_marks && parcels.front().head.kind == UnitKind::last)
+        status = composer_.fill_fixed();
+    if (status.ok() && options_.durable) status = storage_.sync();
+    if (!status.ok()) fail(status);
+}
+
+void Desk::write_boxes(std::span<const Parcel> parcels) {
+    if (!parcels.empty() && failure().ok()) write(composer_.write_boxes(parcels));
+}
+
+}  // namespace thalweg::detail

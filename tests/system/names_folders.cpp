@@ -1,0 +1,172 @@
+// Working folders that differ between ranks and change.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include "names.hpp"
+
+namespace names {
+
+void folders() {
+    for (const Kind& kind : kinds())
+        for (const std::string publish : {"publish=close", "publish=live"}) {
+            check::step("folders: %s; %s; %s", kind.session.c_str(), kind.file.c_str(),
+                        publish.c_str());
+            make_folders();
+            go("here");
+            {
+                Model model(kind.session);
+                const tw_session session = model.session;
+                if (model) {
+                    tw_file file = nullptr;
+                    OK(tw_create(session, "out.nc", (kind.file + "; " + publish).c_str(), &file));
+                    go("away");
+                    model.define(file);
+                    OK(tw_enddef(file));
+                    go("far");
+                    model.step(file, 0);
+                    go("away");
+                    model.step(file, 1);
+                    OK(tw_put_att_text(file, "", "title", "a late attribute"));
+                    OK(tw_close(&file));
+                    go("here");
+                    model.look("out.nc", 2);
+                }
+            }
+            only_here("out.nc");
+        }
+}
+
+void sets_of_files() {
+    for (const Kind& kind : kinds()) {
+        if (kind.file.find("pnetcdf") != std::string::npos) continue;
+        if (kind.file.find("direct") != std::string::npos) continue;
+        check::step("sets of files: %s; %s", kind.session.c_str(), kind.file.c_str());
+        make_folders();
+        go("here");
+        {
+            Model model(kind.session);
+            const tw_session session = model.session;
+            int size = 1;
+            if (model) MPI_Comm_size(model.comm, &size);
+            const std::string tiles = kind.session.find("servers") != std::string::npos ? "1x1"
+                                      : size > 1                                        ? "1x2"
+                                                                                        : "1x1";
+            if (model) {
+                tw_file file = nullptr;
+                OK(tw_create(
+                    session, "out.nc",
+                    (kind.file + "; writers=auto; method=tiles; tile_files=yes; tiles=" + tiles)
+                        .c_str(),
+                    &file));
+                go("away");
+                model.define(file);
+                OK(tw_enddef(file));
+                go("far");
+                model.step(file, 0);
+                model.step(file, 1);
+                OK(tw_close(&file));
+                go("here");
+                model.look("out.nc", 2);
+            }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check::state.rank == 0) {
+            const std::string names = list(mine("here"));
+            CHECK_TEXT(names == "out.nc.0000" || names == "out.nc.0000 out.nc.0001", "%s",
+                       names.c_str());
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check::state.rank == 0)
+            for (const char* name : {"out.nc.0000", "out.nc.0001"})
+                fs::remove(mine("here") + "/" + name);
+        only_here("");
+    }
+}
+
+void appended() {
+    for (const Kind& kind : kinds()) {
+        if (kind.file.find("netcdf4") != std::string::npos) continue;
+        check::step("append: %s; %s", kind.session.c_str(), kind.file.c_str());
+        make_folders();
+        go("here");
+        {
+            Model model(kind.session);
+            const tw_session session = model.session;
+            if (model) {
+                tw_file file = nullptr;
+                OK(tw_create(session, "out.nc", nullptr, &file));
+                model.define(file);
+                model.step(file, 0);
+                OK(tw_close(&file));
+                OK(tw_open(session, "out.nc", ("mode=append; " + kind.file).c_str(), &file));
+                go("away");
+                model.define(file);
+                OK(tw_enddef(file));
+                go("far");
+                model.step(file, 1);
+                OK(tw_close(&file));
+                go("here");
+                model.look("out.nc", 2);
+            }
+        }
+        only_here("out.nc");
+    }
+}
+
+void restarts() {
+    check::step("restarts");
+    make_folders();
+    go("here");
+    {
+        Model model("");
+        const tw_session session = model.session;
+        tw_restart restart = nullptr;
+        std::vector<double> data = model.values(3);
+        const auto n = static_cast<std::int64_t>(data.size());
+        OK(tw_restart_new(session, nullptr, &restart));
+        OK(tw_restart_add(restart, "h", TW_DOUBLE, "y x", model.d, data.data(), n, TW_REQUIRED));
+        OK(tw_restart_write(restart, "restart.nc"));
+        const std::vector<double> before = data;
+        std::fill(data.begin(), data.end(), 0.0);
+        OK(tw_restart_read(restart, "restart.nc"));
+        CHECK(data == before);
+        OK(tw_restart_free(&restart));
+    }
+    only_here("restart.nc");
+}
+
+void settings() {
+    check::step("paths in settings");
+    make_folders();
+    go("here");
+    if (check::state.rank == 0) std::ofstream("settings.toml") << "header_pad = \"64KiB\"\n";
+    MPI_Barrier(MPI_COMM_WORLD);
+    {
+        Model model("config=settings.toml; summary=summary.json");
+        const tw_session session = model.session;
+        tw_file file = nullptr;
+        OK(tw_create(session, "out.nc", nullptr, &file));
+        model.define(file);
+        OK(tw_enddef(file));
+        go("away");
+        model.step(file, 0);
+        OK(tw_close(&file));
+        go("far");
+    }
+    if (check::state.rank == 0) {
+        CHECK(fs::file_size(mine("here") + "/out.nc") > 64 << 10);
+        CHECK(fs::file_size(mine("here") + "/summary.json") > 100);
+    }
+    only_here("out.nc settings.toml summary.json");
+    // The same path in other words is another path.
+    Model model("");
+    const tw_session session = model.session;
+    if (check::state.size > 1) {
+        tw_file file = nullptr;
+        const int code =
+            tw_create(session, check::state.rank == 1 ? "./b.nc" : "b.nc", nullptr, &file);
+        CHECK_TEXT(code == TW_EMISMATCH, "%d", code);
+    }
+}
+
+}  // namespace names
