@@ -166,6 +166,7 @@ TEST_F(Choose, InlineWithTheReason) {
 }
 
 TEST_F(Choose, CollectiveStorageWritesInCalls) {
+    if (!THALWEG_TEST_PNETCDF) GTEST_SKIP() << "a build without PnetCDF";
     options.storage = "pnetcdf";
     options.service = "background";
     const Choice c = made();

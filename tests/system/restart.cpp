@@ -486,7 +486,7 @@ void look(Model& model, const std::string& path, std::uint64_t seed, const std::
 /// Of tw_restart_new, for writing.
 std::string choose_restart_settings(Random& random, const std::string& session_settings) {
     std::string settings = random.percent(10) ? "" : "durable=no; ";
-    if (session_settings.find("pnetcdf") != std::string::npos || random.percent(65))
+    if (session_settings.find("storage=") != std::string::npos || random.percent(65))
         return settings;
     settings += "format=netcdf4; ";
     if (random.percent(30)) settings += "deflate=1; ";

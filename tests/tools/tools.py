@@ -363,6 +363,17 @@ def damaged(tool):
                 assert found["differences"][0]["first"]["index"] == changed[0].tolist(), found
 
 
+def ranks_of(pid, program):
+    """The processes of the program below a launcher; some MPIs put one of their own between."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if Path(f"/proc/{child}/exe").samefile(program):
+            found.append(int(child))
+        else:
+            found += ranks_of(int(child), program)
+    return found
+
+
 def killed(tool):
     """Killed while it writes: no output, and an old one stays."""
     with netCDF4.Dataset("in.nc", "w", format="NETCDF3_64BIT_OFFSET") as data:
@@ -385,8 +396,8 @@ def killed(tool):
         while not (part.exists() and part.stat().st_size > 1 << 20):
             assert process.poll() is None and time.time() < until, "it did not get that far"
             time.sleep(0.001)
-        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
-            os.kill(int(child), signal.SIGKILL)
+        for rank in ranks_of(process.pid, tool.program):
+            os.kill(rank, signal.SIGKILL)
         assert process.wait() != 0
         assert Path("out.nc").exists() == old
         if old:
