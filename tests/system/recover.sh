@@ -39,7 +39,9 @@ expect 1 "truncated inside its header" early.nc
 rm early.nc.part
 
 files=(*.part)
-[[ ${#files[@]} -eq 30 ]] || fail "${#files[@]} files"
+wanted=30
+[[ "${THALWEG_TEST_STORAGE:-pnetcdf}" == pnetcdf ]] || wanted=15
+[[ ${#files[@]} -eq $wanted ]] || fail "${#files[@]} files"
 half=${#files[@]}/2
 expect 0 "cdf1-posix-records.nc: 2 records recovered; " "${files[@]:0:half}"
 expect 0 "cdf5-posix-records.nc: 2 records recovered; " "${files[@]:half}"
