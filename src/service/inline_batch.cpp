@@ -54,9 +54,9 @@ Status InlineService::put_record(const RecordPut& put) {
         if (Status s = make_boxes(); !s.ok()) return s;
         return put_as_boxes(put);
     }
-    const std::size_t most = batch_.staged.size() + 1 + batch_.parts.size();
-    puts_.reserve(most);
-    chosen_.reserve(most);
+    const std::size_t parts = batch_.staged.size() + 1 + batch_.parts.size();
+    puts_.reserve(parts);
+    chosen_.reserve(parts);
     if (part != nullptr) return stage(put, *part);
     RecordPart made;
     if (Status s = stage(put, made); !s.ok()) return s;
