@@ -225,9 +225,10 @@ std::string environment_name(const std::string& name) {
 
 /// Environment variables of the library that are no settings, without THALWEG_.
 bool known_to_others(const std::string& name) {
-    for (const char* begin : {"TEST_", "FAULT_", "BUILD_"})
+    // SERVICE_ and PORT_: Kubernetes sets them for a service of that name.
+    for (const char* begin : {"TEST_", "FAULT_", "BUILD_", "SERVICE_HOST", "SERVICE_PORT", "PORT_"})
         if (name.rfind(begin, 0) == 0) return true;
-    for (const char* whole : {"JOBS", "ROOT", "DIR", "HOME", "PREFIX", "VERSION", "PYTHON"})
+    for (const char* whole : {"JOBS", "ROOT", "DIR", "HOME", "PREFIX", "VERSION", "PYTHON", "PORT"})
         if (name == whole) return true;
     return false;
 }
@@ -410,10 +411,11 @@ Status Settings::check_environment() {
             std::find(names.begin(), names.end(), variable) != names.end())
             continue;
         const std::string own = variable.substr(std::strlen("THALWEG_"));
+        if (known_to_others(own)) continue;
         if (const std::string meant = nearest(own, setting_names()); !meant.empty())
             return failure(TW_ESETTING, "{} in the environment is not a setting; did you mean {}?",
                            variable, environment_name(meant));
-        if (!known_to_others(own)) ignored_.push_back(variable);
+        ignored_.push_back(variable);
     }
     return {};
 }

@@ -112,9 +112,11 @@ TEST_F(Sources, EnvironmentWithMistypedNames) {
     environment("THALWEG_LOG_LEVEL", "info");
     expect_words(refused(""), {"THALWEG_LOG_LEVEL", "did you mean THALWEG_LOG?"});
     unsetenv("THALWEG_LOG_LEVEL");
-    for (const char* other : {"THALWEG_TEST_LIMIT", "THALWEG_FAULT_RANK", "THALWEG_BUILD_BENCH",
-                              "THALWEG_JOBS", "THALWEG_PYTHON", "THALWEG_ROOT", "THALWEG_DIR",
-                              "THALWEG_HOME", "THALWEG_PREFIX", "THALWEG_VERSION"})
+    for (const char* other :
+         {"THALWEG_TEST_LIMIT", "THALWEG_FAULT_RANK", "THALWEG_BUILD_BENCH", "THALWEG_JOBS",
+          "THALWEG_PYTHON", "THALWEG_ROOT", "THALWEG_DIR", "THALWEG_HOME", "THALWEG_PREFIX",
+          "THALWEG_VERSION", "THALWEG_SERVICE_HOST", "THALWEG_SERVICE_PORT_HTTP", "THALWEG_PORT",
+          "THALWEG_PORT_80_TCP_ADDR"})
         environment(other, "3");
     EXPECT_TRUE(read("").ignored().empty());
     environment("THALWEG_COLOUR", "red");
