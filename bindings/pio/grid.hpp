@@ -71,9 +71,20 @@ private:
                      bool reading, tw_decomposition* made) const;
 };
 
-// The grid with this map: a new one, or the one described before. dofs count from 0, -1 is a hole.
-// @note Collective
-std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, std::vector<Index> dofs);
+// The numbers of a map, which are read once: a program may describe its maps anew for each file.
+struct MapNumbers {
+    // It counts from `first`; the number before it is a hole.
+    MapNumbers(const MPI_Offset* map, std::size_t n, Index first);
+
+    const MPI_Offset* at;
+    std::size_t n;
+    Index first;
+    Index lowest, highest;
+    Session::Key hash;
+};
+
+// The grid with this map: a new one, or the one described before. @note Collective
+std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers& map);
 
 // Names of dimensions as the library wants them.
 std::string joined(const std::vector<std::string>& names, std::size_t from = 0);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "async.hpp"
 #include "library.hpp"
@@ -172,13 +173,23 @@ int PIOc_get_chunk_cache(int iosysid, int, PIO_Offset* sizep, PIO_Offset* nelems
 
 namespace {
 
-// The lengths, and the map counted from 0; first: what the map calls the first element.
+Error wrong_number(const Session& session, const MapNumbers& map, Index all) {
+    const MPI_Offset* const wrong = std::find_if(map.at, map.at + map.n, [&](MPI_Offset number) {
+        return number < map.first - 1 || number >= map.first + all;
+    });
+    return {NC_EINVAL, "rank " + std::to_string(session.rank()) + ": element " +
+                           std::to_string(wrong - map.at) + " of the map is " +
+                           std::to_string(*wrong) + ", but the array has " + std::to_string(all) +
+                           " elements"};
+}
+
+// first: what the map calls the first element.
 int describe(const char* call, int iosysid, int type, int ndims, const int* gdimlen, int maplen,
              const PIO_Offset* map, Index first, int* ioidp) {
     return on_system(call, iosysid, [&](Iosystem& system) {
         Session& session = *system.session;
-        std::vector<Index> dofs;
         Shape shape;
+        std::optional<MapNumbers> numbers;
         Error error;
         try {
             need(gdimlen, "gdimlen");
@@ -194,20 +205,14 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
                 shape.push_back(gdimlen[d]);
             }
             const Index all = volume(shape);
-            dofs.resize(static_cast<std::size_t>(std::max(maplen, 0)));
-            for (std::size_t i = 0; i < dofs.size(); i++) {
-                dofs[i] = map[i] - first;
-                if (dofs[i] < -1 || dofs[i] >= all)
-                    throw Error{NC_EINVAL, "rank " + std::to_string(session.rank()) + ": element " +
-                                               std::to_string(i) + " of the map is " +
-                                               std::to_string(map[i]) + ", but the array has " +
-                                               std::to_string(all) + " elements"};
-            }
+            numbers.emplace(map, static_cast<std::size_t>(std::max(maplen, 0)), first);
+            if (numbers->lowest < first - 1 || numbers->highest >= first + all)
+                throw wrong_number(session, *numbers, all);
         } catch (const Error& thrown) {
             error = thrown;
         }
         agree(session.comm(), error);
-        *ioidp = add_decomposition({0, system.id, type, grid_of(session, shape, std::move(dofs))});
+        *ioidp = add_decomposition({0, system.id, type, grid_of(session, shape, *numbers)});
     });
 }
 

@@ -23,10 +23,10 @@ std::string text_in(const Json& row, const char* name) {
 }
 
 const Json& part_in(const Json& row, const char* name) {
-    static const Json none = Json::array();
-    if (!row.is_object()) return none;
+    static const Json empty = Json::array();
+    if (!row.is_object()) return empty;
     const auto found = row.find(name);
-    return found != row.end() && found->is_structured() ? *found : none;
+    return found != row.end() && found->is_structured() ? *found : empty;
 }
 
 double hidden_seconds(const Json& file) {

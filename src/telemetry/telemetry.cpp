@@ -143,10 +143,9 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     return row;
 }
 
-/// Where a rank's time went: names for the summary, seconds. Those of the first `parts` add up to
+/// Where a rank's time went: names for the summary, seconds. Those up to "other" add up to
 /// the time since tw_init.
 struct RankTimes {
-    static constexpr std::size_t parts = 7;
     static constexpr std::array names{"outside", "open",  "put",   "step", "close",
                                       "read",    "other", "remap", "wait", "queue_wait",
                                       "drain",   "write", "busy"};
