@@ -10,7 +10,7 @@
 #include "cost/model.hpp"
 #include "layout/writers.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
-#include "storage/storage.hpp"
+#include "storage/variables/variables.hpp"
 
 namespace thalweg::detail {
 
@@ -38,13 +38,14 @@ void remark_ignored(const Definitions& definitions, Format format, std::vector<R
 
 void choose_storage(const FileOptions& options, Format format, const Surroundings& around,
                     Choice& choice) {
-    const std::string storage =
+    std::string storage =
         options.storage == "auto" && is_netcdf4(format) ? "netcdf4" : options.storage;
+    if (options.by_variable) storage = "posix";  // which writes the files
     const WayOfWriting way = choose_way(around.file_system, around.nodes,
                                         {storage, options.writers, options.alignment,
                                          around.stripe_size, "", options.method == "direct"});
     if (!way.warning.empty()) choice.remarks.push_back({Remark::Level::warning, way.warning});
-    choice.storage = way.storage;
+    choice.storage = options.by_variable ? variable_storage : way.storage;
     choice.writers = way.writers;
     choice.writers_asked = options.writers != "auto" || way.writers == "1";
     choice.alignment = way.alignment;

@@ -20,7 +20,7 @@ Status DefineMode::open_existing() {
         if (source_->classic_header() == nullptr)
             return failure(TW_EUNSUPPORTED,
                            "{}: mode=append needs a single file of a classic format; this one has "
-                           "format {}, or is a set of tiles",
+                           "format {}, or is a set of files",
                            file_.path, source_->format());
         if (format != "auto" && format != source_->format())
             return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",

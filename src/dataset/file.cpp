@@ -40,7 +40,8 @@ Status File::begin() {
     Stopwatch watch(file_.figures.open);
     const TraceFile traced(file_.path);
     const Span span("open");
-    Status status = references_.find();
+    Status status = variables_.check();
+    if (status.ok()) status = references_.find();
     if (status.ok()) status = take_names();
     if (status.ok() && file_.options.append) status = references_.begin();
     if (!status.ok()) {
@@ -199,6 +200,7 @@ Status File::open_storage() {
 Status File::begin_file() {
     if (Status s = define_.compare(); !s.ok()) return s;
     if (Status s = define_.settle(); !s.ok()) return s;
+    if (Status s = variables_.check_definitions(); !s.ok()) return s;
     Team& team = file_.team;
     if (Status s = team.agree(alone([&]() -> Status {
             data_ = std::make_unique<Data>(file_);
@@ -414,6 +416,7 @@ Status File::close_later(bool& later) {
 /// Names the complete file, and its references after it. @note Collective
 Status File::publish() {
     const Status referred = references_.prepare();
+    if (Status status = variables_.make_shards(); !status.ok()) return status;
     Status named = file_.team.agree(alone([&] { return names_.publish(); }));
     Status published = references_.publish(named.ok());  // those that could be made
     if (!named.ok()) return named;

@@ -13,6 +13,7 @@
 #include "dataset/define_mode.hpp"
 #include "dataset/file_names.hpp"
 #include "dataset/file_references.hpp"
+#include "dataset/variable_files.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
@@ -37,7 +38,7 @@ public:
     const FileOptions& options() const { return file_.options; }
     Format format() const { return file_.format; }
     const Status& failed() const { return file_.failed; }
-    bool several_files() const { return file_.in_files(); }
+    bool several_files() const { return file_.in_files() || file_.options.by_variable; }
     /// Whether it may be written at any time.
     bool written_any_time() const {
         return data_ && data_->service && data_->service->writes_any_time();
@@ -128,6 +129,7 @@ private:
     const FileOptions asked_;  ///< before anything was chosen
     FileNames names_{file_};
     FileReferences references_{file_};
+    VariableFiles variables_{file_};
     DefineMode define_{file_};
     std::unique_ptr<Data> data_;
     bool in_data_mode_ = false;

@@ -64,6 +64,7 @@ Status FileNames::claim(const std::string& path, const std::function<Status()>& 
     request.path = path;
     request.live = file_.options.live;
     request.existing = file_.options.append;
+    request.folder = file_.options.by_variable;
     request.stripe_count = file_.options.stripe_count;
     request.stripe_size = file_.options.stripe_size;
     claims_.reserve(claims_.size() + 1);

@@ -232,7 +232,8 @@ Status Readback::supported() const {
     if (file_.several_files())
         return failure(
             TW_EUNSUPPORTED,
-            "{}: a set of tiles (tile_files=yes) cannot be read while it is being written",
+            "{}: a set of files (tile_files=yes, files=variable) cannot be read by the handle that "
+            "writes it",
             file_.path());
     if (o.storage == "memory")
         return failure(TW_EUNSUPPORTED, "{}: cannot be read: storage=memory keeps no data",

@@ -26,6 +26,8 @@ struct FileOptions {
     bool read_ahead = false;
     std::string tiles = "auto";                         ///< auto or MxN
     bool tile_files = false;                            ///< with method tiles: a file each
+    bool by_variable = false;                           ///< a folder, with a file each
+    bool shards = false;                                ///< these are shards of a Zarr store
     std::int64_t writer_first = 0, writer_stride = -1;  ///< -1: spread evenly
     std::int64_t stripe_count = -1, stripe_size = -1;   ///< -1: the folder's
     std::int64_t alignment = -1;                        ///< -1: the file system's

@@ -21,7 +21,7 @@ int with_restart(tw_restart restart, F&& body, const char* call = __builtin_FUNC
 FileOptions options_of(const tw_restart_impl& restart) {
     FileOptions options = restart.session->options_for(restart.settings);
     options.live = options.append = false;
-    options.tile_files = false;
+    options.tile_files = options.by_variable = options.shards = false;
     options.stream.clear();  // of output
     options.packing.erase("quantize");
     return options;

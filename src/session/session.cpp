@@ -242,6 +242,8 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.stripe_size = s.number("stripe_size");
     o.tiles = s.text("tiles");
     o.tile_files = s.flag("tile_files");
+    o.by_variable = s.text("files") == "variable";
+    o.shards = s.flag("zarr_shards");
     o.readers = s.text("readers");
     o.read_ahead = s.flag("read_ahead");
     o.alignment = s.number("alignment");

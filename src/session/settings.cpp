@@ -81,6 +81,10 @@ const std::vector<SettingRow>& setting_table() {
          "with method=tiles: write one file per tile, NAME.0000 and so on, which thalweg combine "
          "joins",
          true},
+        {"files", "one", "one|variable",
+         "variable: the path is a folder, in which every variable has a file of its own, with its "
+         "coordinates",
+         true},
         {"readers", "auto", "auto, a number, or a number per node such as 2/node",
          "number of ranks that read; auto is 4/node on parallel file systems, else all ranks",
          true},
@@ -155,6 +159,10 @@ const std::vector<SettingRow>& setting_table() {
          true},
         {"close", "wait", "wait|later",
          "with service background or servers: whether tw_close waits until the file is complete",
+         true},
+        {"zarr_shards", "no", flags,
+         "with files=variable: when it is closed, make the folder a Zarr store (version 3), of "
+         "which each file is a shard",
          true},
         {"zarr_references", "no", "no, yes or a path",
          "write Zarr references (kerchunk JSON) to the file: beside it as NAME.json, or to a path",

@@ -15,12 +15,14 @@
 #include "storage/storage.hpp"
 #include "storage/tiles/source.hpp"
 #include "storage/tiles/tiles.hpp"
+#include "storage/variables/source.hpp"
+#include "storage/variables/variables.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-enum class Kind { classic, netcdf4, tiles };
+enum class Kind { classic, netcdf4, tiles, variables };
 
 /// What is to be tried; whether it is that is found out then.
 Status find_kind(const std::string& path, Kind& kind) {
@@ -31,6 +33,7 @@ Status find_kind(const std::string& path, Kind& kind) {
         if (none && access(tile_path(path, 0).c_str(), F_OK) == 0) kind = Kind::tiles;
         return {};
     }
+    if (is_variable_folder(fd, path)) kind = Kind::variables;
     std::array<char, 8> magic{};
     const char hdf5[] = "\211HDF\r\n\032\n";
     ssize_t have = 0, n = 1;
@@ -59,6 +62,7 @@ std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool re
     switch (kind) {
         case Kind::netcdf4: return open_netcdf4_source(comm, path, status);
         case Kind::tiles: return open_tile_source(comm, path, status);
+        case Kind::variables: return open_variable_source(comm, path, status);
         case Kind::classic: break;
     }
     return open_classic_source(comm, path, reader, status);
@@ -72,6 +76,7 @@ std::unique_ptr<Storage> make_storage(const std::string& name) {
     if (name == "pnetcdf") return make_pnetcdf_storage();
     if (name == "netcdf4") return make_netcdf4_storage();
     if (name == "memory") return make_memory_storage();
+    if (name == variable_storage) return make_variable_storage();
     return make_posix_storage();
 }
 

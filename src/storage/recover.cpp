@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -117,6 +118,11 @@ Status recover(const std::string& path, bool force, std::string& done) {
     std::string own, data;
     Status status = find(path, own, data);
     if (!status.ok()) return status;
+    if (std::filesystem::is_directory(data))
+        return failure(TW_EUNSUPPORTED,
+                       "{}: a folder with a file a variable (files=variable) is not recovered; its "
+                       "files can be read where they are",
+                       data);
     std::unique_ptr<Claim> claim;
     if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
     Committed found;

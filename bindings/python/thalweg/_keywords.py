@@ -37,6 +37,8 @@ FILE_SETTINGS = (
     "stripe_count",
     "stripe_size",
     "tile_files",
+    "files",
+    "zarr_shards",
     "tiles",
     "writer_first",
     "writer_stride",

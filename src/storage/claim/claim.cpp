@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <tuple>
 
 #include "storage/committed.hpp"
@@ -35,13 +37,26 @@ bool may_replace(const struct stat& folder, const struct stat& file) {
     return (folder.st_mode & S_ISVTX) == 0 || me == 0 || file.st_uid == me || folder.st_uid == me;
 }
 
+/// Of a file, or of the file in a folder that has most; -1 if there is none that can be read.
+std::int64_t records_at(const std::string& path) {
+    namespace fs = std::filesystem;
+    Committed found;
+    std::error_code error;
+    if (!fs::is_directory(path, error))
+        return find_committed(path, found).ok() ? found.records : -1;
+    std::int64_t most = -1;
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+        if (std::error_code lost; at->is_regular_file(lost) && at->path().extension() == ".nc" &&
+                                  find_committed(at->path().string(), found).ok())
+            most = std::max(most, found.records);
+    return most;
+}
+
 /// Of unfinished files, the one that is missed least: the fewest records, then the oldest.
 auto worth_of(const std::string& path) {
-    Committed found;
     struct stat info {};
-    const bool readable = find_committed(path, found).ok();
     (void)stat(path.c_str(), &info);
-    return std::tuple(readable ? found.records : -1, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+    return std::tuple(records_at(path), info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
 }  // namespace
@@ -66,6 +81,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     Status status = follow_links(request.path, made->own_);
     if (!status.ok()) return status;
     made->data_ = in_place ? made->own_ : temporary_path(made->own_);
+    made->folder_ = request.folder;
     struct stat info {};
     if (request.existing && (stat(made->own_.c_str(), &info) != 0 || !S_ISREG(info.st_mode))) {
         claim = std::move(made);  // nothing to write on: who reads it says so
@@ -83,7 +99,9 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
         } else {
             status = made->keep_old(said);
         }
-        if (status.ok())
+        if (status.ok() && request.folder)
+            status = made->make_folder();
+        else if (status.ok())
             status = create_striped(made->data_, !in_place, request.stripe_count,
                                     request.stripe_size, said_of_stripes);
         if (!status.ok()) return status;
@@ -109,11 +127,14 @@ Status Claim::take_over(const std::string& own, const std::string& data,
 Status Claim::look() {
     struct stat info {
     }, folder{};
+    if (own_.back() == '/' && folder_)
+        return failure(TW_EIO, "{}: leave out the slash at the end of the path", own_);
     if (own_.back() == '/') return failure(TW_EIO, "{}: the path names a directory", own_);
     const bool there = stat(own_.c_str(), &info) == 0;
     if (!there && errno != ENOENT) return system_failure(own_, "cannot create");
     if (stat(folder_of(own_).c_str(), &folder) != 0) return system_failure(own_, "cannot create");
     if (!there) return {};
+    if (folder_) return look_at_folder();
     errno = EISDIR;
     if (S_ISDIR(info.st_mode)) return system_failure(own_, "cannot create");
     if (!S_ISREG(info.st_mode))
@@ -133,11 +154,32 @@ Status Claim::look() {
     return {};
 }
 
+/// Somebody's files are neither replaced nor mixed with others.
+Status Claim::look_at_folder() const {
+    std::error_code error;
+    const bool empty = std::filesystem::is_empty(own_, error);
+    if (!std::filesystem::is_directory(own_))
+        return failure(TW_EEXISTS,
+                       "{}: files=variable makes a folder of this name, but a file has it", own_);
+    errno = error.value();
+    if (error) return system_failure(own_, "cannot look into the folder");
+    if (empty) return {};
+    return failure(TW_EEXISTS,
+                   "{}: the folder exists and is not empty; files=variable does not replace it: "
+                   "remove it, or use another name",
+                   own_);
+}
+
+Status Claim::make_folder() const {
+    if (mkdir(data_.c_str(), 0777) == 0 || (errno == EEXIST && data_ == own_)) return {};
+    return system_failure(data_, "cannot create the folder");
+}
+
 /// Moves what a dead run has left out of the way.
 Status Claim::keep_old(std::vector<std::string>& said) const {
     struct stat info {};
     if (lstat(data_.c_str(), &info) != 0) return {};
-    if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+    if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode) && !(folder_ && S_ISDIR(info.st_mode)))
         return failure(TW_EIO, "{}: cannot use this path for the temporary file: it is {}", data_,
                        S_ISDIR(info.st_mode) ? "a directory" : kind_of(info.st_mode));
     const auto move = [&](const std::string& to) {
@@ -150,6 +192,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
         if (unlink(data_.c_str()) == 0) return {};
         return system_failure(data_, "cannot remove the empty file of an earlier run");
     }
+    if (S_ISDIR(info.st_mode) && rmdir(data_.c_str()) == 0) return {};
     for (int k = 1; k <= most_kept; ++k) {
         struct stat there {};
         const std::string kept = kept_path(own_, k);
@@ -164,7 +207,10 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
             least_worth = worth;
         }
     }
-    if (unlink(least.c_str()) != 0) return system_failure(least, "cannot remove");
+    std::error_code error;
+    std::filesystem::remove_all(least, error);
+    errno = error.value();
+    if (error) return system_failure(least, "cannot remove");
     said.push_back(fmt::format(
         "at most {} unfinished files of earlier runs are kept: removed {}, which had the fewest "
         "records",
@@ -209,7 +255,8 @@ Status Claim::publish(bool durable) {
 }
 
 void Claim::discard() {
-    if (data_ != own_) unlink(data_.c_str());
+    std::error_code ignored;
+    if (data_ != own_) std::filesystem::remove_all(data_, ignored);
     lock_.release();
 }
 

@@ -18,6 +18,7 @@ struct ClaimRequest {
     std::string path;       ///< absolute; symbolic links are followed
     bool live = false;      ///< under its own name from the start
     bool existing = false;  ///< it is there, and is written on under its name
+    bool folder = false;    ///< with files in it; it is missing or empty
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: the folder's
     /// What else has to go before a file is cut that changes under its own name; may be empty.
     std::function<Status()> before_cut;
@@ -50,15 +51,18 @@ public:
     /// @param durable  for good. @return TW_OK, TW_EIO
     Status publish(bool durable);
 
-    /// Removes the file, which holds nothing.
+    /// Removes the file, or folder, which holds nothing.
     void discard();
 
 private:
     Status look();
+    Status look_at_folder() const;
+    Status make_folder() const;
     Status keep_old(std::vector<std::string>& said) const;
     void restore_permissions(bool while_written) const;
 
     std::string own_, data_;
+    bool folder_ = false;    ///< it is one
     bool replaces_ = false;  ///< there is a file under its own name
     mode_t mode_ = 0;
     uid_t user_ = 0;

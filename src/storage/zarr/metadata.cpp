@@ -77,10 +77,6 @@ std::string dtype(tw_type type, bool big_endian) {
     return fmt::format("{}{}{}", order, kind, size);
 }
 
-std::string list_text(const std::vector<std::int64_t>& values) {
-    return nlohmann::json(values).dump();
-}
-
 std::string codec_text(const StoredFilter& filter) {
     switch (filter.id) {
         case shuffle_filter:
@@ -92,6 +88,10 @@ std::string codec_text(const StoredFilter& filter) {
 }
 
 }  // namespace
+
+std::string list_text(const std::vector<std::int64_t>& values) {
+    return nlohmann::json(values).dump();
+}
 
 std::string json_string(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -142,19 +142,26 @@ const Attribute* fill_attribute(const Variable& v) {
     return nullptr;
 }
 
-std::string attributes_text(const Definitions& d, const Variable* v) {
+std::vector<std::string> attribute_members(const Definitions& d, const Variable* v) {
     std::vector<std::string> members;
     for (const Attribute& a : v != nullptr ? v->attributes : d.attributes) {
         if (!valid_type(a.type) || a.name == "_ARRAY_DIMENSIONS") continue;
         if (v != nullptr && &a == fill_attribute(*v)) continue;
         members.push_back(json_string(a.name) + ":" + value_text(a));
     }
-    if (v != nullptr) {
-        std::vector<std::string> names;
-        for (const int dim : v->dims)
-            names.push_back(json_string(d.dims[static_cast<std::size_t>(dim)].name));
-        members.push_back("\"_ARRAY_DIMENSIONS\":[" + joined(names, ",") + "]");
-    }
+    return members;
+}
+
+std::string dimensions_text(const Definitions& d, const Variable& v) {
+    std::vector<std::string> names;
+    for (const int dim : v.dims)
+        names.push_back(json_string(d.dims[static_cast<std::size_t>(dim)].name));
+    return "[" + joined(names, ",") + "]";
+}
+
+std::string attributes_text(const Definitions& d, const Variable* v) {
+    std::vector<std::string> members = attribute_members(d, v);
+    if (v != nullptr) members.push_back("\"_ARRAY_DIMENSIONS\":" + dimensions_text(d, *v));
     return "{" + joined(members, ",") + "}";
 }
 

@@ -14,6 +14,9 @@ namespace thalweg::detail {
 /// A JSON string. Bytes that are no UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
+/// A list of numbers.
+std::string list_text(const std::vector<std::int64_t>& values);
+
 /// What Zarr knows of an array but its attributes.
 struct ZarrArray {
     std::vector<std::int64_t> shape, chunk;
@@ -36,9 +39,17 @@ std::string fill_text(tw_type type, const char* value);
 /// Of .zarray.
 std::string array_text(const ZarrArray& array);
 
-/// Of .zattrs. Leaves out `_FillValue` if it is of the variable's type, as fill_value stands for
-/// it, and attributes whose types netCDF's classic model does not have.
+/// Members of an object of attributes, `"name":value`. Leaves out `_FillValue` if it is of the
+/// variable's type, as fill_value stands for it, and attributes whose types netCDF's classic model
+/// does not have.
 /// @param variable  null: the file's own
+std::vector<std::string> attribute_members(const Definitions& definitions,
+                                           const Variable* variable);
+
+/// The names of a variable's dimensions, as a list.
+std::string dimensions_text(const Definitions& definitions, const Variable& variable);
+
+/// Of .zattrs. See attribute_members().
 std::string attributes_text(const Definitions& definitions, const Variable* variable);
 
 /// `_FillValue` of the variable's own type; null if it has none.

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "storage/classic/header_reader.hpp"
 #include "storage/posix/system.hpp"
 
@@ -29,6 +31,14 @@ public:
 }  // namespace
 
 std::unique_ptr<Places> open_places(const std::string& path, Status& status) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        status = failure(TW_EUNSUPPORTED,
+                         "{}: is a directory; give netCDF files. A folder that is written with "
+                         "files=variable needs no references with zarr_shards=yes",
+                         path);
+        return nullptr;
+    }
     const auto comm = make_serial_comm();
     std::unique_ptr<Source> source = open_source(*comm, path, false, status);
     if (!status.ok()) return nullptr;

@@ -1,0 +1,210 @@
+// Each file is a source of its own, of which its last variable is read: the others are in files of
+// their own.
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/variables/source.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "comm/text.hpp"
+#include "storage/variables/variables.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::string_view suffix = ".nc";
+
+/// The names of a folder's netCDF files, sorted. Where it cannot be read there are none.
+std::vector<std::string> netcdf_files(const std::string& path) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+         at.increment(error)) {
+        std::string name = at->path().filename().string();
+        if (name.size() <= suffix.size() || !name.ends_with(suffix)) continue;
+        std::error_code lost;  // a link to nothing: whoever opens it says so
+        if (!at->is_directory(lost)) names.push_back(std::move(name));
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+class VariableSource final : public Source {
+public:
+    VariableSource(std::string path) : path_(std::move(path)) {}
+
+    const char* format() const override { return files_.front()->format(); }
+    Order order(int variable) const override { return at(variable).order(own(variable)); }
+    bool byte_of_any_sign() const override { return files_.front()->byte_of_any_sign(); }
+    VariableStorage storage(int variable) const override {
+        return at(variable).storage(own(variable));
+    }
+
+    Status open(Comm& comm) {
+        std::vector<char> list;
+        Status status = alone([&]() -> Status {
+            if (comm.rank() != 0) return {};
+            for (const std::string& name : netcdf_files(path_)) {
+                list.insert(list.end(), name.begin(), name.end());
+                list.push_back('\0');
+            }
+            return {};
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
+        comm.broadcast(list, 0);
+        for (auto begin = list.begin(); begin != list.end();) {
+            const auto end = std::find(begin, list.end(), '\0');
+            std::string file;
+            status = alone([&]() -> Status {
+                file = path_ + "/" + std::string(begin, end);
+                return {};
+            });
+            if (status = agree(comm, status); !status.ok()) return status;
+            auto source = open_source(comm, file, false, status);
+            if (!status.ok()) return status;
+            source->forget();
+            // All ranks find the same, as far as they have memory for it.
+            if (status = agree(comm, alone([&] { return join(std::move(source), file); }));
+                !status.ok())
+                return status;
+            begin = end + 1;
+        }
+        count_records();
+        return {};
+    }
+
+    Status refresh(Comm& comm) override {
+        for (const auto& file : files_) {
+            Status status = file->refresh(comm);
+            file->forget();
+            if (!status.ok()) return status;
+        }
+        count_records();
+        return {};
+    }
+
+    std::vector<SourcePart> parts(int variable, int readers) const override {
+        return at(variable).parts(own(variable), readers);
+    }
+
+    /// File by file.
+    std::int64_t position(int variable, std::int64_t record) const override {
+        return (std::int64_t{variable} << 40) + record;
+    }
+
+    Status check(int variable, std::int64_t record) const override {
+        Status status = at(variable).check(own(variable), record);
+        if (!status.ok()) status.text = fmt::format("{}: {}", paths_[index(variable)], status.text);
+        return status;
+    }
+
+    Status read(std::span<const ReadRange> ranges) override {
+        for (std::size_t i = 0; i < ranges.size();) {
+            const int variable = ranges[i].variable;
+            std::vector<ReadRange> of_file;
+            for (; i < ranges.size() && ranges[i].variable == variable; ++i) {
+                of_file.push_back(ranges[i]);
+                of_file.back().variable = own(variable);
+            }
+            if (open_ >= 0 && open_ != variable) at(open_).forget();
+            open_ = variable;
+            Source& file = at(variable);
+            const ReadCounts before = file.counts();
+            throttle_.begin();
+            Status status = file.read(of_file);
+            throttle_.moved(file.counts().bytes - before.bytes);
+            counts_.calls += file.counts().calls - before.calls;
+            counts_.bytes += file.counts().bytes - before.bytes;
+            counts_.seconds += file.counts().seconds - before.seconds;
+            if (!status.ok()) return status;
+        }
+        return {};
+    }
+
+    void forget() override {
+        if (open_ >= 0) at(open_).forget();
+        open_ = -1;
+    }
+
+private:
+    static std::size_t index(int variable) { return static_cast<std::size_t>(variable); }
+    Source& at(int variable) const { return *files_[index(variable)]; }
+    int own(int variable) const {
+        return static_cast<int>(at(variable).definitions().variables.size()) - 1;
+    }
+
+    /// The number that a dimension of a file has in the whole, which gets it if it is new.
+    Status find_dim(const Dimension& dim, const std::string& file, int& found) {
+        found = definitions_.find_dim(dim.name);
+        if (found < 0) {
+            found = static_cast<int>(definitions_.dims.size());
+            definitions_.dims.push_back(dim);
+        }
+        const std::int64_t length = definitions_.dims[index(found)].length;
+        if (length == dim.length) return {};
+        return failure(TW_EFORMAT, "{}: dimension '{}' has length {}, in {} {}", file, dim.name,
+                       dim.length, paths_.front(), length);
+    }
+
+    Status join(std::unique_ptr<Source> source, const std::string& file) {
+        const Definitions& its = source->definitions();
+        if (its.variables.empty()) return failure(TW_EFORMAT, "{}: has no variables", file);
+        Variable v = its.variables.back();
+        const std::size_t begin = path_.size() + 1;
+        if (!is_file_of(file.substr(begin, file.size() - suffix.size() - begin), v.name))
+            return failure(
+                TW_EFORMAT,
+                "{}: its last variable is '{}', so it is not the file of a variable, and "
+                "its folder was not written with files=variable; open the file itself",
+                file, v.name);
+        if (definitions_.find_variable(v.name) >= 0)
+            return failure(TW_EFORMAT, "{}: has variable '{}', like another file of the folder",
+                           file, v.name);
+        if (files_.empty()) definitions_.attributes = its.attributes;
+        for (int& dim : v.dims)
+            if (Status s = find_dim(its.dims[index(dim)], file, dim); !s.ok()) return s;
+        definitions_.variables.push_back(std::move(v));
+        files_.push_back(std::move(source));
+        paths_.push_back(file);
+        if (std::string(files_.back()->format()) == format()) return {};
+        return failure(TW_EFORMAT, "{}: its format differs from that of {}", file, paths_.front());
+    }
+
+    /// As many as all files have.
+    void count_records() {
+        bool any = false;
+        for (const auto& file : files_) {
+            if (file->definitions().record_dim() < 0) continue;
+            records_ = any ? std::min(records_, file->records()) : file->records();
+            any = true;
+        }
+    }
+
+    std::string path_;
+    std::vector<std::unique_ptr<Source>> files_;  ///< of each variable
+    std::vector<std::string> paths_;
+    int open_ = -1;  ///< the variable that was read last
+};
+
+}  // namespace
+
+bool is_variable_folder(int fd, const std::string& path) {
+    struct stat info {};
+    return fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) && !netcdf_files(path).empty();
+}
+
+std::unique_ptr<Source> open_variable_source(Comm& comm, const std::string& path, Status& status) {
+    std::unique_ptr<VariableSource> source;
+    status = alone([&]() -> Status {
+        source = std::make_unique<VariableSource>(path);
+        return {};
+    });
+    if (status = agree(comm, status); status.ok()) status = source->open(comm);
+    if (!status.ok()) return nullptr;
+    return source;
+}
+
+}  // namespace thalweg::detail

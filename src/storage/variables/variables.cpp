@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/variables/variables.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "storage/claim/claim.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Places of all variables in order, which no file has: without header and padding, so that every
+/// byte is an element's.
+FileMap dense_map(const Definitions& definitions) {
+    FileMap map;
+    map.offset.resize(definitions.variables.size());
+    map.padded.resize(definitions.variables.size());
+    std::int64_t at = 0;
+    for (const bool record : {false, true}) {
+        if (record) map.fixed_end = map.record_begin = at;
+        for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
+            const Variable& v = definitions.variables[i];
+            if (v.record != record) continue;
+            map.offset[i] = at;
+            map.padded[i] = v.elements() * static_cast<std::int64_t>(v.element());
+            at += map.padded[i];
+        }
+    }
+    map.record_bytes = at - map.record_begin;
+    return map;
+}
+
+class FolderStorage final : public Storage {
+public:
+    const char* name() const override { return variable_storage; }
+    Order order() const override { return Order::big_endian; }
+    bool collective() const override { return false; }
+
+    Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                  const StorageOptions& options, bool writer, FileMap& map) override {
+        StorageOptions own = options;
+        own.rate = 0;  // all files together are held to it
+        Status status = alone([&]() -> Status {
+            map = dense_map(definitions);
+            throttle_ = Throttle(options.rate);
+            holders_.resize(definitions.variables.size());
+            for (VariableFile& file : files_of_variables(definitions)) add(std::move(file), path);
+            return {};
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
+        for (Part& part : parts_) {
+            status =
+                part.storage->create(comm, part.path, part.file.definitions, own, writer, part.map);
+            if (!status.ok()) return status;
+        }
+        return agree(comm, alone([&] {
+                         return options.durable && comm.rank() == 0
+                                    ? sync_folder_of(parts_.front().path)
+                                    : Status{};
+                     }));
+    }
+
+    Status write(std::span<const Chunk> chunks) override {
+        std::map<std::size_t, std::vector<Chunk>> of_part;
+        for (const Chunk& c : chunks)
+            for (const Holder& h : holders(c)) of_part[h.part].push_back(placed(c, h));
+        Status status;
+        for (const auto& [at, own] : of_part) {
+            Storage& storage = *parts_[at].storage;
+            const std::int64_t before = storage.counts().bytes;
+            throttle_.begin();
+            status = storage.write(own);
+            throttle_.moved(storage.counts().bytes - before);
+            if (!status.ok()) break;
+        }
+        counts_ = {};
+        for (const Part& part : parts_) counts_.add(part.storage->counts());
+        return status;
+    }
+
+    Status read(const Chunk& chunk, char* to) override {
+        const Holder& own = holders(chunk).back();
+        return parts_[own.part].storage->read(placed(chunk, own), to);
+    }
+
+    Status set_records(std::int64_t records, bool durable) override {
+        return each([&](Part& p) { return p.storage->set_records(records, durable); });
+    }
+    Status sync() override {
+        return each([](Part& p) { return p.storage->sync(); });
+    }
+
+    Status close(std::int64_t records,
+                 const std::vector<std::pair<int, Attribute>>& late) override {
+        return each([&](Part& p) {
+            std::vector<std::pair<int, Attribute>> own;
+            for (const auto& [variable, attribute] : late) {
+                const auto at = std::find(p.file.of.begin(), p.file.of.end(), variable);
+                if (variable < 0) own.emplace_back(-1, attribute);
+                if (variable >= 0 && at != p.file.of.end())
+                    own.emplace_back(static_cast<int>(at - p.file.of.begin()), attribute);
+            }
+            return p.storage->close(records, own);
+        });
+    }
+
+private:
+    struct Part {
+        VariableFile file;
+        std::string path;
+        std::unique_ptr<Storage> storage;
+        FileMap map;
+    };
+    /// Where a variable is: the part, and its number there. The last one is the variable's own.
+    struct Holder {
+        std::size_t part, variable;
+    };
+
+    void add(VariableFile file, const std::string& path) {
+        for (std::size_t k = 0; k < file.of.size(); ++k) {
+            auto& of = holders_[static_cast<std::size_t>(file.of[k])];
+            of.insert(k + 1 == file.of.size() ? of.end() : of.begin(), {parts_.size(), k});
+        }
+        Part part;
+        part.path = variable_path(path, file.name);
+        part.file = std::move(file);
+        part.storage = make_posix_storage();
+        parts_.push_back(std::move(part));
+    }
+
+    const std::vector<Holder>& holders(const Chunk& c) const {
+        return holders_[static_cast<std::size_t>(c.variable)];
+    }
+
+    /// A chunk where a file has it. Its data are elements only.
+    Chunk placed(Chunk c, const Holder& h) const {
+        const Part& part = parts_[h.part];
+        const Variable& v = part.file.definitions.variables[h.variable];
+        c.variable = static_cast<int>(h.variable);
+        c.offset = part.map.offset[h.variable] + (v.record ? c.record * part.map.record_bytes : 0) +
+                   (c.box != nullptr ? 0 : c.first * static_cast<std::int64_t>(v.element()));
+        return c;
+    }
+
+    /// All parts, whatever comes out. @return the first failure
+    template <class Do>
+    Status each(Do&& act) {
+        Status first;
+        for (Part& part : parts_)
+            if (Status status = act(part); first.ok()) first = std::move(status);
+        return first;
+    }
+
+    std::vector<Part> parts_;
+    std::vector<std::vector<Holder>> holders_;  ///< of each variable
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_variable_storage() { return std::make_unique<FolderStorage>(); }
+
+}  // namespace thalweg::detail
