@@ -108,7 +108,6 @@ std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
 /// @param rank  of this process in what make_world returns. That is collective over its ranks
 template <class MakeWorld>
 Status start(int rank, MakeWorld&& make_world, const char* settings, tw_session session) {
-    prepare_mpi_io();
     std::unique_ptr<Comm> world;
     Status status;
     {

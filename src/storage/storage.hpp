@@ -163,9 +163,6 @@ std::unique_ptr<Storage> make_pnetcdf_storage();
 std::unique_ptr<Storage> make_netcdf4_storage();
 /// Whether this build has PnetCDF.
 bool has_pnetcdf();
-/// Settings of MPI-IO, which reads them when the process opens its first file by MPI. Called when a
-/// session begins.
-void prepare_mpi_io();
 /// Keeps nothing: measures everything but the disk.
 std::unique_ptr<Storage> make_memory_storage();
 /// By the name that name() gives.

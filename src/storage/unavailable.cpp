@@ -48,7 +48,6 @@ std::unique_ptr<Storage> make_pnetcdf_storage() {
     return std::make_unique<UnavailableStorage>("pnetcdf", "PnetCDF");
 }
 bool has_pnetcdf() { return false; }
-void prepare_mpi_io() {}
 #endif
 
 #ifndef THALWEG_HAVE_NETCDF4

@@ -134,6 +134,23 @@ void one_session(const std::string& folder) {
     CHECK(tw_finalize(&w.session) == TW_OK);
 }
 
+// Other threads may read the environment at any time, which a session therefore leaves as it is.
+void environment_stays() {
+    const auto all = [] {
+        std::vector<std::string> entries;
+        for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+        return entries;
+    };
+    char** const where = environ;
+    const std::vector<std::string> before = all();
+    tw_session session = nullptr;
+    CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_OK);
+    CHECK(environ == where);
+    const std::vector<std::string> after = all();
+    CHECK_TEXT(after == before, "%s", after.empty() ? "" : after.back().c_str());
+    CHECK(tw_finalize(&session) == TW_OK);
+}
+
 // A call without a handle does not leave the text of an earlier failure.
 void no_handles() {
     tw_session session = nullptr;
@@ -169,6 +186,7 @@ int main(int argc, char** argv) {
     int level = MPI_THREAD_SINGLE;
     check::begin(&argc, &argv, 30, MPI_THREAD_MULTIPLE, &level);
     const std::string folder = check::make_folder("threads");
+    environment_stays();
     no_handles();
     if (level == MPI_THREAD_MULTIPLE) {
         one_session(folder);
