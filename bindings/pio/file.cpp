@@ -568,10 +568,11 @@ void File::sync() {
     make_edits();
     if (state_ == State::defining) hand_over();
     if (state_ == State::serial) serial_->sync();
-    if (state_ != State::writing) return;
-    const int status = tw_sync(file_, 0);
-    dirty_ = false;
-    handed_over(status);
+    if (state_ == State::writing) {
+        const int status = tw_sync(file_, 0);
+        dirty_ = false;
+        handed_over(status);
+    }
     meet();
 }
 

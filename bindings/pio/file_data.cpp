@@ -216,12 +216,23 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
     const Map& map = place.grid->map();
     std::vector<Index> dofs;
     std::string values;
-    int code = NC_NOERR;
-    if (data != nullptr) {
-        dofs = map.dofs();
-        values.resize(dofs.size() * size_of(v.type));
-        code = convert(type, data, v.type, values.data(), static_cast<Index>(dofs.size()));
-    }
+    Error error;
+    if (data != nullptr) try {
+            dofs = map.dofs();
+            values.resize(dofs.size() * size_of(v.type));
+            const int code =
+                convert(type, data, v.type, values.data(), static_cast<Index>(dofs.size()));
+            if (code != NC_NOERR)
+                error = {code, path_ + ": variable " + v.name + ": values do not fit its type"};
+        } catch (const std::bad_alloc&) {
+            dofs.clear();
+            error = {NC_ENOMEM, path_ + ": variable " + v.name +
+                                    ": out of memory for a copy of the array (rank " +
+                                    std::to_string(session_.rank()) + ")"};
+        }
+    // Elements of a rank that has nothing keep their values, too.
+    int has_all = static_cast<Index>(dofs.size()) == map.size() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &has_all, 1, MPI_INT, MPI_LAND, session_.comm());
     std::vector<Index> start, count;
     if (table_.is_record(v)) {
         start.push_back(place.record);
@@ -235,9 +246,9 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
     tw_decomposition made = nullptr;
     decomposition_of(v, place, false, &made);
     if (made != nullptr) tw_free_decomposition(&made);
-    serial_->write(varid, start, count, dofs, values, Table::fill_of(v), place.grid->whole());
-    if (code == NC_NOERR) return {};
-    return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
+    serial_->write(varid, start, count, dofs, values, Table::fill_of(v),
+                   place.grid->whole() && has_all != 0);
+    return error;
 }
 
 void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame) {

@@ -169,6 +169,43 @@ static void expect(int kind) {
     OK(nc_close(ncid));
 }
 
+/* One rank's array is too short: its elements stay as they are, and the others are told. */
+static void short_array(void) {
+    const int lengths[] = {NY, NX}, last = ranks - 1;
+    int ncid, T, ioid, n = 0;
+    PIO_Offset map[NY * NX];
+    float data[NY * NX], got[NY * NX];
+    for (int i = rank; i < NY * NX; i += ranks) map[n++] = i;
+    if (rank == 0) make(plain);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(PIOc_init_decomp(ios, PIO_FLOAT, 2, lengths, n, map, &ioid, PIO_REARR_BOX, NULL, NULL));
+    OK(PIOc_openfile(ios, &ncid, &netcdf4, paths[plain], PIO_WRITE));
+    OK(PIOc_inq_varid(ncid, "T", &T));
+    for (int i = 0; i < n; i++) data[i] = (float)(500 + map[i]);
+    for (int r = 1; r <= 3; r += 2) { /* one that is there, and a new one */
+        OK(PIOc_setframe(ncid, T, r));
+        IS(PIOc_write_darray(ncid, T, ioid, rank == last ? n - 1 : n, data, NULL),
+           rank == last ? NC_EINVAL : 0);
+        IS(PIOc_sync(ncid), NC_EINVAL);
+        OK(PIOc_sync(ncid));
+    }
+    OK(PIOc_closefile(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int r = 1; r <= 3; r += 2) {
+        const size_t start[] = {(size_t)r, 0, 0}, count[] = {1, NY, NX};
+        const float before = r == 1 ? 100 : -9;
+        OK(nc_open(paths[plain], NC_NOWRITE, &ncid));
+        OK(nc_get_vara_float(ncid, T, start, count, got));
+        OK(nc_close(ncid));
+        for (int i = 0; i < NY * NX; i++)
+            CHECK(got[i] == (i % ranks != last ? (float)(500 + i)
+                             : r == 1          ? before + (float)i
+                                               : before));
+    }
+    OK(PIOc_freedecomp(ios, ioid));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* netCDF-C cannot rename a variable and its dimension at once: if it does not, the file is as it
  * was. */
 static void rename_dimension(void) {
@@ -237,6 +274,7 @@ int main(int argc, char** argv) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) expect(kind);
     }
+    short_array();
     rename_dimension();
     no_room();
     OK(PIOc_finalize(ios));
