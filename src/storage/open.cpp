@@ -60,7 +60,7 @@ std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool re
     if (status = agree(comm, status); !status.ok()) return nullptr;
     comm.broadcast(&kind, sizeof kind, 0);
     switch (kind) {
-        case Kind::netcdf4: return open_netcdf4_source(comm, path, status);
+        case Kind::netcdf4: return open_netcdf4_source(comm, path, reader, status);
         case Kind::tiles: return open_tile_source(comm, path, status);
         case Kind::variables: return open_variable_source(comm, path, status);
         case Kind::classic: break;

@@ -61,7 +61,7 @@ Status no_netcdf4(const std::string& path) {
 std::unique_ptr<Storage> make_netcdf4_storage() {
     return std::make_unique<UnavailableStorage>("netcdf4", "netCDF-C and HDF5");
 }
-std::unique_ptr<Source> open_netcdf4_source(Comm&, const std::string& path, Status& status) {
+std::unique_ptr<Source> open_netcdf4_source(Comm&, const std::string& path, bool, Status& status) {
     status = no_netcdf4(path);
     return nullptr;
 }

@@ -89,6 +89,35 @@ void while_index_grows(const std::string& format) {
     OK(tw_close(&reader));
 }
 
+/// Another file takes the name of one that is open, before anything of it was read.
+void replaced(const std::string& format) {
+    const auto write = [&](const std::string& to, int record) {
+        const std::string settings = "format=" + format;
+        const float values[2] = {value(record, 2 * rank()), value(record, 2 * rank() + 1)};
+        tw_file file = nullptr;
+        OK(tw_create(session, to.c_str(), settings.c_str(), &file));
+        if (record > 0) OK(tw_def_var(file, "other", TW_FLOAT, "x", line));
+        OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
+        OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
+        OK(tw_put(file, "h", TW_FLOAT, values, 2));
+        OK(tw_put(file, "T", TW_FLOAT, values, 2));
+        OK(tw_end_step(file));
+        OK(tw_close(&file));
+    };
+    tw_file reader = nullptr;
+    write(path, 0);
+    write(path + ".new", 7);
+    OK(tw_open(session, path.c_str(), nullptr, &reader));
+    MPI_Barrier(check::state.comm);
+    if (rank() == 0) CHECK(std::rename((path + ".new").c_str(), path.c_str()) == 0);
+    MPI_Barrier(check::state.comm);
+    check_record(reader, 0);
+    float got[2] = {};
+    OK(get(reader, "h", 0, got));
+    CHECK(got[0] == value(0, 2 * rank()) && got[1] == value(0, 2 * rank() + 1));
+    OK(tw_close(&reader));
+}
+
 void wrong_arguments() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -315,6 +344,7 @@ int main(int argc, char** argv) {
                                            Way("log=off; node_size=2; piece=256", "cdf2")}) {
         OK(tw_init(check::state.comm, settings, &session));
         line = decompose();
+        replaced(format);
         while_index_grows(format);
         while_written(format);
         wrong_arguments();

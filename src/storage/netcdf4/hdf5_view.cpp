@@ -20,9 +20,10 @@ constexpr std::time_t coarse = 2;
 
 }  // namespace
 
-std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status) {
+std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status, int file) {
     std::unique_ptr<Hdf5View> view(new Hdf5View(path));
-    view->fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    view->fd_ = file < 0 ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                         : fcntl(file, F_DUPFD_CLOEXEC, 0);
     if (view->fd_ < 0) {
         status = system_failure(path, "cannot open");
         return nullptr;

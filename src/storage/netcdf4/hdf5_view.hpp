@@ -22,7 +22,8 @@ struct StoredChunk {
 
 class Hdf5View final : private Hdf5Driver::Calls {
 public:
-    static std::unique_ptr<Hdf5View> open(const std::string& path, Status& status);
+    /// @param file  a descriptor of the file, which stays the caller's; -1: that of the path
+    static std::unique_ptr<Hdf5View> open(const std::string& path, Status& status, int file = -1);
     ~Hdf5View();
     Hdf5View(const Hdf5View&) = delete;
     Hdf5View& operator=(const Hdf5View&) = delete;

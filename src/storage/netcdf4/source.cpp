@@ -4,6 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/source.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -73,8 +76,9 @@ Box relative(Box box, const Box& from) {
 
 class Netcdf4Source final : public Source {
 public:
-    Netcdf4Source(Comm& comm, std::string path) : path_(std::move(path)), root_(comm.rank() == 0) {}
-    ~Netcdf4Source() override { close(); }
+    Netcdf4Source(Comm& comm, std::string path, bool reader)
+        : path_(std::move(path)), root_(comm.rank() == 0), reader_(reader) {}
+    ~Netcdf4Source() override { Netcdf4Source::forget(); }
 
     const char* format() const override { return name_of(format_); }
     Order order(int variable) const override {
@@ -97,7 +101,7 @@ public:
 
     Status open(Comm& comm) {
         Netcdf4Contents contents;
-        Status status = look(comm, contents);
+        Status status = look(comm, contents, fd_);
         if (!status.ok()) return status;
         definitions_ = std::move(contents.definitions);
         format_ = contents.format;
@@ -108,16 +112,22 @@ public:
 
     Status refresh(Comm& comm) override {
         Netcdf4Contents contents;
-        Status status = look(comm, contents);
-        if (!status.ok()) return status;
-        status = alone([&]() -> Status {
-            if (same(contents.definitions)) return {};
-            return failure(TW_ESTATE, "{}: its definitions have changed; open it again", path_);
-        });
-        if (status = agree(comm, status); !status.ok()) return status;
-        close();
-        accept(std::move(contents));
-        return {};
+        int fd = -1;
+        Status status = look(comm, contents, fd);
+        if (status.ok())
+            status =
+                agree(comm, alone([&]() -> Status {
+                          if (same(contents.definitions)) return {};
+                          return failure(TW_ESTATE,
+                                         "{}: its definitions have changed; open it again", path_);
+                      }));
+        if (status.ok()) {
+            close();
+            accept(std::move(contents));
+            std::swap(fd_, fd);
+        }
+        if (fd >= 0) ::close(fd);
+        return status;
     }
 
     std::vector<SourcePart> parts(int variable, int readers) const override;
@@ -162,7 +172,11 @@ public:
         return status;
     }
 
-    void forget() override { close(); }
+    void forget() override {
+        close();
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
 
 private:
     const Variable& of(int variable) const {
@@ -172,14 +186,21 @@ private:
         return stored_[static_cast<std::size_t>(variable)];
     }
 
+    /// Another file may take the name before something is read: the definitions are of this one.
+    Status hold(int& fd) const {
+        fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        return fd < 0 ? system_failure(path_, "cannot open") : Status{};
+    }
+
     /// One rank looks, and tells the others.
-    Status look(Comm& comm, Netcdf4Contents& contents) {
+    Status look(Comm& comm, Netcdf4Contents& contents, int& fd) {
         std::vector<char> bytes;
         Status status = alone([&]() -> Status {
-            if (!root_) return {};
-            Status read = read_netcdf4_contents(path_, contents);
-            if (read.ok()) bytes = to_bytes(contents);
-            return read;
+            Status own = reader_ ? hold(fd) : Status{};
+            if (!root_ || !own.ok()) return own;
+            own = read_netcdf4_contents(path_, contents);
+            if (own.ok()) bytes = to_bytes(contents);
+            return own;
         });
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(bytes, 0);
@@ -229,7 +250,8 @@ private:
               char* to);
 
     std::string path_;
-    bool root_;
+    bool root_, reader_;
+    int fd_ = -1;  ///< of readers
     Format format_ = Format::netcdf4;
     int groups_ = 0;
     std::vector<StoredVariable> stored_;
@@ -299,7 +321,7 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
     const QuietHdf5 quiet;
     if (!view_) {
         Status status;
-        view_ = Hdf5View::open(path_, status);
+        view_ = Hdf5View::open(path_, status, fd_);
         if (!status.ok()) return status;
     }
     hid_t& known = sets_[static_cast<std::size_t>(variable)];
@@ -532,10 +554,11 @@ Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
 
 }  // namespace
 
-std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, Status& status) {
+std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, bool reader,
+                                            Status& status) {
     std::unique_ptr<Netcdf4Source> source;
     status = alone([&]() -> Status {
-        source = std::make_unique<Netcdf4Source>(comm, path);
+        source = std::make_unique<Netcdf4Source>(comm, path, reader);
         return {};
     });
     if (status = agree(comm, status); status.ok()) status = source->open(comm);

@@ -8,6 +8,7 @@
 namespace thalweg::detail {
 
 /// See open_source.
-std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, Status& status);
+std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, bool reader,
+                                            Status& status);
 
 }  // namespace thalweg::detail
