@@ -101,8 +101,11 @@ Status compare_glimpses(std::vector<Glimpsed> all) {
     });
     for (std::size_t i = 1; i < all.size(); ++i)
         if (all[i - 1].glimpse->first() == all[i].glimpse->first())
-            return failure(TW_EARG, "variables '{}' and '{}' have the same array: {}",
-                           *all[i - 1].variable, *all[i].variable, advice);
+            return *all[i - 1].variable == *all[i].variable
+                       ? failure(TW_EARG, "variable '{}' has the same array twice: {}",
+                                 *all[i].variable, advice)
+                       : failure(TW_EARG, "variables '{}' and '{}' have the same array: {}",
+                                 *all[i - 1].variable, *all[i].variable, advice);
     for (const Glimpsed& g : all)
         if (Status status = g.glimpse->compare(); !status.ok()) {
             status.text = fmt::format("variable '{}': {}", *g.variable, status.text);

@@ -124,6 +124,9 @@ void wrong_arguments() {
     float got[8] = {};
     const std::int64_t extent = 2, stride = 4;
     REFUSED(get(file, "T", 2, got), TW_EBOUNDS, "variable 'T': no record 2");
+    for (int record = 0; record < 2; ++record)
+        OK(tw_get_deferred(file, "T", line, record, TW_FLOAT, got, 2));
+    REFUSED(tw_read(file), TW_EARG, "variable 'T' has the same array twice");
     REFUSED(tw_get(file, "T", line, 0, static_cast<tw_type>(77), got, 2), TW_ETYPE, "type 77");
     REFUSED(tw_get(file, "T", line, 0, TW_CHAR, got, 2), TW_ETYPE, "'T'");
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, got, 3), TW_ESHAPE, "3 elements");
