@@ -247,8 +247,8 @@ TEST_F(Recover, ChangesNothingOnFailure) {
     }
     fs::remove(part_);
     fs::create_directory(part_);
-    EXPECT_EQ(recover(own_), TW_EIO);
-    EXPECT_TRUE(says(std::strerror(EISDIR))) << text_;
+    EXPECT_EQ(recover(own_), TW_EUNSUPPORTED);
+    EXPECT_TRUE(says(part_ + ": a folder")) << text_;
     fs::remove(part_);
 
     make(part_);

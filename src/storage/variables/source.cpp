@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "comm/reserve.hpp"
 #include "comm/text.hpp"
 #include "storage/variables/variables.hpp"
 
@@ -64,7 +65,10 @@ public:
             });
             if (status = agree(comm, status); !status.ok()) return status;
             auto source = open_source(comm, file, false, status);
-            if (!status.ok()) return status;
+            if (!status.ok()) {
+                with_reserve([&] { status.text += fmt::format(" (of directory '{}')", path_); });
+                return status;
+            }
             source->forget();
             // All ranks find the same, as far as they have memory for it.
             if (status = agree(comm, alone([&] { return join(std::move(source), file); }));
@@ -157,9 +161,9 @@ private:
         if (!is_file_of(file.substr(begin, file.size() - suffix.size() - begin), v.name))
             return failure(
                 TW_EFORMAT,
-                "{}: its last variable is '{}', so it is not the file of a variable, and "
-                "its folder was not written with files=variable; open the file itself",
-                file, v.name);
+                "{}: is a directory that was not written with files=variable: the last variable "
+                "of '{}' is '{}'; open the file itself",
+                path_, file, v.name);
         if (definitions_.find_variable(v.name) >= 0)
             return failure(TW_EFORMAT, "{}: has variable '{}', like another file of the folder",
                            file, v.name);
