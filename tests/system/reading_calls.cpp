@@ -5,6 +5,7 @@
 #include <netcdf.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +117,55 @@ void replaced(const std::string& format) {
     OK(get(reader, "h", 0, got));
     CHECK(got[0] == value(0, 2 * rank()) && got[1] == value(0, 2 * rank() + 1));
     OK(tw_close(&reader));
+}
+
+/// Files of which each reader opens one after another are written anew after they were opened: they
+/// are not read as the ones that were opened, however alike they look.
+void written_anew(const std::string& settings) {
+    tw_session writing = nullptr;
+    tw_decomposition to_write = nullptr;
+    const auto turn = [&] {
+        std::swap(session, writing);
+        std::swap(line, to_write);
+    };
+    OK(tw_init(check::state.comm, "log=off", &writing));
+    turn();
+    line = decompose();
+    turn();
+    const auto write = [&](int record) {
+        turn();
+        // A folder of files is not replaced by tw_create.
+        if (rank() == 0 && std::filesystem::is_directory(path)) std::filesystem::remove_all(path);
+        MPI_Barrier(check::state.comm);
+        tw_file file = create(settings.c_str());
+        put_record(file, record);
+        OK(tw_close(&file));
+        turn();
+    };
+    for (const bool read_before : {false, true}) {
+        tw_file reader = nullptr;
+        float got[2] = {};
+        write(0);
+        OK(tw_open(session, path.c_str(), "read_ahead=no", &reader));
+        if (read_before) check_record(reader, 0);
+        for (const int times : {1, 2}) {
+            for (int k = 0; k < times; ++k) write(3 + k);
+            const int code = get(reader, read_before ? "U" : "T", 0, got);
+            if (read_before && code == TW_OK) {  // the readers still have the old files open
+                CHECK(got[0] == value(0, 2 * rank()) && got[1] == value(0, 2 * rank() + 1));
+                continue;
+            }
+            CHECK(code == TW_ESTATE);
+            const std::string text = tw_error_message(session);
+            CHECK_TEXT(text.find("another file has taken this name") != std::string::npos, "%s",
+                       text.c_str());
+        }
+        OK(tw_sync(reader, 0));
+        OK(get(reader, "T", 0, got));
+        CHECK(got[0] == value(4, 2 * rank()) && got[1] == value(4, 2 * rank() + 1));
+        OK(tw_close(&reader));
+    }
+    OK(tw_finalize(&writing));
 }
 
 void wrong_arguments() {
@@ -348,6 +398,13 @@ int main(int argc, char** argv) {
         OK(tw_init(check::state.comm, settings, &session));
         line = decompose();
         replaced(format);
+        if (std::string(format) == "cdf2") {
+            path = folder + "/set.nc";
+            written_anew("method=tiles; tile_files=yes");
+            path = folder + "/all";
+            written_anew("files=variable");
+            path = folder + "/file.nc";
+        }
         while_index_grows(format);
         while_written(format);
         wrong_arguments();
@@ -362,8 +419,7 @@ int main(int argc, char** argv) {
     reader_ahead();
     OK(tw_finalize(&session));
     if (rank() == 0) {
-        std::remove(path.c_str());
-        std::remove(folder.c_str());
+        std::filesystem::remove_all(folder);
     }
     return check::verdict("reading_calls");
 }

@@ -13,6 +13,7 @@
 #include "comm/waiting.hpp"
 #include "comm/work.hpp"
 #include "storage/classic/header_reader.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -34,14 +35,15 @@ public:
     const ClassicHeader* classic_header() const override { return &header_; }
 
     Status open(Comm& comm, bool reader) {
-        Status status = get_header(comm, reader, header_, &definitions_);
+        Status status = get_header(comm, reader, header_, &definitions_, found_);
         records_ = header_.records;
         return agree(comm, status);
     }
 
     Status refresh(Comm& comm) override {
         ClassicHeader header;
-        Status status = get_header(comm, false, header, nullptr);
+        Found found;
+        Status status = get_header(comm, false, header, nullptr, found);
         if (status.ok() && (header.format != header_.format || header.bytes != header_.bytes ||
                             header.map.offset != header_.map.offset))
             status = alone([&] {
@@ -49,6 +51,7 @@ public:
             });
         if (status = agree(comm, status); !status.ok()) return status;
         header_ = std::move(header);
+        found_ = found;
         records_ = header_.records;
         return {};
     }
@@ -63,16 +66,16 @@ public:
         const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
         const std::int64_t end =
             position(variable, record) + v.elements() * static_cast<std::int64_t>(v.element());
-        if (end <= size_) return {};
+        if (end <= found_.size) return {};
         return failure(TW_EIO,
-                       "the file is truncated: it has {} bytes, but the data end at byte {}", size_,
-                       end);
+                       "the file is truncated: it has {} bytes, but the data end at byte {}",
+                       found_.size, end);
     }
 
     Status read(std::span<const ReadRange> ranges) override {
         Stopwatch watch(counts_.seconds);
         const Waiting system(the_file_system);
-        if (Status status = open_descriptor(); !status.ok()) return status;
+        if (Status status = open_again(); !status.ok()) return status;
         ChargedReads charged(path_);
         for (std::size_t i = 0; i < ranges.size();) {
             char* const to = ranges[i].to;
@@ -109,6 +112,12 @@ public:
     }
 
 private:
+    /// What rank 0 has found besides the header.
+    struct Found {
+        std::int64_t size = 0;
+        OpenedFile opened;
+    };
+
     std::int64_t element(const ReadRange& r) const {
         return static_cast<std::int64_t>(
             definitions_.variables[static_cast<std::size_t>(r.variable)].element());
@@ -119,18 +128,31 @@ private:
     std::int64_t end_of(const ReadRange& r) const { return begin_of(r) + r.elements * element(r); }
 
     /// Rank 0 reads it and tells the others. Returns this rank's own failure. @note Collective
-    Status get_header(Comm& comm, bool reader, ClassicHeader& header, Definitions* definitions) {
+    Status get_header(Comm& comm, bool reader, ClassicHeader& header, Definitions* definitions,
+                      Found& found) {
         std::vector<char> bytes;
         Status status = alone([&]() -> Status {
             Status own;
             if (root_ || reader) own = open_descriptor();
-            return root_ && own.ok() ? read_header(bytes) : own;
+            return root_ && own.ok() ? read_header(bytes, found) : own;
         });
         if (status = agree(comm, status); !status.ok()) return status;
-        comm.broadcast(&size_, sizeof size_, 0);
+        comm.broadcast(&found, sizeof found, 0);
         comm.broadcast(bytes, 0);
-        return alone(
-            [&] { return parse_classic_header(bytes, size_, path_, header, definitions); });
+        return alone([&]() -> Status {
+            if (fd_ >= 0)
+                if (Status own = check_opened(fd_, path_, found.opened); !own.ok()) return own;
+            return parse_classic_header(bytes, found.size, path_, header, definitions);
+        });
+    }
+
+    /// After forget(), or where this rank has not read before.
+    Status open_again() {
+        if (fd_ >= 0) return {};
+        Status status = open_descriptor();
+        if (status.ok()) status = check_opened(fd_, path_, found_.opened);
+        if (!status.ok()) forget();
+        return status;
     }
 
     Status open_descriptor() {
@@ -140,7 +162,7 @@ private:
         return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
     }
 
-    Status read_header(std::vector<char>& bytes) {
+    Status read_header(std::vector<char>& bytes, Found& found) {
         struct stat info {};
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
         if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", path_);
@@ -151,14 +173,14 @@ private:
         if (!status.ok()) return status;
         // The size after the header: what is counted in it is in the file by then.
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
-        size_ = info.st_size;
-        return {};
+        found.size = info.st_size;
+        return note_opened(fd_, path_, found.opened);
     }
 
     std::string path_;
     bool root_;
     int fd_ = -1;
-    std::int64_t size_ = 0;
+    Found found_;
     ClassicHeader header_;
 };
 

@@ -20,6 +20,7 @@
 #include "storage/netcdf4/chunk_grid.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -101,7 +102,7 @@ public:
 
     Status open(Comm& comm) {
         Netcdf4Contents contents;
-        Status status = look(comm, contents, fd_);
+        Status status = look(comm, contents, fd_, opened_);
         if (!status.ok()) return status;
         definitions_ = std::move(contents.definitions);
         format_ = contents.format;
@@ -113,7 +114,8 @@ public:
     Status refresh(Comm& comm) override {
         Netcdf4Contents contents;
         int fd = -1;
-        Status status = look(comm, contents, fd);
+        OpenedFile opened;
+        Status status = look(comm, contents, fd, opened);
         if (status.ok())
             status =
                 agree(comm, alone([&]() -> Status {
@@ -125,6 +127,7 @@ public:
             close();
             accept(std::move(contents));
             std::swap(fd_, fd);
+            opened_ = opened;
         }
         if (fd >= 0) ::close(fd);
         return status;
@@ -192,22 +195,43 @@ private:
         return fd < 0 ? system_failure(path_, "cannot open") : Status{};
     }
 
+    /// After forget(), or where this rank has not read before.
+    Status hold_again() {
+        if (fd_ >= 0) return {};
+        Status status = hold(fd_);
+        if (status.ok()) status = check_opened(fd_, path_, opened_);
+        if (!status.ok()) forget();
+        return status;
+    }
+
+    /// netCDF-C opens the file by its name: all of it is of the file that is held.
+    Status read_contents(int fd, Netcdf4Contents& contents, OpenedFile& opened) const {
+        if (Status s = note_opened(fd, path_, opened); !s.ok()) return s;
+        if (Status s = read_netcdf4_contents(path_, contents); !s.ok()) return s;
+        int now = -1;
+        Status status = hold(now);
+        if (status.ok()) status = check_opened(now, path_, opened);
+        if (now >= 0) ::close(now);
+        return status;
+    }
+
     /// One rank looks, and tells the others.
-    Status look(Comm& comm, Netcdf4Contents& contents, int& fd) {
+    Status look(Comm& comm, Netcdf4Contents& contents, int& fd, OpenedFile& opened) {
         std::vector<char> bytes;
         Status status = alone([&]() -> Status {
-            Status own = reader_ ? hold(fd) : Status{};
+            Status own = reader_ || root_ ? hold(fd) : Status{};
             if (!root_ || !own.ok()) return own;
-            own = read_netcdf4_contents(path_, contents);
+            own = read_contents(fd, contents, opened);
             if (own.ok()) bytes = to_bytes(contents);
             return own;
         });
         if (status = agree(comm, status); !status.ok()) return status;
+        comm.broadcast(&opened, sizeof opened, 0);
         comm.broadcast(bytes, 0);
         return agree(comm, alone([&]() -> Status {
                          contents = netcdf4_contents_of(bytes);
                          sets_.reserve(contents.stored.size());
-                         return {};
+                         return fd < 0 ? Status{} : check_opened(fd, path_, opened);
                      }));
     }
 
@@ -251,7 +275,8 @@ private:
 
     std::string path_;
     bool root_, reader_;
-    int fd_ = -1;  ///< of readers
+    int fd_ = -1;  ///< of readers and rank 0
+    OpenedFile opened_;
     Format format_ = Format::netcdf4;
     int groups_ = 0;
     std::vector<StoredVariable> stored_;
@@ -320,8 +345,8 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
 Status Netcdf4Source::open_set(int variable, hid_t& set) {
     const QuietHdf5 quiet;
     if (!view_) {
-        Status status;
-        view_ = Hdf5View::open(path_, status, fd_);
+        Status status = hold_again();
+        if (status.ok()) view_ = Hdf5View::open(path_, status, fd_);
         if (!status.ok()) return status;
     }
     hid_t& known = sets_[static_cast<std::size_t>(variable)];

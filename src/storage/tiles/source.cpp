@@ -60,6 +60,7 @@ public:
     }
 
     Status refresh(Comm& comm) override {
+        forget();
         for (const auto& tile : tiles_) {
             Status status = tile->refresh(comm);
             tile->forget();

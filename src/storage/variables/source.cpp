@@ -81,6 +81,7 @@ public:
     }
 
     Status refresh(Comm& comm) override {
+        forget();
         for (const auto& file : files_) {
             Status status = file->refresh(comm);
             file->forget();

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/posix/opened_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <chrono>
+
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+struct Looked {
+    OpenedFile file;
+    std::int64_t changed = 0;
+};
+
+Status look(int fd, const std::string& path, Looked& at) {
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot be examined");
+    at.file.inode = info.st_ino;
+    at.changed = std::int64_t{info.st_ctim.tv_sec} * second + info.st_ctim.tv_nsec;
+#ifdef STATX_BTIME
+    // An inode's number is given again to the next file when its file is removed.
+    struct statx more {};
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0)
+        at.file.born = std::int64_t{more.stx_btime.tv_sec} * second + more.stx_btime.tv_nsec;
+#endif
+    return {};
+}
+
+}  // namespace
+
+Status note_opened(int fd, const std::string& path, OpenedFile& found) {
+    Looked at;
+    Status status = look(fd, path, at);
+    found = at.file;
+    found.found = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
+    return status;
+}
+
+Status check_opened(int fd, const std::string& path, const OpenedFile& expected) {
+    Looked at;
+    if (Status status = look(fd, path, at); !status.ok()) return status;
+    if (at.file.inode == expected.inode && at.file.born == expected.born) return {};
+    if (at.changed <= expected.found) return {};
+    return failure(TW_ESTATE,
+                   "{}: another file has taken this name since it was opened; open it again", path);
+}
+
+}  // namespace thalweg::detail
