@@ -24,7 +24,9 @@ for ((n = 1; n < 100; ++n)); do
     ended=no
     "$@" env LD_PRELOAD="$inject" THALWEG_FAULT_PATH=killed.nc THALWEG_FAULT_AT="$n" \
         THALWEG_FAULT_KIND=kill "$program" "$format" change >words 2>&1 && ended=yes
-    "$@" "$program" "$format" look >words 2>&1 || fail "the file is damaged"
+    if ! cmp -s killed.nc old.nc; then
+        "$@" "$program" "$format" look >words 2>&1 || fail "the file is damaged"
+    fi
     [[ $ended == no ]] || break
     kills=$((kills + 1))
     cp old.nc killed.nc # not the copy that was left
