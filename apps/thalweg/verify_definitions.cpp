@@ -24,9 +24,9 @@ std::string joined(const Names& names) {
     return text.empty() ? "no dimensions" : text;
 }
 
-class Comparison {
+class DefinitionComparison {
 public:
-    Comparison(const Pair& files, const VerifyOptions& options, Findings& found)
+    DefinitionComparison(const Pair& files, const VerifyOptions& options, Findings& found)
         : files_(files),
           options_(options),
           found_(found),
@@ -188,7 +188,7 @@ private:
 
 std::vector<CommonVariable> compare_definitions(const Pair& files, const VerifyOptions& options,
                                                 Findings& found) {
-    return Comparison(files, options, found).run();
+    return DefinitionComparison(files, options, found).run();
 }
 
 }  // namespace thalweg::app

@@ -124,12 +124,12 @@ TEST(Lists, WhoIsToldOfAShareFindsTheSameParts) {
         const HeldBox told = parse_held(at, s.file_shape);
         EXPECT_EQ(at, words.data() + words.size());
         const auto parts = [&](const HeldBox& held) {
-            Numbers numbers;
+            Numbers found;
             for_parts(share, 0, {a, b}, {&held, 1}, [&](const HeldBox&, const Box& part) {
                 for (int d = 0; d < part.nd; ++d)
-                    numbers.insert(numbers.end(), {part.low[d], part.count[d]});
+                    found.insert(found.end(), {part.low[d], part.count[d]});
             });
-            return numbers;
+            return found;
         };
         EXPECT_EQ(parts(told), parts(s.held));
     }

@@ -11,9 +11,9 @@ using namespace thalweg::detail;
 namespace {
 
 /// What the file must hold, element by element, without any of the library's geometry.
-class Expected {
+class Reference {
 public:
-    explicit Expected(const Plan& plan) : plan_(plan) {}
+    explicit Reference(const Plan& plan) : plan_(plan) {}
 
     void fill(int variable, std::int64_t record) {
         const Variable& v = of(variable);
@@ -103,7 +103,7 @@ TEST(Composer, StepsPartsAndFixedVariables) {
         const int n = static_cast<int>(variables.size());
         const int ranks = static_cast<int>(random.between(1, 4));
         Writers writers(plan, random);
-        Expected expected(plan);
+        Reference expected(plan);
         std::vector<std::vector<std::vector<Box>>> boxes;
         for (const Variable& v : variables) boxes.push_back(random_boxes(v, ranks, random));
         std::vector<char> ever(variables.size(), 0);
@@ -177,7 +177,7 @@ TEST(Composer, BoxesInAnyOrder) {
         const Plan plan = random_plan(random);
         const auto& variables = plan.definitions.variables;
         Writers writers(plan, random);
-        Expected expected(plan);
+        Reference expected(plan);
         for (int i = 0; i < static_cast<int>(variables.size()); ++i)
             for (std::int64_t r = 0; r < (variables[static_cast<std::size_t>(i)].record ? 6 : 1);
                  ++r)

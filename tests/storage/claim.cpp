@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "storage/posix/paths.hpp"
+#include "support/content.hpp"
 #include "thalweg/thalweg.h"
 
 using namespace thalweg::detail;
@@ -66,10 +67,6 @@ protected:
         int status = 0;
         waitpid(child, &status, 0);
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    }
-    static std::string content(const std::string& path) {
-        std::ifstream in(path, std::ios::binary);
-        return {std::istreambuf_iterator<char>(in), {}};
     }
     std::vector<std::string> names() const {
         std::vector<std::string> all;
@@ -141,7 +138,7 @@ TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
             << status.text;
         EXPECT_EQ(fs::exists(own_), live);
         claim_.reset();
-        EXPECT_EQ(content(lock), "thalweg elsewhere 4711\n");  // the other run's
+        EXPECT_EQ(content_of(lock), "thalweg elsewhere 4711\n");  // the other run's
         fs::remove(lock);
         fs::remove(own_);
         // One that was removed by hand keeps nobody from completing the file.
@@ -158,9 +155,9 @@ TEST_F(ClaimTest, WhatAnotherRunWritesIsLeftAlone) {
     ASSERT_TRUE(take(own_).ok());
     std::ofstream(part_) << "first";
     EXPECT_EQ(in_child([&] { return take(own_).code == TW_EINUSE ? 0 : 1; }), 0);
-    EXPECT_EQ(content(part_), "first");
+    EXPECT_EQ(content_of(part_), "first");
     EXPECT_EQ(tw_recover(own_.c_str(), TW_REPLACE_LONGER, nullptr, 0), TW_EINUSE);
-    EXPECT_EQ(content(part_), "first");
+    EXPECT_EQ(content_of(part_), "first");
 }
 
 TEST_F(ClaimTest, TheLockEndsWithItsProcess) {
@@ -186,8 +183,8 @@ TEST_F(ClaimTest, TheLockEndsWithItsProcess) {
     const Status status = take(own_);
     EXPECT_TRUE(status.ok()) << status.text;
     EXPECT_TRUE(says("earlier run as " + part_ + ".1"));
-    EXPECT_EQ(content(part_ + ".1"), "of the dead");
-    EXPECT_EQ(content(part_), "");
+    EXPECT_EQ(content_of(part_ + ".1"), "of the dead");
+    EXPECT_EQ(content_of(part_), "");
 }
 
 TEST_F(ClaimTest, NothingIsLeftBesideACompleteFile) {
@@ -205,7 +202,7 @@ TEST_F(ClaimTest, AnotherLibrarysLockIsLeftAlone) {
     const Status status = take(own_);
     EXPECT_EQ(status.code, TW_EIO);
     EXPECT_NE(status.text.find(lock_), std::string::npos) << status.text;
-    EXPECT_EQ(content(lock_), "mine");
+    EXPECT_EQ(content_of(lock_), "mine");
     EXPECT_FALSE(fs::exists(part_));
 }
 
@@ -230,10 +227,10 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     }
     // The one that is missed least makes room.
     make_records(part_, 2);
-    const std::string last = content(part_);
+    const std::string last = content_of(part_);
     ASSERT_TRUE(take(own_).ok());
     EXPECT_TRUE(says("removed " + kept_path(own_, 4) + ", which had the fewest records"));
-    EXPECT_EQ(content(kept_path(own_, 4)), last);
+    EXPECT_EQ(content_of(kept_path(own_, 4)), last);
     claim_.reset();
     std::ofstream(part_) << "nothing of netCDF";
     ASSERT_TRUE(take(own_).ok());
@@ -248,10 +245,10 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     fs::remove(part_);
 
     // Recovery finds the longest.
-    const std::string longest = content(kept_path(own_, 9));
+    const std::string longest = content_of(kept_path(own_, 9));
     char text[1000] = "";
     EXPECT_EQ(tw_recover(own_.c_str(), TW_KEEP_LONGER, text, sizeof text), TW_OK) << text;
-    EXPECT_EQ(content(own_), longest);
+    EXPECT_EQ(content_of(own_), longest);
     EXPECT_EQ(std::string(text).find(own_ + ": 10 records recovered; an earlier run left " +
                                      kept_path(own_, 2)),
               0u)
@@ -261,11 +258,11 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
         << text;
     EXPECT_NE(std::string(text).find("has 3 records, but " + own_ + " has 10"), std::string::npos)
         << text;
-    EXPECT_EQ(content(own_), longest);
+    EXPECT_EQ(content_of(own_), longest);
     EXPECT_TRUE(fs::exists(kept_path(own_, 2)));
     EXPECT_EQ(tw_recover(kept_path(own_, 2).c_str(), TW_REPLACE_LONGER, text, sizeof text), TW_OK)
         << text;
-    EXPECT_NE(content(own_), longest);
+    EXPECT_NE(content_of(own_), longest);
     EXPECT_FALSE(fs::exists(kept_path(own_, 2)));
     EXPECT_EQ(tw_recover(own_.c_str(), static_cast<tw_recovery>(7), text, sizeof text), TW_EARG);
 }
@@ -289,11 +286,11 @@ TEST_F(ClaimTest, LinksAreWrittenThrough) {
     ASSERT_TRUE(take(folder_ + "/chain.nc").ok());
     EXPECT_EQ(claim_->data_path(), target + ".part");
     ASSERT_TRUE(write(folder_ + "/chain.nc", "through").ok());
-    EXPECT_EQ(content(target), "through");
+    EXPECT_EQ(content_of(target), "through");
     EXPECT_TRUE(fs::is_symlink(folder_ + "/chain.nc"));
     EXPECT_TRUE(fs::is_symlink(folder_ + "/relative.nc"));
     ASSERT_TRUE(write(folder_ + "/dangling.nc", "new").ok());
-    EXPECT_EQ(content(folder_ + "/scratch/not_yet.nc"), "new");
+    EXPECT_EQ(content_of(folder_ + "/scratch/not_yet.nc"), "new");
     EXPECT_TRUE(fs::is_symlink(folder_ + "/dangling.nc"));
     // Both names are one file.
     ASSERT_TRUE(take(folder_ + "/relative.nc").ok());
@@ -303,7 +300,7 @@ TEST_F(ClaimTest, LinksAreWrittenThrough) {
     make_records(folder_ + "/scratch/not_yet.nc.part", 2);
     EXPECT_EQ(tw_recover((folder_ + "/dangling.nc").c_str(), TW_KEEP_LONGER, nullptr, 0), TW_OK);
     EXPECT_TRUE(fs::is_symlink(folder_ + "/dangling.nc"));
-    EXPECT_EQ(content(folder_ + "/dangling.nc").substr(0, 3), "CDF");
+    EXPECT_EQ(content_of(folder_ + "/dangling.nc").substr(0, 3), "CDF");
     fs::create_symlink(folder_ + "/round.nc", folder_ + "/round.nc");
     EXPECT_EQ(take(folder_ + "/round.nc").code, TW_EIO);
 }
@@ -407,20 +404,20 @@ TEST_F(ClaimTest, WhatCannotBeReplacedIsRefusedAtOnce) {
     as_other([&] { return write(folder_ + "/of_other.nc", "y"); }, TW_OK, "");
     ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
     as_other([&] { return write(own_, "z"); }, TW_OK, "");
-    EXPECT_EQ(content(own_), "z");
+    EXPECT_EQ(content_of(own_), "z");
     // A file that is protected from writing stays.
     ASSERT_EQ(chown(own_.c_str(), 0, 0), 0);
     ASSERT_EQ(chmod(own_.c_str(), 0444), 0);
     as_other([&] { return take(own_); }, TW_EIO, std::strerror(EACCES));
-    EXPECT_EQ(content(own_), "z");
+    EXPECT_EQ(content_of(own_), "z");
     // What another user's dead run has left is no obstacle.
     std::ofstream(lock_) << "thalweg somewhere 1\n";
     std::ofstream(part_) << "left";
     ASSERT_EQ(chmod(lock_.c_str(), 0644), 0);
     ASSERT_EQ(chmod(own_.c_str(), 0666), 0);
     as_other([&] { return write(own_, "again"); }, TW_OK, "");
-    EXPECT_EQ(content(own_), "again");
-    EXPECT_EQ(content(part_ + ".1"), "left");
+    EXPECT_EQ(content_of(own_), "again");
+    EXPECT_EQ(content_of(part_ + ".1"), "left");
     // In a folder that takes no new files, one is written on without a lock.
     ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
     as_other([&] { return take(own_); }, TW_EIO, std::strerror(EACCES));

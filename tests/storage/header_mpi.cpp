@@ -14,6 +14,7 @@
 #include <iterator>
 
 #include "storage/classic/header_reader.hpp"
+#include "support/content.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;
@@ -167,11 +168,6 @@ std::int64_t size_of_file(const std::string& path) {
     struct stat info {};
     EXPECT_EQ(stat(path.c_str(), &info), 0);
     return info.st_size;
-}
-
-std::string content_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// Offsets and sizes as PnetCDF has them.

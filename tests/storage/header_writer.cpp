@@ -14,6 +14,7 @@
 
 #include "storage/classic/header_writer.hpp"
 #include "storage/classic/names.hpp"
+#include "support/content.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;
@@ -71,11 +72,6 @@ protected:
 };
 
 #if THALWEG_TEST_PNETCDF
-std::string content_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void put(int id, int variable, const std::vector<Attribute>& attributes) {
     for (const Attribute& a : attributes) {
         const int code =

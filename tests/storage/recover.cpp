@@ -11,6 +11,7 @@
 #include <iterator>
 #include <vector>
 
+#include "support/content.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -43,10 +44,6 @@ protected:
         }
         ASSERT_EQ(nc_close(id), NC_NOERR);
     }
-    static std::string content(const std::string& path) {
-        std::ifstream in(path, std::ios::binary);
-        return {std::istreambuf_iterator<char>(in), {}};
-    }
     int recover(const std::string& path, tw_recovery longer = TW_KEEP_LONGER) {
         char text[1000] = "untouched";
         const int code = tw_recover(path.c_str(), longer, text, sizeof text);
@@ -62,12 +59,12 @@ protected:
 
 TEST_F(Recover, ANetcdf4FileEndsWhereItsSuperblockSays) {
     make(part_, NC_NETCDF4);
-    const std::string whole = content(part_);
+    const std::string whole = content_of(part_);
     std::ofstream(part_, std::ios::binary | std::ios::app) << "more";
     ASSERT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_TRUE(says(": 3 records recovered; 4 bytes cut off")) << text_;
     EXPECT_FALSE(fs::exists(part_));
-    EXPECT_EQ(content(own_), whole);
+    EXPECT_EQ(content_of(own_), whole);
     ASSERT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_TRUE(says("already complete")) << text_;
     fs::resize_file(own_, whole.size() - 1);
@@ -79,9 +76,9 @@ TEST_F(Recover, ANetcdf4FileEndsWhereItsSuperblockSays) {
 /// tells of an end of the file that is there.
 TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     make(own_);
-    const std::string older = content(own_);
+    const std::string older = content_of(own_);
     make(part_, NC_NETCDF4);
-    std::string bytes = content(part_);
+    std::string bytes = content_of(part_);
     // From the first complete superblock on, whatever else is missing.
     for (const std::size_t size :
          {std::size_t(48), std::size_t(96), std::size_t(400), bytes.size() / 2, bytes.size() - 1}) {
@@ -91,15 +88,15 @@ TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
         std::ofstream(part_, std::ios::binary) << cut;
         EXPECT_EQ(recover(own_, TW_REPLACE_LONGER), TW_EFORMAT) << size << " " << text_;
         EXPECT_TRUE(says(part_)) << text_;
-        EXPECT_EQ(content(part_), cut);
-        EXPECT_EQ(content(own_), older);
+        EXPECT_EQ(content_of(part_), cut);
+        EXPECT_EQ(content_of(own_), older);
     }
 }
 
 /// A hole where metadata or data were not written.
 TEST_F(Recover, ANetcdf4FileMustBeWhole) {
     make(part_, NC_NETCDF4);
-    const std::string bytes = content(part_);
+    const std::string bytes = content_of(part_);
     int refused = 0;
     // HDF5 itself never returns from a global heap with a hole; the kill of a run leaves none.
     const std::size_t heap = bytes.find("GCOL"), heap_bytes = 4096;
@@ -112,7 +109,7 @@ TEST_F(Recover, ANetcdf4FileMustBeWhole) {
         const int code = recover(own_);
         if (code == TW_EFORMAT) {
             ++refused;
-            EXPECT_EQ(content(part_), holed);
+            EXPECT_EQ(content_of(part_), holed);
             EXPECT_FALSE(fs::exists(own_));
             continue;
         }
@@ -137,28 +134,28 @@ TEST_F(Recover, AChunkBehindTheEndIsNone) {
     const std::vector<int> values(100000, 7);
     ASSERT_EQ(nc_put_var_int(id, v, values.data()), NC_NOERR);
     ASSERT_EQ(nc_close(id), NC_NOERR);
-    std::string bytes = content(part_);
+    std::string bytes = content_of(part_);
     bytes.resize(bytes.size() - 100000);
     const auto end = static_cast<std::int64_t>(bytes.size());
     std::memcpy(bytes.data() + 28, &end, sizeof end);
     std::ofstream(part_, std::ios::binary) << bytes;
     EXPECT_EQ(recover(own_), TW_EFORMAT) << text_;
-    EXPECT_EQ(content(part_), bytes);
+    EXPECT_EQ(content_of(part_), bytes);
 }
 
 TEST_F(Recover, KeepsAFileThatHasMoreRecords) {
     make(part_);
-    const std::string three = content(part_);
+    const std::string three = content_of(part_);
     for (const int mode : {0, NC_NETCDF4}) {
         std::string two = three;
         two[7] = 2;
         std::ofstream(part_, std::ios::binary) << two;
         make(own_, mode);
-        const std::string before = content(own_);
+        const std::string before = content_of(own_);
         EXPECT_EQ(recover(own_), TW_EEXISTS) << text_;
         EXPECT_TRUE(says(part_ + ": it has 2 records, but " + own_ + " has 3")) << text_;
-        EXPECT_EQ(content(own_), before);
-        EXPECT_EQ(content(part_), two);
+        EXPECT_EQ(content_of(own_), before);
+        EXPECT_EQ(content_of(part_), two);
         EXPECT_EQ(recover(own_, TW_REPLACE_LONGER), TW_OK) << text_;
         EXPECT_TRUE(says("2 records recovered")) << text_;
         EXPECT_FALSE(fs::exists(part_));
@@ -167,61 +164,61 @@ TEST_F(Recover, KeepsAFileThatHasMoreRecords) {
 
 TEST_F(Recover, CutsOffWhatIsBehindTheLastRecord) {
     make(part_);
-    const std::string complete = content(part_);
+    const std::string complete = content_of(part_);
     for (const std::string& name : {own_, part_}) {
         std::ofstream(part_, std::ios::binary) << complete << "half a record";
         EXPECT_EQ(recover(name), TW_OK) << text_;
         EXPECT_EQ(text_, own_ + ": 3 records recovered; 13 bytes cut off");
-        EXPECT_EQ(content(own_), complete);
+        EXPECT_EQ(content_of(own_), complete);
         EXPECT_FALSE(fs::exists(part_));
     }
 }
 
 TEST_F(Recover, ReplacesAnOlderFile) {
     make(part_);
-    const std::string complete = content(part_);
+    const std::string complete = content_of(part_);
     std::ofstream(own_) << "older";
     EXPECT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_EQ(text_, own_ + ": 3 records recovered");
-    EXPECT_EQ(content(own_), complete);
+    EXPECT_EQ(content_of(own_), complete);
 }
 
 TEST_F(Recover, ExtendsAnEndThatWasNeverWritten) {
     make(part_);
-    const std::string complete = content(part_);
+    const std::string complete = content_of(part_);
     fs::resize_file(part_, complete.size() - 3);  // the padding of b
     EXPECT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_EQ(text_, own_ + ": 3 records recovered");
-    EXPECT_EQ(content(own_).size(), complete.size());
+    EXPECT_EQ(content_of(own_).size(), complete.size());
 }
 
 /// As after a power loss: the header knows of more than there is.
 TEST_F(Recover, CountsOnlyRecordsThatAreThere) {
     make(part_);
-    const std::string complete = content(part_);
+    const std::string complete = content_of(part_);
     fs::resize_file(part_, complete.size() - 4);
     EXPECT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_TRUE(says("2 records recovered; 1 more counted in the header but missing")) << text_;
     std::string two = complete.substr(0, complete.size() - 28);
     two[7] = 2;
-    EXPECT_EQ(content(own_), two);
+    EXPECT_EQ(content_of(own_), two);
 }
 
 TEST_F(Recover, LeavesACompleteFileAsItIs) {
     make(own_);
-    const std::string complete = content(own_);
+    const std::string complete = content_of(own_);
     EXPECT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_EQ(text_, own_ + ": 3 records, already complete");
-    EXPECT_EQ(content(own_), complete);
+    EXPECT_EQ(content_of(own_), complete);
 }
 
 TEST_F(Recover, CompletesALiveFileInPlace) {
     make(own_);
-    const std::string complete = content(own_);
+    const std::string complete = content_of(own_);
     std::ofstream(own_, std::ios::binary | std::ios::app) << "half a record";
     EXPECT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_TRUE(says("3 records recovered; 13 bytes cut off")) << text_;
-    EXPECT_EQ(content(own_), complete);
+    EXPECT_EQ(content_of(own_), complete);
 }
 
 TEST_F(Recover, TakesANameThatEndsAsTemporaryOnesDo) {
@@ -242,7 +239,7 @@ TEST_F(Recover, ChangesNothingOnFailure) {
         std::ofstream(part_, std::ios::binary) << bytes;
         EXPECT_EQ(recover(own_), TW_EFORMAT);
         EXPECT_TRUE(says(part_)) << text_;
-        EXPECT_EQ(content(part_), bytes);
+        EXPECT_EQ(content_of(part_), bytes);
         EXPECT_FALSE(fs::exists(own_));
     }
     fs::remove(part_);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "support/content.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -46,11 +47,6 @@ int write(tw_session session, const std::string& path, const char* settings, std
     text = tw_error_message(session);
     const int closed = tw_close(&file);
     return code != TW_OK ? code : closed;
-}
-
-std::string content_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void judge(bool before) {

@@ -6,17 +6,11 @@
 #include <iterator>
 
 #include "names.hpp"
+#include "support/content.hpp"
 
 namespace names {
 
-namespace {
-
-std::string content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void links() {
     for (const Kind& kind : kinds()) {
@@ -65,7 +59,7 @@ void links() {
               (info.st_mode & 07777) == 0640);
         CHECK(fs::is_symlink(home + "/link.nc") && fs::is_symlink(home + "/dangling.nc"));
         CHECK(list(scratch) == "new.nc target.nc");
-        CHECK(content(home + "/left.nc.part.1") == "of a dead run");
+        CHECK(content_of(home + "/left.nc.part.1") == "of a dead run");
         const std::string all = list(home);
         CHECK_TEXT(
             all == "dangling.nc fifo.nc left.nc left.nc.part.1 link.nc " + std::string(255, 'n'),

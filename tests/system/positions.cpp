@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calls.hpp"
+#include "support/content.hpp"
 
 using calls::session;
 
@@ -68,11 +69,6 @@ void write(const std::string& path, const char* first, const char* second) {
         OK(tw_end_step(f));
     }
     OK(tw_close(&f));
-}
-
-std::string content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void read(const std::string& path, tw_decomposition d, tw_decomposition l) {
@@ -166,7 +162,7 @@ int main(int argc, char** argv) {
     write(folder + "/names.nc", "lat lon", "y x");
     write(folder + "/positions.nc", "* *", "");
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(content(folder + "/names.nc") == content(folder + "/positions.nc"));
+    CHECK(content_of(folder + "/names.nc") == content_of(folder + "/positions.nc"));
     const tw_decomposition d = boxes("* *"), l = list("* *");
     read(folder + "/names.nc", d, l);
     restart(d);
