@@ -56,8 +56,10 @@ int tw_finalize(tw_session* session);
 
 /**
  * Ends this rank's part of a session without the others: for a program that cannot continue and is
- * about to call MPI_Abort. Open files remain as PATH.part, and tw_recover can complete them; the
- * other ranks are not notified. Sets the handle to NULL. Local.
+ * about to call MPI_Abort. Open files remain as PATH.part, and tw_recover can complete them. Other
+ * ranks are not notified before this one calls MPI_Finalize, or tw_init with the same ranks: these
+ * wait for them, and the others get TW_ECANCELED, as from tw_cancel; memory of the session is kept
+ * until then. Sets the handle to NULL. Local.
  * @return TW_OK, TW_EHANDLE, TW_ESTATE (another thread is in the session, which goes on)
  */
 int tw_abandon(tw_session* session);

@@ -47,7 +47,8 @@ public:
     Session& operator=(const Session&) = delete;
     /// Ends the session if finalize() was not called; the first error is then printed to standard
     /// error. While an exception is unwinding the stack, it abandons the session (tw_abandon),
-    /// because the other ranks may be anywhere.
+    /// because the other ranks may be anywhere. They hear of it when this rank calls MPI_Finalize
+    /// or begins a session with the same ranks.
     /// @note Collective, except while an exception is unwinding the stack
     ~Session() { end(); }
 

@@ -328,6 +328,12 @@ private:
 
 }  // namespace
 
+bool has_ranks_of(const Comm& comm, MPI_Comm other) {
+    int result = MPI_UNEQUAL;
+    MPI_Comm_compare(comm.handle(), other, &result);
+    return result == MPI_CONGRUENT || result == MPI_IDENT;
+}
+
 void give_up(Comm& comm) {
     if (auto* own = dynamic_cast<MpiComm*>(&comm)) own->given_up() = true;
 }

@@ -96,6 +96,8 @@ public:
     Status abandon(Status why);
     /// The same without a meeting: some rank has given up the file, and all ranks come here.
     void leave(const Status& why);
+    /// Another file may take the name from now on; this one cannot be completed any more. Local.
+    void release_names() { names_.release(); }
 
 private:
     /// Data mode: what there is from the end of the definitions until the file is closed.

@@ -224,7 +224,12 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
         return start(
-            rank, [&] { return make_mpi_comm(comm); }, settings, *session);
+            rank,
+            [&] {
+                tw_session_impl::tell_of_abandoned(comm);
+                return make_mpi_comm(comm);
+            },
+            settings, *session);
     });
 }
 #endif
@@ -282,12 +287,13 @@ int tw_finalize(tw_session* session) {
 
 int tw_abandon(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
+    bool kept = false;
     {
         const Inside inside(**session, "tw_abandon");
         if (!inside.entered()) return refuse(*session, "tw_abandon");
-        (*session)->abandon();
+        kept = (*session)->abandon();
     }
-    delete *session;
+    if (!kept) delete *session;
     *session = nullptr;
     return TW_OK;
 }
@@ -299,7 +305,7 @@ int tw_cancel(tw_session* session, const char* why) {
         const Inside inside(s, "tw_cancel");
         if (!inside.entered()) return refuse(*session, "tw_cancel");
         const Standing standing(s.watchdog.get(), "tw_cancel", nullptr, 0);
-        s.cancel(text_or_empty(why));
+        s.cancel("cancelled", text_or_empty(why));
     }
     delete *session;
     *session = nullptr;

@@ -2,7 +2,9 @@
 #include "session/session.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "comm/clock.hpp"
 #include "comm/communicator.hpp"
@@ -24,6 +26,16 @@ constexpr std::size_t most_closed = 1000;
 struct MpiWatch {
     tw_session_impl* session;  ///< null: it has ended
 };
+
+/// The sessions of this process that were abandoned, and are kept.
+struct Abandoned {
+    std::mutex mutex;
+    std::vector<tw_session_impl*> sessions;
+};
+Abandoned& abandoned_sessions() {
+    static Abandoned all;
+    return all;
+}
 
 /// Bytes of exchange buffers of a rank, with which most files can be written.
 constexpr std::int64_t least_buffer = 128 << 10;
@@ -173,17 +185,58 @@ void tw_session_impl::end() {
     servers.reset();
 }
 
-void tw_session_impl::abandon() {
+bool tw_session_impl::abandon() {
+    for (tw_file_impl* f : files)
+        if (f->file) f->file->release_names();
+    Abandoned& kept = abandoned_sessions();
+    const std::lock_guard lock(kept.mutex);
+    if (mpi_key != MPI_KEYVAL_INVALID && meetings && alone([&]() -> Status {
+                                                         kept.sessions.push_back(this);
+                                                         return {};
+                                                     }).ok())
+        return true;
     if (team) give_up(team->world());
     if (model) give_up(*model);
     if (servers) servers->give_up();
     end();
+    return false;
 }
 
-void tw_session_impl::cancel(const char* why) try {
+void tw_session_impl::tell_of_abandoned(MPI_Comm comm) {
+    const auto next = [&]() -> tw_session_impl* {
+        Abandoned& kept = abandoned_sessions();
+        const std::lock_guard lock(kept.mutex);
+        for (tw_session_impl* s : kept.sessions)
+            if (has_ranks_of(s->servers ? s->servers->all().world() : s->team->world(), comm))
+                return s;
+        return nullptr;
+    };
+    while (tw_session_impl* const session = next()) {
+        session->end_abandoned();
+        delete session;
+    }
+}
+
+/// @note Collective, with ranks in any call
+void tw_session_impl::end_abandoned() {
+    {
+        Abandoned& kept = abandoned_sessions();
+        const std::lock_guard lock(kept.mutex);
+        std::erase(kept.sessions, this);
+    }
+    cancel("abandoned", "");
+}
+
+bool tw_session_impl::is_abandoned() const {
+    Abandoned& kept = abandoned_sessions();
+    const std::lock_guard lock(kept.mutex);
+    return std::count(kept.sessions.begin(), kept.sessions.end(), this) > 0;
+}
+
+void tw_session_impl::cancel(const char* does, const char* why) try {
     if (meetings) {
         const Status mine = alone([&] {
-            return failure(TW_ECANCELED, "rank {} has cancelled the session{}{}", rank,
+            return failure(TW_ECANCELED, "rank {} has {} the session{}{}", rank, does,
                            *why == '\0' ? "" : ": ", why);
         });
         const Status met = meetings->enter({Call::cancel, 0, 0, true, {}}, mine);
@@ -200,7 +253,11 @@ namespace {
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works.
 int on_deletion(MPI_Comm, int, void* attribute, void*) {
     const std::unique_ptr<MpiWatch> watch(static_cast<MpiWatch*>(attribute));
-    if (watch->session != nullptr) watch->session->mpi_ends();
+    tw_session_impl* const session = watch->session;
+    if (session == nullptr) return MPI_SUCCESS;
+    const bool abandoned = session->is_abandoned();
+    session->mpi_ends(abandoned);
+    if (abandoned) delete session;  // no handle is left
     return MPI_SUCCESS;
 }
 
@@ -214,10 +271,12 @@ void tw_session_impl::watch_mpi() {
 }
 
 /// Ranks that are in another call, or that come to one, meet those that have gone to MPI_Finalize.
-void tw_session_impl::mpi_ends() try {
+void tw_session_impl::mpi_ends(bool abandoned) try {
     if (mpi_key == MPI_KEYVAL_INVALID) return;  // by tw_finalize
     mpi_key = MPI_KEYVAL_INVALID;
     if (!meetings) return;
+    const Standing standing(watchdog.get(), "MPI_Finalize", nullptr, 0);
+    if (abandoned) return end_abandoned();
     const Status met = meetings->enter({Call::mpi_finalize, 0, 0, true, {}});
     if (!meetings->parted()) meetings->part_all();
     const Status why = failure(TW_EMPI,

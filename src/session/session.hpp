@@ -94,13 +94,21 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     void end_readback(tw_file_impl& file);
     /// Frees what the session has of MPI, and its threads. @note Collective
     void end();
-    /// The same without the other ranks, who may not come.
-    void abandon();
-    /// Gives the session up on all ranks. @note Collective, with ranks in any call
-    void cancel(const char* why);
+    /// Does nothing more for this rank, without the others, who may not come. What they may wait
+    /// for is kept until they are told: by MPI_Finalize, or by tw_init of the same ranks.
+    /// @return whether it is kept
+    bool abandon();
+    /// Before a session of these ranks begins: ends those that this rank has abandoned.
+    /// @note Collective, with ranks in any call
+    static void tell_of_abandoned(MPI_Comm comm);
+    /// Gives the session up on all ranks. @param does  "cancelled"
+    /// @note Collective, with ranks in any call
+    void cancel(const char* does, const char* why);
     /// Ends the session when MPI_Finalize is called, if it has not ended by then.
     void watch_mpi();
-    void mpi_ends();
+    void mpi_ends(bool abandoned);
+    bool is_abandoned() const;
+    void end_abandoned();
 
     thalweg::detail::Settings settings;
     std::optional<thalweg::detail::Machine> measured;     ///< setting calibration

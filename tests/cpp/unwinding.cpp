@@ -2,9 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: unwinding FOLDER SETTINGS
-// The last rank throws in the middle of a step and calls MPI_Abort in its handler, as a model does;
-// the others wait for it. What it prints is the error itself. Started by unwinding.sh.
+// Usage: unwinding FOLDER SETTINGS abort|finalize|return|again
+// The last rank throws in the middle of a step, while the others wait for it. Its handler calls
+// MPI_Abort, as a model does, or the program goes on to MPI_Finalize; `return`: it leaves without
+// an exception; `again`: all ranks throw, and write the file in another session.
+// What it prints is the error itself. Started by unwinding.sh.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -17,7 +19,9 @@
 
 namespace {
 
-void write_history(const std::string& folder, const std::string& settings) {
+enum class End { good, fails, returns, all_fail };
+
+void write_history(const std::string& folder, const std::string& settings, End end) {
     thalweg::Session io(MPI_COMM_WORLD, settings);
     if (io.role() == thalweg::Role::server) return;
     int rank = 0, ranks = 1;
@@ -29,7 +33,9 @@ void write_history(const std::string& folder, const std::string& settings) {
     const std::vector<float> values(1000, 1.0F);
     for (int step = 0; step < 5; ++step) {
         history.put("T", values);
-        if (step == 3 && rank == ranks - 1) throw std::runtime_error("the model has blown up");
+        const bool ends = step == 3 && (rank == ranks - 1 || end == End::all_fail);
+        if (ends && end == End::returns) return;
+        if (ends && end != End::good) throw std::runtime_error("the model has blown up");
         history.end_step();
         history.sync();
     }
@@ -40,6 +46,7 @@ void write_history(const std::string& folder, const std::string& settings) {
 
 int main(int argc, char** argv) {
     alarm(20);  // a hang
+    const std::string mode = argv[3];
     MPI_Init(&argc, &argv);
     // Sessions that begin and end while an exception is under way end as ever.
     struct Late {
@@ -54,10 +61,14 @@ int main(int argc, char** argv) {
     } catch (int) {
     }
     try {
-        write_history(argv[1], argv[2]);
+        write_history(argv[1], argv[2],
+                      mode == "again"    ? End::all_fail
+                      : mode == "return" ? End::returns
+                                         : End::fails);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "caught: %s\n", error.what());
-        MPI_Abort(MPI_COMM_WORLD, 3);
+        if (mode == "abort") MPI_Abort(MPI_COMM_WORLD, 3);
     }
+    if (mode == "again") write_history(argv[1], argv[2], End::good);
     MPI_Finalize();
 }
