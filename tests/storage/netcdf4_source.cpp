@@ -155,7 +155,7 @@ TEST_F(Netcdf4Source, ReadsFiltersThatItDoesNotKnowByHdf5) {
 }
 
 TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
-    int id = 0, dims[3] = {}, v = 0, w = 0;
+    int id = 0, dims[3] = {}, v = 0, w = 0, n = 0;
     const short fill = -7;
     ok(nc_create(path_.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
     ok(nc_def_dim(id, "t", NC_UNLIMITED, &dims[0]));
@@ -168,12 +168,17 @@ TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
     ok(nc_def_var(id, "w", NC_SHORT, 3, dims, &w));
     ok(nc_def_var_deflate(id, w, 1, 1, 1));
     ok(nc_def_var_chunking(id, w, NC_CHUNKED, chunk));
-    const std::size_t at[] = {1, 2, 3}, last[] = {4, 5, 8};
+    // The rest of its last chunks is not filled in the file.
+    ok(nc_def_var(id, "n", NC_SHORT, 3, dims, &n));
+    ok(nc_def_var_chunking(id, n, NC_CHUNKED, chunk));
+    ok(nc_def_var_fill(id, n, 1, nullptr));
+    const std::size_t at[] = {1, 2, 3}, last[] = {4, 5, 8}, first[] = {0, 0, 0}, some[] = {3, 6, 3};
     const short five = 5;
     ok(nc_put_var1_short(id, v, at, &five));
     ok(nc_put_var1_short(id, w, last, &five));
-    std::vector<short> expected[2];
-    for (const int var : {v, w}) {
+    ok(nc_put_vara_short(id, n, first, some, std::vector<short>(54, five).data()));
+    std::vector<short> expected[3];
+    for (const int var : {v, w, n}) {
         expected[var].resize(5 * 6 * 9);
         // One by one: more at once netCDF-C 4.9 mixes up where two dimensions are longer in others.
         for (std::size_t i = 0; i < expected[var].size(); ++i) {
@@ -184,10 +189,11 @@ TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
     ok(nc_close(id));
     ASSERT_TRUE(open().ok());
     EXPECT_EQ(source_->records(), 5);
-    for (const int var : {0, 1})
+    const char* const names[] = {"v", "w", "n"};
+    for (const int var : {0, 1, 2})
         for (std::int64_t r = 0; r < 5; ++r) {
             std::vector<char> all;
-            const Status status = read(var == 0 ? "v" : "w", r, 7, all);
+            const Status status = read(names[var], r, 7, all);
             ASSERT_TRUE(status.ok()) << status.text;
             EXPECT_EQ(std::memcmp(all.data(), expected[var].data() + r * 54, all.size()), 0);
         }

@@ -136,7 +136,8 @@ private:
         }
         code = define_attributes(id, natts, v.attributes);
         if (code == NC_NOERR && valid_type(type)) {
-            int no_fill = 0;
+            int no_fill = 0;  // then it tells no value, but reads the default beyond the extent
+            default_fill(v.type, stored.beyond.data());
             code = nc_inq_var_fill(ncid_, id, &no_fill, stored.beyond.data());
         }
         if (code != NC_NOERR) return wrong(code);
