@@ -72,9 +72,13 @@ TEST_F(TileSetTest, OpensTilesOfAnyLengths) {
 
 TEST_F(TileSetTest, RefusesAPlaceThatIsNotTheDimensions) {
     write(1, 3, {1, 5, 3, 5});
-    for (const Numbers& place :
-         {Numbers{1, 5, 1, 3}, {1, 5, 1, 1}, {1, 5, 0, 1}, {1, 5, 5, 6}, {1, 5, 2, 1}, {1, 5, 1},
-          {1, 5, 1, 2, 1}}) {
+    for (const Numbers& place : {Numbers{1, 5, 1, 3},
+                                 {1, 5, 1, 1},
+                                 {1, 5, 0, 1},
+                                 {1, 5, 5, 6},
+                                 {1, 5, 2, 1},
+                                 {1, 5, 1},
+                                 {1, 5, 1, 2, 1}}) {
         write(0, 2, place);
         expect_refused("attribute 'domain_decomposition' does not match dimension 'x'");
     }

@@ -459,13 +459,15 @@ void attributes() {
     OK(tw_close(&file));
 }
 
-/// Boxes change what they cover of records and fixed-size variables that are there.
-void boxes(MPI_Comm comm) {
+/// Boxes change what they cover of records and fixed-size variables that are there, also of those
+/// after the record that the next step would write.
+void boxes(MPI_Comm comm, bool steps_from_first) {
     OK(tw_init(comm, "log=off", &session));
     decompose();
     make();
     tw_file file = append("mode=append; service=background");
     define(file);
+    if (steps_from_first) OK(tw_set_record(file, 0, TW_KEEP_LATER));
     OK(tw_enddef(file));
     const float hundred[2] = {100, 101}, last[1] = {7};
     if (rank() == 0) {
@@ -534,5 +536,5 @@ void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& it
             make_otherwise(pad, align);
             attributes();
         }
-    boxes(comm);
+    for (const bool steps_from_first : {false, true}) boxes(comm, steps_from_first);
 }

@@ -38,6 +38,8 @@ std::vector<Service> services() {
                              {"", "service=background; writers=3"}};
     if (check::state.size > 1) all.push_back({"servers=1", "service=servers"});
     if (check::state.size > 3) all.push_back({"servers=2; node_size=2", "service=servers"});
+    // Nodes without a server.
+    if (check::state.size > 4) all.push_back({"servers=1; node_size=2", "service=servers"});
     if (check::state.size > 4)
         all.push_back({"servers=2; node_size=2; server_ranks=last", "service=servers"});
     return all;
@@ -318,6 +320,25 @@ void slow_disk() {
     });
 }
 
+// What a sync answers for is in the file by then, however slow the disk is.
+void sync_with_slow_disk() {
+    with_services([](Model& model, const std::string& settings) {
+        History h(model, path_of("synced.nc"),
+                  settings + "; publish=live; bandwidth=4MiB; piece=16KiB", 64, 256);
+        int record = 0;
+        for (const int steps : {3, 2}) {
+            for (int k = 0; k < steps; ++k) h.step(record++);
+            CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, "%s", model.error().c_str());
+            if (model.rank == 0) {
+                const std::string wrong = h.look(static_cast<std::size_t>(record), false);
+                CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+            }
+            MPI_Barrier(model.comm);
+        }
+        h.close_and_look(static_cast<std::size_t>(record), false);
+    });
+}
+
 // A sync within a step keeps what was put of it, however often.
 void syncs_within_a_step() {
     with_services([](Model& model, const std::string& settings) {
@@ -565,6 +586,7 @@ int main(int argc, char** argv) {
         {"too_many_servers", too_many_servers},
         {"small_queue", small_queue},
         {"slow_disk", slow_disk},
+        {"sync_with_slow_disk", sync_with_slow_disk},
         {"syncs_within_a_step", syncs_within_a_step},
         {"misfits", misfits},
         {"finalize_with_open_files", finalize_with_open_files},
