@@ -62,11 +62,14 @@ function(thalweg_try_netcdf result prefix netcdf_modules hdf5_modules)
 endfunction()
 
 thalweg_optional(THALWEG_NETCDF4 "netCDF-C and HDF5")
+option(THALWEG_NETCDF_SERIAL "Take serial builds of netCDF-C and HDF5, also where there are parallel ones" OFF)
 set(THALWEG_HAVE_NETCDF4 OFF)
 set(THALWEG_NETCDF_PARALLEL OFF)
 if(NOT THALWEG_NETCDF4 STREQUAL "OFF")
-    thalweg_try_netcdf(THALWEG_HAVE_NETCDF4 thalweg_nc_mpi "netcdf-mpi"
-                       "hdf5-mpi;hdf5-openmpi;hdf5-mpich;hdf5")
+    if(NOT THALWEG_NETCDF_SERIAL)
+        thalweg_try_netcdf(THALWEG_HAVE_NETCDF4 thalweg_nc_mpi "netcdf-mpi"
+                           "hdf5-mpi;hdf5-openmpi;hdf5-mpich;hdf5")
+    endif()
     if(NOT THALWEG_HAVE_NETCDF4)
         thalweg_try_netcdf(THALWEG_HAVE_NETCDF4 thalweg_nc "netcdf" "hdf5-serial;hdf5")
     endif()

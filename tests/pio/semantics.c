@@ -147,6 +147,11 @@ static void codes_are_those_of_netcdf(void) {
     IS(PIOc_def_var(ncid, "v", PIO_INT, 0, NULL, &id), NC_ENAMEINUSE);
     IS(PIOc_def_var(ncid, "w", 77, 0, NULL, &id), NC_EBADTYPE);
     IS(PIOc_def_var(ncid, "w", PIO_INT64, 0, NULL, &id), NC_EBADTYPE);
+    const int newer[] = {PIO_UBYTE, PIO_USHORT, PIO_UINT, PIO_INT64, PIO_UINT64};
+    const long long zero = 0;
+    for (size_t t = 0; t < sizeof newer / sizeof newer[0]; t++)
+        IS(PIOc_put_att(ncid, f.v, "newer", newer[t], 1, &zero), NC_EBADTYPE);
+    IS(PIOc_inq_att(ncid, f.v, "newer", NULL, NULL), NC_ENOTATT);
     IS(PIOc_def_var(ncid, "", PIO_INT, 0, NULL, &id), NC_EBADNAME);
     const int back[] = {f.x, f.time};
     IS(PIOc_def_var(ncid, "w", PIO_INT, 2, back, &id), NC_EUNLIMPOS);

