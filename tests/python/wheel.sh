@@ -5,7 +5,7 @@
 set -euo pipefail
 wheel=$1
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-folder="$(mktemp -d)"
+folder="$(mktemp -d "${TMPDIR:-/tmp}/wheelXXXXXX")" # without a dot, which VirtualiZarr takes for a file
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -37,10 +37,10 @@ hidden() {
 # judge RANKS: the file that wheel_program.py wrote
 judge() {
     judges/bin/python3 "$here/wheel_judge.py" "$1"
-    rm -rf wheel_*.nc
+    rm -rf wheel_*
 }
 
-environment judges netCDF4
+environment judges netCDF4 h5netcdf h5py tensorstore virtualizarr kerchunk xarray zarr
 environment one
 hidden one/bin/python3 "$here/wheel_program.py" none
 judge 1

@@ -14,7 +14,12 @@ import sys
 
 import numpy as np
 
-FORMATS = {"cdf5": {"format": "cdf5"}, "netcdf4": {"format": "netcdf4", "deflate": 1}}
+N = 20000  # elements of a rank: chunks that are too large for the references themselves
+FILES = {
+    "cdf5.nc": {"format": "cdf5", "zarr_references": True},
+    "netcdf4.nc": {"format": "netcdf4", "deflate": 1, "zarr_references": True},
+    "store": {"files": "variable", "zarr_shards": True},
+}
 
 
 def main() -> None:
@@ -30,12 +35,12 @@ def main() -> None:
         rank, size = comm.rank, comm.size
     import thalweg as tw
 
-    values = 100.0 * np.arange(4)[:, None] + np.arange(5 * rank, 5 * rank + 5)
-    for name, settings in FORMATS.items():
-        path = f"wheel_{name}.nc"
+    values = 100.0 * np.arange(4)[:, None] + np.arange(N * rank, N * (rank + 1))
+    for name, settings in FILES.items():
         for service in ("inline", "background"):
+            path = f"wheel_{service}_{name}"
             with tw.Session(comm, service=service) as io:
-                d = io.decompose(x=5 * size, start=(5 * rank,), count=(5,))
+                d = io.decompose(x=N * size, start=(N * rank,), count=(N,))
                 with io.create(path, **settings) as f:
                     f.define("T", "f8", "time x", d)
                     for row in values:
