@@ -40,7 +40,8 @@ judge() {
     rm -rf wheel_*
 }
 
-environment judges netCDF4 h5netcdf h5py tensorstore virtualizarr kerchunk xarray zarr
+environment judges netCDF4 h5netcdf h5py tensorstore virtualizarr kerchunk fastparquet \
+    fsspec xarray zarr
 environment one
 hidden one/bin/python3 "$here/wheel_program.py" none
 judge 1

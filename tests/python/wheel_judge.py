@@ -12,10 +12,14 @@ import netCDF4
 import numpy as np
 import tensorstore
 import xarray as xr
+from kerchunk.df import refs_to_dataframe
 from obspec_utils.registry import ObjectStoreRegistry
 from obstore.store import LocalStore
 from virtualizarr import open_virtual_dataset
 from virtualizarr.parsers import KerchunkJSONParser
+
+sys.path.append(str(Path(__file__).parent.parent.parent / "examples/python"))
+from references import open_references
 
 EXPECTED = 100.0 * np.arange(4)[:, None] + np.arange(20000 * int(sys.argv[1]))
 
@@ -45,6 +49,10 @@ def main() -> None:
                 assert data.data_model == model, data.data_model
                 assert (data["T"][:] == EXPECTED).all(), data["T"][:]
             virtual(path)
+            refs_to_dataframe(f"{path}.json", f"{path}.parq")
+            for form in ("json", "parq"):
+                with open_references(f"{path}.{form}") as data:
+                    assert (data["T"].values == EXPECTED).all(), form
         with h5netcdf.File(here / f"wheel_{service}_netcdf4.nc") as data:
             assert (data["T"][:] == EXPECTED).all(), data["T"][:]
         store = here / f"wheel_{service}_store"
