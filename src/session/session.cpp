@@ -186,15 +186,16 @@ void tw_session_impl::end() {
 }
 
 bool tw_session_impl::abandon() {
+    // What tw_close has handed over is complete, and is still given its name.
     for (tw_file_impl* f : files)
-        if (f->file) f->file->release_names();
-    Abandoned& kept = abandoned_sessions();
-    const std::lock_guard lock(kept.mutex);
-    if (mpi_key != MPI_KEYVAL_INVALID && meetings && alone([&]() -> Status {
-                                                         kept.sessions.push_back(this);
-                                                         return {};
-                                                     }).ok())
-        return true;
+        if (f->file && !f->closed) f->file->release_names();
+    const auto keep = [&]() -> Status {
+        Abandoned& kept = abandoned_sessions();
+        const std::lock_guard lock(kept.mutex);
+        kept.sessions.push_back(this);
+        return {};
+    };
+    if (mpi_key != MPI_KEYVAL_INVALID && meetings && alone(keep).ok()) return true;
     if (team) give_up(team->world());
     if (model) give_up(*model);
     if (servers) servers->give_up();

@@ -1,5 +1,6 @@
-// Where the data of a file lies, handed from rank to rank.
+// Where the data of a file lies: in plain order, and handed from rank to rank.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <new>
 
 #include "comm/reserve.hpp"
@@ -7,6 +8,28 @@
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
+
+FileMap plain_map(const Definitions& definitions, bool padded) {
+    FileMap map;
+    map.offset.resize(definitions.variables.size());
+    map.padded.resize(definitions.variables.size());
+    const auto records = std::count_if(definitions.variables.begin(), definitions.variables.end(),
+                                       [](const Variable& v) { return v.record; });
+    std::int64_t at = 0;
+    for (const bool record : {false, true}) {
+        if (record) map.fixed_end = map.record_begin = at;
+        for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
+            const Variable& v = definitions.variables[i];
+            if (v.record != record) continue;
+            const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
+            map.offset[i] = at;
+            map.padded[i] = !padded || (record && records == 1) ? bytes : (bytes + 3) / 4 * 4;
+            at += map.padded[i];
+        }
+    }
+    map.record_bytes = at - map.record_begin;
+    return map;
+}
 
 std::vector<std::int64_t> words_of(const FileMap& map) {
     std::vector<std::int64_t> words{map.record_begin, map.record_bytes, map.fixed_end};

@@ -33,6 +33,10 @@ struct FileMap {
 };
 
 /// A map as words for messages, and back.
+/// A map that serves where no one file is laid out by it: places in order, without a header.
+/// @param padded  as the classic formats pad; else every byte is an element's
+FileMap plain_map(const Definitions& definitions, bool padded);
+
 std::vector<std::int64_t> words_of(const FileMap& map);
 FileMap map_of(std::span<const std::int64_t> words);
 /// Hands a map from the root to all ranks; throws NoMemoryAnywhere on all, if one has no memory.

@@ -1,32 +1,30 @@
-// Each tile is a source of its own, and its part of a variable a part of the whole one. A reader
-// has one tile open at a time.
+// Each tile is a source of its own, and its part of a variable a part of the whole one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/tiles/source.hpp"
 
 #include <algorithm>
 
+#include "storage/several_files.hpp"
 #include "storage/tiles/set.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-class TileSource final : public Source {
+class TileSource final : public SeveralFiles {
 public:
     TileSource(std::string path) : path_(std::move(path)) {}
 
-    const char* format() const override { return tiles_.front()->format(); }
-    Order order(int variable) const override { return tiles_.front()->order(variable); }
-    bool byte_of_any_sign() const override { return tiles_.front()->byte_of_any_sign(); }
+    Order order(int variable) const override { return files_.front()->order(variable); }
     std::string missing(const std::string& name) const override {
-        return tiles_.front()->missing(name);
+        return files_.front()->missing(name);
     }
 
     VariableStorage storage(int variable) const override {
-        return tiles_.front()->storage(variable);
+        return files_.front()->storage(variable);
     }
-    int groups() const override { return tiles_.front()->groups(); }
+    int groups() const override { return files_.front()->groups(); }
 
     Status open(Comm& comm) {
         int files = 1;
@@ -57,17 +55,6 @@ public:
                          count_records();
                          return set_.check_cover(path_);
                      }));
-    }
-
-    Status refresh(Comm& comm) override {
-        forget();
-        for (const auto& tile : tiles_) {
-            Status status = tile->refresh(comm);
-            tile->forget();
-            if (!status.ok()) return status;
-        }
-        count_records();
-        return {};
     }
 
     std::vector<SourcePart> parts(int variable, int readers) const override {
@@ -112,37 +99,20 @@ public:
                 own.push_back(ranges[i]);
                 own.back().part = &parts.back();
             }
-            if (open_ >= 0 && open_ != t) at(open_).forget();
-            open_ = t;
-            Source& tile = at(t);
-            const ReadCounts before = tile.counts();
-            throttle_.begin();
-            Status status = tile.read(own);
-            throttle_.moved(tile.counts().bytes - before.bytes);
-            counts_.calls += tile.counts().calls - before.calls;
-            counts_.bytes += tile.counts().bytes - before.bytes;
-            counts_.seconds += tile.counts().seconds - before.seconds;
-            if (!status.ok()) return status;
+            if (Status status = read_of(t, own); !status.ok()) return status;
         }
         return {};
     }
 
-    void forget() override {
-        if (open_ >= 0) at(open_).forget();
-        open_ = -1;
-    }
-
 private:
-    Source& at(int tile) const { return *tiles_[static_cast<std::size_t>(tile)]; }
-
     /// @param files  how many the set has; the first one tells
     Status join(std::unique_ptr<Source> joined, const std::string& path, int& files) {
         const Source& tile = *joined;
-        if (tiles_.empty()) files = TileSet::files(tile.definitions());
+        if (files_.empty()) files = TileSet::files(tile.definitions());
         if (files == 0)
             return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
                            path, files_attribute);
-        tiles_.push_back(std::move(joined));
+        files_.push_back(std::move(joined));
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
         bool same = std::string(tile.format()) == format();
         for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
@@ -152,15 +122,8 @@ private:
                        tile_path(path_, 0));
     }
 
-    void count_records() {
-        records_ = tiles_.front()->records();
-        for (const auto& tile : tiles_) records_ = std::min(records_, tile->records());
-    }
-
     std::string path_;
-    std::vector<std::unique_ptr<Source>> tiles_;
     TileSet set_;
-    int open_ = -1;  ///< the tile that was read last
 };
 
 }  // namespace

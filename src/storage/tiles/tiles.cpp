@@ -30,7 +30,7 @@ public:
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
-        plain_ = map = plain_map(definitions);
+        plain_ = map = plain_map(definitions, true);
         Status status;
         if (tile_ >= 0) {
             definitions_ = tile_definitions(definitions, grid_, tile_);
@@ -139,28 +139,6 @@ Definitions tile_definitions(const Definitions& definitions, const Grid& grid, i
                 v.packing.chunks[d] = std::min(v.packing.chunks[d], v.shape[d]);
         }
     return own;
-}
-
-FileMap plain_map(const Definitions& definitions) {
-    FileMap map;
-    map.offset.resize(definitions.variables.size());
-    map.padded.resize(definitions.variables.size());
-    const auto records = std::count_if(definitions.variables.begin(), definitions.variables.end(),
-                                       [](const Variable& v) { return v.record; });
-    std::int64_t at = 0;
-    for (const bool record : {false, true}) {
-        if (record) map.fixed_end = map.record_begin = at;
-        for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
-            const Variable& v = definitions.variables[i];
-            if (v.record != record) continue;
-            const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
-            map.offset[i] = at;
-            map.padded[i] = record && records == 1 ? bytes : (bytes + 3) / 4 * 4;
-            at += map.padded[i];
-        }
-    }
-    map.record_bytes = at - map.record_begin;
-    return map;
 }
 
 std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid grid, int tile,

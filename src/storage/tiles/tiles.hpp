@@ -28,9 +28,6 @@ DecompositionPlace decomposition_place(const Definitions& definitions, int dim);
 /// What a tile's file holds: its part of the dimensions, and the attributes.
 Definitions tile_definitions(const Definitions& definitions, const Grid& grid, int tile);
 
-/// A map that serves where no file is laid out by it: places in order, without a header.
-FileMap plain_map(const Definitions& definitions);
-
 /**
  * A driver that writes the shares of a grid with `own_files`, each by another driver.
  * @param inner   of this rank

@@ -10,6 +10,7 @@
 
 #include "comm/reserve.hpp"
 #include "comm/text.hpp"
+#include "storage/several_files.hpp"
 #include "storage/variables/variables.hpp"
 
 namespace thalweg::detail {
@@ -33,13 +34,11 @@ std::vector<std::string> netcdf_files(const std::string& path) {
     return names;
 }
 
-class VariableSource final : public Source {
+class VariableSource final : public SeveralFiles {
 public:
     VariableSource(std::string path) : path_(std::move(path)) {}
 
-    const char* format() const override { return files_.front()->format(); }
     Order order(int variable) const override { return at(variable).order(own(variable)); }
-    bool byte_of_any_sign() const override { return files_.front()->byte_of_any_sign(); }
     VariableStorage storage(int variable) const override {
         return at(variable).storage(own(variable));
     }
@@ -80,17 +79,6 @@ public:
         return {};
     }
 
-    Status refresh(Comm& comm) override {
-        forget();
-        for (const auto& file : files_) {
-            Status status = file->refresh(comm);
-            file->forget();
-            if (!status.ok()) return status;
-        }
-        count_records();
-        return {};
-    }
-
     std::vector<SourcePart> parts(int variable, int readers) const override {
         return at(variable).parts(own(variable), readers);
     }
@@ -114,29 +102,13 @@ public:
                 of_file.push_back(ranges[i]);
                 of_file.back().variable = own(variable);
             }
-            if (open_ >= 0 && open_ != variable) at(open_).forget();
-            open_ = variable;
-            Source& file = at(variable);
-            const ReadCounts before = file.counts();
-            throttle_.begin();
-            Status status = file.read(of_file);
-            throttle_.moved(file.counts().bytes - before.bytes);
-            counts_.calls += file.counts().calls - before.calls;
-            counts_.bytes += file.counts().bytes - before.bytes;
-            counts_.seconds += file.counts().seconds - before.seconds;
-            if (!status.ok()) return status;
+            if (Status status = read_of(variable, of_file); !status.ok()) return status;
         }
         return {};
     }
 
-    void forget() override {
-        if (open_ >= 0) at(open_).forget();
-        open_ = -1;
-    }
-
 private:
     static std::size_t index(int variable) { return static_cast<std::size_t>(variable); }
-    Source& at(int variable) const { return *files_[index(variable)]; }
     int own(int variable) const {
         return static_cast<int>(at(variable).definitions().variables.size()) - 1;
     }
@@ -178,20 +150,8 @@ private:
         return failure(TW_EFORMAT, "{}: its format differs from that of {}", file, paths_.front());
     }
 
-    /// As many as all files have.
-    void count_records() {
-        bool any = false;
-        for (const auto& file : files_) {
-            if (file->definitions().record_dim() < 0) continue;
-            records_ = any ? std::min(records_, file->records()) : file->records();
-            any = true;
-        }
-    }
-
     std::string path_;
-    std::vector<std::unique_ptr<Source>> files_;  ///< of each variable
     std::vector<std::string> paths_;
-    int open_ = -1;  ///< the variable that was read last
 };
 
 }  // namespace

@@ -10,27 +10,6 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Places of all variables in order, which no file has: without header and padding, so that every
-/// byte is an element's.
-FileMap dense_map(const Definitions& definitions) {
-    FileMap map;
-    map.offset.resize(definitions.variables.size());
-    map.padded.resize(definitions.variables.size());
-    std::int64_t at = 0;
-    for (const bool record : {false, true}) {
-        if (record) map.fixed_end = map.record_begin = at;
-        for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
-            const Variable& v = definitions.variables[i];
-            if (v.record != record) continue;
-            map.offset[i] = at;
-            map.padded[i] = v.elements() * static_cast<std::int64_t>(v.element());
-            at += map.padded[i];
-        }
-    }
-    map.record_bytes = at - map.record_begin;
-    return map;
-}
-
 class FolderStorage final : public Storage {
 public:
     const char* name() const override { return variable_storage; }
@@ -42,7 +21,7 @@ public:
         StorageOptions own = options;
         own.rate = 0;  // all files together are held to it
         Status status = alone([&]() -> Status {
-            map = dense_map(definitions);
+            map = plain_map(definitions, false);
             throttle_ = Throttle(options.rate);
             holders_.resize(definitions.variables.size());
             for (VariableFile& file : files_of_variables(definitions)) add(std::move(file), path);
