@@ -80,13 +80,20 @@ Section section(File& file, int varid, Kind kind, Offsets start, Offsets count, 
     return result;
 }
 
-// The section that the root gives: the other ranks may pass another, or none. @note Collective
+// The section that the root gives, with values for it: the other ranks may pass another, or none.
+// @note Collective
 Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets count,
-                        Offsets stride) {
-    if (kind == Kind::whole) return section(file, varid, kind, start, count, stride);
+                        Offsets stride, const void* data) {
     Section result;
-    on_rank(file.comm(), file.root(),
-            [&] { result = section(file, varid, kind, start, count, stride); });
+    on_rank(file.comm(), file.root(), [&] {
+        result = section(file, varid, kind, start, count, stride);
+        const bool empty = std::count(result.count.begin(), result.count.end(), 0) > 0;
+        if (data == nullptr && !empty)
+            throw Error{NC_EINVAL, "variable " + file.table().variable(varid).name +
+                                       ": the array of rank " + std::to_string(file.root()) +
+                                       " is missing or too short"};
+    });
+    if (kind == Kind::whole) return section(file, varid, kind, start, count, stride);
     const std::size_t n = file.table().variable(varid).dims.size();
     const bool strided = !result.stride.empty();
     std::vector<Index> all;
@@ -107,7 +114,7 @@ Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets
 int put(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets count,
         Offsets stride, nc_type type, const void* data) {
     return on_file(call, ncid, [&](File& file) {
-        const Section s = section_of_root(file, varid, kind, start, count, stride);
+        const Section s = section_of_root(file, varid, kind, start, count, stride, data);
         file.put_section(varid, s.start.data(), s.count.data(), s.steps(), type, data);
     });
 }

@@ -171,7 +171,7 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     const bool is_bare = std::equal(bare.begin(), bare.end(), lengths);
     const bool is_whole = std::equal(whole.begin(), whole.end(), lengths);
     // A rank that holds nothing may hand over an array of any form.
-    const bool nothing = !d.replicated && d.held == 0;
+    const bool nothing = !d.has_part();
     if (!nothing && (!enough || (!is_bare && !is_whole)))
         return misfit(d, {extent, extent + rank}, listed);
     view.dense = false;

@@ -43,6 +43,8 @@ struct Decomposition {
     Wording wording;                         ///< of texts about it
 
     int nd() const { return static_cast<int>(shape.size()); }
+    /// Whether this rank has values for it, of its own or a copy.
+    bool has_part() const { return held > 0 || replicated; }
     bool by_position() const { return !dims.empty() && dims.front() == unnamed; }
     /// A dimension in words: its name in quotes or, without names, its number.
     std::string dim_in_words(int dim) const;

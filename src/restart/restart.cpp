@@ -158,7 +158,7 @@ Status Restart::add(const Registration& r) {
 
 /// Takes a copy of a model's array, dense, of the same extents.
 void Restart::copy_array(const Decomposition& d, Array& a) {
-    if (a.data == nullptr || (d.held == 0 && !d.replicated)) return;  // the rank holds nothing
+    if (a.data == nullptr || !d.has_part()) return;  // the rank holds nothing
     const std::size_t size = size_of(a.view.type);
     const auto n = static_cast<std::size_t>(a.n >= 0 ? a.n : volume(a.extent));
     a.copy.resize(n * size);

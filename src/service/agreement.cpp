@@ -36,11 +36,6 @@ struct Words {
     std::span<std::int64_t> rest;  ///< boxed, queued; the records, and the complement of that word
 };
 
-/// Whether a rank that has not put a variable leaves something out.
-bool expected(const Variable& v) {
-    return v.decomposition->held > 0 || v.decomposition->replicated;
-}
-
 /// Depends on the records and their decompositions, but not on the order of the calls.
 std::int64_t hash_of(std::span<const RecordPart> records) {
     std::uint64_t sum = 0;
@@ -64,7 +59,7 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
         const auto s = static_cast<int>(i);
         if (p.put)
             words.put[i / 64] |= bit(s);
-        else if (expected(file.definitions.variables[i]))
+        else if (file.definitions.variables[i].decomposition->has_part())
             words.lacking[i / 64] |= bit(s);
         if (call == Call::put ? s != variable : !p.put) continue;
         if (p.form == Form::without_halo) words.bare[i / 64] |= bit(s);
@@ -109,7 +104,7 @@ Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t vari
 /// Names the ranks that lack a variable.
 Status missing_variable(const FileContext& file, const Batch& batch, std::size_t variable) {
     const Variable& v = file.definitions.variables[variable];
-    const char lacks = !batch.parts[variable].put && expected(v);
+    const char lacks = !batch.parts[variable].put && v.decomposition->has_part();
     const auto all = file.team.world().gather({&lacks, 1}, 0);
     std::vector<char> text;
     if (file.team.rank() == 0) {

@@ -55,7 +55,9 @@ int main(int argc, char** argv) {
         int told = 0;
         for (int t = 0; t < 3; t++) {
             OK(PIOc_setframe(ncid, v, t));
-            told |= PIOc_write_darray(ncid, v, ioid, 2, data, NULL) != 0;
+            const int put = PIOc_write_darray(ncid, v, ioid, 2, data, NULL);
+            CHECK(!told || put != 0);
+            told |= put != 0;
             told |= PIOc_sync(ncid) != 0;
         }
         told |= PIOc_closefile(ncid) != 0;

@@ -153,6 +153,18 @@ void missing() {
         OK_ALL(s, tw_end_step(f));
         if (!late) OK_HERE(s, put(f, "h", values));
         ALL(s, CODES(TW_EMISSING), WORDS("h", rank_word(last_rank())), tw_close(&f));
+        // All have a copy of a variable without a decomposition; that of rank 0 is not enough.
+        f = create_two(s, path_of("missing3.nc"), line);
+        OK_HERE(s, tw_def_var(f, "day", TW_INT, "time", nullptr));
+        OK_ALL(s, tw_enddef(f));
+        const int day = 3;
+        OK_HERE(s, put(f, "T", values));
+        if (!late) OK_HERE(s, tw_put(f, "day", TW_INT, &day, 1));
+        ALL(s, CODES(TW_EMISSING), WORDS("day", rank_word(last_rank())), tw_end_step(f));
+        if (late) OK_HERE(s, tw_put(f, "day", TW_INT, &day, 1));
+        OK_ALL(s, tw_end_step(f));
+        OK_HERE(s, put(f, "h", values));
+        OK_ALL(s, tw_close(&f));
     }
 }
 

@@ -18,9 +18,8 @@ import sys
 from pathlib import Path
 
 # decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; cast: the
-# conversion; zero, missing: values;
-# whole, part: an argument that says whether the whole variable is meant, where that matters;
-# at: the routine that makes start and count of an index
+# conversion; zero: a value; whole, part: an argument that says whether the whole variable is meant,
+# where that matters; at: the routine that makes start and count of an index
 TYPES = {
     "text": {
         "decl": "character(len=*)",
@@ -35,14 +34,12 @@ TYPES = {
         "xtype": "pio_int",
         "zero": "0_i4",
         "cast": "int",
-        "missing": "int(pio_fill_int, i4)",
     },
     "short": {
         "decl": "integer(i2)",
         "c": "short",
         "xtype": "pio_short",
         "zero": "0_i2",
-        "missing": "-32767_i2",
         "cast": "int",
     },
     "real": {
@@ -50,7 +47,6 @@ TYPES = {
         "c": "float",
         "xtype": "pio_real",
         "zero": "0.0_r4",
-        "missing": "pio_fill_float",
         "cast": "real",
     },
     "double": {
@@ -58,7 +54,6 @@ TYPES = {
         "c": "double",
         "xtype": "pio_double",
         "zero": "0.0_r8",
-        "missing": "pio_fill_double",
         "cast": "real",
     },
 }

@@ -11,7 +11,7 @@ module pio_helpers
   implicit none
   private
 
-  public :: to_c, from_c, raise, settle, writes, section, whole, one, element
+  public :: to_c, from_c, raise, settle, section, whole, one, element
 
   integer, parameter, public :: nc_einval = -36 ! an argument does not fit
   integer, parameter, public :: nc_ests = -41   ! the character variable is too short
@@ -93,18 +93,6 @@ contains
     call from_c(buffer, line)
     text = trim(line)
   end function description
-
-  ! Whether this is the rank whose values PIO_put_var writes.
-  logical function writes(file)
-    type(file_desc_t), intent(in) :: file
-    integer :: rank, ignored
-
-    writes = .true.
-    if (.not. associated(file%iosystem)) return
-    rank = 0
-    ignored = PIOc_iotask_rank(file%iosystem%iosysid, rank)
-    writes = rank == 0
-  end function writes
 
   ! start and count as C wants them. The program's may have more numbers than the variable has
   ! dimensions, with a count of 1 or less. Numbers that are missing become -1, which the library

@@ -73,7 +73,7 @@ void OpenUnit::describe(Parcel& parcel, UnitKind kind) const {
         if (v.record && kind != UnitKind::step) continue;
         if (part.put)
             set_bit(parcel.put, i);
-        else if (!part.written && (v.decomposition->held > 0 || v.decomposition->replicated))
+        else if (!part.written && v.decomposition->has_part())
             set_bit(parcel.lacking, i);
         if (part.put && part.form == Form::without_halo) set_bit(parcel.bare, i);
         if (part.put && part.form == Form::with_halo) set_bit(parcel.with_halo, i);
