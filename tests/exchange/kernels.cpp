@@ -143,6 +143,23 @@ TEST(Kernels, AllPairsOfTypes) {
                 });
 }
 
+/// Where nothing else in a block would have it looked at again.
+TEST(Kernels, OneValueAmongOthersThatFit) {
+    const RowKernel kernel = pack_kernel(TW_DOUBLE, TW_FLOAT, Order::native);
+    for (const double value : interesting<double>()) {
+        std::vector<double> from(64, 1.5);
+        std::vector<float> to(from.size());
+        from[37] = value;
+        const float fill = -9;
+        EXPECT_EQ(kernel(reinterpret_cast<char*>(to.data()), sizeof(float),
+                         reinterpret_cast<const char*>(from.data()), sizeof(double), 64,
+                         reinterpret_cast<const char*>(&fill)),
+                  fits<float>(value) ? 0 : 1)
+            << value;
+        EXPECT_TRUE(fits<float>(value) || to[37] == fill) << value;
+    }
+}
+
 /// Bits of all patterns survive where nothing is converted, signalling NaNs among them.
 TEST(Kernels, SameTypeKeepsAllBits) {
     for (std::int64_t n : {1, 3, 7, 8, 16, 31, 33, 1000}) {

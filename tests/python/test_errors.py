@@ -84,6 +84,7 @@ def test_one_rank_gets_it_wrong(io, folder):
         lambda: io.create(folder / "x.nc", fromat="cdf5" if wrong else None),
         lambda: io.create(folder / "x.nc", method="a;b" if wrong else "slabs"),
         lambda: io.open("zero\0byte" if wrong else folder / "x.nc"),
+        lambda: io.create("surrogate\udcff" if wrong else folder / "x.nc"),
         lambda: io.open(folder / "x.nc", "w" if wrong else "r"),
         lambda: io.decompose(y=4, start="a" if wrong else (0,), count=(4,)),
         lambda: io.decompose(y=4, start=(0, 0) if wrong else (0,), count=(4,)),

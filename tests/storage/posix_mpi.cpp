@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 
 #include "storage/storage.hpp"
@@ -267,6 +269,20 @@ TEST(PosixStorage, ASingleRecordVariableIsNotPadded) {
     EXPECT_EQ(map.padded[1], 5);
     EXPECT_TRUE(storage->close(0, {}).ok());
     unlink("single.nc");
+}
+
+TEST(PosixStorage, AShorterHeaderLeavesNothingOfALongerOne) {
+    Definitions d = definitions();
+    d.attributes[0] = {"title", TW_CHAR, 100, std::vector<char>(100, '#')};
+    FileMap map;
+    const auto comm = make_mpi_comm(MPI_COMM_SELF);
+    const auto storage = make_posix_storage();
+    ASSERT_TRUE(storage->create(*comm, "shorter.nc", d, {}, true, map).ok());
+    ASSERT_TRUE(storage->close(0, {{-1, {"title", TW_CHAR, 1, {'#'}}}}).ok());
+    std::ifstream file("shorter.nc", std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    EXPECT_EQ(std::count(bytes.begin(), bytes.end(), '#'), 1);
+    unlink("shorter.nc");
 }
 
 TEST(PosixStorage, AMissingFolder) {

@@ -426,6 +426,23 @@ void values_out_of_range() {
     CHECK(f == nullptr);
     CHECK(exists(path));
     MPI_Barrier(MPI_COMM_WORLD);
+    // With a step that the close ends: what else was put is in the file.
+    f = create_two(s, path_of("range2.nc"), line);
+    OK_HERE(s, tw_def_var(f, "b", TW_BYTE, "time x", line.handle));
+    OK_ALL(s, tw_enddef(f));
+    const std::vector<float> values = line.values<float>(7);
+    OK_HERE(s, put(f, "T", values));
+    OK_HERE(s, put(f, "h", values));
+    OK_HERE(s, tw_put(f, "b", TW_INT, big.data(), line.count));
+    ALL(s, CODES(TW_ERANGE), WORDS("b", "range2.nc"), tw_close(&f));
+    CHECK(f == nullptr);
+    OK_ALL(s, tw_open(s, path_of("range2.nc").c_str(), nullptr, &f));
+    for (const char* name : {"T", "h"}) {
+        std::vector<float> got(values.size(), -1);
+        OK_ALL(s, tw_get(f, name, line.handle, 0, TW_FLOAT, got.data(), line.count));
+        CHECK(got == values);
+    }
+    OK_ALL(s, tw_close(&f));
 }
 
 // ---- formats -----------------------------------------------------------------------------------

@@ -282,6 +282,32 @@ void other_files() {
     ALL(s, CODES(TW_EFORMAT), WORDS("other.nc"), state.read(path));
 }
 
+/// An array of a type that does not hold all values of the file's.
+void narrower_types() {
+    const std::string path = path_of("types.nc");
+    Session s;
+    const struct {
+        tw_type file, memory;
+        int code;
+    } cases[] = {{TW_INT, TW_INT64, TW_OK},      {TW_UINT, TW_INT64, TW_OK},
+                 {TW_USHORT, TW_FLOAT, TW_OK},   {TW_SHORT, TW_UINT64, TW_ETYPE},
+                 {TW_INT, TW_UINT, TW_ETYPE},    {TW_INT, TW_FLOAT, TW_ETYPE},
+                 {TW_UINT64, TW_INT64, TW_ETYPE}};
+    for (const auto& c : cases) {
+        std::int64_t memory[8] = {};
+        tw_restart out = nullptr, in = nullptr;
+        OK_ALL(s, tw_restart_new(s, "durable=no", &out));
+        OK_HERE(s, tw_restart_add(out, "n", c.file, "", nullptr, memory, 1, TW_REQUIRED));
+        OK_ALL(s, tw_restart_write(out, path.c_str()));
+        OK_ALL(s, tw_restart_new(s, "durable=no", &in));
+        OK_HERE(s, tw_restart_add(in, "n", c.memory, "", nullptr, memory + 1, 1, TW_REQUIRED));
+        ALL(s, CODES(c.code), c.code == TW_OK ? Words{} : WORDS("'n'", "types.nc"),
+            tw_restart_read(in, path.c_str()));
+        OK_ALL(s, tw_restart_free(&out));
+        OK_ALL(s, tw_restart_free(&in));
+    }
+}
+
 /// Bytes that have changed on the way.
 void corrupted() {
     const std::string path = path_of("corrupted.nc");
@@ -432,9 +458,10 @@ int main(int argc, char** argv) {
         if (rank() == 0) ::mkdir(folder.c_str(), 0777);
         MPI_Barrier(MPI_COMM_WORLD);
         const std::pair<const char*, void (*)()> tests[] = {
-            {"registering", registering},     {"disagreeing", disagreeing},
-            {"other_files", other_files},     {"corrupted", corrupted},
-            {"long_variable", long_variable}, {"failing_writes", failing_writes}};
+            {"registering", registering},      {"disagreeing", disagreeing},
+            {"other_files", other_files},      {"corrupted", corrupted},
+            {"long_variable", long_variable},  {"failing_writes", failing_writes},
+            {"narrower_types", narrower_types}};
         for (const auto& [name, run] : tests) {
             current_test = std::string(name) + " [" + set + "]";
             run();

@@ -286,4 +286,6 @@ def plain_text(text: Any, what: str) -> str:
         raise UnusableError("TW_EARG", f"{what} must be a text, not {text!r}")
     if "\0" in text:
         raise UnusableError("TW_EARG", f"{what} has a zero byte: {text!r}")
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise UnusableError("TW_EARG", f"{what} is not valid Unicode: {text!r}")
     return text
