@@ -273,12 +273,13 @@ TEST(PosixStorage, ASingleRecordVariableIsNotPadded) {
 
 TEST(PosixStorage, AShorterHeaderLeavesNothingOfALongerOne) {
     Definitions d = definitions();
-    d.attributes[0] = {"title", TW_CHAR, 100, std::vector<char>(100, '#')};
+    // The last thing in the header but for 16 bytes.
+    d.variables.back().attributes = {{"title", TW_CHAR, 100, std::vector<char>(100, '#')}};
     FileMap map;
     const auto comm = make_mpi_comm(MPI_COMM_SELF);
     const auto storage = make_posix_storage();
     ASSERT_TRUE(storage->create(*comm, "shorter.nc", d, {}, true, map).ok());
-    ASSERT_TRUE(storage->close(0, {{-1, {"title", TW_CHAR, 1, {'#'}}}}).ok());
+    ASSERT_TRUE(storage->close(0, {{2, {"title", TW_CHAR, 1, {'#'}}}}).ok());
     std::ifstream file("shorter.nc", std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(file), {});
     EXPECT_EQ(std::count(bytes.begin(), bytes.end(), '#'), 1);

@@ -426,9 +426,11 @@ void values_out_of_range() {
     CHECK(f == nullptr);
     CHECK(exists(path));
     MPI_Barrier(MPI_COMM_WORLD);
-    // With a step that the close ends: what else was put is in the file.
+    // With a step that the close ends: what else was put is in the file, and what was not is
+    // filled.
     f = create_two(s, path_of("range2.nc"), line);
     OK_HERE(s, tw_def_var(f, "b", TW_BYTE, "time x", line.handle));
+    OK_HERE(s, tw_def_var(f, "k", TW_INT, "x", line.handle));
     OK_ALL(s, tw_enddef(f));
     const std::vector<float> values = line.values<float>(7);
     OK_HERE(s, put(f, "T", values));
@@ -442,6 +444,9 @@ void values_out_of_range() {
         OK_ALL(s, tw_get(f, name, line.handle, 0, TW_FLOAT, got.data(), line.count));
         CHECK(got == values);
     }
+    std::vector<std::int32_t> k(values.size(), -1);
+    OK_ALL(s, tw_get(f, "k", line.handle, 0, TW_INT, k.data(), line.count));
+    CHECK(k == std::vector<std::int32_t>(values.size(), NC_FILL_INT));
     OK_ALL(s, tw_close(&f));
 }
 
