@@ -113,7 +113,14 @@ int cfio_finalize(void);
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 int cfio_proc_type(...);
 #else
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wstrict-prototypes"
+#endif
 int cfio_proc_type();
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 #endif
 
 /** @param cmode  netCDF's create mode: NC_NOCLOBBER, NC_64BIT_OFFSET, NC_64BIT_DATA; 0 is CDF-1 */

@@ -124,7 +124,6 @@ TEST(Outbox, ManyUnitsThroughASmallRing) {
     for (const int agents : {1, 3}) {
         Queue q(8192, agents);
         std::atomic<bool> wrong{false};
-        std::atomic<std::int64_t> waiting_for_agents{0};
         constexpr std::int64_t units = 3000;
         const auto variables = one_variable();
         std::vector<std::thread> threads;

@@ -45,7 +45,7 @@ int end_everything(tw_session session, tw_file file) {
 }
 
 void run(const std::string& folder, const std::string& settings) {
-    check::step(settings.c_str());
+    check::step("%s", settings.c_str());
     const auto [rank, size] = std::pair{check::state.rank, check::state.size};
     const std::string path = folder + "/forked.nc";
     tw_session session = nullptr;
