@@ -12,6 +12,8 @@
 
 #ifndef THALWEG_SERIAL
 int thalweg_f_init(int comm, const char* settings, tw_session* session);
+int thalweg_f_init_components(int comm, int n, const int* components, int serves,
+                              const char* settings, tw_session* sessions);
 int thalweg_f_model_comm(tw_session session, int* comm);
 #endif
 int thalweg_f_init_serial(const char* settings, tw_session* session);
@@ -29,15 +31,30 @@ static char* all_settings(const char* settings) {
 }
 
 #ifndef THALWEG_SERIAL
-int thalweg_f_init(int comm, const char* settings, tw_session* session) {
+/* Where MPI is not running, the library says so; MPI_Comm_f2c ends the program. */
+static MPI_Comm from_fortran(int comm) {
     int started = 0;
     int ended = 0;
     MPI_Initialized(&started);
     MPI_Finalized(&ended);
+    return started && !ended ? MPI_Comm_f2c((MPI_Fint)comm) : MPI_COMM_NULL;
+}
+
+int thalweg_f_init(int comm, const char* settings, tw_session* session) {
     char* all = all_settings(settings);
-    /* Where MPI is not running, tw_init says so; MPI_Comm_f2c ends the program. */
-    const MPI_Comm given = started && !ended ? MPI_Comm_f2c((MPI_Fint)comm) : MPI_COMM_NULL;
-    const int status = tw_init(given, all == NULL ? settings : all, session);
+    const int status = tw_init(from_fortran(comm), all == NULL ? settings : all, session);
+    free(all);
+    return status;
+}
+
+int thalweg_f_init_components(int comm, int n, const int* components, int serves,
+                              const char* settings, tw_session* sessions) {
+    char* all = all_settings(settings);
+    MPI_Comm* comms = malloc((size_t)(n > 0 ? n : 1) * sizeof *comms);
+    for (int c = 0; comms != NULL && c < n; ++c) comms[c] = from_fortran(components[c]);
+    const int status = tw_init_components(from_fortran(comm), n, comms, serves,
+                                          all == NULL ? settings : all, sessions);
+    free(comms);
     free(all);
     return status;
 }

@@ -12,7 +12,7 @@ module thalweg_session
   private
 
 #ifndef THALWEG_SERIAL
-  public :: tw_init, tw_model_comm, tw_model_comm_integer
+  public :: tw_init, tw_init_components, tw_model_comm, tw_model_comm_integer
 #endif
   public :: tw_init_serial, tw_finalize, tw_abandon, tw_cancel, tw_wait, tw_inq_role, tw_is_server, tw_strerror, &
     tw_error_message, tw_print_config, tw_summary, tw_print_summary
@@ -38,6 +38,31 @@ module thalweg_session
 #endif
     module procedure init_mpi
   end interface tw_init
+
+  !> call tw_init_components(comm, components, serves, ios [, settings] [, ierr])
+  !>
+  !> Starts the sessions of a coupled model whose components share their servers. A rank serves, or is in
+  !> one component, in several, or in none. A server is in all sessions: it returns from this call when
+  !> all of them have ended, and then calls tw_finalize for each.
+  !>   comm           all ranks of the components, and the servers; type(MPI_Comm) or integer
+  !>   components(:)  the communicator of each component's ranks, of comm's type; MPI_COMM_NULL where this
+  !>                  rank is not in the component
+  !>   serves         whether this rank is a server; at least one is
+  !>   ios(:)         receives as many sessions; those of components in which this rank is not are
+  !>                  tw_session()
+  !>   settings       as in tw_init, for all sessions; 'servers' must not be given. Files are written by the
+  !>                  servers with 'service=servers'
+  !> After an error no session can be used for more than tw_error_message; each must be freed with
+  !> tw_finalize, if it is not tw_session().
+  !> Errors: TW_EARG (a component has no ranks, or others than its communicator; a rank of a component
+  !> serves; no rank serves; the arrays differ in size), TW_EMISMATCH, TW_ESETTING, TW_ENOMEM, TW_EMPI; the
+  !> same on every rank. Collective over comm.
+  interface tw_init_components
+#ifdef THALWEG_MPI_F08
+    module procedure init_components_mpi_f08
+#endif
+    module procedure init_components_mpi
+  end interface tw_init_components
 #endif
 
   interface
@@ -48,6 +73,15 @@ module thalweg_session
       character(kind=c_char), intent(in) :: settings(*)
       type(c_ptr), intent(inout) :: session
     end function c_init
+
+    integer(c_int) function c_init_components(comm, n, components, serves, settings, sessions) &
+      bind(C, name='thalweg_f_init_components')
+      import
+      integer(c_int), value :: comm, n, serves
+      integer(c_int), intent(in) :: components(*)
+      character(kind=c_char), intent(in) :: settings(*)
+      type(c_ptr), intent(inout) :: sessions(*)
+    end function c_init_components
 
     integer(c_int) function c_model_comm(session, comm) bind(C, name='thalweg_f_model_comm')
       import
@@ -139,6 +173,38 @@ contains
     status = c_init(int(comm, c_int), c_settings(settings), io%handle)
     call check(status, io%handle, 'tw_init', ierr)
   end function init_mpi
+#endif
+
+#ifdef THALWEG_MPI_F08
+  subroutine init_components_mpi_f08(comm, components, serves, ios, settings, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Comm), intent(in) :: components(:)
+    logical, intent(in) :: serves
+    type(tw_session), intent(inout) :: ios(:)
+    character(len=*), intent(in), optional :: settings
+    integer(c_int), intent(out), optional :: ierr
+    call init_components_mpi(comm%MPI_VAL, components%MPI_VAL, serves, ios, settings, ierr)
+  end subroutine init_components_mpi_f08
+#endif
+
+#ifndef THALWEG_SERIAL
+  subroutine init_components_mpi(comm, components, serves, ios, settings, ierr)
+    integer, intent(in) :: comm
+    integer, intent(in) :: components(:)
+    logical, intent(in) :: serves
+    type(tw_session), intent(inout) :: ios(:)
+    character(len=*), intent(in), optional :: settings
+    integer(c_int), intent(out), optional :: ierr
+    type(c_ptr) :: handles(size(components))
+    integer(c_int) :: status, n
+    ! Sizes that do not fit are an error on all ranks.
+    n = merge(size(components), -1, size(components) == size(ios))
+    handles = c_null_ptr
+    status = c_init_components(int(comm, c_int), n, int(components, c_int), merge(1_c_int, 0_c_int, serves), &
+                               c_settings(settings), handles)
+    if (n > 0) ios%handle = handles
+    call check(status, c_null_ptr, 'tw_init_components', ierr)
+  end subroutine init_components_mpi
 #endif
 
   !> Starts a session of this process alone: for programs without MPI. Where MPI is running, it is

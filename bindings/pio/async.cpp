@@ -1,9 +1,7 @@
+// PIO's asynchronous mode, in which some ranks do I/O alone: servers, which the components share.
+//
 // SPDX-License-Identifier: Apache-2.0
-#include "async.hpp"
-
-#include <unistd.h>
-
-#include <map>
+#include <algorithm>
 #include <vector>
 
 #include "library.hpp"
@@ -12,57 +10,21 @@ using namespace thalweg::pio;
 
 namespace {
 
-struct Waiting {
-    MPI_Comm world;
-    std::vector<int> ranks;  // of the I/O tasks
-    bool tells;              // the first rank of the component
-};
-
-std::map<int, Waiting>& waiting() {
-    static std::map<int, Waiting> all;
-    return all;
-}
-
-constexpr int tag = 1;
-
-void wait_for(int components, MPI_Comm world) {
-    for (int ended = 0; ended < components;) {
-        int there = 0;
-        MPI_Status status;
-        MPI_Iprobe(MPI_ANY_SOURCE, tag, world, &there, &status);
-        if (there == 0) {
-            usleep(2000);
-            continue;
-        }
-        MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, tag, world, MPI_STATUS_IGNORE);
-        ended++;
-    }
-}
-
-void join(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, int* iosysidp) {
+// The I/O ranks serve all components, and return when these have ended.
+void begin(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, int* iosysidp) {
     need(iosysidp, "iosysidp");
-    MPI_Comm own = MPI_COMM_NULL;
-    MPI_Comm_dup(world, &own);
-    int ranks = 1;
-    MPI_Comm_size(own, &ranks);
-    std::vector<int> is_io(static_cast<std::size_t>(ranks), 0);
-    const int mine = io ? 1 : 0;
-    MPI_Allgather(&mine, 1, MPI_INT, is_io.data(), 1, MPI_INT, own);
-    std::vector<int> io_ranks;
-    for (int r = 0; r < ranks; r++)
-        if (is_io[static_cast<std::size_t>(r)] != 0) io_ranks.push_back(r);
-    tell_once("asynchronous I/O: the I/O ranks stay idle (use THALWEG_SERVICE=background)");
-    for (int c = 0; c < components; c++) {
-        iosysidp[c] = -1;
-        if (comp_comms[c] == MPI_COMM_NULL) continue;
-        int rank = 0, size = 1;
-        MPI_Comm_rank(comp_comms[c], &rank);
-        MPI_Comm_size(comp_comms[c], &size);
-        const int number = std::max(1, std::min(static_cast<int>(io_ranks.size()), size));
-        iosysidp[c] = add_iosystem(comp_comms[c], number, std::max(1, size / number), 0).id;
-        waiting()[iosysidp[c]] = {own, io_ranks, rank == 0};
+    std::fill_n(iosysidp, std::max(components, 0), -1);
+    const std::vector<MPI_Comm> comms(comp_comms, comp_comms + std::max(components, 0));
+    int servers = io ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &servers, 1, MPI_INT, MPI_SUM, world);
+    const std::vector<Session*> sessions = begin_served(world, comms, io);
+    for (std::size_t c = 0; c < sessions.size(); c++) {
+        if (sessions[c] == nullptr) continue;
+        // What the component asks about its I/O tasks it asks about ranks of its own.
+        const int ranks = sessions[c]->ranks();
+        const int number = std::min(servers, ranks);
+        iosysidp[c] = add_iosystem(*sessions[c], number, ranks / number, 0).id;
     }
-    if (io) wait_for(components, own);
 }
 
 // Communicators of lists of ranks: that of the I/O ranks and one for each component.
@@ -80,20 +42,11 @@ void split(MPI_Comm world, const std::vector<int>& color_of, int components, MPI
 
 }  // namespace
 
-void thalweg::pio::leave_async(int iosysid) {
-    const auto found = waiting().find(iosysid);
-    if (found == waiting().end()) return;
-    if (found->second.tells)
-        for (const int rank : found->second.ranks)
-            MPI_Send(nullptr, 0, MPI_BYTE, rank, tag, found->second.world);
-    waiting().erase(found);
-}
-
 int PIOc_init_async_from_comms(MPI_Comm world, int component_count, MPI_Comm* comp_comm,
                                MPI_Comm io_comm, int, int* iosysidp) {
     return attempt("PIOc_init_async_from_comms", nullptr, "", [&] {
         need(comp_comm, "comp_comm");
-        join(world, component_count, comp_comm, io_comm != MPI_COMM_NULL, iosysidp);
+        begin(world, component_count, comp_comm, io_comm != MPI_COMM_NULL, iosysidp);
     });
 }
 
@@ -123,7 +76,7 @@ int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int com
         if (io_comm != nullptr) *io_comm = io;
         for (int c = 0; comp_comm != nullptr && c < component_count; c++)
             comp_comm[c] = comps[static_cast<std::size_t>(c)];
-        join(world, component_count, comps.data(), io != MPI_COMM_NULL, iosysidp);
+        begin(world, component_count, comps.data(), io != MPI_COMM_NULL, iosysidp);
     });
 }
 

@@ -163,7 +163,7 @@ int File::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc
                    const void* data) {
     const Map& map = place.grid->map();
     const bool packs = map.is_boxes() && !map.dense();
-    const bool deferred = keeps_arrays() && always_fits(type, v.type);
+    const bool deferred = session_.keeps_arrays() && always_fits(type, v.type);
     const auto put = deferred ? tw_put_record_deferred : tw_put_record;
     const Index n = place.grid->elements();
     const auto put_values = [&](const void* values) {

@@ -58,7 +58,10 @@ OpenFile& open_file(int id) { return find(ids().files, id, "open file"); }
 bool is_open(int id) { return ids().files.count(id) != 0; }
 
 Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base) {
-    Session& session = session_of(comm);
+    return add_iosystem(session_of(comm), number, stride, base);
+}
+
+Iosystem& add_iosystem(Session& session, int number, int stride, int base) {
     at_end(close_all);
     const int ranks = session.ranks();
     if (number < 1 || stride < 1 || base < 0 || base >= ranks)

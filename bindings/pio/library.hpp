@@ -42,6 +42,7 @@ OpenFile& open_file(int id);
 bool is_open(int id);
 
 Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base);
+Iosystem& add_iosystem(Session& session, int number, int stride, int base);
 // Closes the files that are open; throws the first error. @note Collective
 void remove_iosystem(int id);
 int add_decomposition(Decomposition made);

@@ -47,6 +47,7 @@ void refuse_servers() {
 }
 
 constexpr std::int64_t mib = 1 << 20;
+constexpr char settings[] = "staging=8GiB; attributes=first";
 
 }  // namespace
 
@@ -76,29 +77,41 @@ std::int64_t staging_limit() {
     return static_cast<std::int64_t>(number * times) / 4;
 }
 
-bool keeps_arrays() {
+bool Session::keeps_arrays() const {
     const char* const service = std::getenv("THALWEG_SERVICE");
-    return service == nullptr || std::string(service) == "inline";
+    return service == nullptr ? !served_ : std::string(service) == "inline";
 }
 
 Session::Session(MPI_Comm comm) {
     refuse_servers();
-    const int status = tw_init(comm, "staging=8GiB; attributes=first", &handle_);
+    const int status = tw_init(comm, settings, &handle_);
     if (status != TW_OK) {
         const Error error{code_of(status), tw_error_message(handle_)};
         tw_finalize(&handle_);
         throw error;
     }
+    set_comm(comm);
+}
+
+Session::Session(MPI_Comm comm, tw_session served) : handle_(served), served_(true) {
+    set_comm(comm);
+}
+
+void Session::set_comm(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &ranks_);
 }
 
-Session::~Session() {
+int Session::finalize() {
     grids.clear();
+    return tw_finalize(&handle_);
+}
+
+Session::~Session() {
     if (handle_ != nullptr) {
-        const int status = tw_finalize(&handle_);
+        const int status = finalize();
         if (status != TW_OK && rank_ == 0)
             std::fprintf(stderr, "thalweg: at the end of the program: %s\n", tw_strerror(status));
     }
@@ -114,6 +127,7 @@ void Session::check(int status, const std::string& where) const {
 
 Session& session_of(MPI_Comm comm) {
     for (const auto& session : sessions()) {
+        if (session->is_served()) continue;
         int same = MPI_UNEQUAL;
         MPI_Comm_compare(comm, session->comm(), &same);
         if (same == MPI_IDENT || same == MPI_CONGRUENT) return *session;
@@ -121,6 +135,35 @@ Session& session_of(MPI_Comm comm) {
     sessions().push_back(std::make_unique<Session>(comm));
     end_with_mpi();
     return *sessions().back();
+}
+
+std::vector<Session*> begin_served(MPI_Comm world, const std::vector<MPI_Comm>& components,
+                                   bool serves) {
+    refuse_servers();
+    std::vector<tw_session> begun(components.size() + 1);
+    const std::string text = std::string(settings) + "; service=servers";
+    const int status =
+        tw_init_components(world, static_cast<int>(components.size()), components.data(),
+                           serves ? 1 : 0, text.c_str(), begun.data());
+    const Error error{code_of(status), tw_error_message(nullptr)};
+    std::vector<Session*> made(components.size());
+    for (std::size_t c = 0; c < components.size(); c++) {
+        if (serves || status != TW_OK) {
+            if (begun[c] != nullptr) tw_finalize(&begun[c]);
+        } else if (begun[c] != nullptr) {
+            sessions().push_back(std::make_unique<Session>(components[c], begun[c]));
+            made[c] = sessions().back().get();
+            end_with_mpi();
+        }
+    }
+    if (status != TW_OK) throw error;
+    return made;
+}
+
+void end_served(Session& session) {
+    const int status = session.finalize();
+    std::erase_if(sessions(), [&](const auto& s) { return s.get() == &session; });
+    if (status != TW_OK) throw Error{code_of(status), tw_error_message(nullptr)};
 }
 
 }  // namespace thalweg::pio

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "async.hpp"
 #include "library.hpp"
 #include "types.hpp"
 
@@ -67,7 +66,7 @@ int PIOc_finalize(int iosysid) {
     int code = PIO_NOERR;
     const int found = on_system("PIOc_finalize", iosysid, [&](Iosystem& system) {
         // Late errors come out here; the iosystem is gone in any case.
-        const Session& session = *system.session;
+        Session& session = *system.session;
         const int handler = system.handler;
         Error error;
         const auto note = [&](auto action) {
@@ -80,8 +79,10 @@ int PIOc_finalize(int iosysid) {
         note([&] { remove_iosystem(iosysid); });
         // With close=later the last file may go on: programs that end an iosystem after each file
         // would wait for all of them here. No more than one, as each holds memory.
-        note([&] { session.check(tw_wait(session.handle(), 1)); });
-        leave_async(iosysid);
+        if (session.is_served())
+            note([&] { end_served(session); });
+        else
+            note([&] { session.check(tw_wait(session.handle(), 1)); });
         if (error.code == 0) return;
         Iosystem ended;  // for what its handler says
         ended.handler = handler;

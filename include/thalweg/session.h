@@ -31,6 +31,29 @@ extern "C" {
  * @note Collective over comm
  */
 int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
+
+/**
+ * Starts the sessions of a coupled model whose components share their servers. A rank serves, or is
+ * in one component, in several, or in none. A server is in all sessions: it returns from this call
+ * when all of them have ended, and then calls tw_finalize for each.
+ * @param comm        all ranks of the components, and the servers: an intracommunicator
+ * @param n           number of components, at least 1
+ * @param components  n communicators: that of each component's ranks; MPI_COMM_NULL where this rank
+ *                    is not in the component
+ * @param serves      whether this rank is a server; at least one is
+ * @param settings    as in tw_init, for all sessions; the setting "servers" must not be given.
+ * Files are written by the servers with the setting "service=servers"
+ * @param sessions    receives n handles, NULL for components in which this rank is not. After an
+ *                    error none can be used for more than tw_error_message; free each with
+ *                    tw_finalize in either case
+ * @return TW_OK, or an error of tw_init, the same on every rank: TW_EARG (a component has no ranks,
+ *         or others than its communicator; a rank of a component serves; no rank serves),
+ *         TW_EMISMATCH (n differs), TW_ESETTING, TW_ENOMEM, TW_EMPI. Where this rank has no
+ * session, tw_error_message(NULL) returns the text
+ * @note Collective over comm
+ */
+int tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
+                       const char* settings, tw_session sessions[]);
 #endif
 
 /**

@@ -26,6 +26,31 @@ public:
         begun(tw_init(comm, settings.c_str(), &session_->handle));
         MPI_Comm_rank(comm, &session_->rank);
     }
+    /// tw_init_components: a session for each component, empty where this rank is not in it. A
+    /// server returns from here when all sessions have ended.
+    /// @param components  of each; MPI_COMM_NULL where this rank is not in it
+    /// @note Collective over comm
+    static std::vector<Session> components(MPI_Comm comm, const std::vector<MPI_Comm>& components,
+                                           bool serves, const std::string& settings = "") {
+        std::vector<tw_session> started(components.size() + 1);  // never empty
+        const int code =
+            tw_init_components(comm, static_cast<int>(components.size()), components.data(),
+                               serves ? 1 : 0, settings.c_str(), started.data());
+        const std::string text = code == TW_OK ? "" : tw_error_message(nullptr);
+        std::vector<Session> made;
+        for (std::size_t c = 0; c < components.size(); ++c) {
+            Session one;
+            if (started[c] != nullptr && code != TW_OK) tw_finalize(&started[c]);
+            if (started[c] != nullptr) {
+                one.session_ = std::make_shared<handles::Session>();
+                one.session_->handle = started[c];
+                MPI_Comm_rank(comm, &one.session_->rank);
+            }
+            made.push_back(std::move(one));
+        }
+        if (code != TW_OK) throw Error(code, text);
+        return made;
+    }
 #endif
     /// tw_init_serial: a session of this process alone
     static Session serial(const std::string& settings = "") {

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "check.h"
+#include "system.h"
 
 #include <stdlib.h>
 
@@ -110,17 +110,13 @@ static void expect_files(void) {
 
 int main(int argc, char** argv) {
     const PIO_Offset limits[] = {64 << 20, 4096, 1};
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &ios));
-    OK(PIOc_set_iosystem_error_handling(ios, PIO_RETURN_ERROR, NULL));
+    if (!begin_system(argc, argv, 0, &ios)) return failures == 0 ? 0 : 1;
     describe();
     for (int pass = 0; pass < 3; pass++) {
         PIOc_set_buffer_size_limit(limits[pass]);
         write_files();
         if (rank == 0) expect_files();
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(world);
     }
     OK(PIOc_freedecomp(ios, blocks));
     OK(PIOc_freedecomp(ios, list));

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "system.h"
 
 #define NX 10
 #define NY 6
@@ -177,7 +177,7 @@ static void short_array(void) {
     float data[NY * NX], got[NY * NX];
     for (int i = rank; i < NY * NX; i += ranks) map[n++] = i;
     if (rank == 0) make(plain);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     OK(PIOc_init_decomp(ios, PIO_FLOAT, 2, lengths, n, map, &ioid, PIO_REARR_BOX, NULL, NULL));
     OK(PIOc_openfile(ios, &ncid, &netcdf4, paths[plain], PIO_WRITE));
     OK(PIOc_inq_varid(ncid, "T", &T));
@@ -190,7 +190,7 @@ static void short_array(void) {
         OK(PIOc_sync(ncid));
     }
     OK(PIOc_closefile(ncid));
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     for (int r = 1; r <= 3; r += 2) {
         const size_t start[] = {(size_t)r, 0, 0}, count[] = {1, NY, NX};
         const float before = r == 1 ? 100 : -9;
@@ -203,7 +203,7 @@ static void short_array(void) {
                                                : before));
     }
     OK(PIOc_freedecomp(ios, ioid));
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
 }
 
 /* netCDF-C cannot rename a variable and its dimension at once: if it does not, the file is as it
@@ -226,7 +226,7 @@ static void rename_dimension(void) {
         OK(PIOc_rename_dim(ncid, d, put ? "xxx" : "xx"));
         const int ended = PIOc_enddef(ncid);
         OK(PIOc_closefile(ncid));
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(world);
         if (rank > 0) continue;
         char name[NC_MAX_NAME + 1];
         OK(nc_open("renamed.nc", NC_NOWRITE, &ncid));
@@ -252,26 +252,22 @@ static void no_room(void) {
         OK(rename("plain.nc", "closed/plain.nc"));
         OK(chmod("closed", 0555));
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     OK(PIOc_openfile(ios, &ncid, &netcdf4, "closed/plain.nc", PIO_WRITE));
     OK(PIOc_inq_varid(ncid, "T", &T));
     CHECK(PIOc_put_var1_float(ncid, T, at, &zero) != 0);
     OK(PIOc_closefile(ncid));
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     if (rank == 0) OK(chmod("closed", 0755));
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
-    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &ios));
+    if (!begin_system(argc, argv, 0, &ios)) return failures == 0 ? 0 : 1;
     for (int kind = 0; kind < kinds; kind++) {
         if (rank == 0) make(kind);
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(world);
         continue_file(kind);
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(world);
         if (rank == 0) expect(kind);
     }
     short_array();

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "check.h"
+#include "system.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ static file_t new_file(const char* path, int iotype, int mode) {
 
 /* On one rank: is record r of v what fill_rows puts? */
 static void expect_record(const char* path, int r, double plus) {
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     if (rank != 0) return;
     int ncid, varid;
     double got[NY * NX];
@@ -186,7 +186,7 @@ static void codes_are_those_of_netcdf(void) {
     OK(PIOc_closefile(id));
     IS(PIOc_openfile(ios, &id, &pnetcdf, "missing.nc", PIO_NOWRITE), 2);
     if (rank == 0) fclose(fopen("empty.nc", "w"));
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     IS(PIOc_openfile(ios, &id, &pnetcdf, "empty.nc", PIO_NOWRITE), NC_ENOTNC);
     OK(PIOc_strerror(NC_ENOTVAR, text));
     CHECK(strcmp(text, nc_strerror(NC_ENOTVAR)) == 0);
@@ -578,7 +578,7 @@ static void too_large(void) {
 static void forgotten_files(void) {
     const int mine = ios;
     int length;
-    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, ranks - 1, PIO_REARR_BOX, &ios));
+    OK(PIOc_Init_Intracomm(world, 1, 1, ranks - 1, PIO_REARR_BOX, &ios));
     int ioid = dealt_rows(PIO_DOUBLE, &length);
     file_t f = new_file("forgotten.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     OK(PIOc_enddef(f.ncid));
@@ -630,7 +630,7 @@ static void fills(void) {
     OK(PIOc_setframe(f.ncid, f.v, 0));
     OK(PIOc_write_darray(f.ncid, f.v, ioid, 1, &mine, (void*)&fill));
     OK(PIOc_closefile(f.ncid));
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     if (rank != 0) return;
     int ncid;
     double all[NY * NX];
@@ -678,7 +678,7 @@ static void sections(int iotype) {
 static void iosystems_come_and_go(void) {
     for (int i = 0; i < 20; i++) {
         int id = 0, n = 0, r = -2;
-        OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, ranks, 1, 0, PIO_REARR_BOX, &id));
+        OK(PIOc_Init_Intracomm(world, ranks, 1, 0, PIO_REARR_BOX, &id));
         OK(PIOc_get_numiotasks(id, &n));
         OK(PIOc_iotask_rank(id, &r));
         CHECK(n == ranks && r == rank);
@@ -687,18 +687,14 @@ static void iosystems_come_and_go(void) {
         IS(PIOc_finalize(id), NC_EBADID);
     }
     int id = 0;
-    IS(PIOc_Init_Intracomm(MPI_COMM_WORLD, 0, 1, 0, PIO_REARR_BOX, &id), NC_EINVAL);
-    IS(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, ranks, PIO_REARR_BOX, &id), NC_EINVAL);
-    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 4, ranks - 1, PIO_REARR_SUBSET, &id));
+    IS(PIOc_Init_Intracomm(world, 0, 1, 0, PIO_REARR_BOX, &id), NC_EINVAL);
+    IS(PIOc_Init_Intracomm(world, 1, 1, ranks, PIO_REARR_BOX, &id), NC_EINVAL);
+    OK(PIOc_Init_Intracomm(world, 1, 4, ranks - 1, PIO_REARR_SUBSET, &id));
     OK(PIOc_finalize(id));
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
-    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, (ranks + 1) / 2, 2, 0, PIO_REARR_BOX, &ios));
+    if (!begin_system(argc, argv, 1, &ios)) return failures == 0 ? 0 : 1;
     frames_in_any_order(PIO_IOTYPE_PNETCDF, "frames.nc");
     frames_in_any_order(PIO_IOTYPE_NETCDF4P, "frames4.nc");
     read_back_in_the_same_handle(PIO_IOTYPE_NETCDF);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "system.h"
 
 #define NX 12
 #define NY 9
@@ -36,7 +36,7 @@ static void write_record(int ncid, int v, int r) {
 }
 
 static void expect_records(const char* path, const char* name, int records) {
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     if (rank != 0) return;
     int ncid, v;
     double got[NX * NY];
@@ -77,7 +77,7 @@ static int same(const kept_t* k, int shuffle, int deflate, int level, int layout
 
 /* What the inquiries say while the file is written is what netCDF-C finds in it. */
 static void expect_in_file(const char* path, const char* name, const kept_t* told) {
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
     int ncid, v, shuffle, deflate, level, layout, nd;
     size_t chunks[3] = {0, 0, 0};
     OK(nc_open(path, NC_NOWRITE, &ncid));
@@ -90,7 +90,7 @@ static void expect_in_file(const char* path, const char* name, const kept_t* tol
     for (int d = 0; layout == NC_CHUNKED && d < nd; d++)
         CHECK(told->chunks[d] == (PIO_Offset)chunks[d]);
     OK(nc_close(ncid));
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world);
 }
 
 /* Written by the library, with all of its writers. */
@@ -218,11 +218,7 @@ static void repeated_dimension(int iotype, const char* path) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    OK(PIOc_set_iosystem_error_handling(PIO_DEFAULT, PIO_RETURN_ERROR, NULL));
-    OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, (ranks + 1) / 2, 2, 0, PIO_REARR_BOX, &ios));
+    if (!begin_system(argc, argv, 1, &ios)) return failures == 0 ? 0 : 1;
     filtered(PIO_CLOBBER, "filtered.nc", "filtered.nc.part");
     filtered(NC_CLASSIC_MODEL, "filtered_classic.nc", "filtered_classic.nc.part");
     wrong_storage();

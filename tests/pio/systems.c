@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-enum { N = 24 };
+enum { N = 24, LARGE = 100000 };
 
 /* A file of an iosystem, left open: v(time, x) = 100 t + x. */
 static int begin_file(int ios, const char* path, int me, int of) {
@@ -75,10 +75,41 @@ static void overlapping(void) {
     if (ranks > 1) expect_file("odd.nc");
 }
 
+/* Bytes that this process has written. */
+static long long written(void) {
+    long long bytes = 0;
+    char line[100];
+    FILE* const file = fopen("/proc/self/io", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "wchar: %lld", &bytes) == 1) break;
+    if (file != NULL) fclose(file);
+    return bytes;
+}
+
+/* A large array, of the component's root. */
+static void write_large(int ios, const char* path) {
+    int ncid, x, v, iotype = PIO_IOTYPE_PNETCDF;
+    static double data[LARGE];
+    for (int i = 0; i < LARGE; i++) data[i] = i;
+    OK(PIOc_createfile(ios, &ncid, &iotype, path, PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "x", LARGE, &x));
+    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 1, &x, &v));
+    OK(PIOc_enddef(ncid));
+    OK(PIOc_put_var_double(ncid, v, data));
+    OK(PIOc_closefile(ncid));
+    /* And back, with the ranks of the component as readers. */
+    OK(PIOc_openfile(ios, &ncid, &iotype, path, PIO_NOWRITE));
+    data[LARGE - 1] = 0;
+    OK(PIOc_get_var_double(ncid, v, data));
+    CHECK(data[LARGE - 1] == LARGE - 1);
+    OK(PIOc_closefile(ncid));
+}
+
 /* The first rank for I/O, the others for two components or one. */
 static void asynchronous(void) {
     if (ranks < 3) return;
     const int components = 2;
+    const long long before = written();
     int sizes[] = {1, ranks - 2}, ids[2];
     MPI_Comm io, comps[2];
     OK(PIOc_init_async(MPI_COMM_WORLD, 1, NULL, components, sizes, NULL, &io, comps, PIO_REARR_BOX,
@@ -87,8 +118,15 @@ static void asynchronous(void) {
         const int mine = rank == 1 ? 0 : 1;
         const char* const path = mine == 0 ? "atm.nc" : "ocn.nc";
         OK(PIOc_closefile(begin_file(ids[mine], path, mine == 0 ? 0 : rank - 2, sizes[mine])));
-        OK(PIOc_finalize(ids[mine]));
+        write_large(ids[mine], mine == 0 ? "atm_large.nc" : "ocn_large.nc");
+        CHECK(ids[1 - mine] == -1);
+        IS(PIOc_finalize(ids[mine]), 0);
+        IS(PIOc_finalize(ids[mine]), PIO_EBADID);
+    } else {
+        CHECK(ids[0] == -1 && ids[1] == -1);
     }
+    const long long bytes = written() - before, both = 2LL * LARGE * (long long)sizeof(double);
+    CHECK(rank == 0 ? bytes >= both : bytes < both / 4);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank != 0) return;
     expect_file("atm.nc");

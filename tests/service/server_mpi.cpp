@@ -39,7 +39,7 @@ protected:
         std::filesystem::remove_all(folder_, ignored);
     }
     void pump() {
-        while (server_->turn()) {
+        while (server_->work()) {
         }
     }
     /// What the server answers to a command.

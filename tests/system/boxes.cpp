@@ -334,6 +334,34 @@ void silent_ranks(Model& m, const std::string& service) {
     }
 }
 
+// Records of which no rank holds an element are there, whatever ends them.
+void no_elements(Model& m, const std::string& service) {
+    Case c = small_case(service, m.size);
+    c.variables[0].name = "T";
+    const std::string path = folder + "/none.nc";
+    for (const char* ends : {"tw_close", "tw_sync", "tw_end_step"}) {
+        tw_file f = create(m, path, c);
+        const std::int64_t shape[2] = {c.rows, c.columns}, none[2] = {0, 0};
+        tw_decomposition nothing = nullptr;
+        CHECK(tw_decompose(m.session, "y x", 1, shape, none, none, &nothing) == TW_OK);
+        CHECK(tw_put_record(f, "T", nothing, 2, TW_FLOAT, nullptr, 0) == TW_OK);
+        if (std::string(ends) == "tw_sync") {
+            CHECK(tw_sync(f, 0) == TW_OK);
+            std::int64_t records = -1;
+            CHECK(tw_inq(f, nullptr, nullptr, nullptr, nullptr, &records) == TW_OK);
+            CHECK_TEXT(records == 3, "%lld records", static_cast<long long>(records));
+        }
+        if (std::string(ends) == "tw_end_step") CHECK(tw_end_step(f) == TW_OK);
+        CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+        if (m.rank == 0) {
+            const std::string wrong =
+                look_at(path, c.rows, c.columns, 3, false, [](auto, auto) { return fill_value; });
+            CHECK_TEXT(wrong.empty(), "%s: %s", ends, wrong.c_str());
+        }
+        MPI_Barrier(m.comm);
+    }
+}
+
 // What is not allowed: told at once, and the file goes on.
 void refused(Model& m, const std::string& service) {
     const std::string path = folder + "/refused.nc";
@@ -492,6 +520,8 @@ int main(int argc, char** argv) {
                 refused(m, s.file);
                 check::step("%s: silent ranks", what.c_str());
                 silent_ranks(m, s.file);
+                check::step("%s: no elements", what.c_str());
+                no_elements(m, s.file);
                 check::step("%s: mixed", what.c_str());
                 mixed(m, s.file);
                 check::step("%s: misfit", what.c_str());

@@ -142,7 +142,8 @@ bool Desk::write_as_they_come() {
             t.ended.push_back(end_of(p));
             if (is_mark(p.head.kind)) continue;
             t.ends &= ends(p);
-            t.any |= !p.entries.empty();
+            // Without entries it tells that the file has boxes, and how many records.
+            t.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
         }
         if (s.region && t.any && host_.forwards() && !host_.may_forward()) continue;
         // A feeder's message is used even where some of its ranks wait at a mark.

@@ -353,9 +353,13 @@ Status QueueService::end_step_agreed(const Status& lost, const Agreed& agreed) {
 /// Publishes what tw_sync or tw_close ends.
 Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
     Status mine = queue_deferred(false, agreed);
-    // In a unit of their own: writers know by its kind that the file has boxes.
-    if (batch_.boxed)
-        if (Status s = publish_early(); mine.ok()) mine = std::move(s);
+    // In a unit of their own: writers know by its kind that the file has boxes. One without any
+    // tells of records in which no rank has elements.
+    if (batch_.boxed) {
+        Status status = poll();
+        if (status.ok()) unit_.publish_early();
+        if (mine.ok()) mine = std::move(status);
+    }
     (void)unit_.publish(kind);  // all ranks are here, so none is stuck
     unit_.meet();
     return mine;

@@ -20,16 +20,9 @@ Server::Server(const Crew& crew, int writer, Transport& transport, Comm& peers, 
       node_(
           crew.node_of[static_cast<std::size_t>(crew.servers[static_cast<std::size_t>(writer)])]) {}
 
-void Server::serve() {
-    while (!ended_ || !transport_.idle()) {
-        const std::uint32_t heard = doorbell_.load(std::memory_order_acquire);
-        // The ranks of the node ring; messages do not.
-        if (!turn()) (void)wait_briefly(doorbell_, heard, nullptr, 0.0005);
-    }
-}
-
-bool Server::turn() {
+bool Server::work() {
     bool any = take_message();
+    any |= open_in_turn();
     for (auto& [serial, served] : files_) {
         if (!served.desk) continue;
         working_ = serial;
@@ -72,7 +65,11 @@ void Server::out_of_memory(const Message& message) {
 }
 
 void Server::handle(Message& message) {
-    if (message.kind == MessageKind::open_file) return open(message);
+    if (message.kind == MessageKind::open_file) {
+        if (turns_ == nullptr) return open(message);
+        opening_.push_back(std::move(message));
+        return;
+    }
     if (message.kind == MessageKind::end_session) {
         ended_ = true;
         return;
@@ -132,6 +129,19 @@ void Server::reply(std::int64_t serial, const Status& status, Served* served) {
     out.put(served != nullptr && served->desk ? served->desk->counts() : WriteCounts{});
     out.put(served != nullptr ? words_of(served->map) : std::vector<std::int64_t>{});
     transport_.send(crew_.models.front(), MessageKind::reply, serial, std::move(out.bytes));
+}
+
+/// Files of several sessions.
+bool Server::open_in_turn() {
+    if (opening_.empty() || !turns_->comes(session_, opening_.front().file)) return false;
+    Message message = std::move(opening_.front());
+    opening_.pop_front();
+    try {
+        open(message);
+    } catch (const std::bad_alloc&) {
+        out_of_memory(message);
+    }
+    return true;
 }
 
 /// The servers create the file together, and answer alike.

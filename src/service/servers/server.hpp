@@ -1,8 +1,9 @@
-// A server: takes commands and parcels until the session ends. One thread, no blocking waits but
-// for the system's writes and the creation of files.
+// What a server does for one session: takes commands and parcels until the session ends. One
+// thread, no blocking waits but for the system's writes and the creation of files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "service/servers/crew.hpp"
 #include "service/servers/file_description.hpp"
 #include "service/servers/transport.hpp"
+#include "service/servers/turns.hpp"
 
 namespace thalweg::detail {
 
@@ -19,13 +21,17 @@ public:
     /// @param doorbell  of this node
     Server(const Crew& crew, int writer, Transport& transport, Comm& peers, Word& doorbell);
 
-    /// Until the session ends and nothing is left to do.
-    void serve();
+    /// Its session is one of several that these servers serve.
+    void share(Turns& turns, std::int64_t session) {
+        turns_ = &turns;
+        session_ = session;
+    }
 
-    /// One turn: a message, or a unit of some file.
+    /// Does what there is: a message, a unit of each file.
     /// @return whether there was something to do
-    bool turn();
-    bool ended() const { return ended_; }
+    bool work();
+    /// Whether the session has ended and nothing is left to do.
+    bool ended() const { return ended_ && transport_.idle(); }
 
 private:
     struct Served final : DeskHost {
@@ -64,6 +70,7 @@ private:
     void out_of_memory(const Message& message);
     void handle(Message& message);
     void open(Message& message);
+    bool open_in_turn();
     void set_up(Served& served, Status& status);
     void finish(std::int64_t serial, Served& served);
     void count(std::int64_t serial, Served& served, bool durable);
@@ -85,6 +92,9 @@ private:
     std::int64_t working_ = -1;       ///< the file that is being worked on
     std::vector<Message> postponed_;  ///< closes of it
     bool ended_ = false;
+    Turns* turns_ = nullptr;       ///< null: these servers serve one session
+    std::int64_t session_ = 0;     ///< its number among those that they serve
+    std::deque<Message> opening_;  ///< of it, in their order; they wait for their turns
 };
 
 }  // namespace thalweg::detail

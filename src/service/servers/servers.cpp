@@ -2,6 +2,9 @@
 #include "service/servers/servers.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <optional>
 
 #include "comm/communicator.hpp"
 
@@ -44,14 +47,58 @@ Servers::~Servers() {
 
 void Servers::give_up() { detail::give_up(all_->world()); }
 
-void Servers::serve() {
-    Server server(crew_, writer_, *transport_, *part_, port_->doorbell());
-    {
-        const TraceInto into(trace_ != nullptr ? &trace_->own() : nullptr);
-        server.serve();
+struct Servers::Post {
+    explicit Post(Servers& its_session)
+        : session(its_session),
+          server(session.crew_, session.writer_, *session.transport_, *session.part_,
+                 session.port_->doorbell()) {}
+
+    /// @return whether there was something to do
+    bool work(std::int64_t number, Turns* turns) {
+        if (done) return false;
+        if (!finished) {
+            const TraceInto into(session.trace_ != nullptr ? &session.trace_->own() : nullptr);
+            const bool any = server.work();
+            if (!server.ended()) return any;
+            finished = session.transport_->begin_finish();
+        }
+        left = left || finished();
+        done = left && (turns == nullptr || turns->comes(number, Turns::end));
+        if (done) session.write_trace();
+        return done;
     }
-    transport_->finish();
-    write_trace();
+
+    Servers& session;
+    Server server;
+    std::function<bool()> finished;  ///< empty: the session goes on
+    bool left = false;               ///< all ranks of the session have finished
+    bool done = false;
+};
+
+void Servers::serve(std::span<Servers* const> sessions, Transport* among) {
+    std::deque<Post> posts;
+    for (Servers* session : sessions) posts.emplace_back(*session);
+    std::optional<Turns> turns;
+    if (among != nullptr) {
+        turns.emplace(*among, static_cast<int>(sessions.front()->crew_.servers.size()));
+        for (std::size_t i = 0; i < posts.size(); ++i)
+            posts[i].server.share(*turns, static_cast<std::int64_t>(i));
+    }
+    std::size_t quiet = 0;  // the session whose ranks are listened to while nothing happens
+    for (std::size_t done = 0; done < posts.size();) {
+        quiet = (quiet + 1) % posts.size();
+        Word& doorbell = sessions[quiet]->port_->doorbell();
+        const std::uint32_t heard = doorbell.load(std::memory_order_acquire);
+        bool any = false;
+        for (std::size_t i = 0; i < posts.size(); ++i) {
+            const bool before = posts[i].done;
+            any |= posts[i].work(static_cast<std::int64_t>(i), turns ? &*turns : nullptr);
+            if (posts[i].done && !before) ++done;
+        }
+        // The ranks of the node ring; messages do not.
+        if (!any) (void)wait_briefly(doorbell, heard, nullptr, 0.0005);
+    }
+    if (among != nullptr) among->finish();
 }
 
 void Servers::keep_trace(Trace& trace, const std::string& path) {

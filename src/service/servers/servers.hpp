@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
@@ -27,8 +28,10 @@ public:
     const Status& trace_status() const { return trace_status_; }
 
     bool is_server() const { return writer_ >= 0; }
-    /// On a server: works until end() is called on the model's side.
-    void serve();
+    /// On a server: works until end() is called on the model's side of all of these sessions.
+    /// @param among  the servers, in the same order in all sessions; null: there is one session
+    /// @note Collective over the servers, with the same sessions in the same order
+    static void serve(std::span<Servers* const> sessions, Transport* among);
 
     // On model ranks
     /// The model's communicator, once.
@@ -40,6 +43,7 @@ public:
     void end();
 
 private:
+    struct Post;
     Servers() = default;
     void write_trace();
     std::unique_ptr<Team> all_;

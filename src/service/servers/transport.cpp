@@ -72,18 +72,26 @@ public:
     }
 
     /// Who has nothing left to send enters the barrier; its end says that nobody has.
-    void finish() override {
-        const Waiting waiting("the servers and all ranks to finish");
+    std::function<bool()> begin_finish() override {
+        return [this, closed = std::function<bool()>()]() mutable {
+            drop_messages();
+            if (!closed) {
+                if (!idle()) return false;
+                closed = begin_barrier(comm_);
+            }
+            if (!closed()) return false;
+            drop_messages();
+            return true;
+        };
+    }
+
+private:
+    void drop_messages() {
         Message dropped;
-        while (!idle())
-            if (!receive(dropped)) sleep_seconds(50e-6);
-        for (const std::function<bool()> closed = begin_barrier(comm_); !closed();)
-            if (!receive(dropped)) sleep_seconds(50e-6);
         while (receive(dropped)) {
         }
     }
 
-private:
     struct Sent {
         std::vector<std::int64_t> words;
         MPI_Request request = MPI_REQUEST_NULL;
@@ -124,6 +132,11 @@ private:
 };
 
 }  // namespace
+
+void Transport::finish() {
+    const Waiting waiting("the servers and all ranks to finish");
+    for (const std::function<bool()> finished = begin_finish(); !finished();) sleep_seconds(50e-6);
+}
 
 std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) {
     return std::make_unique<MpiTransport>(comm);

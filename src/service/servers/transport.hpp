@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,7 @@ enum class MessageKind : std::int64_t {
     report,  ///< to the first server: units written, failures
     failed,  ///< from the first server: a file has failed
     meets,   ///< a Standstill: to a server; by way of the first one to all that may have to know
+    turn,    ///< from the first server: see Turns
 };
 
 struct Message {
@@ -47,7 +49,12 @@ public:
     virtual bool idle() = 0;
     /// At the end: what still comes, of files that failed, is received and dropped, so that it can
     /// leave. @note Collective over the addresses
-    virtual void finish() {}
+    void finish();
+    /// The same for who has other things to do meanwhile: to be called until it says that all have
+    /// finished, and then no more.
+    virtual std::function<bool()> begin_finish() {
+        return [] { return true; };
+    }
 };
 
 /// @param comm  outlives the transport

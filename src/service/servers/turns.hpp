@@ -1,0 +1,49 @@
+// What the servers of several sessions do together, they do in one order: a server that waited for
+// the others in one session while they wait for it in another would wait for ever.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <utility>
+
+#include "comm/wire.hpp"
+#include "service/servers/transport.hpp"
+
+namespace thalweg::detail {
+
+class Turns {
+public:
+    /// The `file` of a session's end.
+    static constexpr std::int64_t end = -1;
+
+    /// @param among  the servers of all sessions; the first one decides
+    Turns(Transport& among, int servers) : among_(among), servers_(servers) {}
+
+    /// Whether it is the turn of this file of this session. The first server decides by asking: the
+    /// answer is yes, and it must begin at once. The others ask again until the answer is yes.
+    bool comes(std::int64_t session, std::int64_t file) {
+        if (among_.address() == 0) {
+            for (int to = 1; to < servers_; ++to)
+                among_.send(to, MessageKind::turn, file, words(session));
+            return true;
+        }
+        for (Message message; among_.receive(message);)
+            order_.emplace_back(WireReader(message.body).get<std::int64_t>(), message.file);
+        if (order_.empty() || order_.front() != std::pair(session, file)) return false;
+        order_.pop_front();
+        return true;
+    }
+
+private:
+    static std::vector<char> words(std::int64_t session) {
+        WireWriter out;
+        out.put(session);
+        return std::move(out.bytes);
+    }
+
+    Transport& among_;
+    int servers_;
+    std::deque<std::pair<std::int64_t, std::int64_t>> order_;  ///< announced and not begun
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/begin.hpp"
+
+#include "comm/log.hpp"
+#include "session/outputs.hpp"
+#include "session/server_number.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// What the setting `calibration` names. @note Collective
+Status read_calibration(Comm& comm, tw_session_impl& session) {
+    const std::string& path = session.settings.text("calibration");
+    if (path.empty()) return {};  // the same on every rank
+    std::vector<char> content;
+    if (Status s = read_on_root(comm, path, "calibration file", content); !s.ok()) return s;
+    return agree(
+        comm, alone([&]() -> Status {
+            session.measured.emplace();
+            return parse_machine({content.data(), content.size()}, path, *session.measured);
+        }));
+}
+
+std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
+    return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
+}
+
+}  // namespace
+
+Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
+             int servers) {
+    std::unique_ptr<Comm> world;
+    Status status;
+    {
+        // Ranks wait for each other from here on: what this rank knows by itself says how long.
+        Settings own;
+        const bool known = Settings::read(text_or_empty(settings), own).ok();
+        const auto watchdog = known ? watchdog_of(own, rank) : nullptr;
+        const Standing standing(watchdog.get(), "tw_init");
+        world = make_world();
+        status = Settings::read(*world, text_or_empty(settings), session->settings);
+    }
+    if (!status.ok()) return status;
+    session->watchdog = watchdog_of(session->settings, world->rank());
+    const Standing standing(session->watchdog.get(), "tw_init");
+    if (status = session->settings.check_alike(*world); !status.ok()) return status;
+    log::set_level(session->settings.text("log"));
+    if (status = read_calibration(*world, *session); !status.ok()) return status;
+    if (world->rank() == 0)
+        for (const std::string& name : session->settings.ignored())
+            log::warn("ignoring {} in the environment: not a setting", name);
+    // All ranks get the same texts, even where some of them call from another language.
+    session->wording.fortran = session->settings.text("language") == "fortran";
+    world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
+    const auto node_size = static_cast<int>(session->settings.number("node_size"));
+    int number = servers;
+    if (servers < 0)
+        status = number_of_servers(*world, *session, number);
+    else if (const std::string& text = session->settings.text("servers"); text != "0")
+        status =
+            failure(TW_ESETTING, "servers={}: tw_init_components is told which ranks serve", text);
+    if (!status.ok()) return status;
+    if (number > 0) {
+        const bool last = servers > 0 || session->settings.text("server_ranks") == "last";
+        session->servers = Servers::make(std::move(world), node_size, number, last, status);
+        if (!status.ok()) return status;
+        session->start_trace(session->servers->all());
+        if (session->servers->is_server()) {
+            session->role = TW_SERVER;
+            return {};
+        }
+        world = session->servers->take_model();
+    }
+    session->team = Team::make(std::move(world), node_size, status);
+    if (!status.ok()) return status;
+    session->rank = session->team->rank();
+    if (!session->servers) session->start_trace(*session->team);
+    session->meetings = std::make_unique<Meeting>(*session->team);
+    session->model = session->team->world().duplicate();
+    session->watch_mpi();
+    return find_output_paths(*session);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,36 @@
+// How a session begins.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <new>
+
+#include "session/calls.hpp"
+
+namespace thalweg::detail {
+
+/// The ranks of a session; where it needs them, collective.
+using MakeWorld = std::function<std::unique_ptr<Comm>()>;
+
+/// @param rank     of this process in what make_world returns
+/// @param servers  so many of the last ranks serve; -1: as the settings say
+/// @note Collective
+Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
+             int servers = -1);
+
+/// What calls that begin a session have in common. @param begin  makes it; returns a Status
+/// @note Collective
+template <class Begin>
+int begin_session(tw_session* session, Begin&& begin, const char* call = __builtin_FUNCTION()) {
+    if (session == nullptr) return TW_EARG;
+    *session = new (std::nothrow) tw_session_impl;
+    if (*session == nullptr) return TW_ENOMEM;
+    const int code = guarded(*session, begin, call);
+    (*session)->begun = now();
+    (*session)->in_calls = 0;
+    if (code == TW_OK && (*session)->role == TW_MODEL && (*session)->settings.flag("print_config"))
+        tw_print_config(*session);
+    return code;
+}
+
+}  // namespace thalweg::detail

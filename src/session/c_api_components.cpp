@@ -1,0 +1,154 @@
+// Sessions of the components of a coupled model, which share their servers.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_SERIAL
+#include "comm/communicator.hpp"
+#include "session/begin.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+/// What the ranks of a coupled model are.
+struct Roles {
+    int n = 0;                        ///< components
+    const MPI_Comm* comms = nullptr;  ///< of each
+    bool serves = false;
+    std::vector<std::int64_t> ranks;  ///< of each component, and the servers
+
+    bool is_in(int c) const { return comms[c] != MPI_COMM_NULL; }
+};
+
+/// What a rank can tell of its own arguments. Local.
+Status check_own(const Roles& roles, const Comm& world, const tw_session* sessions) {
+    if (sessions == nullptr) return failure(TW_EARG, "the pointer for the sessions is null");
+    if (roles.comms == nullptr)
+        return failure(TW_EARG, "the pointer to the components' communicators is null");
+    if (roles.n < 1) return failure(TW_EARG, "{} components: there must be at least 1", roles.n);
+    for (int c = 0; c < roles.n; ++c) {
+        if (!roles.is_in(c)) continue;
+        if (Status s = check_communicator(roles.comms[c]); !s.ok()) return s;
+        if (roles.serves)
+            return failure(TW_EARG, "rank {} serves, so it cannot be in component {}", world.rank(),
+                           c);
+    }
+    return {};
+}
+
+/// Of a component whose communicator this rank has given. Local.
+Status check_size(const Roles& roles, int c) {
+    if (!roles.is_in(c)) return {};
+    int size = 0;
+    MPI_Comm_size(roles.comms[c], &size);
+    const std::int64_t given = roles.ranks[static_cast<std::size_t>(c)];
+    if (size == given) return {};
+    return failure(TW_EARG, "component {}: {} ranks have given a communicator, but it has {} ranks",
+                   c, given, size);
+}
+
+/// @return the same on every rank @note Collective
+Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
+    const Status own = alone([&] { return check_own(roles, world, sessions); });
+    if (Status s = agree(world, own); !s.ok()) return s;
+    std::int64_t least_and_most[] = {-roles.n, roles.n};
+    world.all_reduce(least_and_most, Reduce::max);
+    if (-least_and_most[0] != least_and_most[1])
+        return failure(TW_EMISMATCH, "the ranks give {} to {} components", -least_and_most[0],
+                       least_and_most[1]);
+    const Status room = alone([&]() -> Status {
+        for (int c = 0; c < roles.n; ++c) roles.ranks.push_back(roles.is_in(c) ? 1 : 0);
+        roles.ranks.push_back(roles.serves ? 1 : 0);
+        return {};
+    });
+    if (Status s = agree(world, room); !s.ok()) return s;
+    world.all_reduce(roles.ranks, Reduce::sum);
+    if (roles.ranks.back() == 0) return failure(TW_EARG, "no rank serves");
+    const Status sizes = alone([&]() -> Status {
+        for (int c = 0; c < roles.n; ++c) {
+            if (roles.ranks[static_cast<std::size_t>(c)] == 0)
+                return failure(TW_EARG, "component {} has no ranks", c);
+            if (Status s = check_size(roles, c); !s.ok()) return s;
+        }
+        return {};
+    });
+    return agree(world, sizes);
+}
+
+/// A component's ranks in their own order, then the servers; null on other ranks.
+/// @note Collective over world
+std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) {
+    int key = world.size() + world.rank();
+    if (roles.is_in(c)) MPI_Comm_rank(roles.comms[c], &key);
+    return world.split(roles.is_in(c) || roles.serves ? 0 : -1, key);
+}
+
+/// The sessions, one after the other; @return the same on every rank @note Collective over world
+Status start_all(Comm& world, const Roles& roles, const char* settings, tw_session* sessions) {
+    Status mine;
+    for (int c = 0; c < roles.n; ++c) {
+        std::unique_ptr<Comm> ranks = ranks_and_servers(world, roles, c);
+        if (!ranks) continue;
+        const int rank = ranks->rank();
+        const auto ready = [&] {
+            tw_session_impl::tell_of_abandoned(ranks->handle());
+            return std::move(ranks);
+        };
+        const auto begin = [&] {
+            return start(rank, ready, settings, sessions[c], static_cast<int>(roles.ranks.back()));
+        };
+        const int code = begin_session(&sessions[c], begin, "tw_init_components");
+        if (code != TW_OK && mine.ok())
+            mine = alone([&] {
+                return failure(static_cast<tw_status>(code), "component {}: {}", c,
+                               tw_error_message(sessions[c]));
+            });
+    }
+    return agree(world, mine);
+}
+
+/// The servers return when the other ranks have ended what has begun.
+void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
+    for (int c = 0; c < roles.n; ++c) {
+        if (sessions[c] == nullptr) continue;
+        if (!roles.serves) sessions[c]->end();
+        (void)report(sessions[c], why);
+    }
+}
+
+/// @note Collective over the servers
+void serve_all(Comm& servers, const Roles& roles, const tw_session* sessions) {
+    std::vector<Servers*> all;
+    for (int c = 0; c < roles.n; ++c)
+        if (sessions[c] != nullptr && sessions[c]->servers)
+            all.push_back(sessions[c]->servers.get());
+    const auto among = make_mpi_transport(servers.handle());
+    if (!all.empty()) Servers::serve(all, among.get());
+}
+
+}  // namespace
+
+extern "C" {
+
+int tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
+                       const char* settings, tw_session sessions[]) {
+    forget_loose_text();
+    for (int c = 0; sessions != nullptr && c < n; ++c) sessions[c] = nullptr;
+    Status status = check_communicator(comm);
+    if (status.ok()) try {
+            const std::unique_ptr<Comm> world = make_mpi_comm(comm);
+            Roles roles{n, components, serves != 0, {}};
+            status = check_roles(*world, roles, sessions);
+            if (status.ok()) {
+                status = start_all(*world, roles, settings, sessions);
+                const auto servers = world->split(roles.serves ? 0 : -1, world->rank());
+                if (!status.ok()) give_up_all(roles, status, sessions);
+                if (servers) serve_all(*servers, roles, sessions);
+            }
+        } catch (const std::exception& e) {
+            status = failure(TW_EINTERNAL, "internal error: {}", e.what());
+        }
+    if (!status.ok()) keep_text(status.text);
+    return status.code;
+}
+
+}  // extern "C"
+#endif
