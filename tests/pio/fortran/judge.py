@@ -119,6 +119,16 @@ def clm() -> None:
         same("h2osoi", file["h2osoi"][k], np.where(land, cell + 0.5 * (k + 1), fill))
 
 
+def asynchronous() -> None:
+    for component in (1, 2):
+        for run in (1, 2):
+            file = opened(f"c{component}r{run}.nc")
+            frames = np.arange(1, 2 + component)
+            same("time", file["time"][:], 10 * frames)
+            expected = 1000 * component + 100 * frames[:, None] + np.arange(1, 11)
+            same("v", file["v"][:], expected)
+
+
 def pop() -> None:
     file = opened("pop.nc")
     for k in (1, 2):
