@@ -27,15 +27,36 @@ def run(folder, text, *arguments, ranks=0, environment=None):
 
 def launch(folder, *command, ranks=0, environment=None):
     launcher = [*LAUNCHER, str(ranks)] if ranks else []
-    return subprocess.run(
+    with subprocess.Popen(
         [*launcher, sys.executable, *command],
         cwd=folder,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
         env={**os.environ, **(environment or {})},
         stdin=subprocess.DEVNULL,
-    )
+    ) as process:
+        return finished(process, alone_for=20 if ranks else 120)
+
+
+def finished(process, alone_for):
+    """Open MPI 4.1's launcher may wait for ever when all of its processes have ended with errors
+    (in PMIx_server_finalize): it is then killed. One with processes has 120 s."""
+    alone = 0
+    for _ in range(120):
+        try:
+            output, errors = process.communicate(timeout=1)
+            return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+        except subprocess.TimeoutExpired:
+            tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+            alone = 0 if any(children.read_text() for children in tasks) else alone + 1
+        if alone == alone_for:
+            break
+    process.kill()
+    output, errors = process.communicate()
+    if alone < alone_for or alone_for == 120:
+        raise subprocess.TimeoutExpired(process.args, 120, output, errors)
+    return subprocess.CompletedProcess(process.args, 1, output, errors)
 
 
 def ok(result):
