@@ -28,7 +28,11 @@ public:
     Status check_room(int variable, std::span<const HeldBox> held, std::int64_t records) override;
     Status put_box(const BoxPart& part) override;
     Status take_misfits() override { return take_misfits(true); }
-    Status poll() override { return file_.keep(publisher_->known_failure()); }
+    /// A failure that all ranks have agreed on is known here before the writers tell of it.
+    Status poll() override {
+        (void)file_.keep(publisher_->known_failure());
+        return file_.failed;
+    }
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
