@@ -2,79 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "system.h"
+#include "rows.h"
 
-#include <math.h>
 #include <unistd.h>
-
-enum { NX = 12, NY = 5 };
-
-static int ios;
-static int pnetcdf = PIO_IOTYPE_PNETCDF, netcdf4 = PIO_IOTYPE_NETCDF4P;
-
-/* Rows dealt out to the ranks like cards, with a hole at the end. */
-static int dealt_rows(int type, int* length) {
-    PIO_Offset map[NX * NY + 1];
-    const int dims[] = {NY, NX};
-    int n = 0, ioid = 0;
-    for (int j = rank; j < NY; j += ranks)
-        for (int i = 0; i < NX; i++) map[n++] = j * NX + i + 1;
-    map[n++] = 0;
-    IS(PIOc_InitDecomp(ios, type, 2, dims, n, map, &ioid, NULL, NULL, NULL), 0);
-    *length = n;
-    return ioid;
-}
-
-static void fill_rows(double* data, double plus) {
-    int n = 0;
-    for (int j = rank; j < NY; j += ranks)
-        for (int i = 0; i < NX; i++) data[n++] = j * NX + i + plus;
-    data[n] = -1;
-}
-
-typedef struct {
-    int ncid, time, y, x, v;
-} file_t;
-
-static file_t new_file(const char* path, int iotype, int mode) {
-    file_t f = {0};
-    const char title[] = "a test";
-    OK(PIOc_createfile(ios, &f.ncid, &iotype, path, mode));
-    OK(PIOc_def_dim(f.ncid, "time", PIO_UNLIMITED, &f.time));
-    OK(PIOc_def_dim(f.ncid, "y", NY, &f.y));
-    OK(PIOc_def_dim(f.ncid, "x", NX, &f.x));
-    const int dims[] = {f.time, f.y, f.x};
-    OK(PIOc_def_var(f.ncid, "v", PIO_DOUBLE, 3, dims, &f.v));
-    OK(PIOc_put_att_text(f.ncid, f.v, "title", sizeof title - 1, title));
-    return f;
-}
-
-/* On one rank: is record r of v what fill_rows puts? */
-static void expect_record(const char* path, int r, double plus) {
-    MPI_Barrier(world);
-    if (rank != 0) return;
-    int ncid, varid;
-    double got[NY * NX];
-    const size_t start[] = {(size_t)r, 0, 0}, count[] = {1, NY, NX};
-    OK(nc_open(path, NC_NOWRITE, &ncid));
-    OK(nc_inq_varid(ncid, "v", &varid));
-    OK(nc_get_vara_double(ncid, varid, start, count, got));
-    for (int i = 0; i < NY * NX; i++)
-        if (got[i] != i + plus) {
-            CHECK(!"a value differs");
-            fprintf(stderr, "%s, record %d, element %d: %g\n", path, r, i, got[i]);
-            break;
-        }
-    OK(nc_close(ncid));
-}
-
-static void write_record(const file_t* f, int ioid, int length, int frame, double plus) {
-    double data[NX * NY + 1];
-    fill_rows(data, plus);
-    OK(PIOc_setframe(f->ncid, f->v, frame));
-    OK(PIOc_write_darray(f->ncid, f->v, ioid, length, data, NULL));
-    for (int i = 0; i < length; i++) data[i] = NAN; /* the array is the program's again */
-}
 
 static void frames_in_any_order(int iotype, const char* path) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length);
@@ -112,26 +42,6 @@ static void read_back_in_the_same_handle(int iotype) {
     CHECK(one == NX * NY - 1 + 8);
     OK(PIOc_freedecomp(ios, ioid));
     OK(PIOc_closefile(f.ncid));
-}
-
-static void decomposition_type_converts(void) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length), id = 0, ncid, v, dims[2];
-    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "convert.nc", PIO_CLOBBER));
-    OK(PIOc_def_dim(ncid, "y", NY, &dims[0]));
-    OK(PIOc_def_dim(ncid, "x", NX, &dims[1]));
-    OK(PIOc_def_var(ncid, "v", PIO_SHORT, 2, dims, &v));
-    OK(PIOc_enddef(ncid));
-    double data[NX * NY + 1];
-    fill_rows(data, 0.25);
-    OK(PIOc_write_darray(ncid, v, ioid, length, data, NULL));
-    OK(PIOc_closefile(ncid));
-    OK(PIOc_openfile(ios, &id, &netcdf4, "convert.nc",
-                     PIO_NOWRITE)); /* the iotype does not matter */
-    int ints[NX * NY];
-    OK(PIOc_get_var_int(id, 0, ints));
-    for (int i = 0; i < NX * NY; i++) CHECK(ints[i] == i);
-    OK(PIOc_closefile(id));
-    OK(PIOc_freedecomp(ios, ioid));
 }
 
 static void codes_are_those_of_netcdf(void) {
@@ -203,59 +113,6 @@ static void handlers_belong_to_the_iosystem(void) {
     IS(PIOc_Set_IOSystem_Error_Handling(ios, PIO_RETURN_ERROR), PIO_RETURN_ERROR);
     OK(PIOc_closefile(f.ncid));
     IS(PIOc_get_local_array_size(dealt_rows(PIO_INT, &length)), length);
-}
-
-static void wrong_maps(void) {
-    const int dims[] = {NY, NX};
-    PIO_Offset map[] = {rank == ranks - 1 ? NX * NY + 1 : rank + 1};
-    int ioid = 0;
-    IS(PIOc_InitDecomp(ios, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
-    map[0] = -1;
-    IS(PIOc_InitDecomp(ios, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
-    const int none[] = {NY, 0};
-    IS(PIOc_InitDecomp(ios, PIO_INT, 2, none, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
-    IS(PIOc_InitDecomp(ios, 99, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADTYPE);
-    IS(PIOc_freedecomp(ios, 12), NC_EBADID);
-    IS(PIOc_InitDecomp(12, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADID);
-}
-
-/* Reading may have elements twice, writing not. */
-static void duplicates(void) {
-    const int dims[] = {NY, NX};
-    PIO_Offset map[] = {1, 2, 1};
-    int ioid = 0, length, whole = dealt_rows(PIO_DOUBLE, &length);
-    OK(PIOc_InitDecomp_ReadOnly(ios, PIO_DOUBLE, 2, dims, 3, map, &ioid, NULL, NULL, NULL));
-    file_t f = new_file("twice.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
-    OK(PIOc_enddef(f.ncid));
-    double data[3] = {1, 2, 3};
-    OK(PIOc_setframe(f.ncid, f.v, 0));
-    IS(PIOc_write_darray(f.ncid, f.v, ioid, 3, data, NULL), NC_EINVAL);
-    OK(PIOc_sync(f.ncid)); /* which all ranks were told */
-    IS(PIOc_write_darray(f.ncid, f.v, whole, length - 1, data, NULL), NC_EINVAL);
-    CHECK(PIOc_sync(f.ncid) == NC_EINVAL); /* all hear of what some rank was told */
-    write_record(&f, whole, length, 0, 0);
-    OK(PIOc_closefile(f.ncid));
-    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "twice.nc", PIO_NOWRITE));
-    OK(PIOc_read_darray(f.ncid, f.v, ioid, 3, data));
-    CHECK(data[0] == 0 && data[1] == 1 && data[2] == 0);
-    IS(PIOc_read_darray(f.ncid, f.v, ioid, 2, data), NC_EINVAL);
-    OK(PIOc_closefile(f.ncid));
-    OK(PIOc_freedecomp(ios, ioid));
-}
-
-/* Lengths and map together are the same numbers, but each is a decomposition of its own. */
-static void maps_of_the_same_numbers(void) {
-    const int matrix[] = {2, 1}, vector[] = {2};
-    for (PIO_Offset element = 0; element < 2; element++) {
-        int empty, single;
-        OK(PIOc_init_decomp(ios, PIO_DOUBLE, 2, matrix, 0, NULL, &empty, 0, NULL, NULL));
-        OK(PIOc_init_decomp_ReadOnly(ios, PIO_DOUBLE, 1, vector, 1, &element, &single, 0, NULL,
-                                     NULL));
-        IS(PIOc_get_local_array_size(empty), 0);
-        IS(PIOc_get_local_array_size(single), 1);
-        OK(PIOc_freedecomp(ios, empty));
-        OK(PIOc_freedecomp(ios, single));
-    }
 }
 
 static void values_of_the_root_count(void) {
@@ -390,103 +247,6 @@ static void redef_before_and_after_data(void) {
     OK(nc_get_var_int(ncid, extra, got));
     CHECK(got[0] == 1 && got[2] == 3);
     OK(nc_close(ncid));
-}
-
-static void fixed_time(void) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
-    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_CLOBBER));
-    OK(PIOc_def_dim(ncid, "time", 3, &dims[0]));
-    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
-    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
-    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
-    OK(PIOc_enddef(ncid));
-    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
-    write_record(&f, ioid, length, 2, 2);
-    write_record(&f, ioid, length, 0, 0);
-    write_record(&f, ioid, length, 1, 1);
-    double data[NX * NY + 1], want[NX * NY + 1];
-    OK(PIOc_setframe(ncid, v, 3));
-    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
-    OK(PIOc_closefile(ncid));
-    for (int r = 0; r < 3; r++) expect_record("fixed.nc", r, r);
-    OK(PIOc_openfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_NOWRITE));
-    OK(PIOc_setframe(ncid, v, 1));
-    OK(PIOc_advanceframe(ncid, v));
-    fill_rows(want, 2);
-    OK(PIOc_read_darray(ncid, v, ioid, length, data));
-    for (int i = 0; i < length - 1; i++) CHECK(data[i] == want[i]);
-    OK(PIOc_closefile(ncid));
-}
-
-/* Two frames would be written to one place. */
-static void fixed_time_of_one(void) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
-    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "one.nc", PIO_CLOBBER));
-    OK(PIOc_def_dim(ncid, "time", 1, &dims[0]));
-    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
-    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
-    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
-    OK(PIOc_enddef(ncid));
-    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
-    write_record(&f, ioid, length, 0, 5);
-    double data[NX * NY + 1];
-    fill_rows(data, 6);
-    OK(PIOc_setframe(ncid, v, 1));
-    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
-    OK(PIOc_closefile(ncid));
-    expect_record("one.nc", 0, 5);
-}
-
-static void wrong_shapes_that_fit(void) {
-    const int dims[] = {NX, NY};
-    PIO_Offset map[NX * NY];
-    int ioid = 0, n = 0;
-    for (int i = rank; i < NX * NY; i += ranks) map[n++] = i + 1;
-    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, n, map, &ioid, NULL, NULL, NULL));
-    file_t f = new_file("shapes.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
-    OK(PIOc_enddef(f.ncid));
-    double data[NX * NY] = {0};
-    OK(PIOc_setframe(f.ncid, f.v, 0));
-    IS(PIOc_write_darray(f.ncid, f.v, ioid, n, data, NULL), NC_EINVAL);
-    OK(PIOc_setframe(f.ncid, f.v, -1));
-    int length, right = dealt_rows(PIO_DOUBLE, &length);
-    double rows[NX * NY + 1];
-    IS(PIOc_write_darray(f.ncid, f.v, right, length, rows, NULL), NC_EINVAL); /* no frame */
-    OK(PIOc_closefile(f.ncid));
-}
-
-/* Decompositions that have the record dimension, or dimensions of length 1. */
-static void other_shapes(void) {
-    int ioid, n = 0, one;
-    PIO_Offset map[2 * NX * NY], single[NX * NY];
-    double data[2 * NX * NY], got[2 * NX * NY];
-    const int two[] = {2, NY, NX}, flat[] = {1, NY, NX};
-    for (int i = rank; i < 2 * NX * NY; i += ranks) {
-        data[n] = i;
-        map[n++] = i + 1;
-    }
-    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 3, two, n, map, &ioid, NULL, NULL, NULL));
-    file_t f = new_file("others.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
-    OK(PIOc_enddef(f.ncid));
-    OK(PIOc_write_darray(f.ncid, f.v, ioid, n, data, NULL));
-    OK(PIOc_setframe(f.ncid, f.v, 3));
-    int m = 0;
-    for (int i = rank; i < NX * NY; i += ranks) {
-        data[m] = 1000 + i;
-        single[m++] = i + 1;
-    }
-    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 3, flat, m, single, &one, NULL, NULL, NULL));
-    OK(PIOc_write_darray(f.ncid, f.v, one, m, data, NULL));
-    OK(PIOc_closefile(f.ncid));
-    expect_record("others.nc", 0, 0);
-    expect_record("others.nc", 1, NX * NY);
-    expect_record("others.nc", 3, 1000);
-    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "others.nc", PIO_NOWRITE));
-    OK(PIOc_read_darray(f.ncid, f.v, ioid, n, got));
-    for (int i = 0; i < n; i++) CHECK(got[i] == (double)(map[i] - 1));
-    OK(PIOc_closefile(f.ncid));
-    OK(PIOc_freedecomp(ios, ioid));
-    OK(PIOc_freedecomp(ios, one));
 }
 
 /* Values that do not fit are told at once, and only once; the others are there. */
@@ -699,12 +459,8 @@ int main(int argc, char** argv) {
     frames_in_any_order(PIO_IOTYPE_NETCDF4P, "frames4.nc");
     read_back_in_the_same_handle(PIO_IOTYPE_NETCDF);
     read_back_in_the_same_handle(PIO_IOTYPE_NETCDF4C);
-    decomposition_type_converts();
     codes_are_those_of_netcdf();
     handlers_belong_to_the_iosystem();
-    wrong_maps();
-    duplicates();
-    maps_of_the_same_numbers();
     section_of_the_root(pnetcdf, "section.nc", 0);
     section_of_the_root(netcdf4, "section4.nc", 0);
     section_of_the_root(netcdf4, "packed.nc", 1);
@@ -713,10 +469,6 @@ int main(int argc, char** argv) {
     existing_files(PIO_IOTYPE_PNETCDF, "exists.nc");
     existing_files(PIO_IOTYPE_NETCDF4P, "exists4.nc");
     redef_before_and_after_data();
-    fixed_time();
-    fixed_time_of_one();
-    wrong_shapes_that_fit();
-    other_shapes();
     values_that_do_not_fit();
     attributes_of_all_types(PIO_IOTYPE_PNETCDF);
     attributes_of_all_types(PIO_IOTYPE_NETCDF4C);

@@ -85,16 +85,13 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) {
             posts[i].server.share(*turns, static_cast<std::int64_t>(i));
     }
     std::size_t quiet = 0;  // the session whose ranks are listened to while nothing happens
-    for (std::size_t done = 0; done < posts.size();) {
+    while (!std::all_of(posts.begin(), posts.end(), [](const Post& p) { return p.done; })) {
         quiet = (quiet + 1) % posts.size();
         Word& doorbell = sessions[quiet]->port_->doorbell();
         const std::uint32_t heard = doorbell.load(std::memory_order_acquire);
         bool any = false;
-        for (std::size_t i = 0; i < posts.size(); ++i) {
-            const bool before = posts[i].done;
+        for (std::size_t i = 0; i < posts.size(); ++i)
             any |= posts[i].work(static_cast<std::int64_t>(i), turns ? &*turns : nullptr);
-            if (posts[i].done && !before) ++done;
-        }
         // The ranks of the node ring; messages do not.
         if (!any) (void)wait_briefly(doorbell, heard, nullptr, 0.0005);
     }

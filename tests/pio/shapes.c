@@ -1,0 +1,191 @@
+/* Maps and the shapes of variables: what fits, what is refused, and what programs written for PIO
+ * rely on. The files are judged by netCDF-C.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "rows.h"
+
+static void decomposition_type_converts(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), id = 0, ncid, v, dims[2];
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "convert.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "y", NY, &dims[0]));
+    OK(PIOc_def_dim(ncid, "x", NX, &dims[1]));
+    OK(PIOc_def_var(ncid, "v", PIO_SHORT, 2, dims, &v));
+    OK(PIOc_enddef(ncid));
+    double data[NX * NY + 1];
+    fill_rows(data, 0.25);
+    OK(PIOc_write_darray(ncid, v, ioid, length, data, NULL));
+    OK(PIOc_closefile(ncid));
+    OK(PIOc_openfile(ios, &id, &netcdf4, "convert.nc",
+                     PIO_NOWRITE)); /* the iotype does not matter */
+    int ints[NX * NY];
+    OK(PIOc_get_var_int(id, 0, ints));
+    for (int i = 0; i < NX * NY; i++) CHECK(ints[i] == i);
+    OK(PIOc_closefile(id));
+    OK(PIOc_freedecomp(ios, ioid));
+}
+
+static void wrong_maps(void) {
+    const int dims[] = {NY, NX};
+    PIO_Offset map[] = {rank == ranks - 1 ? NX * NY + 1 : rank + 1};
+    int ioid = 0;
+    IS(PIOc_InitDecomp(ios, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
+    map[0] = -1;
+    IS(PIOc_InitDecomp(ios, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
+    const int none[] = {NY, 0};
+    IS(PIOc_InitDecomp(ios, PIO_INT, 2, none, 1, map, &ioid, NULL, NULL, NULL), NC_EINVAL);
+    IS(PIOc_InitDecomp(ios, 99, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADTYPE);
+    IS(PIOc_freedecomp(ios, 12), NC_EBADID);
+    IS(PIOc_InitDecomp(12, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADID);
+}
+
+/* Reading may have elements twice, writing not. */
+static void duplicates(void) {
+    const int dims[] = {NY, NX};
+    PIO_Offset map[] = {1, 2, 1};
+    int ioid = 0, length, whole = dealt_rows(PIO_DOUBLE, &length);
+    OK(PIOc_InitDecomp_ReadOnly(ios, PIO_DOUBLE, 2, dims, 3, map, &ioid, NULL, NULL, NULL));
+    file_t f = new_file("twice.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    double data[3] = {1, 2, 3};
+    OK(PIOc_setframe(f.ncid, f.v, 0));
+    IS(PIOc_write_darray(f.ncid, f.v, ioid, 3, data, NULL), NC_EINVAL);
+    OK(PIOc_sync(f.ncid)); /* which all ranks were told */
+    IS(PIOc_write_darray(f.ncid, f.v, whole, length - 1, data, NULL), NC_EINVAL);
+    CHECK(PIOc_sync(f.ncid) == NC_EINVAL); /* all hear of what some rank was told */
+    write_record(&f, whole, length, 0, 0);
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "twice.nc", PIO_NOWRITE));
+    OK(PIOc_read_darray(f.ncid, f.v, ioid, 3, data));
+    CHECK(data[0] == 0 && data[1] == 1 && data[2] == 0);
+    IS(PIOc_read_darray(f.ncid, f.v, ioid, 2, data), NC_EINVAL);
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_freedecomp(ios, ioid));
+}
+
+/* Lengths and map together are the same numbers, but each is a decomposition of its own. */
+static void maps_of_the_same_numbers(void) {
+    const int matrix[] = {2, 1}, vector[] = {2};
+    for (PIO_Offset element = 0; element < 2; element++) {
+        int empty, single;
+        OK(PIOc_init_decomp(ios, PIO_DOUBLE, 2, matrix, 0, NULL, &empty, 0, NULL, NULL));
+        OK(PIOc_init_decomp_ReadOnly(ios, PIO_DOUBLE, 1, vector, 1, &element, &single, 0, NULL,
+                                     NULL));
+        IS(PIOc_get_local_array_size(empty), 0);
+        IS(PIOc_get_local_array_size(single), 1);
+        OK(PIOc_freedecomp(ios, empty));
+        OK(PIOc_freedecomp(ios, single));
+    }
+}
+
+static void fixed_time(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "time", 3, &dims[0]));
+    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
+    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
+    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
+    OK(PIOc_enddef(ncid));
+    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
+    write_record(&f, ioid, length, 2, 2);
+    write_record(&f, ioid, length, 0, 0);
+    write_record(&f, ioid, length, 1, 1);
+    double data[NX * NY + 1], want[NX * NY + 1];
+    OK(PIOc_setframe(ncid, v, 3));
+    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
+    OK(PIOc_closefile(ncid));
+    for (int r = 0; r < 3; r++) expect_record("fixed.nc", r, r);
+    OK(PIOc_openfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_NOWRITE));
+    OK(PIOc_setframe(ncid, v, 1));
+    OK(PIOc_advanceframe(ncid, v));
+    fill_rows(want, 2);
+    OK(PIOc_read_darray(ncid, v, ioid, length, data));
+    for (int i = 0; i < length - 1; i++) CHECK(data[i] == want[i]);
+    OK(PIOc_closefile(ncid));
+}
+
+/* Two frames would be written to one place. */
+static void fixed_time_of_one(void) {
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
+    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "one.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "time", 1, &dims[0]));
+    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
+    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
+    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
+    OK(PIOc_enddef(ncid));
+    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
+    write_record(&f, ioid, length, 0, 5);
+    double data[NX * NY + 1];
+    fill_rows(data, 6);
+    OK(PIOc_setframe(ncid, v, 1));
+    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
+    OK(PIOc_closefile(ncid));
+    expect_record("one.nc", 0, 5);
+}
+
+static void wrong_shapes_that_fit(void) {
+    const int dims[] = {NX, NY};
+    PIO_Offset map[NX * NY];
+    int ioid = 0, n = 0;
+    for (int i = rank; i < NX * NY; i += ranks) map[n++] = i + 1;
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, n, map, &ioid, NULL, NULL, NULL));
+    file_t f = new_file("shapes.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    double data[NX * NY] = {0};
+    OK(PIOc_setframe(f.ncid, f.v, 0));
+    IS(PIOc_write_darray(f.ncid, f.v, ioid, n, data, NULL), NC_EINVAL);
+    OK(PIOc_setframe(f.ncid, f.v, -1));
+    int length, right = dealt_rows(PIO_DOUBLE, &length);
+    double rows[NX * NY + 1];
+    IS(PIOc_write_darray(f.ncid, f.v, right, length, rows, NULL), NC_EINVAL); /* no frame */
+    OK(PIOc_closefile(f.ncid));
+}
+
+/* Decompositions that have the record dimension, or dimensions of length 1. */
+static void other_shapes(void) {
+    int ioid, n = 0, one;
+    PIO_Offset map[2 * NX * NY], single[NX * NY];
+    double data[2 * NX * NY], got[2 * NX * NY];
+    const int two[] = {2, NY, NX}, flat[] = {1, NY, NX};
+    for (int i = rank; i < 2 * NX * NY; i += ranks) {
+        data[n] = i;
+        map[n++] = i + 1;
+    }
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 3, two, n, map, &ioid, NULL, NULL, NULL));
+    file_t f = new_file("others.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    OK(PIOc_write_darray(f.ncid, f.v, ioid, n, data, NULL));
+    OK(PIOc_setframe(f.ncid, f.v, 3));
+    int m = 0;
+    for (int i = rank; i < NX * NY; i += ranks) {
+        data[m] = 1000 + i;
+        single[m++] = i + 1;
+    }
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 3, flat, m, single, &one, NULL, NULL, NULL));
+    OK(PIOc_write_darray(f.ncid, f.v, one, m, data, NULL));
+    OK(PIOc_closefile(f.ncid));
+    expect_record("others.nc", 0, 0);
+    expect_record("others.nc", 1, NX * NY);
+    expect_record("others.nc", 3, 1000);
+    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "others.nc", PIO_NOWRITE));
+    OK(PIOc_read_darray(f.ncid, f.v, ioid, n, got));
+    for (int i = 0; i < n; i++) CHECK(got[i] == (double)(map[i] - 1));
+    OK(PIOc_closefile(f.ncid));
+    OK(PIOc_freedecomp(ios, ioid));
+    OK(PIOc_freedecomp(ios, one));
+}
+
+int main(int argc, char** argv) {
+    if (!begin_system(argc, argv, 1, &ios)) return failures == 0 ? 0 : 1;
+    decomposition_type_converts();
+    wrong_maps();
+    duplicates();
+    maps_of_the_same_numbers();
+    fixed_time();
+    fixed_time_of_one();
+    wrong_shapes_that_fit();
+    other_shapes();
+    OK(PIOc_finalize(ios));
+    MPI_Finalize();
+    return failures == 0 ? 0 : 1;
+}
