@@ -11,12 +11,11 @@
 
 namespace thalweg::detail {
 
-Server::Server(const Crew& crew, int writer, Transport& transport, Comm& peers, Word& doorbell)
+Server::Server(const Crew& crew, int writer, Transport& transport, Comm& peers)
     : crew_(crew),
       writer_(writer),
       transport_(transport),
       peers_(peers),
-      doorbell_(doorbell),
       node_(
           crew.node_of[static_cast<std::size_t>(crew.servers[static_cast<std::size_t>(writer)])]) {}
 

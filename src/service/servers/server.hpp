@@ -17,9 +17,8 @@ namespace thalweg::detail {
 
 class Server {
 public:
-    /// @param peers     the servers' communicator, in the crew's order
-    /// @param doorbell  of this node
-    Server(const Crew& crew, int writer, Transport& transport, Comm& peers, Word& doorbell);
+    /// @param peers  the servers' communicator, in the crew's order
+    Server(const Crew& crew, int writer, Transport& transport, Comm& peers);
 
     /// Its session is one of several that these servers serve.
     void share(Turns& turns, std::int64_t session) {
@@ -86,7 +85,6 @@ private:
     int writer_;
     Transport& transport_;
     Comm& peers_;
-    Word& doorbell_;
     int node_;
     std::map<std::int64_t, Served> files_;
     std::int64_t working_ = -1;       ///< the file that is being worked on

@@ -50,8 +50,7 @@ void Servers::give_up() { detail::give_up(all_->world()); }
 struct Servers::Post {
     explicit Post(Servers& its_session)
         : session(its_session),
-          server(session.crew_, session.writer_, *session.transport_, *session.part_,
-                 session.port_->doorbell()) {}
+          server(session.crew_, session.writer_, *session.transport_, *session.part_) {}
 
     /// @return whether there was something to do
     bool work(std::int64_t number, Turns* turns) {
