@@ -18,10 +18,10 @@
 namespace thalweg::detail {
 
 void Comm::broadcast(std::vector<char>& bytes, int root) {
-    auto size = static_cast<std::int64_t>(bytes.size());
+    std::int64_t size = bytes.size();
     broadcast(&size, sizeof size, root);
     const Status room = alone([&]() -> Status {
-        bytes.resize(static_cast<std::size_t>(size));
+        bytes.resize(size);
         return {};
     });
     if (!all_have(room.ok())) throw NoMemoryAnywhere();

@@ -22,7 +22,7 @@ std::string mpi_name() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(text, &length);
-    std::string name(text, static_cast<std::size_t>(length));
+    std::string name(text, length);
     for (char& c : name)
         if (c == '\t') c = ' ';
     // MPICH's says "MPICH Version:  4.0.2", and lines of how it was built.

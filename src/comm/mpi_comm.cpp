@@ -41,7 +41,7 @@ struct Incoming {
         if (first) packets.push_back({from, {}});
         std::vector<char>& to = packets[open->second].bytes;
         const std::size_t at = to.size();
-        to.resize(at + static_cast<std::size_t>(bytes));
+        to.resize(at + bytes);
         if (static_cast<std::size_t>(bytes) < exchange_bytes) begun.erase(open);
         return to.data() + at;
     }
@@ -112,7 +112,7 @@ public:
             broadcast(&have, sizeof have, root);
             if (!have) throw NoMemoryAnywhere();
         };
-        make_room([&] { counts.resize(static_cast<std::size_t>(size_)); });
+        make_room([&] { counts.resize(size_); });
         MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
         make_room([&] {
             int total = 0;
@@ -121,7 +121,7 @@ public:
                 total += n;
                 result.emplace_back(static_cast<std::size_t>(n));
             }
-            together.resize(static_cast<std::size_t>(total));
+            together.resize(total);
         });
         MPI_Gatherv(bytes.data(), mine, MPI_BYTE, together.data(), counts.data(), starts.data(),
                     MPI_BYTE, root, comm_);
@@ -240,9 +240,7 @@ public:
         if (name.bytes == 0) return nullptr;
         if (rank_ != 0) take([&] { return Segment::map(name, ignored); });
         // Where a page may turn out not to be there, each rank looks for its part.
-        const auto begin_of = [&](int rank) {
-            return bytes / static_cast<std::size_t>(size_) * static_cast<std::size_t>(rank);
-        };
+        const auto begin_of = [&](int rank) { return bytes / size_ * rank; };
         const std::size_t begin = begin_of(rank_);
         const std::size_t end = rank_ + 1 < size_ ? begin_of(rank_ + 1) : bytes;
         const bool have = segment && (!free_memory().strict || segment->touch(begin, end - begin));
@@ -268,7 +266,7 @@ public:
                  MPI_BYTE, from, tag, comm_, &status);
         int n = 0;
         MPI_Get_count(&status, MPI_BYTE, &n);
-        return static_cast<std::size_t>(n);
+        return n;
     }
 
     void progress() override {

@@ -39,7 +39,7 @@ void for_packets(const std::vector<Packet>& bundles, Visit&& visit) {
             std::memcpy(&label, bytes.data() + at, sizeof label);
             at += sizeof label;
             visit(label, bytes.data() + at);
-            at += static_cast<std::size_t>(label.bytes);
+            at += label.bytes;
         }
     }
 }
@@ -70,8 +70,7 @@ public:
         regroup([&](const Label& label) {
             const int node = node_of(static_cast<int>(label.to));
             if (node == topology_.node) return team_.rank();  // it is there
-            return topology_.rank_of(
-                node, topology_.node % topology_.sizes[static_cast<std::size_t>(node)]);
+            return topology_.rank_of(node, topology_.node % topology_.sizes[node]);
         });
         pass(team_.world());
     }
@@ -98,7 +97,7 @@ public:
     }
 
 private:
-    int node_of(int rank) const { return topology_.node_of[static_cast<std::size_t>(rank)]; }
+    int node_of(int rank) const { return topology_.node_of[rank]; }
     int place_of(int rank) const {
         const auto& members = topology_.members;
         return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
@@ -152,7 +151,7 @@ std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& pac
     const int nodes = team.topology().nodes;
     if (nodes == 1 || nodes == team.size()) return team.world().exchange(packets);
     std::int64_t sums[] = {0, static_cast<std::int64_t>(packets.size())};
-    for (const Packet& p : packets) sums[0] += static_cast<std::int64_t>(p.bytes.size());
+    for (const Packet& p : packets) sums[0] += p.bytes.size();
     team.all_reduce(sums, Reduce::sum);
     if (sums[1] < limits.packets * team.size() || sums[0] >= limits.bytes * sums[1])
         return team.world().exchange(packets);

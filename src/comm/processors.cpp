@@ -40,10 +40,10 @@ ProcessorMask own_processors() {
     cpu_set_t set;
     CPU_ZERO(&set);
     const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
-    const auto online = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const std::size_t online = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
     for (std::size_t i = 0; i < bits * mask.size() && i < CPU_SETSIZE; ++i)
         if (known ? CPU_ISSET(i, &set) != 0 : i < online)
-            mask[i / bits] |= static_cast<std::int64_t>(std::uint64_t(1) << (i % bits));
+            mask[i / bits] |= std::uint64_t(1) << (i % bits);
     return mask;
 }
 

@@ -49,7 +49,7 @@ public:
         constexpr std::string_view before = "/memfd:";
         std::array<char, 64> found{};
         const ssize_t n = readlink(link, found.data(), found.size());
-        const std::string_view target(found.data(), static_cast<std::size_t>(n > 0 ? n : 0));
+        const std::string_view target(found.data(), n > 0 ? n : 0);
         return target.starts_with(before) && target.substr(before.size()).starts_with(text());
     }
 
@@ -65,7 +65,7 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
     (void)!getrandom(&token, sizeof token, 0);
     const int fd = memfd_create(SegmentLabel(token).text(), MFD_CLOEXEC);
     void* data = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0)
+    if (fd >= 0 && ftruncate(fd, bytes) == 0)
         data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) {
         status = failure(TW_ENOMEM, "cannot allocate {} bytes of memory shared within a node: {}",
@@ -92,7 +92,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
     std::unique_ptr<Segment> segment(new Segment);
     segment->owner_ = false;
     segment->name_ = name;
-    segment->size_ = static_cast<std::size_t>(name.bytes);
+    segment->size_ = name.bytes;
     {
         const std::lock_guard lock(own_lock);
         const auto own = own_segments().find(name.token);
@@ -125,7 +125,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
 
 bool Segment::touch(std::size_t offset, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t page = sysconf(_SC_PAGESIZE);
     const std::size_t begin = offset / page * page;
     if (madvise(data_ + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
     // Where the system cannot, the pages come with their first use.
@@ -151,12 +151,12 @@ Segment::~Segment() {
 std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine) {
     std::vector<SegmentName> names;
     const Status room = alone([&]() -> Status {
-        names.resize(static_cast<std::size_t>(node.size()));
+        names.resize(node.size());
         return {};
     });
     if (!node.all_have(room.ok())) throw NoMemoryAnywhere();
     std::fill(names.begin(), names.end(), SegmentName{0, 0, 0, 0});
-    names[static_cast<std::size_t>(node.rank())] = mine;
+    names[node.rank()] = mine;
     static_assert(sizeof(SegmentName) % sizeof(std::int64_t) == 0);
     const std::size_t words = names.size() * sizeof(SegmentName) / sizeof(std::int64_t);
     node.all_reduce({reinterpret_cast<std::int64_t*>(names.data()), words}, Reduce::sum);
@@ -169,7 +169,7 @@ Status share_segments(Comm& node, std::size_t bytes, bool touch,
     segments.clear();
     Status status = alone([&]() -> Status {
         Status made;
-        segments.reserve(static_cast<std::size_t>(node.size()));
+        segments.reserve(node.size());
         if (bytes > 0) own = Segment::make(bytes, touch, made);
         return made;
     });

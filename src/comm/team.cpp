@@ -44,7 +44,7 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     }
     const auto share_control = [&] {
         Comm& node = *team->node_;
-        const auto members = static_cast<std::size_t>(node.size());
+        const std::size_t members = node.size();
         team->memory_ = node.share(sizeof(Control) + members * row_words * sizeof(std::int64_t));
         std::int64_t have = team->memory_ ? 1 : 0;
         all.all_reduce({&have, 1}, Reduce::min);
@@ -74,7 +74,7 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     for (const auto& row : rows) table.insert(table.end(), row.begin(), row.end());
     all.broadcast(table, 0);
     topology.node = static_cast<int>(mine[0]);
-    const auto size = static_cast<std::size_t>(all.size());
+    const std::size_t size = all.size();
     const std::vector<std::int64_t> entries = to_words(table);
     for (std::size_t r = 0; r < size; ++r) {
         topology.node_of.push_back(static_cast<int>(entries[2 * r]));
@@ -83,15 +83,15 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     }
     std::sort(topology.by_place.begin(), topology.by_place.end(), [&](int a, int b) {
         const auto at = [&](int r, int word) {
-            return entries[2 * static_cast<std::size_t>(r) + static_cast<std::size_t>(word)];
+            return entries[2 * static_cast<std::size_t>(r) + word];
         };
         return std::pair(at(a, 0), at(a, 1)) < std::pair(at(b, 0), at(b, 1));
     });
-    topology.sizes.assign(static_cast<std::size_t>(topology.nodes), 0);
-    for (int n : topology.node_of) ++topology.sizes[static_cast<std::size_t>(n)];
-    for (int n = 0, at = 0; n < topology.nodes; at += topology.sizes[static_cast<std::size_t>(n++)])
+    topology.sizes.assign(topology.nodes, 0);
+    for (int n : topology.node_of) ++topology.sizes[n];
+    for (int n = 0, at = 0; n < topology.nodes; at += topology.sizes[n++])
         topology.first.push_back(at);
-    for (int p = 0; p < topology.sizes[static_cast<std::size_t>(topology.node)]; ++p)
+    for (int p = 0; p < topology.sizes[topology.node]; ++p)
         topology.members.push_back(topology.rank_of(topology.node, p));
 
     if (node.rank() == 0) new (team->memory_->data()) Control{};

@@ -20,9 +20,7 @@ struct Topology {
     std::vector<int> by_place;  ///< all ranks, node after node, in the order of their places
     std::vector<int> first;     ///< of each node in by_place
 
-    int rank_of(int at_node, int place) const {
-        return by_place[static_cast<std::size_t>(first[static_cast<std::size_t>(at_node)] + place)];
-    }
+    int rank_of(int at_node, int place) const { return by_place[first[at_node] + place]; }
 };
 
 class Team {

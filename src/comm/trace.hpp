@@ -40,9 +40,7 @@ public:
     void note_begin() { ++begun_; }
 
     const std::deque<TraceEvent>& events() const { return events_; }
-    const std::string& name(std::int32_t number) const {
-        return *names_[static_cast<std::size_t>(number)];
-    }
+    const std::string& name(std::int32_t number) const { return *names_[number]; }
     std::int64_t left_out() const { return left_out_; }
 
     std::int32_t file = -1;  ///< that the thread works on

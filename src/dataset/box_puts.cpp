@@ -71,8 +71,7 @@ Status BoxPuts::put_box(const std::string& name, const BoxToPut& put) {
     part.held = &section.held;
     part.type = static_cast<tw_type>(put.type);
     part.from.base = static_cast<const char*>(put.data);
-    const std::int64_t bytes =
-        section.array_strides(static_cast<std::int64_t>(size_of(part.type)), part.from.stride);
+    const std::int64_t bytes = section.array_strides(size_of(part.type), part.from.stride);
     file_.use_netcdf_byte_rule(at, part.type);
     for (part.record = section.first; part.record <= section.last(); part.record += section.step) {
         if (Status s = service_.put_box(part); !s.ok()) return s;

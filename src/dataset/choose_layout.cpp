@@ -46,8 +46,8 @@ Axes find_axes(const Definitions& definitions, bool rows) {
         const auto nd = static_cast<int>(v->shape.size());
         for (int d = 0; d < nd; ++d) {
             const int dim = v->dims[static_cast<std::size_t>(d) + (v->record ? 1 : 0)];
-            if (settled[static_cast<std::size_t>(dim)]) continue;
-            settled[static_cast<std::size_t>(dim)] = 1;
+            if (settled[dim]) continue;
+            settled[dim] = 1;
             // A file of one-dimensional variables has rows, too.
             if (d == nd - 2 || (nd == 1 && rows))
                 axes.y.push_back({dim, v, d});
@@ -60,7 +60,7 @@ Axes find_axes(const Definitions& definitions, bool rows) {
 
 /// This rank's blocks along an axis.
 std::vector<std::int64_t> starts_along(const Axis& axis) {
-    const int m = axis.variable->order[static_cast<std::size_t>(axis.at)];
+    const int m = axis.variable->order[axis.at];
     std::vector<std::int64_t> starts{0};
     // Lists have no blocks: the dimension is cut evenly.
     for (const Box& block : axis.variable->decomposition->blocks)
@@ -78,9 +78,7 @@ void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts&
         // Lists have no blocks; they scatter what they list.
         return starts[first_start + i].size() > 1 || axes[i].variable->decomposition->listed;
     };
-    const auto length = [&](std::size_t i) {
-        return definitions.dims[static_cast<std::size_t>(axes[i].dim)].length;
-    };
+    const auto length = [&](std::size_t i) { return definitions.dims[axes[i].dim].length; };
     const auto with_first = [&](std::size_t i) {
         return std::any_of(definitions.variables.begin(), definitions.variables.end(),
                            [&](const Variable& v) {
@@ -112,7 +110,7 @@ int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
                 if (first < 0) first = part.low[axis.at];
             });
     } else {
-        const int m = axis.variable->order[static_cast<std::size_t>(axis.at)];
+        const int m = axis.variable->order[axis.at];
         for (const Box& block : d.blocks)
             if (first < 0 && block.volume() > 0) first = block.low[m];
     }
@@ -148,28 +146,27 @@ std::vector<int> writers_in_parts(Team& team, int parts, int mine) {
     const Topology& topology = team.topology();
     const std::int64_t ranks = team.size();
     const auto target = [&](std::int64_t part) { return part * ranks / parts; };
-    std::vector<std::int64_t> distance(static_cast<std::size_t>(parts), ranks);
+    std::vector<std::int64_t> distance(parts, ranks);
     if (mine >= 0) {
-        const std::int64_t place =
-            topology.first[static_cast<std::size_t>(topology.node)] + topology.node_rank;
-        distance[static_cast<std::size_t>(mine)] = (place - target(mine) + ranks) % ranks;
+        const std::int64_t place = topology.first[topology.node] + topology.node_rank;
+        distance[mine] = (place - target(mine) + ranks) % ranks;
     }
     team.all_reduce(distance, Reduce::min);
-    std::vector<char> taken(static_cast<std::size_t>(ranks), 0);
-    std::vector<std::int64_t> place(static_cast<std::size_t>(parts), -1);
+    std::vector<char> taken(ranks, 0);
+    std::vector<std::int64_t> place(parts, -1);
     for (std::size_t k = 0; k < place.size(); ++k) {
         if (distance[k] == ranks) continue;
         place[k] = (target(static_cast<std::int64_t>(k)) + distance[k]) % ranks;
-        taken[static_cast<std::size_t>(place[k])] = 1;
+        taken[place[k]] = 1;
     }
     std::vector<int> writers;
     for (std::size_t k = 0; k < place.size(); ++k) {
         if (place[k] < 0) {  // nobody's block begins there
             place[k] = target(static_cast<std::int64_t>(k));
-            while (taken[static_cast<std::size_t>(place[k])]) place[k] = (place[k] + 1) % ranks;
-            taken[static_cast<std::size_t>(place[k])] = 1;
+            while (taken[place[k]]) place[k] = (place[k] + 1) % ranks;
+            taken[place[k]] = 1;
         }
-        writers.push_back(topology.by_place[static_cast<std::size_t>(place[k])]);
+        writers.push_back(topology.by_place[place[k]]);
     }
     return writers;
 }
@@ -181,7 +178,7 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
     std::vector<int> cut_as(definitions.dims.size(), 0);
     for (const auto* cuts : {&grid.y, &grid.x})
         for (const Cut& cut : *cuts) {
-            const Dimension& dim = definitions.dims[static_cast<std::size_t>(cut.dim)];
+            const Dimension& dim = definitions.dims[cut.dim];
             if (dim.length < static_cast<std::int64_t>(cut.begin.size()))
                 return failure(TW_ESETTING,
                                "{}: tile_files: dimension '{}' of length {} cannot be divided into "
@@ -198,12 +195,11 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
                                    "{}: tile_files: variable '{}' has dimension '{}' twice, which "
                                    "is cut into tiles",
                                    path, v.name, dim.name);
-            cut_as[static_cast<std::size_t>(cut.dim)] = cuts == &grid.y ? 1 : 2;
+            cut_as[cut.dim] = cuts == &grid.y ? 1 : 2;
             const DecompositionPlace place = decomposition_place(definitions, cut.dim);
-            const auto& attributes =
-                place.variable < 0
-                    ? definitions.attributes
-                    : definitions.variables[static_cast<std::size_t>(place.variable)].attributes;
+            const auto& attributes = place.variable < 0
+                                         ? definitions.attributes
+                                         : definitions.variables[place.variable].attributes;
             for (const Attribute& a : attributes)
                 if (a.name == place.attribute)
                     return failure(TW_EEXISTS,
@@ -217,9 +213,8 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
                            path, a.name);
     for (const Variable& v : definitions.variables)
         for (const int axis : {1, 2})
-            if (std::count_if(v.dims.begin(), v.dims.end(), [&](int dim) {
-                    return cut_as[static_cast<std::size_t>(dim)] == axis;
-                }) > 1)
+            if (std::count_if(v.dims.begin(), v.dims.end(),
+                              [&](int dim) { return cut_as[dim] == axis; }) > 1)
                 return failure(TW_ESETTING,
                                "{}: tile_files: two dimensions of variable '{}' would be divided "
                                "along the same tile axis",
@@ -231,7 +226,7 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
                     log::info(
                         "{}: dimension '{}' has no coordinate variable, so only thalweg combine, "
                         "not mppnccombine, can join the tiles",
-                        path, definitions.dims[static_cast<std::size_t>(cut.dim)].name);
+                        path, definitions.dims[cut.dim].name);
     return {};
 }
 
@@ -276,7 +271,7 @@ std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis
                           const Starts& starts, std::size_t first, int parts) {
     std::vector<Cut> cuts;
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        const auto d = static_cast<std::size_t>(axes[i].dim);
+        const std::size_t d = axes[i].dim;
         cuts.push_back(
             {axes[i].dim, cut_dimension(starts[first + i], definitions.dims[d].length, parts)});
     }
@@ -340,7 +335,7 @@ Status divide(const FileContext& file, bool writers_asked, Division& d, Target& 
     if (grid.own_files)
         if (Status s = check_tiles(file, grid); !s.ok()) return s;
     if (d.served) return {};
-    const auto parts = static_cast<std::size_t>(grid.parts());
+    const std::size_t parts = grid.parts();
     for (std::size_t k = 0; k < parts && !d.named.empty(); ++k)
         target.writers.push_back(d.named[k * d.named.size() / parts]);
     const int row = d.columns ? 0 : part_of(axes.y, grid.y);

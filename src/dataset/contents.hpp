@@ -25,9 +25,7 @@ public:
     bool byte_of_any_sign() const { return byte_of_any_sign_; }
     /// Of a dimension; of the record dimension as many as there are records.
     std::int64_t length(int dim) const {
-        return dim == definitions_->record_dim()
-                   ? records_
-                   : definitions_->dims[static_cast<std::size_t>(dim)].length;
+        return dim == definitions_->record_dim() ? records_ : definitions_->dims[dim].length;
     }
 
 private:

@@ -57,8 +57,7 @@ Status DefineMode::define_variable(const std::string& name, int type, const std:
         const std::vector<std::string> names = split_names(dims);
         const int record = its.record_dim();
         if (record >= 0 && !names.empty() && file_.definitions.record_dim() < 0 &&
-            file_.definitions.find_dim(names.front()) < 0 &&
-            its.dims[static_cast<std::size_t>(record)].name == names.front())
+            file_.definitions.find_dim(names.front()) < 0 && its.dims[record].name == names.front())
             if (Status s = define_dimension(names.front(), TW_UNLIMITED); !s.ok()) return s;
     }
     return detail::define_variable(file_.definitions, file_.path, file_.team.rank(), name, type,
@@ -70,8 +69,7 @@ Status DefineMode::put_attribute(const std::string& variable, Attribute attribut
     int at = -1;
     if (Status s = check_attribute(definitions, file_.path, variable, attribute, at); !s.ok())
         return s;
-    set_attribute(at < 0 ? definitions.attributes
-                         : definitions.variables[static_cast<std::size_t>(at)].attributes,
+    set_attribute(at < 0 ? definitions.attributes : definitions.variables[at].attributes,
                   std::move(attribute));
     return {};
 }

@@ -164,7 +164,7 @@ Status File::check_shared() {
     if (topology.nodes == 1) return {};
     const auto& writers = data_->target.writers;
     const auto first = std::find_if(writers.begin(), writers.end(), [&](int rank) {
-        return topology.node_of[static_cast<std::size_t>(rank)] == topology.node;
+        return topology.node_of[rank] == topology.node;
     });
     const bool looks = first != writers.end() && *first == team.rank();
     return team.agree(

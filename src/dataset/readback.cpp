@@ -18,8 +18,7 @@ constexpr std::size_t most_boxes = 4096;
 int Readback::find(const std::string& variable) {
     const Definitions& d = file_.definitions();
     const auto n = static_cast<int>(d.variables.size());
-    if (next_ >= n || d.variables[static_cast<std::size_t>(next_)].name != variable)
-        next_ = d.find_variable(variable);
+    if (next_ >= n || d.variables[next_].name != variable) next_ = d.find_variable(variable);
     const int found = next_;
     next_ = next_ + 1 < n ? next_ + 1 : 0;
     return found;
@@ -30,7 +29,7 @@ int Readback::find(const std::string& variable) {
 Readback::Put* Readback::put_of(int variable) {
     touched_ = true;
     const auto& variables = file_.definitions().variables;
-    const auto at = static_cast<std::size_t>(variable);
+    const std::size_t at = variable;
     if (variable < 0 || variables[at].record) return nullptr;
     (void)alone([&]() -> Status {
         put_.resize(variables.size());
@@ -44,7 +43,7 @@ void Readback::note_put(const std::string& variable) {
     Put* const put = put_of(at);
     if (put == nullptr) return;
     put->by_put = true;
-    const auto& d = file_.definitions().variables[static_cast<std::size_t>(at)].decomposition;
+    const auto& d = file_.definitions().variables[at].decomposition;
     note_record(variable, d->replicated ? nullptr : d.get());
 }
 
@@ -64,7 +63,7 @@ void Readback::note_box(const std::string& variable, const std::int64_t* start,
     const int at = find(variable);
     Put* const put = put_of(at);
     if (put == nullptr) return;
-    const Variable& v = file_.definitions().variables[static_cast<std::size_t>(at)];
+    const Variable& v = file_.definitions().variables[at];
     // With strides, one box for each of the indices along the dimensions that have one.
     Box box;
     Index step{};
@@ -75,7 +74,7 @@ void Readback::note_box(const std::string& variable, const std::int64_t* start,
         if (count[d] < 2 || stride == nullptr || stride[d] == 1) continue;
         step[box.nd] = stride[d];
         box.count[box.nd] = 1;
-        boxes *= static_cast<std::size_t>(std::min<std::int64_t>(count[d], most_boxes + 1));
+        boxes *= std::min<std::int64_t>(count[d], most_boxes + 1);
         boxes = std::min(boxes, most_boxes + 1);
     }
     if (boxes > most_boxes) return;
@@ -108,10 +107,9 @@ Status Readback::tell() {
     if (!told_.empty() && late_ == file_.late_attributes().size()) return {};
     told_.push_back(file_.definitions());
     for (const auto& [variable, attribute] : file_.late_attributes())
-        set_attribute(variable < 0
-                          ? told_.back().attributes
-                          : told_.back().variables[static_cast<std::size_t>(variable)].attributes,
-                      attribute);
+        set_attribute(
+            variable < 0 ? told_.back().attributes : told_.back().variables[variable].attributes,
+            attribute);
     late_ = file_.late_attributes().size();
     return {};
 }
@@ -306,8 +304,7 @@ Status Readback::get_deferred(const Wish& wish) {
     const Definitions& d = contents_->definitions();
     const int at = d.find_variable(wish.name);
     if (at < 0) return no_variable(d, file_.path(), wish.name, team_.rank());
-    if (d.variables[static_cast<std::size_t>(at)].record &&
-        (wish.record < 0 || wish.record >= contents_->records()))
+    if (d.variables[at].record && (wish.record < 0 || wish.record >= contents_->records()))
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
                        file_.path(), wish.name, file_.options().wording.index(wish.record),
                        contents_->records());

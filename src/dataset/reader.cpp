@@ -68,8 +68,7 @@ Status Reader::with_place(Status status, int variable) const {
     if (!status.ok())
         status.text =
             fmt::format("{}: variable '{}': {} (rank {})", path_,
-                        source_->definitions().variables[static_cast<std::size_t>(variable)].name,
-                        status.text, team_.rank());
+                        source_->definitions().variables[variable].name, status.text, team_.rank());
     return status;
 }
 
@@ -96,8 +95,7 @@ Status Reader::match(const Wish& wish, const Variable& v, Request& request) cons
 
 Status Reader::check(const Wish& wish, Request& request) const {
     if (Status status = find(wish.name, request.variable); !status.ok()) return status;
-    const Variable& v =
-        source_->definitions().variables[static_cast<std::size_t>(request.variable)];
+    const Variable& v = source_->definitions().variables[request.variable];
     auto checked = [&]() -> Status {
         if (!wish.wrong.ok()) return wish.wrong;
         if (!valid_type(wish.type)) return failure(TW_ETYPE, "{}", no_type(wish.type));
@@ -189,13 +187,12 @@ Status Reader::show(std::int64_t records, const std::vector<std::string>& lackin
     source_->show(records);
     lacking_.assign(source_->definitions().variables.size(), 0);
     for (const std::string& name : lacking)
-        if (const int at = source_->definitions().find_variable(name); at >= 0)
-            lacking_[static_cast<std::size_t>(at)] = 1;
+        if (const int at = source_->definitions().find_variable(name); at >= 0) lacking_[at] = 1;
     return {};
 }
 
 Status Reader::readable(int variable, std::int64_t record) const {
-    if (!lacking_.empty() && lacking_[static_cast<std::size_t>(variable)] != 0)
+    if (!lacking_.empty() && lacking_[variable] != 0)
         return failure(TW_ESTATE, "not all of it was written before the last tw_sync");
     return source_->check(variable, record);
 }

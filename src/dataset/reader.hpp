@@ -117,9 +117,7 @@ private:
         std::vector<std::int64_t> misfits;    ///< of each request
     };
 
-    const Variable& variable(int number) const {
-        return source_->definitions().variables[static_cast<std::size_t>(number)];
-    }
+    const Variable& variable(int number) const { return source_->definitions().variables[number]; }
     bool reads() const;
     Status readable(int variable, std::int64_t record) const;
     Status check(const Wish& wish, Request& request) const;

@@ -13,7 +13,7 @@ bool has_form(const ArrayView& view, Form form) { return !view.dense && view.for
 }  // namespace
 
 std::string Reader::describe(const Request& r) const {
-    const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
+    const Variable& v = source_->definitions().variables[r.variable];
     std::string text = fmt::format("variable '{}'", v.name);
     if (v.record) text += fmt::format(", record {}", options_.wording.index(r.record));
     return text + (r.decomposition->replicated
@@ -28,7 +28,7 @@ Status Reader::agree_on(Call call, std::span<const Request> requests, const Stat
         for (const Request& r : requests)
             for (const std::int64_t word : {static_cast<std::int64_t>(r.variable), r.record,
                                             static_cast<std::int64_t>(r.decomposition->serial)})
-                hash = (hash ^ static_cast<std::uint64_t>(word)) * 1099511628211ULL + 1;
+                hash = (hash ^ word) * 1099511628211ULL + 1;
     }
     std::int64_t forms = 0;
     for (const Request& r : requests) {

@@ -9,13 +9,13 @@ namespace thalweg::detail {
 /// Memory for what is read ahead, and the thread that reads.
 Status Reader::make_shelf() {
     if (!shelf_.memory.empty() || !source_->reads_behind()) return {};
-    const auto bytes = static_cast<std::size_t>(Shelf::data_at + options_.staging);
+    const std::size_t bytes = Shelf::data_at + options_.staging;
     Status status = share_segments(team_.node(), reads() ? bytes : 0, false, segments_);
     const auto fill = [&]() -> Status {
         for (const auto& segment : segments_)
             shelf_.memory.push_back(segment ? segment->data() : nullptr);
         if (!reads()) return {};
-        const auto me = static_cast<std::size_t>(team_.topology().node_rank);
+        const std::size_t me = team_.topology().node_rank;
         ahead_ = std::make_unique<ReadAhead>(*source_, shelf_.memory[me] + Shelf::data_at,
                                              options_.staging);
         return ahead_->start();

@@ -33,8 +33,7 @@ bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& r
     if (!intersect(bounds, part.box, common)) return false;
     rows = part.box;
     first = 0;
-    const Index stride =
-        strides_of(std::span(part.box.count.data(), static_cast<std::size_t>(part.box.nd)));
+    const Index stride = strides_of(std::span(part.box.count.data(), part.box.nd));
     const std::int64_t grain = std::max<std::int64_t>(1, part.grain / place.element);
     for (int d = 0; d < rows.nd; ++d) {
         const std::int64_t unit = grain / std::gcd(grain, stride[d]);
@@ -63,7 +62,7 @@ std::int64_t records_before(std::int64_t first, std::int64_t stride, std::int64_
 /// Start, count and stride of one dimension.
 Status Reader::check_dimension(const BoxWish& wish, const Variable& v, std::size_t d) const {
     const int dim = v.dims[d];
-    const std::string& name = source_->definitions().dims[static_cast<std::size_t>(dim)].name;
+    const std::string& name = source_->definitions().dims[dim].name;
     const bool record = v.record && d == 0;
     const std::int64_t length = record ? source_->records() : v.shape[d - (v.record ? 1 : 0)];
     const std::int64_t start = wish.start[d], count = wish.count[d];
@@ -143,7 +142,7 @@ std::vector<Reader::BoxPart> Reader::box_parts(const BoxRequest& request, const 
          source_->parts(request.variable, static_cast<int>(readers_.size()))) {
         BoxPart p;
         Box rows;
-        p.place.element = static_cast<std::int64_t>(v.element());
+        p.place.element = v.element();
         if (!rows_within(part, bounds, p.place, rows, p.source.first)) continue;
         p.source.variable = request.variable;
         p.source.part = part;
@@ -157,9 +156,9 @@ std::vector<Reader::BoxPart> Reader::box_parts(const BoxRequest& request, const 
 /// What is wanted of a part; of the first record of the array.
 Delivery Reader::box_delivery(const BoxRequest& request, const BoxPart& part) const {
     const Variable& v = variable(request.variable);
-    const auto size = static_cast<std::int64_t>(size_of(request.view.type));
+    const std::int64_t size = size_of(request.view.type);
     const int nd = request.section.box.nd;
-    const std::span lengths(request.count.data(), static_cast<std::size_t>(nd));
+    const std::span lengths(request.count.data(), nd);
     bool dense = true;
     for (int d = 0; d < nd; ++d) dense &= request.section.step[d] == 1;
     Delivery d;
@@ -180,8 +179,8 @@ Reader::BoxBounds Reader::box_bounds(const BoxRequest& request) {
     words.fill(nothing);
     if (request.records > 0) {
         for (int d = 0; d < mine.nd; ++d) {
-            words[static_cast<std::size_t>(2 * d)] = -mine.low[d];
-            words[static_cast<std::size_t>(2 * d + 1)] = mine.low[d] + mine.count[d];
+            words[2 * d] = -mine.low[d];
+            words[2 * d + 1] = mine.low[d] + mine.count[d];
         }
         words[2 * max_dims] = -request.first;
         words[2 * max_dims + 1] = request.first + (request.records - 1) * request.stride;
@@ -192,8 +191,8 @@ Reader::BoxBounds Reader::box_bounds(const BoxRequest& request) {
     bounds.box.nd = mine.nd;
     if (words[2 * max_dims] == nothing) return bounds;
     for (int d = 0; d < mine.nd; ++d) {
-        bounds.box.low[d] = -words[static_cast<std::size_t>(2 * d)];
-        bounds.box.count[d] = words[static_cast<std::size_t>(2 * d + 1)] - bounds.box.low[d];
+        bounds.box.low[d] = -words[2 * d];
+        bounds.box.count[d] = words[2 * d + 1] - bounds.box.low[d];
     }
     bounds.first = -words[2 * max_dims];
     bounds.last = words[2 * max_dims + 1];
@@ -225,9 +224,8 @@ Status Reader::take_box(const BoxRequest& request, std::span<const BoxPart> part
     std::vector<Delivery> deliveries;
     for (const BoxPart& p : parts)
         if (p.wanted) deliveries.push_back(box_delivery(request, p));
-    const std::int64_t bytes =
-        volume(std::span(request.count.data(), static_cast<std::size_t>(request.section.box.nd))) *
-        static_cast<std::int64_t>(size_of(request.view.type));
+    const std::int64_t bytes = volume(std::span(request.count.data(), request.section.box.nd)) *
+                               static_cast<std::int64_t>(size_of(request.view.type));
     const std::span<char> buffer = straight_buffer();
     StreamCounts counts;
     Status status;
@@ -276,13 +274,13 @@ Status Reader::scatter_boxes(const BoxRequest& request, std::span<const BoxPart>
                              const BoxBounds& bounds, std::int64_t& misfits) {
     std::int64_t bytes = 1;
     for (const BoxPart& p : parts) bytes += p.place.bytes;
-    const auto places = static_cast<std::int64_t>(std::max<std::size_t>(1, parts.size()));
+    const std::int64_t places = std::max<std::size_t>(1, parts.size());
     const std::int64_t window = std::clamp<std::int64_t>(
         std::min(static_cast<std::int64_t>(readers_.size()) * together_bytes / bytes,
                  most_places / places),
         1, std::min(most_together, bounds.last - bounds.first + 1));
     const std::int64_t array_bytes =
-        volume(std::span(request.count.data(), static_cast<std::size_t>(request.section.box.nd))) *
+        volume(std::span(request.count.data(), request.section.box.nd)) *
         static_cast<std::int64_t>(size_of(request.view.type));
 
     std::vector<std::int64_t> words;  // which records of a window are wanted, and the next one
@@ -300,7 +298,7 @@ Status Reader::scatter_boxes(const BoxRequest& request, std::span<const BoxPart>
         std::fill(words.begin(), words.end(), nothing);
         const std::int64_t begin = before(from), end = before(from + window);
         for (std::int64_t r = begin; r < end; ++r)
-            words[static_cast<std::size_t>(request.first + r * request.stride - from)] = 1;
+            words[request.first + r * request.stride - from] = 1;
         if (end < request.records) words.back() = -(request.first + end * request.stride);
         team_.all_reduce(words, Reduce::max);
 
@@ -309,7 +307,7 @@ Status Reader::scatter_boxes(const BoxRequest& request, std::span<const BoxPart>
         const auto prepare = [&]() -> Status {
             std::int64_t mine = begin;
             for (std::int64_t w = 0; w < window; ++w) {
-                if (words[static_cast<std::size_t>(w)] == nothing) continue;
+                if (words[w] == nothing) continue;
                 const bool wanted = mine < end && request.first + mine * request.stride == from + w;
                 for (const BoxPart& p : parts) {
                     if (wanted && p.wanted) {

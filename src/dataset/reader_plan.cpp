@@ -26,7 +26,7 @@ bool has_halo(const ArrayView& view) { return view.form != Form::without_halo; }
 }  // namespace
 
 std::vector<WantedBox> Reader::wanted(const Request& r, bool with_halo) const {
-    const Variable& v = source_->definitions().variables[static_cast<std::size_t>(r.variable)];
+    const Variable& v = source_->definitions().variables[r.variable];
     return wanted_boxes(*r.decomposition, r.order, v.shape, with_halo);
 }
 
@@ -41,7 +41,7 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
     Selection s;
     for (auto& [at, run] : found) {
         const int variable = static_cast<int>(at[1]);
-        const Variable& v = source_->definitions().variables[static_cast<std::size_t>(variable)];
+        const Variable& v = source_->definitions().variables[variable];
         run.first = s.sources.size();
         if (v.elements() == 0) continue;
         const auto parts = source_->parts(variable, static_cast<int>(readers_.size()));
@@ -51,7 +51,7 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
             Place p;
             p.variable = static_cast<int>(s.sources.size());
             p.offset = s.space.bytes;
-            p.element = static_cast<std::int64_t>(v.element());
+            p.element = v.element();
             p.bytes = box.volume() * p.element;
             p.padded = (p.bytes + 3) / 4 * 4;
             p.shape.assign(box.count.begin(), box.count.begin() + box.nd);
@@ -70,7 +70,7 @@ std::vector<std::int64_t> Reader::key_of(std::span<const Request> requests,
                                          const Selection& s) const {
     std::vector<std::int64_t> key;
     for (const Place& p : s.space.places) {
-        const Box& box = s.sources[static_cast<std::size_t>(p.variable)].part.box;
+        const Box& box = s.sources[p.variable].part.box;
         key.push_back(p.element);
         key.push_back(p.grain);
         key.push_back(box.nd);
@@ -78,7 +78,7 @@ std::vector<std::int64_t> Reader::key_of(std::span<const Request> requests,
         key.insert(key.end(), box.count.begin(), box.count.begin() + box.nd);
     }
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        key.push_back(static_cast<std::int64_t>(s.places[i].first));
+        key.push_back(s.places[i].first);
         key.push_back(requests[i].decomposition->serial);
         key.insert(key.end(), requests[i].order.begin(), requests[i].order.end());
     }
@@ -184,8 +184,7 @@ std::int64_t Reader::shortest_run() const {
 std::span<char> Reader::straight_buffer() {
     if (buffer_.empty()) {
         const std::int64_t piece = options_.piece > 0 ? options_.piece : straight_piece;
-        buffer_.resize(
-            static_cast<std::size_t>(std::clamp<std::int64_t>(piece, 8, options_.buffer)));
+        buffer_.resize(std::clamp<std::int64_t>(piece, 8, options_.buffer));
     }
     return buffer_;
 }

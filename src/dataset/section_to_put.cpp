@@ -39,17 +39,17 @@ std::shared_ptr<const Listing> list_section(const Box& box, const Index& count, 
     std::int64_t elements = 1;
     for (int d = begin; d < end; ++d) {
         listing->dims.push_back(d);
-        listing->shape.push_back(shape[static_cast<std::size_t>(d)]);
+        listing->shape.push_back(shape[d]);
         elements *= count[d];
     }
     auto list = std::make_shared<IndexList>();
     list->elements = elements;
-    list->runs.reserve(static_cast<std::size_t>(elements));
+    list->runs.reserve(elements);
     Index at{};
     for (std::int64_t position = 0; position < elements; ++position) {
         std::int64_t global = 0;
         for (int d = begin; d < end; ++d)
-            global = global * shape[static_cast<std::size_t>(d)] + box.low[d] + at[d] * stride[d];
+            global = global * shape[d] + box.low[d] + at[d] * stride[d];
         list->runs.emplace_back(global, position, 1);
         for (int d = end - 1; d >= begin && ++at[d] == count[d]; --d) at[d] = 0;
     }
@@ -75,7 +75,7 @@ Status read_section(const Definitions& definitions, const Variable& v, const std
     Index stride{};
     bool strided = false;
     for (std::size_t d = 0; d < v.dims.size(); ++d) {
-        const Dimension& dim = definitions.dims[static_cast<std::size_t>(v.dims[d])];
+        const Dimension& dim = definitions.dims[v.dims[d]];
         const bool record = v.record && d == 0;
         const std::int64_t step = strides == nullptr ? 1 : strides[d];
         if (Status s =

@@ -98,7 +98,7 @@ Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent
 Index listed_strides(const Decomposition& d, const ArrayView& array) {
     if (!array.dense) return array.stride;
     Index stride = strides_of(d.listed_extent());
-    for (std::int64_t& s : stride) s *= static_cast<std::int64_t>(size_of(array.type));
+    for (std::int64_t& s : stride) s *= size_of(array.type);
     return stride;
 }
 
@@ -110,11 +110,10 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
     for (std::size_t f = 0; f < order.size(); ++f) {
         const int m = order[f];
         if (!listed.covers(m))
-            result.stride[f] =
-                stride[static_cast<std::size_t>(m < listed.first ? m : m - listed.count + 1)];
+            result.stride[f] = stride[m < listed.first ? m : m - listed.count + 1];
     }
-    const auto along = static_cast<std::size_t>(held.list->dims.back());
-    result.stride[along] = stride[static_cast<std::size_t>(listed.first)];
+    const std::size_t along = held.list->dims.back();
+    result.stride[along] = stride[listed.first];
     result.base = array.data + held.position * result.stride[along];
     return result;
 }
@@ -187,14 +186,14 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
                const ArrayView& array) {
     if (d.listed) return locate_listed(d, order, held, array);
     const int block = held.block;
-    const Box& box = d.blocks[static_cast<std::size_t>(block)];
-    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    const Box& box = d.blocks[block];
+    const std::int64_t size = size_of(array.type);
     Index stride{};  // per memory dimension, in bytes
     const char* base = array.data;
     if (array.dense) {
         std::int64_t n = size;
         for (int m = d.nd() - 1; m >= 0; --m) {
-            const auto s = static_cast<std::size_t>(m);
+            const std::size_t s = m;
             stride[s] = n;
             if (array.bare) {
                 n *= box.count[s];
@@ -204,23 +203,20 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
             n *= d.padded.empty() ? box.count[s] + d.halo_low[s] + d.halo_high[s] : d.padded[s];
         }
         if (array.bare)
-            base += d.bare_offsets[static_cast<std::size_t>(block)] * size;
+            base += d.bare_offsets[block] * size;
         else if (d.padded.empty())
-            base += d.offsets[static_cast<std::size_t>(block)] * size;
+            base += d.offsets[block] * size;
         else
             base += n * block;
     } else {
         stride = array.stride;
         base += array.block_stride * block;
         if (array.form != Form::without_halo)
-            for (int m = 0; m < d.nd(); ++m)
-                base +=
-                    stride[static_cast<std::size_t>(m)] * d.halo_low[static_cast<std::size_t>(m)];
+            for (int m = 0; m < d.nd(); ++m) base += stride[m] * d.halo_low[m];
     }
     Strided result;
     result.base = base;
-    for (std::size_t f = 0; f < order.size(); ++f)
-        result.stride[f] = stride[static_cast<std::size_t>(order[f])];
+    for (std::size_t f = 0; f < order.size(); ++f) result.stride[f] = stride[order[f]];
     return result;
 }
 

@@ -40,7 +40,7 @@ Status check_own(const Decomposition& d) {
     std::map<std::string, std::int64_t> names;  // with their lengths
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
-        const auto s = static_cast<std::size_t>(i);
+        const std::size_t s = i;
         if (!d.by_position())
             if (Status status = add_name(d, s, names); !status.ok()) return status;
         if (d.shape[s] < 1)
@@ -56,18 +56,16 @@ Status check_own(const Decomposition& d) {
     for (std::size_t b = 0; b < d.blocks.size(); ++b) {
         const Box& box = d.blocks[b];
         for (int i = 0; i < d.nd(); ++i) {
-            const auto s = static_cast<std::size_t>(i);
+            const std::size_t s = i;
             if (box.count[s] < 0)
                 return failure(TW_ESHAPE, "block {}: count {} along dimension {} is negative",
-                               d.wording.index(static_cast<std::int64_t>(b)), box.count[s],
-                               d.dim_in_words(i));
+                               d.wording.index(b), box.count[s], d.dim_in_words(i));
             if (box.count[s] > 0 && (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
                 return failure(TW_EBOUNDS,
                                "block {}: start {} and count {} along dimension {} exceed its "
                                "length {}",
-                               d.wording.index(static_cast<std::int64_t>(b)),
-                               d.wording.index(box.low[s]), box.count[s], d.dim_in_words(i),
-                               d.shape[s]);
+                               d.wording.index(b), d.wording.index(box.low[s]), box.count[s],
+                               d.dim_in_words(i), d.shape[s]);
         }
     }
     return {};
@@ -106,7 +104,7 @@ Status share(Comm& comm, Decomposition&& given, std::shared_ptr<const Decomposit
 }  // namespace
 
 std::string Decomposition::dim_in_words(int dim) const {
-    if (!by_position()) return fmt::format("'{}'", dims[static_cast<std::size_t>(dim)]);
+    if (!by_position()) return fmt::format("'{}'", dims[dim]);
     return std::to_string(wording.index(wording.fortran ? nd() - 1 - dim : dim));
 }
 
@@ -133,7 +131,7 @@ Status make_decomposition(Comm& comm, Decomposition given,
             given.bare_offsets.push_back(given.held);
             std::int64_t n = 1;
             for (int d = 0; d < given.nd(); ++d) {
-                const auto s = static_cast<std::size_t>(d);
+                const std::size_t s = d;
                 n *= box.count[s] == 0 ? 0 : box.count[s] + given.halo_low[s] + given.halo_high[s];
             }
             given.stored += n;
@@ -156,7 +154,7 @@ namespace {
 Status place_listed(const Decomposition& d, const std::vector<std::string>& names, Listed& listed) {
     if (names.empty()) return failure(TW_EARG, "a list needs at least one listed dimension");
     const auto at = std::find(d.dims.begin(), d.dims.end(), names.front());
-    const auto left = static_cast<std::size_t>(d.dims.end() - at);
+    const std::size_t left = d.dims.end() - at;
     if (names.size() > left || !std::equal(names.begin(), names.end(), at))
         return failure(TW_EARG,
                        "the listed dimensions ({}) must be adjacent in ({}), in the same order",
@@ -171,8 +169,7 @@ Status place_listed(const Decomposition& d, const std::vector<std::string>& name
 }
 
 std::span<const std::int64_t> listed_shape(const Decomposition& d) {
-    return std::span(d.shape).subspan(static_cast<std::size_t>(d.listed->first),
-                                      static_cast<std::size_t>(d.listed->count));
+    return std::span(d.shape).subspan(d.listed->first, d.listed->count);
 }
 
 /// An index in words: the number, and where in the grid it is.
@@ -211,7 +208,7 @@ Status compress_own(const Decomposition& d, std::span<const std::int64_t> indice
 std::vector<std::int64_t> Decomposition::listed_extent() const {
     std::vector<std::int64_t> extent;
     for (int i = 0; i < nd(); ++i) {
-        if (!listed->covers(i)) extent.push_back(shape[static_cast<std::size_t>(i)]);
+        if (!listed->covers(i)) extent.push_back(shape[i]);
         if (i == listed->first) extent.push_back(listed->length);
     }
     return extent;
@@ -228,7 +225,7 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
         list = std::make_shared<IndexList>();
         listed->list = list;
         listed->shared = shared;
-        listed->length = static_cast<std::int64_t>(indices.size());
+        listed->length = indices.size();
         given.listed = listed;
         Status own = check_own(given);
         return own.ok() ? place_listed(given, names, *listed) : own;
@@ -304,7 +301,7 @@ std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const 
         Box box;
         box.nd = nd;
         for (int f = 0; f < nd; ++f) {
-            const int m = order[static_cast<std::size_t>(f)];
+            const int m = order[f];
             box.low[f] = blocks[b].low[m];
             box.count[f] = blocks[b].count[m];
         }

@@ -43,11 +43,11 @@ bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int
     std::size_t bytes = 0;
     for (const Packet& p : packets) bytes += p.bytes.size();
     if (static_cast<std::size_t>((end - begin) / 8) > bytes) return !packets.empty();
-    std::vector<std::uint64_t> bits(static_cast<std::size_t>((end - begin) / 64 + 1), 0);
+    std::vector<std::uint64_t> bits((end - begin) / 64 + 1, 0);
     for (const Packet& p : packets)
         for (Holder h(p, begin); h.next();)
             for (std::int64_t i = h.global - begin; i < h.end - begin; ++i) {
-                std::uint64_t& word = bits[static_cast<std::size_t>(i / 64)];
+                std::uint64_t& word = bits[i / 64];
                 const std::uint64_t bit = std::uint64_t(1) << (i % 64);
                 if ((word & bit) != 0) return true;
                 word |= bit;

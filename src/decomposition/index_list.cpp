@@ -14,18 +14,17 @@ namespace {
 /// Calls visit(global, position, length) for the runs of a list in the order of memory.
 template <class Visit>
 void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Visit&& visit) {
-    const auto n = static_cast<std::int64_t>(indices.size());
+    const std::int64_t n = indices.size();
     for (std::int64_t i = 0; i < n;) {
-        const std::int64_t first = indices[static_cast<std::size_t>(i)];
+        const std::int64_t first = indices[i];
         if (first < 0) {
             ++i;
             continue;
         }
         std::int64_t most = std::min(n - i, Run::longest), length = 1;
-        if (most > 1 && indices[static_cast<std::size_t>(i + 1)] == first + 1) {
+        if (most > 1 && indices[i + 1] == first + 1) {
             most = std::min(most, row - first % row);
-            while (length < most && indices[static_cast<std::size_t>(i + length)] == first + length)
-                ++length;
+            while (length < most && indices[i + length] == first + length) ++length;
         }
         visit(first, i, length);
         i += length;
@@ -70,14 +69,14 @@ void sort_in_place(std::span<Run> runs) {
     const auto [least, most] =
         std::minmax_element(runs.begin(), runs.end(),
                             [](const Run& a, const Run& b) { return a.global() < b.global(); });
-    const auto span = static_cast<std::uint64_t>(most->global() - least->global());
+    const std::uint64_t span = most->global() - least->global();
     sort_by_bits(runs, least->global(), std::bit_width(span));
 }
 
 /// Single elements, so that each can be found where some occur more than once.
 void make_single(std::vector<Run>& runs, std::int64_t elements) {
     std::vector<Run> singles;
-    singles.reserve(static_cast<std::size_t>(elements));
+    singles.reserve(elements);
     for (const Run& r : runs)
         for (std::int64_t i = 0; i < r.length(); ++i)
             singles.emplace_back(r.global() + i, r.position() + i, 1);
@@ -97,8 +96,8 @@ Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::
             return failure(
                 TW_EBOUNDS,
                 "position {} of the list has index {}; it must be from {} to {}, or {} for a hole",
-                wording.index(static_cast<std::int64_t>(i)), wording.index(indices[i]),
-                wording.index(0), wording.index(total - 1), wording.index(-1));
+                wording.index(i), wording.index(indices[i]), wording.index(0),
+                wording.index(total - 1), wording.index(-1));
     std::size_t number = 0;
     for_memory_runs(indices, row, [&](std::int64_t, std::int64_t, std::int64_t) { ++number; });
     list.runs.reserve(number);
@@ -221,7 +220,7 @@ std::shared_ptr<const Listing> Listing::touching(std::span<const Box> boxes) con
     std::vector<bool> met(list->runs.size());
     for (const Box& box : boxes)
         for_runs(box, [&](const Box&, std::int64_t, const Run& run) {
-            met[static_cast<std::size_t>(&run - list->runs.data())] = true;
+            met[&run - list->runs.data()] = true;
         });
     auto chosen = std::make_shared<IndexList>();
     for (std::size_t i = 0; i < met.size(); ++i) {
@@ -276,8 +275,8 @@ void append_runs(std::vector<std::int64_t>& words, std::span<const Run> runs) {
     for (const Run& r : runs) put_run(bytes, end, r.global(), r.length());
     const std::size_t n = (bytes.size() + 7) / 8;
     bytes.resize(8 * n);
-    words.push_back(static_cast<std::int64_t>(runs.size()));
-    words.push_back(static_cast<std::int64_t>(n));
+    words.push_back(runs.size());
+    words.push_back(n);
     const std::size_t at = words.size();
     words.resize(at + n);
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(words.data() + at));
@@ -285,7 +284,7 @@ void append_runs(std::vector<std::int64_t>& words, std::span<const Run> runs) {
 
 const std::int64_t* parse_runs(const std::int64_t* words, IndexList& list) {
     const std::int64_t number = words[0], n = words[1];
-    list.runs.reserve(static_cast<std::size_t>(number));
+    list.runs.reserve(number);
     const char* at = reinterpret_cast<const char*>(words + 2);
     std::int64_t end = 0, global = 0, length = 0;
     for (std::int64_t i = 0; i < number; ++i) {

@@ -21,12 +21,11 @@ public:
 
     Run() = default;
     Run(std::int64_t global, std::int64_t position, std::int64_t length)
-        : global_(global),
-          place_(static_cast<std::uint64_t>(position) << 24 | static_cast<std::uint64_t>(length)) {}
+        : global_(global), place_(static_cast<std::uint64_t>(position) << 24 | length) {}
 
     std::int64_t global() const { return global_; }
-    std::int64_t position() const { return static_cast<std::int64_t>(place_ >> 24); }
-    std::int64_t length() const { return static_cast<std::int64_t>(place_ & longest); }
+    std::int64_t position() const { return place_ >> 24; }
+    std::int64_t length() const { return place_ & longest; }
     std::int64_t end() const { return global_ + length(); }
 
     /// By global index, then by position.

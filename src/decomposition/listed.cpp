@@ -15,13 +15,13 @@ std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vecto
     std::vector<std::int64_t> old_shape(shape.size());
     std::int64_t n = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
-        stride[static_cast<std::size_t>(turned[i])] = n;
-        old_shape[static_cast<std::size_t>(turned[i])] = shape[i];
+        stride[turned[i]] = n;
+        old_shape[turned[i]] = shape[i];
         n *= shape[i];
     }
     auto result = std::make_shared<IndexList>();
     result->elements = list.elements;
-    result->runs.reserve(static_cast<std::size_t>(list.elements));
+    result->runs.reserve(list.elements);
     for (const Run& r : list.runs)
         for (std::int64_t i = 0; i < r.length(); ++i) {
             std::int64_t rest = r.global() + i, global = 0;
@@ -54,7 +54,7 @@ std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
         turned.push_back(order[f] - first);
     }
     bool same = true;
-    for (int i = 0; i < count; ++i) same &= turned[static_cast<std::size_t>(i)] == i;
+    for (int i = 0; i < count; ++i) same &= turned[i] == i;
     listing->list = same ? list : reorder(*list, turned, listing->shape, shared);
     made_[key] = listing;
     return listing;

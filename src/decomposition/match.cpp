@@ -26,7 +26,7 @@ Status match_dimensions(const Decomposition& decomposition, std::span<const std:
                        "decomposition are ({})",
                        d.wording.names(dims), d.wording.names(d.dims));
     for (std::size_t f = 0; f < dims.size(); ++f) {
-        const std::int64_t length = d.shape[static_cast<std::size_t>(order[f])];
+        const std::int64_t length = d.shape[order[f]];
         if (length != shape[f])
             return failure(TW_ESHAPE, "dimension '{}' has length {}, but {} in the decomposition",
                            dims[f], shape[f], length);

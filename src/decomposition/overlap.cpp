@@ -87,7 +87,7 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
 std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int64_t> of_all,
                                int ranks) {
     const Index cells = make_grid(d.shape, of_all, ranks);
-    const auto nd = static_cast<std::size_t>(d.nd());
+    const std::size_t nd = d.nd();
     std::map<int, std::vector<std::int64_t>> to_cell;
     auto cell_of = [&](std::size_t dim, std::int64_t index) {
         return std::min(cells[dim] - 1, index / ((d.shape[dim] + cells[dim] - 1) / cells[dim]));
@@ -103,13 +103,12 @@ std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int6
         Index at = first;
         for (;;) {
             auto& words = to_cell[static_cast<int>(linear({cells.data(), nd}, at))];
-            words.push_back(static_cast<std::int64_t>(b));
+            words.push_back(b);
             words.insert(words.end(), box.low.begin(), box.low.begin() + d.nd());
             words.insert(words.end(), box.count.begin(), box.count.begin() + d.nd());
             int i = d.nd() - 1;
-            while (i >= 0 &&
-                   ++at[static_cast<std::size_t>(i)] > last[static_cast<std::size_t>(i)]) {
-                at[static_cast<std::size_t>(i)] = first[static_cast<std::size_t>(i)];
+            while (i >= 0 && ++at[i] > last[i]) {
+                at[i] = first[i];
                 --i;
             }
             if (i < 0) break;
@@ -121,7 +120,7 @@ std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int6
 }
 
 std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decomposition& d) {
-    const auto nd = static_cast<std::size_t>(d.nd());
+    const std::size_t nd = d.nd();
     std::vector<Entry> entries;
     for (const Packet& packet : packets) {
         const std::vector<std::int64_t> words = to_words(packet.bytes);
@@ -148,7 +147,7 @@ Status find_overlap(Comm& comm, const Decomposition& d) {
     for (const Box& box : d.blocks) {
         if (box.volume() == 0) continue;
         ++blocks[0];
-        for (int i = 0; i < d.nd(); ++i) blocks[static_cast<std::size_t>(1 + i)] += box.count[i];
+        for (int i = 0; i < d.nd(); ++i) blocks[1 + i] += box.count[i];
     }
     comm.all_reduce(blocks, Reduce::sum);
     Status status = alone([&]() -> Status {

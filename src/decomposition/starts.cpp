@@ -16,7 +16,7 @@ constexpr int starts_tag = 5;
 std::vector<char> packed(const Starts& lists) {
     std::vector<std::int64_t> words;
     for (const auto& list : lists) {
-        words.push_back(static_cast<std::int64_t>(list.size()));
+        words.push_back(list.size());
         words.insert(words.end(), list.begin(), list.end());
     }
     return to_bytes(words);

@@ -24,9 +24,9 @@ inline std::uint64_t get_varint(const char*& at) {
 /// A run behind one that ends at `end`: the gap between them, and the length unless it is 1.
 inline void put_run(std::vector<char>& to, std::int64_t& end, std::int64_t global,
                     std::int64_t length) {
-    const auto gap = static_cast<std::uint64_t>(global - end);
+    const std::uint64_t gap = global - end;
     put_varint(to, gap << 1 | (length > 1 ? 1 : 0));
-    if (length > 1) put_varint(to, static_cast<std::uint64_t>(length));
+    if (length > 1) put_varint(to, length);
     end = global + length;
 }
 

@@ -50,7 +50,7 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
         }
         std::vector<std::vector<Interval>> segments(nd);
         for (std::size_t f = 0; f < nd; ++f) {
-            const auto m = static_cast<std::size_t>(order[f]);
+            const std::size_t m = order[f];
             const Edge edge = with_halo && !d.edges.empty() ? d.edges[m] : Edge::keep;
             segments[f] = segments_of(held.box.low[f], held.box.count[f], file_shape[f],
                                       d.halo_low[m], d.halo_high[m], edge);
@@ -92,7 +92,7 @@ void add_listed(const WantedBox& whole, const Box& part, std::vector<WantedBox>&
     if (cut->list->runs.empty()) return;
     WantedBox wanted;
     static_cast<HeldBox&>(wanted) =
-        held_list(std::move(cut), std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
+        held_list(std::move(cut), std::span(part.count.data(), part.nd));
     wanted.at = part.low;
     result.push_back(std::move(wanted));
 }
@@ -100,7 +100,7 @@ void add_listed(const WantedBox& whole, const Box& part, std::vector<WantedBox>&
 }  // namespace
 
 std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box& part) {
-    const std::span shape(part.count.data(), static_cast<std::size_t>(part.nd));
+    const std::span shape(part.count.data(), part.nd);
     std::vector<WantedBox> result;
     for (const WantedBox& box : boxes) {
         Box common;

@@ -16,7 +16,7 @@ std::string length_of(const Dimension& dim) {
 /// A variable as its definition reads: "float T(time, lat, lon)".
 std::string declared(const Definitions& d, const Variable& v, Wording wording) {
     std::vector<std::string> names;
-    for (const int dim : v.dims) names.push_back(d.dims[static_cast<std::size_t>(dim)].name);
+    for (const int dim : v.dims) names.push_back(d.dims[dim].name);
     return fmt::format("{} {}({})", name_of(v.type), v.name, wording.list(names));
 }
 
@@ -38,7 +38,7 @@ Status compare_dimensions(const Definitions& model, const Definitions& file) {
                 TW_EDIFFERENT,
                 "the model defines dimension '{}', which {}, but the file does not have it",
                 dim.name, length_of(dim));
-        const Dimension& its = file.dims[static_cast<std::size_t>(at)];
+        const Dimension& its = file.dims[at];
         if (its.length != dim.length)
             return failure(TW_EDIFFERENT, "dimension '{}' {} in the file, but {} in the model",
                            dim.name, length_of(its), length_of(dim));
@@ -53,8 +53,7 @@ Status compare_variables(const Definitions& model, const Definitions& file, Word
             return failure(TW_EDIFFERENT,
                            "the model defines variable '{}', but the file does not have it",
                            v.name);
-        const std::string its =
-            declared(file, file.variables[static_cast<std::size_t>(at)], wording);
+        const std::string its = declared(file, file.variables[at], wording);
         if (const std::string own = declared(model, v, wording); own != its)
             return failure(TW_EDIFFERENT, "variable '{}' is {} in the file, but {} in the model",
                            v.name, its, own);
@@ -93,8 +92,7 @@ Status adopt(const Definitions& model, Definitions& file,
     if (Status s = compare_variables(model, file, wording); !s.ok()) return s;
     for (std::size_t i = 0; i < file.variables.size(); ++i) {
         Variable& its = file.variables[i];
-        const Variable& own =
-            model.variables[static_cast<std::size_t>(model.find_variable(its.name))];
+        const Variable& own = model.variables[model.find_variable(its.name)];
         if (Status s = compare_fill_value(own, its); !s.ok()) return s;
         its.decomposition = own.decomposition;
         its.order = own.order;

@@ -25,7 +25,7 @@ std::int64_t hash(const std::vector<std::string>& lines) {
         for (const char c : line) add(c);
         add('\n');
     }
-    return static_cast<std::int64_t>(h);
+    return h;
 }
 
 /// Length that a decomposition has for one of a variable's dimensions; -1: it does not have it.
@@ -70,7 +70,7 @@ Status define_dimension(Definitions& definitions, const std::string& path, const
             TW_EFORMAT,
             "{}: dimension '{}' would be a second unlimited dimension, besides '{}'; a file can "
             "have only one",
-            path, name, definitions.dims[static_cast<std::size_t>(definitions.record_dim())].name);
+            path, name, definitions.dims[definitions.record_dim()].name);
     definitions.dims.push_back({name, length});
     return {};
 }
@@ -96,7 +96,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
         for (const Dimension& d : added)
             if (d.name == dim) return &d;
         const int i = definitions.find_dim(dim);
-        return i < 0 ? nullptr : &definitions.dims[static_cast<std::size_t>(i)];
+        return i < 0 ? nullptr : &definitions.dims[i];
     };
     std::vector<std::string> fixed_names;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -151,7 +151,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
         for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(static_cast<int>(i));
         v.decomposition = replicate(rank, fixed_names, v.shape, wording);
     }
-    std::int64_t total = static_cast<std::int64_t>(v.element());
+    std::int64_t total = v.element();
     for (std::int64_t length : v.shape)
         if (__builtin_mul_overflow(total, length, &total))
             return failure(TW_EFORMAT, "{}: variable '{}' is too large for any format", path, name);
@@ -165,7 +165,7 @@ Status set_variable(Definitions& definitions, const std::string& path, const std
                     const std::string& settings) {
     const int at = definitions.find_variable(name);
     if (at < 0) return no_variable(definitions, path, name);
-    Variable v = definitions.variables[static_cast<std::size_t>(at)];
+    Variable v = definitions.variables[at];
     Status status = add_settings(settings, v.settings);
     if (status.ok()) status = choose_fill(v);
     if (status.ok()) status = choose_packing(definitions, {}, v);
@@ -173,8 +173,8 @@ Status set_variable(Definitions& definitions, const std::string& path, const std
         status.text = path + ": " + status.text;
         return status;
     }
-    definitions.variables[static_cast<std::size_t>(at)].settings = std::move(v.settings);
-    definitions.variables[static_cast<std::size_t>(at)].fill = v.fill;
+    definitions.variables[at].settings = std::move(v.settings);
+    definitions.variables[at].fill = v.fill;
     return {};
 }
 
@@ -187,7 +187,7 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
     if (at < 0)
         return no_variable(definitions, fmt::format("{}: attribute '{}'", path, attribute.name),
                            variable);
-    const Variable& v = definitions.variables[static_cast<std::size_t>(at)];
+    const Variable& v = definitions.variables[at];
     if (attribute.name == "_FillValue" && (attribute.type != v.type || attribute.n != 1))
         return failure(TW_ETYPE,
                        "{}: _FillValue of '{}' must be 1 value of type {}, not {} of type {}", path,

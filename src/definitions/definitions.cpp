@@ -46,7 +46,7 @@ int Definitions::record_dim() const {
 std::vector<std::string> Definitions::fixed_dims(const Variable& v) const {
     std::vector<std::string> names;
     for (std::size_t d = v.record ? 1 : 0; d < v.dims.size(); ++d)
-        names.push_back(dims[static_cast<std::size_t>(v.dims[d])].name);
+        names.push_back(dims[v.dims[d]].name);
     return names;
 }
 
@@ -72,7 +72,7 @@ std::string describe(const std::string& owner, const Attribute& a) {
     std::string values;
     const std::size_t size = size_of(a.type);
     for (std::int64_t i = 0; i < a.n; ++i) {
-        const char* at = a.values.data() + static_cast<std::size_t>(i) * size;
+        const char* at = a.values.data() + i * size;
         auto print = [&](auto v) {
             std::memcpy(&v, at, sizeof v);
             values += fmt::format(" {}", v);
@@ -99,7 +99,7 @@ std::vector<std::string> describe(const Definitions& d, Wording wording) {
     // Variables first: of two differences theirs says more.
     for (const Variable& v : d.variables) {
         std::vector<std::string> names;
-        for (int i : v.dims) names.push_back(d.dims[static_cast<std::size_t>(i)].name);
+        for (int i : v.dims) names.push_back(d.dims[i].name);
         std::string line =
             fmt::format("variable {} '{}' ({})", name_of(v.type), v.name, wording.names(names));
         if (v.decomposition)
@@ -221,7 +221,7 @@ Status check_types(const Definitions& d, Format format) {
 
 /// Bytes of a variable (of one record of it), padded; saturating.
 std::int64_t bytes_of(const Variable& v) {
-    std::int64_t n = static_cast<std::int64_t>(v.element());
+    std::int64_t n = v.element();
     for (std::int64_t length : v.shape)
         if (__builtin_mul_overflow(n, length, &n)) return std::numeric_limits<std::int64_t>::max();
     return n > std::numeric_limits<std::int64_t>::max() - 3 ? n : (n + 3) / 4 * 4;

@@ -34,7 +34,7 @@ void read(WireReader& in, Definitions& d, Late* late) {
         std::vector<Attribute> attributes = get_attributes(in);
         const bool in_place = i < d.variables.size() && d.variables[i].name == name;
         const int at = in_place ? static_cast<int>(i) : d.find_variable(name);
-        if (at >= 0) d.variables[static_cast<std::size_t>(at)].attributes = std::move(attributes);
+        if (at >= 0) d.variables[at].attributes = std::move(attributes);
     }
     if (late == nullptr) return;
     late->clear();

@@ -64,7 +64,7 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
             return refuse("chunks", value, can_be);
         bool found = false;
         for (std::size_t i = 0; i < v.dims.size(); ++i) {
-            const Dimension& dimension = d.dims[static_cast<std::size_t>(v.dims[i])];
+            const Dimension& dimension = d.dims[v.dims[i]];
             if (dimension.name != dim) continue;
             found = true;
             if (dimension.unlimited()) {
@@ -80,7 +80,7 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
         }
         if (!found && own) {
             std::vector<std::string> known;
-            for (const int i : v.dims) known.push_back(d.dims[static_cast<std::size_t>(i)].name);
+            for (const int i : v.dims) known.push_back(d.dims[i].name);
             return failure(TW_ESETTING,
                            "setting 'chunks' is '{}': variable '{}' has no dimension '{}'{}", value,
                            v.name, dim, did_you_mean(dim, known));

@@ -51,7 +51,7 @@ std::int64_t copy_tiled(const Loop& rows, const Loop& row, char* to, const char*
 std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stride,
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill) {
-    charge_copy({count.data(), static_cast<std::size_t>(nd)});
+    charge_copy(std::span(count.data(), nd));
     // Fastest destination dimension last; merge what continues on both sides.
     Loop loops[max_dims + 1];
     int n = 0;

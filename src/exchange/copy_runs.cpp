@@ -47,8 +47,8 @@ struct Walk {
 /// far apart in both arrays.
 bool is_one_range(const Listing& listing, const Box& box, const Index* by_index) {
     const auto last = static_cast<int>(listing.dims.size()) - 1;
-    const auto dim = [&](int i) { return listing.dims[static_cast<std::size_t>(i)]; };
-    const auto length = [&](int i) { return listing.shape[static_cast<std::size_t>(i)]; };
+    const auto dim = [&](int i) { return listing.dims[i]; };
+    const auto length = [&](int i) { return listing.shape[i]; };
     int cut = last;  // the dimensions behind are whole, those before it have one index
     while (cut > 0 && box.count[dim(cut)] == length(cut)) --cut;
     for (int i = 0; i < cut; ++i)

@@ -13,13 +13,13 @@ inline Index dense_shape(const HeldBox& held) {
 
 inline std::int64_t elements_of(const HeldBox& held) {
     const Index shape = dense_shape(held);
-    return volume(std::span(shape.data(), static_cast<std::size_t>(held.box.nd)));
+    return volume(std::span(shape.data(), held.box.nd));
 }
 
 /// Byte strides. Along listed dimensions as locate() has them.
 inline Index dense_strides(const HeldBox& held, std::int64_t element) {
     const Index shape = dense_shape(held);
-    Index stride = strides_of(std::span(shape.data(), static_cast<std::size_t>(held.box.nd)));
+    Index stride = strides_of(std::span(shape.data(), held.box.nd));
     for (int d = 0; d < held.box.nd; ++d) stride[d] *= element;
     return stride;
 }

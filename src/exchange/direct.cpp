@@ -63,8 +63,7 @@ void Direct::for_boxes(const Space& space, std::span<const Action> actions,
                 }
             }
         };
-        for (const HeldBox& held : held_[static_cast<std::size_t>(p.variable)])
-            for_runs(held, held.box, cut);
+        for (const HeldBox& held : held_[p.variable]) for_runs(held, held.box, cut);
     }
 }
 
@@ -77,17 +76,17 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
     const Place& p = space.places[place];
     const std::int64_t bytes = box.volume() * p.element;
     if (!buffer_ || buffer_->size() < static_cast<std::size_t>(bytes))
-        buffer_ = make_private_memory(static_cast<std::size_t>(std::max(bytes, budget_)));
+        buffer_ = make_private_memory(std::max(bytes, budget_));
     if (!buffer_) {  // the other ranks still wait for a rank that has no memory
         round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
         return;
     }
     Stopwatch watch(pack_seconds_);
     char* const to = buffer_->data() + round.bytes;
-    const auto variable = static_cast<std::size_t>(p.variable);
+    const std::size_t variable = p.variable;
     const Variable& v = definitions_.variables[variable];
     Strided from = locate(*v.decomposition, v.order, held, array);
-    Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
+    Index stride = strides_of(std::span(box.count.data(), box.nd));
     for (int d = 0; d < box.nd; ++d) {
         from.base += (box.low[d] - held.box.low[d]) * from.stride[d];
         stride[d] *= p.element;
@@ -168,11 +167,10 @@ Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t
     for (std::size_t i = 0; i < space.places.size() && status.ok(); ++i) {
         const Place& p = space.places[i];
         if (actions[i] != Action::data || p.padded == p.bytes) continue;
-        const Variable& v = definitions_.variables[static_cast<std::size_t>(p.variable)];
+        const Variable& v = definitions_.variables[p.variable];
         const FillValue fill = v.fill_value(Order::big_endian);
         char padding[8];
-        for (std::int64_t b = 0; b < p.padded - p.bytes; ++b)
-            padding[b] = fill[static_cast<std::size_t>(b % p.element)];
+        for (std::int64_t b = 0; b < p.padded - p.bytes; ++b) padding[b] = fill[b % p.element];
         Chunk chunk;
         chunk.variable = p.variable;
         chunk.record = record;

@@ -25,7 +25,7 @@ HeldBox parse_held(const std::int64_t*& at, std::span<const std::int64_t> shape)
 }
 
 void append_listing(std::vector<std::int64_t>& words, const Listing& listing) {
-    words.push_back(static_cast<std::int64_t>(listing.dims.size()));
+    words.push_back(listing.dims.size());
     words.insert(words.end(), listing.dims.begin(), listing.dims.end());
     append_runs(words, listing.list->runs);
 }
@@ -35,7 +35,7 @@ std::shared_ptr<const Listing> parse_listing(const std::int64_t*& at,
     auto listing = std::make_shared<Listing>();
     for (std::int64_t n = *at++; n > 0; --n) {
         listing->dims.push_back(static_cast<int>(*at++));
-        listing->shape.push_back(shape[static_cast<std::size_t>(listing->dims.back())]);
+        listing->shape.push_back(shape[listing->dims.back()]);
     }
     auto list = std::make_shared<IndexList>();
     at = parse_runs(at, *list);

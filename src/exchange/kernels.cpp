@@ -92,8 +92,8 @@ inline bool fits(From v) {
 template <class From, class To, bool swap_from, bool swap_to>
 [[gnu::always_inline]] inline bool convert_block(char* __restrict to, const char* __restrict from,
                                                  std::int64_t n) {
-    constexpr auto into = static_cast<std::int64_t>(sizeof(To));
-    constexpr auto out_of = static_cast<std::int64_t>(sizeof(From));
+    constexpr std::int64_t into = sizeof(To);
+    constexpr std::int64_t out_of = sizeof(From);
     int misfit = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const From v = load<From, swap_from>(from + i * out_of);
@@ -177,10 +177,10 @@ __attribute__((target("avx2"))) void move_dense_avx2(char* __restrict to,
 template <class Word, bool swap>
 std::int64_t move_row(char* to, std::ptrdiff_t to_stride, const char* from,
                       std::ptrdiff_t from_stride, std::int64_t n, const char*) {
-    constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Word));
+    constexpr std::ptrdiff_t size = sizeof(Word);
     if (to_stride == size && from_stride == size) {
         if constexpr (!swap) {
-            std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Word));
+            std::memcpy(to, from, n * sizeof(Word));
         } else {
 #if defined(__x86_64__) && defined(__GNUC__)
             if (__builtin_cpu_supports("avx2")) {
@@ -252,8 +252,8 @@ template <class Word, bool swap>
 __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const char* __restrict from,
                                                   std::int64_t n) {
     constexpr std::int64_t line = 64;
-    constexpr auto size = static_cast<std::int64_t>(sizeof(Word));
-    const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % line);
+    constexpr std::int64_t size = sizeof(Word);
+    const std::int64_t past = reinterpret_cast<std::uintptr_t>(to) % line;
     const std::int64_t before = past == 0 ? 0 : (line - past) / size;
     move_dense_avx2<Word, swap>(to, from, before);
     alignas(32) std::array<char, 32> reversed;
@@ -280,7 +280,7 @@ template <class Word, bool swap>
 std::int64_t stream_row(char* to, std::ptrdiff_t to_stride, const char* from,
                         std::ptrdiff_t from_stride, std::int64_t n, const char* fill) {
 #if defined(__x86_64__) && defined(__GNUC__)
-    constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Word));
+    constexpr std::ptrdiff_t size = sizeof(Word);
     if (to_stride == size && from_stride == size && n * size >= shortest_stream &&
         reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) == 0 &&
         __builtin_cpu_supports("avx2")) {

@@ -18,10 +18,10 @@ inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t s
     if (n <= 0) return;
     constexpr std::int64_t block = 4096;  // a multiple of every element's size
     std::int64_t done = std::min(size, n);
-    std::memcpy(to, element, static_cast<std::size_t>(done));
+    std::memcpy(to, element, done);
     while (done < n) {
         const std::int64_t step = std::min({done, block, n - done});
-        std::memcpy(to + done, to, static_cast<std::size_t>(step));
+        std::memcpy(to + done, to, step);
         done += step;
     }
 }
@@ -39,7 +39,7 @@ void prefill_piece(const Space& space, Extent piece, char* to, std::span<const F
         const std::int64_t from = covered ? p.offset + p.bytes : p.offset;
         const std::int64_t begin = std::max(piece.begin, from);
         const std::int64_t end = std::min(piece.end, p.offset + p.padded);
-        const char* fill = fills[static_cast<std::size_t>(p.variable)].data();
+        const char* fill = fills[p.variable].data();
         if (begin < end) repeat(to + (begin - piece.begin), end - begin, fill, p.element);
     }
 }

@@ -76,7 +76,7 @@ Scatter::Control& Scatter::control(int place) const {
 }
 
 char* Scatter::slot(const Lane& lane, std::int64_t k) const {
-    return lane.memory + static_cast<std::size_t>(k % slots_) * capacity_;
+    return lane.memory + (k % slots_) * capacity_;
 }
 
 /// Where a piece lies that is there.
@@ -108,7 +108,7 @@ std::vector<ReadRange> Scatter::ranges_of(Extent piece, std::span<const PlaceSou
 void Scatter::read_ahead(std::span<const PlaceSource> sources, std::int64_t first,
                          ReadAhead& ahead) const {
     if (own_ < 0) return;
-    PieceCursor cursor = pieces_of(lanes_[static_cast<std::size_t>(own_)].reader);
+    PieceCursor cursor = pieces_of(lanes_[own_].reader);
     Extent piece;
     for (std::int64_t k = 0; k < Shelf::most && cursor.next(piece); ++k)
         if (k >= first &&
@@ -118,7 +118,7 @@ void Scatter::read_ahead(std::span<const PlaceSource> sources, std::int64_t firs
 
 /// Puts the own piece of position k on the table, if it was read ahead as were all before it.
 bool Scatter::take_kept(Pass& pass, Extent piece, std::int64_t k, bool wait) {
-    const Lane& lane = lanes_[static_cast<std::size_t>(own_)];
+    const Lane& lane = lanes_[own_];
     ReadAhead* ahead = pass.shelf == nullptr || k >= Shelf::most ? nullptr : pass.shelf->ahead;
     if (ahead == nullptr || pass.kept != k) return false;
     std::int64_t at = -1;
@@ -176,14 +176,14 @@ void Scatter::pack_parts(const Pass& pass, const Lane& lane, std::int64_t k, std
     const char* piece = filled_piece(pass, lane, k);
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
-        const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
+        const RowKernel kernel = move_kernel(p.element);
         const Index from_stride = byte_strides(p);
         const char* from = piece + p.offset - lane.piece.begin;
         for_parts(p.shape, range, remote_[node][place], [&](const HeldBox&, const Box& part) {
             Index stride{};
             const std::int64_t bytes = dense_strides(part, p.element, stride);
             const std::size_t at = message.size();
-            message.resize(at + static_cast<std::size_t>(bytes));
+            message.resize(at + bytes);
             copy_box(part.nd, part.count, message.data() + at, stride,
                      from + linear(p.shape, part.low) * p.element, from_stride, kernel, nullptr);
         });
@@ -195,7 +195,7 @@ void Scatter::send_parts(Pass& pass, const Lane& lane, std::int64_t k) {
     const Topology& topology = team_.topology();
     // Pairwise order (CAM, section 3.1): in round m node i sends to node i + m.
     for (int m = 1; m < topology.nodes; ++m) {
-        const auto node = static_cast<std::size_t>((topology.node + m) % topology.nodes);
+        const std::size_t node = (topology.node + m) % topology.nodes;
         if (remote_[node].empty() || !meets(remote_[node], lane.piece)) continue;
         std::vector<char>& message = outgoing_[node];
         const Status packed = alone([&]() -> Status {
@@ -212,7 +212,7 @@ void Scatter::send_parts(Pass& pass, const Lane& lane, std::int64_t k) {
                                                   topology.rank_of(static_cast<int>(node), place),
                                                   parts_tag));
         ++counts_.messages;
-        counts_.message_bytes += static_cast<std::int64_t>(message.size());
+        counts_.message_bytes += message.size();
     }
 }
 
@@ -289,7 +289,7 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
     for (Delivery& d : deliveries) d.other = std::exchange(first_of_[d.place], &d);
     const int me = team_.topology().node_rank;
     if (own_ >= 0) {  // so that the others do not wait for data that are already available
-        PieceCursor& cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
+        PieceCursor& cursor = lanes_[own_].cursor;
         cursor.rewind();
         Extent piece;
         while (cursor.next(piece) && take_kept(pass, piece, pass.kept, false)) continue;
@@ -305,9 +305,9 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
             receives |= !lane.local && lane.owner == me;
         }
         if (!any) break;
-        const bool reads = own_ >= 0 && lanes_[static_cast<std::size_t>(own_)].piece.size() > 0;
+        const bool reads = own_ >= 0 && lanes_[own_].piece.size() > 0;
         if (reads && k >= pass.kept) {
-            const Lane& lane = lanes_[static_cast<std::size_t>(own_)];
+            const Lane& lane = lanes_[own_];
             if (!take_kept(pass, lane.piece, k, true)) {
                 wait_taken(k);
                 read_piece(pass, lane, k);
@@ -315,7 +315,7 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
             count_to(control(me).read, k);
         }
         if (receives) wait_taken(k);
-        if (reads && !remote_.empty()) send_parts(pass, lanes_[static_cast<std::size_t>(own_)], k);
+        if (reads && !remote_.empty()) send_parts(pass, lanes_[own_], k);
         if (receives) {
             for (const Lane& lane : lanes_)
                 if (!lane.local && lane.owner == me) receive_parts(lane, k);

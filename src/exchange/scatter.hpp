@@ -35,9 +35,7 @@ struct Shelf {
     ReadAhead* ahead = nullptr;  ///< on a reader
     std::vector<char*> memory;   ///< by place in the node
 
-    std::int64_t* table(int place) const {
-        return reinterpret_cast<std::int64_t*>(memory[static_cast<std::size_t>(place)]);
-    }
+    std::int64_t* table(int place) const { return reinterpret_cast<std::int64_t*>(memory[place]); }
 };
 
 class Scatter {

@@ -22,8 +22,8 @@ constexpr std::int64_t scatter_slack = 128;
 
 /// Boxes of places as words: place, number of boxes, and the boxes.
 void append(std::vector<std::int64_t>& words, std::size_t place, std::span<const HeldBox> boxes) {
-    words.push_back(static_cast<std::int64_t>(place));
-    words.push_back(static_cast<std::int64_t>(boxes.size()));
+    words.push_back(place);
+    words.push_back(boxes.size());
     for (const HeldBox& held : boxes) append_held(words, held);
 }
 
@@ -31,7 +31,7 @@ void append(std::vector<std::int64_t>& words, std::size_t place, std::span<const
 template <class Visit>
 void for_words(std::span<const std::int64_t> words, const Space& space, Visit&& visit) {
     for (const std::int64_t *at = words.data(), *end = at + words.size(); at != end;) {
-        const auto place = static_cast<std::size_t>(at[0]);
+        const std::size_t place = at[0];
         const std::int64_t n = at[1];
         at += 2;
         for (std::int64_t b = 0; b < n; ++b)
@@ -131,10 +131,9 @@ Status Scatter::exchange_covers(std::set<int>& met) {
     packets = exchange_by_nodes(team_, packets);
     const auto keep = [&]() -> Status {
         const Topology& topology = team_.topology();
-        remote_.assign(static_cast<std::size_t>(topology.nodes), {});
+        remote_.assign(topology.nodes, {});
         for (const Packet& packet : packets) {
-            auto& boxes = remote_[static_cast<std::size_t>(
-                topology.node_of[static_cast<std::size_t>(packet.rank)])];
+            auto& boxes = remote_[topology.node_of[packet.rank]];
             boxes.resize(space_.places.size());
             for_words(to_words(packet.bytes), space_,
                       [&](std::size_t p, const HeldBox& held) { boxes[p].push_back(held); });
@@ -156,8 +155,8 @@ std::vector<Packet> Scatter::tell_covers(std::set<int>& met) const {
         met.insert(met_here.begin(), met_here.end());
         if (topology.node_rank != 0) continue;
         for (const int reader : met_here) {
-            const int rank = readers_[static_cast<std::size_t>(reader)];
-            if (topology.node_of[static_cast<std::size_t>(rank)] != topology.node)
+            const int rank = readers_[reader];
+            if (topology.node_of[rank] != topology.node)
                 append(words[rank], p, cover_near(reader, p));
         }
     }
@@ -168,11 +167,11 @@ std::vector<Packet> Scatter::tell_covers(std::set<int>& met) const {
 
 Status Scatter::add_lanes(const std::set<int>& met) {
     const Topology& topology = team_.topology();
-    const auto members = static_cast<std::int64_t>(topology.members.size());
+    const std::int64_t members = topology.members.size();
     for (std::size_t r = 0; r < readers_.size(); ++r) {
         const int reader = static_cast<int>(r);
         const int rank = readers_[r];
-        const bool local = topology.node_of[static_cast<std::size_t>(rank)] == topology.node;
+        const bool local = topology.node_of[rank] == topology.node;
         if (!local && met.count(reader) == 0) continue;
         Lane lane{};
         lane.reader = reader;
@@ -192,8 +191,8 @@ Status Scatter::add_lanes(const std::set<int>& met) {
 
 /// Cuts the node's memory into slots.
 Status Scatter::share_arena(const StreamOptions& options) {
-    const auto members = static_cast<std::int64_t>(team_.topology().members.size());
-    const auto lanes = static_cast<std::int64_t>(lanes_.size());
+    const std::int64_t members = team_.topology().members.size();
+    const std::int64_t lanes = lanes_.size();
     const auto controls = static_cast<std::int64_t>(sizeof(Control)) * members;
     const std::int64_t room =
         std::min<std::int64_t>(options.budget, static_cast<std::int64_t>(arena_->size())) -
@@ -220,7 +219,7 @@ Status Scatter::share_arena(const StreamOptions& options) {
     char* at = arena_->data() + controls;
     for (Lane& lane : lanes_) {
         lane.memory = at;
-        at += capacity_ * static_cast<std::size_t>(slots_);
+        at += capacity_ * slots_;
     }
     return alone([&]() -> Status {
         for (Lane& lane : lanes_) lane.cursor = pieces_of(lane.reader);

@@ -61,8 +61,7 @@ bool section_within(const Section& section, const Box& part, WantedBox& wanted) 
         common.low[d] += at - before - part.low[d];
         common.count[d] = (left - 1) / step * step + 1;
     }
-    static_cast<HeldBox&>(wanted) =
-        held_box(common, std::span(part.count.data(), static_cast<std::size_t>(part.nd)));
+    static_cast<HeldBox&>(wanted) = held_box(common, std::span(part.count.data(), part.nd));
     return true;
 }
 

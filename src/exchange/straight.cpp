@@ -23,7 +23,7 @@ Runs runs_of(const Box& box, std::span<const std::int64_t> shape) {
     while (runs.outer > 0 && whole) {
         const int d = --runs.outer;
         runs.length *= box.count[d];
-        whole = box.count[d] == shape[static_cast<std::size_t>(d)];
+        whole = box.count[d] == shape[d];
     }
     for (int d = 0; d < runs.outer; ++d) runs.count *= box.count[d];
     return runs;

@@ -31,7 +31,7 @@ constexpr int piece_tag = 2;
 
 /// -1 in the space of fixed-size variables.
 std::int64_t record_in(const Definitions& definitions, const Space& space, std::int64_t record) {
-    const auto first = static_cast<std::size_t>(space.places.front().variable);
+    const std::size_t first = space.places.front().variable;
     return definitions.variables[first].record ? record : -1;
 }
 
@@ -58,7 +58,7 @@ struct Stream::Pass {
 };
 
 char* Stream::slot(const Lane& lane, std::int64_t piece) const {
-    return lane.memory + static_cast<std::size_t>(piece % slots_) * capacity_;
+    return lane.memory + (piece % slots_) * capacity_;
 }
 
 void Stream::wait_free(Lane& lane, std::int64_t k) {
@@ -108,8 +108,8 @@ void Stream::pack_place(Pass& pass, const Share& share, std::size_t place, Eleme
                         char* to, std::int64_t piece_begin, bool dense, std::int64_t* used) {
     const Place& p = share.space().places[place];
     const ArrayView* array = pass.arrays[place];
-    const auto variable = static_cast<std::size_t>(p.variable);
-    const View& view = views_[static_cast<std::size_t>(view_of_[variable])];
+    const std::size_t variable = p.variable;
+    const View& view = views_[view_of_[variable]];
     const Variable& v = definitions_->variables[variable];
     const RowKernel kernel = pack_kernel(array->type, v.type, order_);
     Index file_stride = strides_of(p.shape);
@@ -138,7 +138,7 @@ void Stream::pack_place(Pass& pass, const Share& share, std::size_t place, Eleme
 }
 
 void Stream::pack_local(Pass& pass, Lane& lane, std::int64_t k) {
-    const Extent piece = lane.recent[static_cast<std::size_t>(k % slots_)];
+    const Extent piece = lane.recent[k % slots_];
     if (piece.size() <= 0) return;
     wait_free(lane, k);
     {
@@ -160,8 +160,7 @@ std::int64_t Stream::bytes_in(Pass& pass, const Share& share, Extent piece) cons
     for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
         if (pass.actions[place] != Action::data || pass.arrays[place] == nullptr) return;
         const Place& p = pass.space.places[place];
-        const View& view =
-            views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(p.variable)])];
+        const View& view = views_[view_of_[p.variable]];
         for_frames(share, place, range, view.own, [&](const HeldBox& held, const Box& part) {
             Index stride{};
             bytes += dense_strides(part.nd, dense_shape(held, part), p.element, stride);
@@ -171,7 +170,7 @@ std::int64_t Stream::bytes_in(Pass& pass, const Share& share, Extent piece) cons
 }
 
 void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
-    const Extent piece = lane.recent[static_cast<std::size_t>(k % slots_)];
+    const Extent piece = lane.recent[k % slots_];
     if (piece.size() <= 0) return;
     wait_free(lane, k);
     {
@@ -200,9 +199,9 @@ void Stream::pack_outgoing(Pass& pass, Lane& lane, std::int64_t k) {
 
 void Stream::prefill(Pass& pass, Lane& lane, Extent piece, std::int64_t k) {
     prefill_piece(lane.share.space(), piece, slot(lane, k), fill_, [&](std::size_t place) {
-        const auto variable = static_cast<std::size_t>(pass.space.places[place].variable);
+        const std::size_t variable = pass.space.places[place].variable;
         return pass.actions[place] == Action::data &&
-               views_[static_cast<std::size_t>(view_of_[variable])].decomposition->whole;
+               views_[view_of_[variable]].decomposition->whole;
     });
 }
 
@@ -235,13 +234,12 @@ void Stream::unpack(Pass& pass, const Share& share, int node, std::span<const ch
         for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
             if (pass.actions[place] != Action::data) return;
             const Place& p = share.space().places[place];
-            const View& view =
-                views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(p.variable)])];
+            const View& view = views_[view_of_[p.variable]];
             const auto boxes = view.remote.find(rank);
             if (boxes == view.remote.end()) return;
             Index file_stride = strides_of(p.shape);
             for (std::size_t d = 0; d < p.shape.size(); ++d) file_stride[d] *= p.element;
-            const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
+            const RowKernel kernel = move_kernel(p.element);
             for_frames(
                 share, place, range, boxes->second, [&](const HeldBox& held, const Box& part) {
                     Index stride{};
@@ -258,7 +256,7 @@ void Stream::unpack(Pass& pass, const Share& share, int node, std::span<const ch
                     from += n;
                 });
         });
-        at += static_cast<std::size_t>(rounded(section.bytes));
+        at += rounded(section.bytes);
     }
 }
 
@@ -269,10 +267,9 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
     std::set<int> sources;
     const auto find = [&](std::size_t place, ElementRange range) {
         if (pass.actions[place] != Action::data) return;
-        const View& view = views_[static_cast<std::size_t>(
-            view_of_[static_cast<std::size_t>(pass.space.places[place].variable)])];
+        const View& view = views_[view_of_[pass.space.places[place].variable]];
         for (const auto& [rank, boxes] : view.remote) {
-            const int node = topology.node_of[static_cast<std::size_t>(rank)];
+            const int node = topology.node_of[rank];
             if (sources.count(node) != 0) continue;
             for_frames(lane.share, place, range, boxes, [&](const HeldBox& held, const Box& box) {
                 if (sources.count(node) == 0 && has_any(held, box)) sources.insert(node);
@@ -287,12 +284,12 @@ void Stream::receive_pieces(Pass& pass, Lane& lane, Extent piece, std::int64_t k
     for (int m = 1; m < topology.nodes; ++m) {
         const int node = (topology.node - m + topology.nodes) % topology.nodes;
         if (sources.count(node) == 0) continue;
-        const int place = lane.writer % topology.sizes[static_cast<std::size_t>(node)];
+        const int place = lane.writer % topology.sizes[node];
         const int sender = topology.rank_of(node, place);
         Span span("receive");
         const std::size_t n =
             team_.world().receive(received_.data(), received_.size(), sender, piece_tag);
-        span.bytes(static_cast<std::int64_t>(n));
+        span.bytes(n);
         unpack(pass, lane.share, node, {received_.data(), n}, piece, slot(lane, k));
     }
 }
@@ -314,7 +311,7 @@ Status Stream::write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k)
 std::int64_t Stream::most_pieces() {
     std::int64_t n = 0;
     if (own_ >= 0) {
-        PieceCursor& cursor = lanes_[static_cast<std::size_t>(own_)].cursor;
+        PieceCursor& cursor = lanes_[own_].cursor;
         for (Extent piece; cursor.next(piece);) ++n;
         cursor.rewind();
     }
@@ -343,7 +340,7 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
         // Pieces k - R leave.
         for (Lane& lane : lanes_) {
             if (lane.local || !lane.mine || k < R) continue;
-            if (lane.recent[static_cast<std::size_t>(k % R)].size() <= 0) continue;
+            if (lane.recent[k % R].size() <= 0) continue;
             wait_packed(lane, k - R);
             const std::uint32_t used =
                 lane.control->slots[(k - R) % R].used.load(std::memory_order_acquire);
@@ -357,8 +354,8 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
             }
         }
         if (own_ >= 0 && k >= R) {
-            Lane& lane = lanes_[static_cast<std::size_t>(own_)];
-            const Extent piece = lane.recent[static_cast<std::size_t>(k % R)];
+            Lane& lane = lanes_[own_];
+            const Extent piece = lane.recent[k % R];
             if (piece.size() > 0) {
                 wait_packed(lane, k - R);
                 receive_pieces(pass, lane, piece, k - R);
@@ -379,7 +376,7 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
         for (Lane& lane : lanes_) {
             Extent piece;
             if (!lane.cursor.next(piece)) piece = {};
-            Extent& recent = lane.recent[static_cast<std::size_t>(k % R)];
+            Extent& recent = lane.recent[k % R];
             const bool had = recent.size() > 0 && k >= R;
             recent = piece;
             any |= piece.size() > 0;

@@ -76,8 +76,7 @@ std::vector<std::set<int>> Stream::find_writers(std::span<const Space> spaces) c
     std::vector<std::set<int>> met(views_.size());
     for (const Space& space : spaces) {
         for (std::size_t p = 0; p < space.places.size(); ++p) {
-            const auto view = static_cast<std::size_t>(
-                view_of_[static_cast<std::size_t>(space.places[p].variable)]);
+            const std::size_t view = view_of_[space.places[p].variable];
             for (const HeldBox& held : views_[view].own)
                 layout_->add_writers(space, p, held.box, met[view]);
         }
@@ -102,7 +101,7 @@ std::map<int, std::vector<HeldBox>> Stream::find_held(std::span<const Space> spa
         for (const Space& space : spaces) {
             const Share share = layout_->reach(w, space);
             for (std::size_t p = 0; p < space.places.size(); ++p) {
-                const auto variable = static_cast<std::size_t>(space.places[p].variable);
+                const std::size_t variable = space.places[p].variable;
                 if (view_of_[variable] == static_cast<int>(view))
                     add_frames(share, p, own.front(), frames);
             }
@@ -121,11 +120,11 @@ std::vector<Packet> Stream::tell_boxes(std::span<const Space> spaces,
     std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
     for (std::size_t v = 0; v < views_.size(); ++v) {
         for (const auto& [w, boxes] : find_held(spaces, v, met_by_view[v])) {
-            const int rank = writers_[static_cast<std::size_t>(w)];
-            if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
+            const int rank = writers_[w];
+            if (topology.node_of[rank] == topology.node) continue;
             auto& to = words[rank];
-            to.push_back(static_cast<std::int64_t>(v));
-            to.push_back(static_cast<std::int64_t>(boxes.size()));
+            to.push_back(v);
+            to.push_back(boxes.size());
             for (const HeldBox& held : boxes) append_held(to, held);
         }
     }
@@ -154,7 +153,7 @@ Status Stream::exchange_boxes(std::span<const Space> spaces,
         for (const Packet& packet : received) {
             const std::vector<std::int64_t> list = to_words(packet.bytes);
             for (const std::int64_t *at = list.data(), *end = at + list.size(); at != end;) {
-                View& view = views_[static_cast<std::size_t>(at[0])];
+                View& view = views_[at[0]];
                 const std::int64_t n = at[1];
                 at += 2;
                 auto& boxes = view.remote[packet.rank];
@@ -170,25 +169,24 @@ std::vector<std::int64_t> Stream::bits_of(std::span<const std::set<int>> met_by_
     std::vector<std::int64_t> bits((writers_.size() + 63) / 64, 0);
     for (const std::set<int>& met : met_by_view)
         for (const int w : met)
-            bits[static_cast<std::size_t>(w) / 64] |=
-                static_cast<std::int64_t>(std::uint64_t(1) << (w % 64));
+            bits[static_cast<std::size_t>(w) / 64] |= std::uint64_t(1) << (w % 64);
     return bits;
 }
 
 /// The node feeds the streams that its writers own and those that any of its ranks meets.
 Status Stream::add_lanes(std::span<const std::int64_t> bits) {
     const Topology& topology = team_.topology();
-    const auto members = static_cast<std::int64_t>(topology.members.size());
+    const std::int64_t members = topology.members.size();
     for (std::size_t w = 0; w < writers_.size(); ++w) {
         const int rank = writers_[w];
-        const bool local = topology.node_of[static_cast<std::size_t>(rank)] == topology.node;
+        const bool local = topology.node_of[rank] == topology.node;
         const bool is_met = (static_cast<std::uint64_t>(bits[w / 64]) >> (w % 64)) & 1;
         if (!local && !is_met) continue;
         Lane lane{};
         lane.writer = static_cast<int>(w);
         lane.rank = rank;
         lane.local = local;
-        const int sender = static_cast<int>(w % static_cast<std::size_t>(members));
+        const int sender = static_cast<int>(w % members);
         lane.mine = local ? rank == team_.rank() : sender == topology.node_rank;
         if (local && lane.mine) own_ = static_cast<int>(lanes_.size());
         lanes_.push_back(lane);
@@ -200,8 +198,8 @@ Status Stream::add_lanes(std::span<const std::int64_t> bits) {
 /// Cuts the node's memory into slots.
 Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
     const Topology& topology = team_.topology();
-    const auto members = static_cast<std::int64_t>(topology.members.size());
-    const auto lanes = static_cast<std::int64_t>(lanes_.size());
+    const std::int64_t members = topology.members.size();
+    const std::int64_t lanes = lanes_.size();
     const auto controls = static_cast<std::int64_t>(sizeof(Control)) * lanes;
     // Sections of a message: a header a rank, and padding.
     const std::int64_t extra = slack + 32 * members;
@@ -224,7 +222,7 @@ Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
                            "{} slots; increase the setting 'buffer'",
                            options.budget, lanes, slots_);
         });
-    capacity_ = static_cast<std::size_t>(piece_ + extra);
+    capacity_ = piece_ + extra;
     capacity_ = (capacity_ + 63) / 64 * 64;
     while (lanes > 0 && static_cast<std::int64_t>(capacity_) * lanes * slots_ > room)
         capacity_ -= 64;
@@ -232,14 +230,14 @@ Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
         lanes_[i].control = reinterpret_cast<Control*>(arena.data()) + i;
         lanes_[i].memory = at;
-        lanes_[i].recent.resize(static_cast<std::size_t>(slots_));
-        at += capacity_ * static_cast<std::size_t>(slots_);
+        lanes_[i].recent.resize(slots_);
+        at += capacity_ * slots_;
     }
     if (own_ < 0 || topology.nodes == 1) return {};
     const auto largest_node =
         static_cast<std::size_t>(*std::max_element(topology.sizes.begin(), topology.sizes.end()));
     return alone([&]() -> Status {
-        received_.resize(static_cast<std::size_t>(piece_ + slack) + 32 * largest_node);
+        received_.resize((piece_ + slack) + 32 * largest_node);
         return {};
     });
 }

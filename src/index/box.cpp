@@ -5,9 +5,7 @@
 
 namespace thalweg::detail {
 
-std::int64_t Box::volume() const {
-    return detail::volume(std::span(count.data(), static_cast<std::size_t>(nd)));
-}
+std::int64_t Box::volume() const { return detail::volume(std::span(count.data(), nd)); }
 
 Box whole_box(std::span<const std::int64_t> shape) {
     Box box;
@@ -42,7 +40,7 @@ bool contiguous(const Box& box, std::span<const std::int64_t> shape) {
     int d = 0;
     while (d < box.nd && box.count[d] == 1) ++d;
     for (++d; d < box.nd; ++d)
-        if (box.count[d] != shape[static_cast<std::size_t>(d)]) return false;
+        if (box.count[d] != shape[d]) return false;
     return true;
 }
 

@@ -57,10 +57,9 @@ private:
     /// The box's part along an axis; false if there is none.
     bool narrow(const Axis& axis, int part, int parts, const Place& p, Box& box) const {
         if (axis.at < 0) return grid_.own_files || part == p.variable % parts;
-        const auto k = static_cast<std::size_t>(part);
+        const std::size_t k = part;
         const std::vector<std::int64_t>& begin = axis.cut->begin;
-        const std::int64_t end =
-            k + 1 < begin.size() ? begin[k + 1] : p.shape[static_cast<std::size_t>(axis.at)];
+        const std::int64_t end = k + 1 < begin.size() ? begin[k + 1] : p.shape[axis.at];
         box.low[axis.at] = begin[k];
         box.count[axis.at] = end - begin[k];
         return box.count[axis.at] > 0;
@@ -87,11 +86,10 @@ private:
 
 std::vector<std::int64_t> cut_dimension(std::span<const std::int64_t> starts, std::int64_t length,
                                         int parts) {
-    const auto n = static_cast<std::int64_t>(starts.size());
+    const std::int64_t n = starts.size();
     std::vector<std::int64_t> begin;
     for (std::int64_t k = 0; k < parts; ++k)
-        begin.push_back(n >= parts ? starts[static_cast<std::size_t>(k * n / parts)]
-                                   : length * k / parts);
+        begin.push_back(n >= parts ? starts[k * n / parts] : length * k / parts);
     return begin;
 }
 

@@ -9,7 +9,7 @@ std::size_t Space::place_at(std::int64_t byte) const {
     const auto it =
         std::upper_bound(places.begin(), places.end(), byte,
                          [](std::int64_t b, const Place& p) { return b < p.offset + p.padded; });
-    return static_cast<std::size_t>(it - places.begin());
+    return it - places.begin();
 }
 
 std::size_t Space::place_of(int variable) const {
@@ -52,8 +52,7 @@ Share::Share(const Space& whole, std::span<const std::optional<Box>> boxes, bool
             place.shape.assign(box.count.begin(), box.count.begin() + box.nd);
             place.bytes = place.padded = box.volume() * p.element;
             bool last = true;
-            for (int d = 0; d < box.nd; ++d)
-                last &= box.low[d] + box.count[d] == p.shape[static_cast<std::size_t>(d)];
+            for (int d = 0; d < box.nd; ++d) last &= box.low[d] + box.count[d] == p.shape[d];
             if (own_file && whole.padded)
                 place.padded = (place.bytes + 3) / 4 * 4;
             else if (!own_file && last)

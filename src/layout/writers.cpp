@@ -30,7 +30,7 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
     const auto more = static_cast<std::int64_t>(topology.by_place.size()) - topology.nodes;
     std::int64_t before = 0;  // ranks of earlier nodes, without one of each
     for (int node = 0; node < topology.nodes; ++node) {
-        const std::int64_t size = topology.sizes[static_cast<std::size_t>(node)];
+        const std::int64_t size = topology.sizes[node];
         const std::int64_t behind = before + size - 1;
         const std::int64_t own = 1 + behind * rest / more - before * rest / more;
         for (std::int64_t i = 0; i < own; ++i)
@@ -62,19 +62,18 @@ Status pick_writers(const Topology& topology, const WriterWish& wish, std::vecto
                 wish.first + (wish.stride > 0 ? i * wish.stride : i * (size - wish.first) / n)));
         return {};
     };
-    const auto all = static_cast<std::int64_t>(topology.by_place.size());
+    const std::int64_t all = topology.by_place.size();
     if (!wish.count.per_node && wish.first == 0 && wish.stride == 0) {
         ranks = spread(topology, std::min<std::int64_t>(wish.count.number, all));
         return {};
     }
     if (!wish.count.per_node)
         return pick(all, "", [&](std::int64_t at) {
-            return wish.stride > 0 ? static_cast<int>(at)
-                                   : topology.by_place[static_cast<std::size_t>(at)];
+            return wish.stride > 0 ? static_cast<int>(at) : topology.by_place[at];
         });
     for (int node = 0; node < topology.nodes; ++node) {
         Status status =
-            pick(topology.sizes[static_cast<std::size_t>(node)], fmt::format(" of node {}", node),
+            pick(topology.sizes[node], fmt::format(" of node {}", node),
                  [&](std::int64_t at) { return topology.rank_of(node, static_cast<int>(at)); });
         if (!status.ok()) return status;
     }

@@ -111,7 +111,7 @@ Status read_variables(const toml::table& table, const std::string& where, Run& r
 /// The pair of factors whose blocks are nearest to squares.
 void choose_grid(const Run& run, std::vector<Cuts>& grid) {
     const auto length = [&](std::size_t i) {
-        return static_cast<double>(run.lengths[static_cast<std::size_t>(grid[i].dim)]);
+        return static_cast<double>(run.lengths[grid[i].dim]);
     };
     double best = INFINITY;
     for (std::int64_t a = 1; a <= run.ranks; ++a) {
@@ -157,12 +157,11 @@ void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
     double product = 1;
     for (const Cuts& cuts : grid) {
         product *= static_cast<double>(cuts.parts);
-        const std::int64_t length = run.lengths[static_cast<std::size_t>(cuts.dim)];
+        const std::int64_t length = run.lengths[cuts.dim];
         if (cuts.parts > length)
             return keys.fail(key,
                              fmt::format("dimension '{}' of length {} cannot be cut into {} parts",
-                                         run.dimensions[static_cast<std::size_t>(cuts.dim)], length,
-                                         cuts.parts));
+                                         run.dimensions[cuts.dim], length, cuts.parts));
     }
     if (product != run.ranks)
         return keys.fail(

@@ -55,7 +55,7 @@ struct Run {
     double compute() const { return step_seconds * static_cast<double>(output_interval); }
     std::vector<std::int64_t> shape(const RunVariables& v) const {
         std::vector<std::int64_t> shape;
-        for (const int d : v.dims) shape.push_back(lengths[static_cast<std::size_t>(d)]);
+        for (const int d : v.dims) shape.push_back(lengths[d]);
         return shape;
     }
 };

@@ -103,7 +103,7 @@ Shares::Shares(const Run& run) : run_(run) {
 
 std::int64_t Shares::part_along(std::size_t axis, std::int64_t index) const {
     const Cuts& cuts = run_.grid[axis];
-    const std::int64_t length = run_.lengths[static_cast<std::size_t>(cuts.dim)];
+    const std::int64_t length = run_.lengths[cuts.dim];
     return ((index + 1) * cuts.parts - 1) / length;
 }
 
@@ -112,7 +112,7 @@ std::vector<std::int64_t> Shares::starts_of(int dim) const {
     for (const Cuts& cuts : run_.grid)
         if (cuts.dim == dim)
             for (std::int64_t part = 1; part < cuts.parts; ++part)
-                starts.push_back(run_.lengths[static_cast<std::size_t>(dim)] * part / cuts.parts);
+                starts.push_back(run_.lengths[dim] * part / cuts.parts);
     return starts;
 }
 
@@ -129,7 +129,7 @@ Box Shares::block_of(const Place& place, int rank) const {
             if (part > 0) block.count.fill(0);
             continue;
         }
-        const auto d = static_cast<std::size_t>(at - place.dims.begin());
+        const std::size_t d = at - place.dims.begin();
         block.low[d] = place.shape[d] * part / cuts.parts;
         block.count[d] =
             std::min(block.count[d], place.shape[d] * (part + 1) / cuts.parts - block.low[d]);
@@ -147,11 +147,10 @@ bool Shares::listed(const Place& place) const {
 
 double Shares::held_on_node(const Place& place, const Box& box, int node) const {
     if (listed(place))
-        return static_cast<double>(box.volume()) * topology_.sizes[static_cast<std::size_t>(node)] /
-               run_.ranks;
+        return static_cast<double>(box.volume()) * topology_.sizes[node] / run_.ranks;
     double elements = 0;
-    const int first = topology_.first[static_cast<std::size_t>(node)];
-    for (int i = 0; i < topology_.sizes[static_cast<std::size_t>(node)]; ++i) {
+    const int first = topology_.first[node];
+    for (int i = 0; i < topology_.sizes[node]; ++i) {
         Box common;
         if (intersect(block_of(place, first + i), box, common))
             elements += static_cast<double>(common.volume());
@@ -171,7 +170,7 @@ void Shares::mark_nodes(const Place& place, const Box& box, Look& look) const {
     for (std::size_t a = 0; a < n; ++a) {
         const auto at = std::find(place.dims.begin(), place.dims.end(), run_.grid[a].dim);
         if (at == place.dims.end()) continue;
-        const auto d = static_cast<std::size_t>(at - place.dims.begin());
+        const std::size_t d = at - place.dims.begin();
         low[a] = part_along(a, box.low[d]);
         high[a] = part_along(a, box.low[d] + box.count[d] - 1);
     }
@@ -179,8 +178,8 @@ void Shares::mark_nodes(const Place& place, const Box& box, Look& look) const {
     for (;;) {
         std::int64_t base = 0;
         for (std::size_t a = 0; a + 1 < n; ++a) base = (base + line[a]) * run_.grid[a + 1].parts;
-        const int first = topology_.node_of[static_cast<std::size_t>(base + low[n - 1])];
-        const int last = topology_.node_of[static_cast<std::size_t>(base + high[n - 1])];
+        const int first = topology_.node_of[base + low[n - 1]];
+        const int last = topology_.node_of[base + high[n - 1]];
         for (int node = first; node <= last; ++node) look.nodes.insert(node);
         std::size_t a = n - 1;
         while (a-- > 0)
@@ -212,8 +211,7 @@ void Shares::lay_out_grid(const Way& way, int available, int spread, LayoutChoic
         grid.own_files = way.own_files;
     }
     const auto cut = [&](int dim, int parts) {
-        return Cut{
-            dim, cut_dimension(starts_of(dim), run_.lengths[static_cast<std::size_t>(dim)], parts)};
+        return Cut{dim, cut_dimension(starts_of(dim), run_.lengths[dim], parts)};
     };
     if (!columns && y_ >= 0) grid.y = {cut(y_, grid.rows)};
     if (!rows && x_ >= 0) grid.x = {cut(x_, grid.columns)};
@@ -256,8 +254,7 @@ int Shares::node_of_part(const Grid& grid, int part) const {
         for (std::size_t a = run_.grid.size(); a-- > 0;) {
             const Cuts& axis = run_.grid[a];
             if (axis.dim == cuts.front().dim)
-                at = run_.lengths[static_cast<std::size_t>(axis.dim)] * (rest % axis.parts) /
-                     axis.parts;
+                at = run_.lengths[axis.dim] * (rest % axis.parts) / axis.parts;
             rest /= axis.parts;
         }
         return std::upper_bound(begin.begin(), begin.end(), at) - begin.begin() - 1 == k;
@@ -266,9 +263,9 @@ int Shares::node_of_part(const Grid& grid, int part) const {
         const auto rank = static_cast<int>((target + i) % run_.ranks);
         if (in_part(rank, grid.y, part / grid.columns) &&
             in_part(rank, grid.x, part % grid.columns))
-            return topology_.node_of[static_cast<std::size_t>(rank)];
+            return topology_.node_of[rank];
     }
-    return topology_.node_of[static_cast<std::size_t>(target)];
+    return topology_.node_of[target];
 }
 
 void Shares::look_at_piece(const Share& share, Extent piece, int node, Look& look) const {
@@ -385,8 +382,7 @@ Work Shares::work_of(const Way& way) const {
         double part = static_cast<double>(place.bytes);
         for (const Cuts& cuts : run_.grid)
             if (std::count(place.dims.begin(), place.dims.end(), cuts.dim) > 0) {
-                const auto length =
-                    static_cast<double>(run_.lengths[static_cast<std::size_t>(cuts.dim)]);
+                const auto length = static_cast<double>(run_.lengths[cuts.dim]);
                 part *= std::ceil(length / static_cast<double>(cuts.parts)) / length;
             }
         work.rank_bytes += part;
@@ -407,8 +403,7 @@ Work Shares::work_of(const Way& way) const {
     const auto node_of = [&](int w) {
         if (way.servers > 0) return node_of_server(w);
         return laid.writers.empty() ? node_of_part(laid.grid, w)
-                                    : topology_.node_of[static_cast<std::size_t>(
-                                          laid.writers[static_cast<std::size_t>(w)])];
+                                    : topology_.node_of[laid.writers[w]];
     };
     work.writer_nodes = std::min(work.writers, run_.nodes);
     const double on_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);

@@ -24,7 +24,7 @@ Checksum sum_row(const char* from, std::ptrdiff_t stride, std::int64_t position,
                  std::int64_t n) {
     Checksum sum = 0;
     std::uint64_t factor = (static_cast<std::uint64_t>(position) + 1) * weight;
-    const std::uint64_t next = static_cast<std::uint64_t>(step) * weight;
+    const std::uint64_t next = step * weight;
     for (std::int64_t i = 0; i < n; ++i) {
         Bits bits;
         std::memcpy(&bits, from + i * stride, sizeof bits);

@@ -83,7 +83,7 @@ Status Restart::define_dimension(const std::string& name, std::int64_t length) {
 
 std::vector<std::string> Restart::dims_of(const Variable& v) const {
     std::vector<std::string> names;
-    for (int d : v.dims) names.push_back(definitions_.dims[static_cast<std::size_t>(d)].name);
+    for (int d : v.dims) names.push_back(definitions_.dims[d].name);
     return names;
 }
 
@@ -138,7 +138,7 @@ Status Restart::add(const Registration& r) {
 
     const int known = definitions_.find_variable(r.name);
     if (known >= 0) {
-        Variable& before = definitions_.variables[static_cast<std::size_t>(known)];
+        Variable& before = definitions_.variables[known];
         if (before.type != v.type || before.dims != v.dims)
             return failure(TW_EEXISTS, "restart: variable '{}' is already registered, as {} ({})",
                            r.name, name_of(before.type), wording_.names(dims_of(before)));
@@ -146,7 +146,7 @@ Status Restart::add(const Registration& r) {
         v.settings = std::move(before.settings);
         v.fill = before.fill;
         before = std::move(v);
-        arrays_[static_cast<std::size_t>(known)] = std::move(array);
+        arrays_[known] = std::move(array);
         return {};
     }
     arrays_.reserve(arrays_.size() + 1);
@@ -160,7 +160,7 @@ Status Restart::add(const Registration& r) {
 void Restart::copy_array(const Decomposition& d, Array& a) {
     if (a.data == nullptr || !d.has_part()) return;  // the rank holds nothing
     const std::size_t size = size_of(a.view.type);
-    const auto n = static_cast<std::size_t>(a.n >= 0 ? a.n : volume(a.extent));
+    const std::size_t n = a.n >= 0 ? a.n : volume(a.extent);
     a.copy.resize(n * size);
     const auto* from = static_cast<const char*>(a.data);
     if (a.n >= 0) {
@@ -178,7 +178,7 @@ void Restart::copy_array(const Decomposition& d, Array& a) {
                 std::memcpy(to, from + offset, size);
             for (std::size_t k = rows; k-- > 0 && ++at[k] == a.extent[k];) at[k] = 0;
         }
-        a.byte_stride = dense_strides(a.extent, static_cast<std::int64_t>(size));
+        a.byte_stride = dense_strides(a.extent, size);
     }
     a.data = a.copy.data();
     a.view.data = a.copy.data();
@@ -199,9 +199,9 @@ Status Restart::check_copies() const {
 Status Restart::set_variable(const std::string& variable, const std::string& settings) {
     const int at = definitions_.find_variable(variable);
     if (at < 0) return no_variable(definitions_, "restart", variable);
-    const Variable before = definitions_.variables[static_cast<std::size_t>(at)];
+    const Variable before = definitions_.variables[at];
     Status status = detail::set_variable(definitions_, "restart", variable, settings);
-    Variable& v = definitions_.variables[static_cast<std::size_t>(at)];
+    Variable& v = definitions_.variables[at];
     if (status.ok() && v.settings.count("quantize") != 0) {
         v = before;
         return failure(TW_ESETTING,
@@ -216,8 +216,7 @@ Status Restart::put_attribute(const std::string& variable, Attribute attribute) 
     int at = -1;
     Status status = check_attribute(definitions_, "restart", variable, attribute, at);
     if (!status.ok()) return status;
-    set_attribute(at < 0 ? definitions_.attributes
-                         : definitions_.variables[static_cast<std::size_t>(at)].attributes,
+    set_attribute(at < 0 ? definitions_.attributes : definitions_.variables[at].attributes,
                   std::move(attribute));
     return {};
 }
@@ -230,7 +229,7 @@ Status Restart::found(const std::string& name, bool& found) const {
     }
     if (at < 0) return no_variable(definitions_, "restart", name);
     if (!read_) return failure(TW_ESTATE, "restart: nothing has been read yet");
-    found = arrays_[static_cast<std::size_t>(at)].found;
+    found = arrays_[at].found;
     return {};
 }
 
@@ -273,13 +272,12 @@ Status Restart::refused(const std::string& name, Status why) const {
 void Restart::all_sum(std::vector<Checksum>& sums) const {
     std::vector<std::int64_t> words;
     for (const Checksum sum : sums) {
-        words.push_back(static_cast<std::int64_t>(sum & 0xFFFFFFFF));
-        words.push_back(static_cast<std::int64_t>(sum >> 32));
+        words.push_back(sum & 0xFFFFFFFF);
+        words.push_back(sum >> 32);
     }
     team_.all_reduce(words, Reduce::sum);
     for (std::size_t i = 0; i < sums.size(); ++i)
-        sums[i] =
-            static_cast<Checksum>(words[2 * i]) + (static_cast<Checksum>(words[2 * i + 1]) << 32);
+        sums[i] = words[2 * i] + (static_cast<Checksum>(words[2 * i + 1]) << 32);
 }
 
 /// Sets them as attributes. @note Collective
@@ -307,7 +305,7 @@ Status Restart::add_checksums(Definitions& definitions) const {
 /// @note Collective
 Status Restart::sum_file(Reader& reader, const Variable& own, const Variable& theirs,
                          Checksum& sum) const {
-    const auto size = static_cast<std::int64_t>(theirs.element());
+    const std::int64_t size = theirs.element();
     const std::int64_t n = theirs.elements();
     const bool replicated = own.decomposition->replicated;
     const std::vector<std::string> dims = reader.contents().definitions().fixed_dims(theirs);
@@ -333,7 +331,7 @@ Status Restart::sum_file(Reader& reader, const Variable& own, const Variable& th
                                      {std::min(n, first), std::min(n, first + at_once)}, round);
             if (!replicated) wish.decomposition = part.decomposition;
             wish.n = part.decomposition->stored;
-            values.resize(static_cast<std::size_t>(wish.n * size));
+            values.resize(wish.n * size);
             wish.data = values.data();
             return {};
         });
@@ -361,8 +359,7 @@ Status Restart::verify(Reader& reader, const std::string& path,
     Status mine;
     for (std::size_t i = 0; i < checks.size(); ++i) {
         const Variable& own = *checks[i].own;
-        const Variable& theirs =
-            reader.contents().definitions().variables[static_cast<std::size_t>(checks[i].in_file)];
+        const Variable& theirs = reader.contents().definitions().variables[checks[i].in_file];
         if (own.decomposition->whole && own.type == theirs.type) {
             Status summed = alone([&]() -> Status {
                 sums[i] = sum_held(own, *checks[i].view);
@@ -486,7 +483,7 @@ Status Restart::ask_for(Reader& reader, const std::string& path, const Definitio
     a.found = at >= 0;
     if (!a.found && a.optional) return {};
     if (!a.found) return no_variable(source.definitions(), path, own.name);
-    const Variable& theirs = source.definitions().variables[static_cast<std::size_t>(at)];
+    const Variable& theirs = source.definitions().variables[at];
     wish.wrong = match(source, definitions, own, theirs, a.by_position);
     wish.name = own.name;
     if (!own.decomposition->replicated) {

@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 namespace {
 
-std::int64_t bit(int i) { return static_cast<std::int64_t>(std::uint64_t(1) << (i % 64)); }
+std::int64_t bit(int i) { return std::uint64_t(1) << (i % 64); }
 
 bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
     return (static_cast<std::uint64_t>(words[i / 64]) >> (i % 64)) & 1;
@@ -43,12 +43,12 @@ std::int64_t hash_of(std::span<const RecordPart> records) {
         std::uint64_t h = 14695981039346656037ULL;
         for (const std::int64_t word :
              {std::int64_t{p.placed->variable}, p.record, p.placed->key}) {
-            h = (h ^ static_cast<std::uint64_t>(word)) * 0x9e3779b97f4a7c15ULL;
+            h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
             h ^= h >> 29;
         }
         sum += h;
     }
-    return static_cast<std::int64_t>(sum);
+    return sum;
 }
 
 /// What this rank has put.

@@ -37,8 +37,8 @@ public:
 
     explicit Batch(const FileContext& file);
 
-    Part& operator[](int variable) { return parts[static_cast<std::size_t>(variable)]; }
-    const Part& operator[](int variable) const { return parts[static_cast<std::size_t>(variable)]; }
+    Part& operator[](int variable) { return parts[variable]; }
+    const Part& operator[](int variable) const { return parts[variable]; }
     bool is_record(std::size_t variable) const {
         return file_.definitions.variables[variable].record;
     }

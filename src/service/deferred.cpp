@@ -23,7 +23,7 @@ constexpr const char* advice =
 
 /// Whether there is memory at every byte from `first` to `end`.
 bool is_mapped(const char* first, const char* end) {
-    static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    static const std::uintptr_t page = sysconf(_SC_PAGESIZE);
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(first) / page * page;
     // Does nothing but to look whether there is memory.
     return msync(reinterpret_cast<void*>(begin), reinterpret_cast<std::uintptr_t>(end) - begin,
@@ -39,7 +39,7 @@ std::int64_t choices(const HeldBox& held) {
 /// One element of a box by its row-major number, or of a list the first one of a run.
 const char* place_of(const HeldBox& held, const Strided& at, std::int64_t number) {
     if (held.list) {
-        const Run& run = held.list->list->runs[static_cast<std::size_t>(number)];
+        const Run& run = held.list->list->runs[number];
         return at.base + run.position() * at.stride[held.list->dims.back()];
     }
     const char* place = at.base;

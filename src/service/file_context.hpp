@@ -34,9 +34,7 @@ struct FileContext {
     bool leaving = false;  ///< in tw_close, which ends the file whatever comes out
     FileFigures figures;
 
-    const Variable& variable(int i) const {
-        return definitions.variables[static_cast<std::size_t>(i)];
-    }
+    const Variable& variable(int i) const { return definitions.variables[i]; }
     /// Whether the file is a set of tiles, each a file.
     bool in_files() const { return options.tile_files && options.method == "tiles"; }
 

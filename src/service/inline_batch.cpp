@@ -85,8 +85,7 @@ Status InlineService::stage(const RecordPut& put, RecordPart& part) {
                            file_.path, v.name, staged.bytes(), file_.team.rank());
         Span span("copy");
         span.variable(v.name).bytes(staged.bytes());
-        batch_.misfits[static_cast<std::size_t>(placed.variable)] +=
-            staged.copy(file_.packers, view, to);
+        batch_.misfits[placed.variable] += staged.copy(file_.packers, view, to);
     }
     static_cast<RecordPut&>(part) = put;
     part.view = view;
@@ -185,9 +184,8 @@ void InlineService::add_puts(const Agreed& agreed, Ends ends) {
 /// Whether nothing is lost where what nobody holds is filled.
 bool InlineService::is_safe(const WholePut& put) const {
     if (put.complete) return true;
-    return file_.variable(put.variable).record
-               ? put.record >= records_
-               : filled_[static_cast<std::size_t>(put.variable)] == 0;
+    return file_.variable(put.variable).record ? put.record >= records_
+                                               : filled_[put.variable] == 0;
 }
 
 /// Leaves what one plan can write: a variable is held in one way.
@@ -303,8 +301,7 @@ Status InlineService::write_puts_of(bool records, std::int64_t record, bool fill
     skip_all(writer_.spaces().of(records));
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int v = places[i].variable;
-        if (fill && (records || filled_[static_cast<std::size_t>(v)] == 0))
-            actions_[i] = Action::fill;
+        if (fill && (records || filled_[v] == 0)) actions_[i] = Action::fill;
         for (const WholePut& p : puts_) {
             if (p.variable != v || p.record != record) continue;
             actions_[i] = Action::data;
@@ -317,7 +314,7 @@ Status InlineService::write_puts_of(bool records, std::int64_t record, bool fill
 /// What was written together, or has gone to the queue, is done with.
 void InlineService::drop_written() {
     for (const WholePut& p : puts_) {
-        const auto at = static_cast<std::size_t>(p.variable);
+        const std::size_t at = p.variable;
         const bool record = batch_.is_record(at);
         if (!record) filled_[at] = 1;
         // What tw_put has put; it may wait while another record of the variable is written.

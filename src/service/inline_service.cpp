@@ -49,7 +49,7 @@ Status InlineService::put(Status checked, int variable, ArrayView view, bool def
     // A collective put is joined by the ranks whose own check failed, too.
     if (immediate_ && !deferred) return put_now(std::move(checked), variable, view);
     if (!checked.ok()) return checked;
-    std::int64_t& misfits = batch_.misfits[static_cast<std::size_t>(variable)];
+    std::int64_t& misfits = batch_.misfits[variable];
     misfits = 0;
     if (!deferred) {
         if (Status s = staging_.copy(variable, view, misfits); !s.ok()) return s;
@@ -74,7 +74,7 @@ Status InlineService::put_now(Status checked, int variable, const ArrayView& vie
     Status status = finish_write(write_space(v.record), Written::record, false);
     part.put = false;
     part.written = true;
-    if (!v.record) filled_[static_cast<std::size_t>(variable)] = 1;
+    if (!v.record) filled_[variable] = 1;
     return status;
 }
 
@@ -156,7 +156,7 @@ Status InlineService::write_fixed(const Agreed& agreed, bool last) {
     const auto& places = writer_.spaces().fixed.places;
     skip_all(writer_.spaces().fixed);
     for (std::size_t i = 0; i < actions_.size(); ++i) {
-        const auto v = static_cast<std::size_t>(places[i].variable);
+        const std::size_t v = places[i].variable;
         if (agreed.put[v])
             actions_[i] = Action::data;
         else if (last && !filled_[v])
@@ -176,7 +176,7 @@ Status InlineService::end_step() {
     const auto& places = writer_.spaces().record.places;
     skip_all(writer_.spaces().record);
     for (std::size_t i = 0; i < actions_.size(); ++i) {
-        const auto v = static_cast<std::size_t>(places[i].variable);
+        const std::size_t v = places[i].variable;
         if (agreed.put[v])
             actions_[i] = Action::data;
         else if (!batch_.parts[v].written)

@@ -50,7 +50,7 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
     const bool direct = options.method == "direct";
-    const auto members = static_cast<std::int64_t>(team.topology().members.size());
+    const std::int64_t members = team.topology().members.size();
     Status status;
     Memory* arena = file_.session.arena(status);
     if (!status.ok()) return status;
@@ -96,7 +96,7 @@ std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> c
     plan->definitions = plans_.empty() ? file_.definitions : plans_.front()->definitions;
     plan->keys = plans_.empty() ? declared_ : plans_.front()->keys;
     for (const Chosen& c : chosen) {
-        const auto at = static_cast<std::size_t>(c.variable);
+        const std::size_t at = c.variable;
         if (plan->keys[at] == c.key) continue;
         Variable& v = plan->definitions.variables[at];
         plan->keys[at] = c.key;
@@ -119,9 +119,8 @@ std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> c
 
 Status SpaceWriter::choose(std::span<const Chosen> chosen) {
     const auto fits = [&](const std::unique_ptr<Plan>& plan) {
-        return std::all_of(chosen.begin(), chosen.end(), [&](const Chosen& c) {
-            return plan->keys[static_cast<std::size_t>(c.variable)] == c.key;
-        });
+        return std::all_of(chosen.begin(), chosen.end(),
+                           [&](const Chosen& c) { return plan->keys[c.variable] == c.key; });
     };
     const auto found = std::find_if(plans_.begin(), plans_.end(), fits);
     if (found == plans_.begin() && !plans_.empty()) return {};
@@ -171,8 +170,7 @@ Status SpaceWriter::run_direct(Plan& plan, bool records, std::int64_t record,
         none.assign(arrays.size(), nullptr);
     });
     for (std::size_t i = 0; i < actions.size(); ++i) {
-        const Variable& v =
-            plan.definitions.variables[static_cast<std::size_t>(space.places[i].variable)];
+        const Variable& v = plan.definitions.variables[space.places[i].variable];
         if (actions[i] == Action::fill || (actions[i] == Action::data && !v.decomposition->whole))
             fills[i] = Action::fill;
     }

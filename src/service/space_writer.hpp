@@ -48,9 +48,7 @@ public:
 
     const Spaces& spaces() const { return spaces_; }
     /// By which key a variable was defined.
-    std::int64_t declared(int variable) const {
-        return declared_[static_cast<std::size_t>(variable)];
-    }
+    std::int64_t declared(int variable) const { return declared_[variable]; }
     void add_figures(FileFigures& figures) const;
 
 private:

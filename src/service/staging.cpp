@@ -19,7 +19,7 @@ Staging::Staging(const FileContext& file) : file_(file) {
 Status Staging::copy(int variable, ArrayView& view, std::int64_t& misfits) {
     const Variable& v = file_.variable(variable);
     if (!memory_ && bytes_ > 0) {
-        memory_ = make_private_memory(static_cast<std::size_t>(bytes_));
+        memory_ = make_private_memory(bytes_);
         if (!memory_)
             return failure(TW_ENOMEM,
                            "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
@@ -27,7 +27,7 @@ Status Staging::copy(int variable, ArrayView& view, std::int64_t& misfits) {
     }
     Span span("copy");
     span.variable(v.name).bytes(v.decomposition->stored * static_cast<std::int64_t>(v.element()));
-    char* const to = memory_ ? memory_->data() + at_[static_cast<std::size_t>(variable)] : nullptr;
+    char* const to = memory_ ? memory_->data() + at_[variable] : nullptr;
     misfits = Staged{v, *v.decomposition, v.order}.copy(file_.packers, view, to);
     return {};
 }
@@ -46,10 +46,10 @@ std::int64_t Staged::copy(Packers& packers, ArrayView& view, char* to) const {
 std::int64_t Staged::copy_blocks(Packers& packers, const ArrayView& view, char* to) const {
     const Variable& v = variable;
     const Decomposition& d = decomposition;
-    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t size = v.element();
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
     const FillValue fill = v.fill_value();
-    std::vector<int> same(static_cast<std::size_t>(d.nd()));
+    std::vector<int> same(d.nd());
     std::iota(same.begin(), same.end(), 0);
     std::int64_t misfits = 0;
     for (std::size_t b = 0; b < d.blocks.size(); ++b) {
@@ -58,7 +58,7 @@ std::int64_t Staged::copy_blocks(Packers& packers, const ArrayView& view, char* 
         HeldBox held;
         held.block = static_cast<int>(b);
         const Strided from = locate(d, same, held, view);
-        Index stride = strides_of(std::span(box.count.data(), static_cast<std::size_t>(box.nd)));
+        Index stride = strides_of(std::span(box.count.data(), box.nd));
         for (int i = 0; i < box.nd; ++i) stride[i] *= size;
         misfits += packers.copy_box(box.nd, box.count, to, stride, from.base, from.stride, kernel,
                                     fill.data());
@@ -71,7 +71,7 @@ std::int64_t Staged::copy_blocks(Packers& packers, const ArrayView& view, char* 
 std::int64_t Staged::copy_list(Packers& packers, const ArrayView& view, char* to) const {
     const Variable& v = variable;
     const Decomposition& d = decomposition;
-    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t size = v.element();
     const RowKernel kernel = pack_kernel(view.type, v.type, Order::native);
     const FillValue fill = v.fill_value();
     const std::vector<std::int64_t> extent = d.listed_extent();
@@ -115,7 +115,7 @@ char* StagingMemory::take(std::int64_t bytes) {
         const std::size_t usual = std::clamp(static_cast<std::size_t>(bytes_), least, most);
         std::unique_ptr<Memory> memory = make_private_memory(std::max(size, usual));
         if (!memory) return nullptr;
-        bytes_ += static_cast<std::int64_t>(memory->size());
+        bytes_ += memory->size();
         chunks_.push_back(std::move(memory));
     }
     char* const to = chunks_[chunk_]->data() + at_;

@@ -30,7 +30,7 @@ constexpr std::size_t words_each = sizeof(Told) / sizeof(std::int64_t);
 std::vector<Told> told_by(const Batch& batch, int rank) {
     std::vector<Told> told(batch.parts.size());
     for (const RecordPart& p : batch.staged) {
-        Told& t = told[static_cast<std::size_t>(p.placed->variable)];
+        Told& t = told[p.placed->variable];
         const std::int64_t key = p.placed->key;
         if (t.any() || key == 0) {  // of several records: what no other rank agrees with
             t.record = 1;

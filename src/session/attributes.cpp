@@ -21,7 +21,7 @@ Status make_attribute(const std::string& path, const char* name, tw_type type, s
     made.type = type;
     made.n = n;
     const auto* bytes = static_cast<const char*>(values);
-    if (n > 0) made.values.assign(bytes, bytes + static_cast<std::size_t>(n) * size_of(type));
+    if (n > 0) made.values.assign(bytes, bytes + n * size_of(type));
     return {};
 }
 
@@ -31,7 +31,7 @@ Status attributes_of(const std::string& path, const Definitions& definitions, co
     if (*text_or_empty(variable) == '\0') return {};
     const int at = definitions.find_variable(variable);
     if (at < 0) return no_variable(definitions, path, variable);
-    found = &definitions.variables[static_cast<std::size_t>(at)].attributes;
+    found = &definitions.variables[at].attributes;
     return {};
 }
 

@@ -160,7 +160,7 @@ int tw_put_att_text(tw_file file, const char* var, const char* name, const char*
             return failure(TW_EARG, "{}: attribute '{}': the text is missing (null pointer)",
                            file->path(), text_or_empty(name));
         });
-    return tw_put_att(file, var, name, TW_CHAR, static_cast<int64_t>(std::strlen(text)), text);
+    return tw_put_att(file, var, name, TW_CHAR, std::strlen(text), text);
 }
 
 int tw_set_var(tw_file file, const char* var, const char* settings) {

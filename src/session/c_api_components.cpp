@@ -39,7 +39,7 @@ Status check_size(const Roles& roles, int c) {
     if (!roles.is_in(c)) return {};
     int size = 0;
     MPI_Comm_size(roles.comms[c], &size);
-    const std::int64_t given = roles.ranks[static_cast<std::size_t>(c)];
+    const std::int64_t given = roles.ranks[c];
     if (size == given) return {};
     return failure(TW_EARG, "component {}: {} ranks have given a communicator, but it has {} ranks",
                    c, given, size);
@@ -64,8 +64,7 @@ Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
     if (roles.ranks.back() == 0) return failure(TW_EARG, "no rank serves");
     const Status sizes = alone([&]() -> Status {
         for (int c = 0; c < roles.n; ++c) {
-            if (roles.ranks[static_cast<std::size_t>(c)] == 0)
-                return failure(TW_EARG, "component {} has no ranks", c);
+            if (roles.ranks[c] == 0) return failure(TW_EARG, "component {} has no ranks", c);
             if (Status s = check_size(roles, c); !s.ok()) return s;
         }
         return {};

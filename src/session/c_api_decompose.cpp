@@ -84,16 +84,16 @@ Status check_padding_alike(Team& team, const Decomposition& d) {
 class Hash {
 public:
     void add(std::span<const std::int64_t> words) {
-        add(static_cast<std::int64_t>(words.size()));
+        add(words.size());
         for (const std::int64_t word : words) add(word);
     }
     void add(std::int64_t word) {
-        value_ = (value_ ^ static_cast<std::uint64_t>(word)) * 0x9e3779b97f4a7c15ULL;
+        value_ = (value_ ^ word) * 0x9e3779b97f4a7c15ULL;
         value_ ^= value_ >> 29;
     }
     void add(const std::vector<std::string>& names) {
         for (const std::string& name : names) {
-            add(static_cast<std::int64_t>(name.size()));
+            add(name.size());
             for (const char c : name) add(c);
         }
     }
@@ -120,7 +120,7 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
         return false;
     return std::all_of(listed.list->runs.begin(), listed.list->runs.end(), [&](const Run& r) {
         for (std::int64_t i = 0; i < r.length(); ++i)
-            if (indices[static_cast<std::size_t>(r.position() + i)] != r.global() + i) return false;
+            if (indices[r.position() + i] != r.global() + i) return false;
         return true;
     });
 }
@@ -248,7 +248,7 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
             for (int b = 0; b < nblocks; ++b) {
                 Box box;
                 box.nd = static_cast<int>(nd);
-                const auto at = static_cast<std::size_t>(b) * nd;
+                const auto at = b * nd;
                 std::copy_n(start_ + at, nd, box.low.begin());
                 std::copy_n(count + at, nd, box.count.begin());
                 hash.add(std::span(start_ + at, nd));
@@ -280,7 +280,7 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
     return guarded(session, [&]() -> Status {
         Decomposition d;
         std::vector<std::string> names;
-        const std::span list(indices, static_cast<std::size_t>(std::max<int64_t>(n, 0)));
+        const std::span list(indices, std::max<int64_t>(n, 0));
         const bool shared = kind == TW_LIST_SHARED;
         Hash hash;
         const auto check = [&](std::size_t nd) -> Status {

@@ -19,7 +19,7 @@ Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, co
     if (index < 0 || index >= n)
         return failure(TW_EBOUNDS, "{}: no {} {}; there are {}", file.path(), what,
                        file.session->wording.index(index), n);
-    found = &list[static_cast<std::size_t>(index)];
+    found = &list[index];
     return {};
 }
 
@@ -37,7 +37,7 @@ Status find_variable(const tw_file_impl& file, const Contents& contents, const c
     const Definitions& d = contents.definitions();
     const int at = d.find_variable(text_or_empty(name));
     if (at < 0) return no_variable(d, file.path(), text_or_empty(name), file.session->team->rank());
-    found = &d.variables[static_cast<std::size_t>(at)];
+    found = &d.variables[at];
     return {};
 }
 
@@ -119,7 +119,7 @@ int tw_inq_unlimited(tw_file file, const char** name) {
     return with_contents(file, [&](const Contents& contents) -> Status {
         const Definitions& d = contents.definitions();
         const int at = d.record_dim();
-        tell(name, at < 0 ? "" : d.dims[static_cast<std::size_t>(at)].name.c_str());
+        tell(name, at < 0 ? "" : d.dims[at].name.c_str());
         return {};
     });
 }
@@ -150,7 +150,7 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
         const int* found = nullptr;
         status = entry(*file, v->dims, index, "dimension of the variable", found);
         if (!status.ok()) return status;
-        const Dimension& dim = contents.definitions().dims[static_cast<std::size_t>(*found)];
+        const Dimension& dim = contents.definitions().dims[*found];
         tell(name, dim.name.c_str());
         tell(length, contents.length(*found));
         return status;
@@ -170,7 +170,7 @@ int tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length) 
         const int* dim = nullptr;
         Status status = entry(*file, v.dims, index, "dimension of the variable", dim);
         if (!status.ok()) return status;
-        tell(length, storage.chunk.empty() ? 0 : storage.chunk[static_cast<std::size_t>(index)]);
+        tell(length, storage.chunk.empty() ? 0 : storage.chunk[index]);
         return status;
     });
 }

@@ -51,7 +51,7 @@ Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
     world.broadcast(told, sizeof told, 0);
     // The model's first rank, which writes the summary, need not be the first of all.
     Status room = alone([&]() -> Status {
-        choice.why.resize(static_cast<std::size_t>(told[1]));
+        choice.why.resize(told[1]);
         return {};
     });
     if (Status status = agree(world, room); !status.ok()) return status;

@@ -45,22 +45,21 @@ constexpr std::int64_t least_buffer = 128 << 10;
 /// As much as the setting asks for; less where the system has not twice as much.
 Memory* tw_session_impl::arena(Status& status) {
     if (memory) return memory.get();
-    const auto members = static_cast<std::int64_t>(team->topology().members.size());
+    const std::int64_t members = team->topology().members.size();
     const std::int64_t wanted = settings.number("buffer") * members;
     const std::int64_t least = std::min(wanted, least_buffer * members);
     std::int64_t bytes = wanted;
     if (team->topology().node_rank == 0)
         bytes = std::min(wanted, std::max(least, free_memory().bytes / 2));
     team->node().broadcast(&bytes, sizeof bytes, 0);
-    for (; bytes >= least && !memory; bytes /= 2)
-        memory = team->node().share(static_cast<std::size_t>(bytes));
+    for (; bytes >= least && !memory; bytes /= 2) memory = team->node().share(bytes);
     const auto check = [&]() -> Status {
         if (!memory)
             return no_shared_memory(fmt::format(
                 "not enough memory for exchange buffers: the {} ranks of a node need at least {} "
                 "bytes of shared memory (setting 'buffer' asks for {})",
                 members, least, wanted));
-        const auto got = static_cast<std::int64_t>(memory->size());
+        const std::int64_t got = memory->size();
         if (got < wanted && team->topology().node_rank == 0)
             log::warn(
                 "little memory is free: the exchange buffers of the {} ranks of a node have {} "

@@ -46,7 +46,7 @@ FileMap map_of(std::span<const std::int64_t> words) {
     map.record_begin = words[0];
     map.record_bytes = words[1];
     map.fixed_end = words[2];
-    const auto n = static_cast<std::ptrdiff_t>((words.size() - 3) / 3);
+    const std::ptrdiff_t n = (words.size() - 3) / 3;
     map.offset.assign(words.begin() + 3, words.begin() + 3 + n);
     map.padded.assign(words.begin() + 3 + n, words.begin() + 3 + 2 * n);
     map.grain.assign(words.begin() + 3 + 2 * n, words.end());

@@ -38,7 +38,7 @@ Status find_kind(const std::string& path, Kind& kind) {
     const char hdf5[] = "\211HDF\r\n\032\n";
     ssize_t have = 0, n = 1;
     while (n != 0 && have < 8) {
-        n = pread(fd, magic.data() + have, magic.size() - static_cast<std::size_t>(have), have);
+        n = pread(fd, magic.data() + have, magic.size() - have, have);
         if (n < 0 && errno != EINTR) break;
         have += std::max<ssize_t>(n, 0);
     }
@@ -69,7 +69,7 @@ std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool re
 }
 
 std::vector<SourcePart> Source::parts(int variable, int) const {
-    return {{whole_box(definitions_.variables[static_cast<std::size_t>(variable)].shape), 0, 0}};
+    return {{whole_box(definitions_.variables[variable].shape), 0, 0}};
 }
 
 std::unique_ptr<Storage> make_storage(const std::string& name) {

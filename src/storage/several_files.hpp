@@ -33,7 +33,7 @@ public:
     }
 
 protected:
-    Source& at(int file) const { return *files_[static_cast<std::size_t>(file)]; }
+    Source& at(int file) const { return *files_[file]; }
 
     /// Ranges of one file, as it has them.
     Status read_of(int number, std::span<const ReadRange> ranges) {

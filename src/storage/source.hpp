@@ -24,7 +24,7 @@ struct SourcePart {
     int file = 0;  ///< of those of the source
 
     friend bool operator==(const SourcePart& a, const SourcePart& b) {
-        const auto n = static_cast<std::size_t>(a.box.nd);
+        const std::size_t n = a.box.nd;
         return a.box.nd == b.box.nd && a.grain == b.grain && a.file == b.file &&
                std::equal(a.box.low.begin(), a.box.low.begin() + n, b.box.low.begin()) &&
                std::equal(a.box.count.begin(), a.box.count.begin() + n, b.box.count.begin());
@@ -102,9 +102,7 @@ public:
     void show(std::int64_t records) { records_ = std::min(records_, records); }
     /// Of a dimension; of the record dimension as many as there are records.
     std::int64_t length(int dim) const {
-        return dim == definitions_.record_dim()
-                   ? records_
-                   : definitions_.dims[static_cast<std::size_t>(dim)].length;
+        return dim == definitions_.record_dim() ? records_ : definitions_.dims[dim].length;
     }
 
     /// Looks for records that were added since. @note Collective; the same status on every rank

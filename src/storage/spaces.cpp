@@ -13,7 +13,7 @@ Space make_space(const Definitions& d, const FileMap& map, bool record, std::int
         Place place;
         place.variable = static_cast<int>(i);
         place.offset = map.offset[i];
-        place.element = static_cast<std::int64_t>(v.element());
+        place.element = v.element();
         place.bytes = v.elements() * place.element;
         place.padded = map.padded[i];
         place.shape = v.shape;

@@ -137,7 +137,7 @@ public:
     /// Reads what was written at a chunk's place (its data are not looked at), for drivers that are
     /// not collective; zeros where there is nothing.
     virtual Status read(const Chunk& chunk, char* to) {
-        std::memset(to, 0, static_cast<std::size_t>(chunk.bytes));
+        std::memset(to, 0, chunk.bytes);
         return {};
     }
 

@@ -174,17 +174,16 @@ ordered_json rank_rows(Comm& comm, const AllFigures& all) {
     constexpr std::size_t n = RankTimes::names.size();
     const int rows = std::min(comm.size(), most_rank_rows);
     const auto first = [&](std::int64_t row) { return (row * comm.size() + rows - 1) / rows; };
-    std::vector<std::int64_t> sums(static_cast<std::size_t>(rows) * n, 0);
+    std::vector<std::int64_t> sums(rows * n, 0);
     const std::int64_t own = std::int64_t(comm.rank()) * rows / comm.size();
-    for (std::size_t i = 0; i < n; ++i)
-        sums[static_cast<std::size_t>(own) * n + i] = nanoseconds(mine.seconds[i]);
+    for (std::size_t i = 0; i < n; ++i) sums[own * n + i] = nanoseconds(mine.seconds[i]);
     comm.all_reduce(sums, Reduce::sum);
     ordered_json result = ordered_json::array();
     for (int r = 0; r < rows; ++r) {
         ordered_json row = object<std::int64_t>({{"first", first(r)}, {"last", first(r + 1) - 1}});
         const auto ranks = static_cast<double>(first(r + 1) - first(r));
         for (std::size_t i = 0; i < n; ++i)
-            row[RankTimes::names[i]] = seconds(sums[static_cast<std::size_t>(r) * n + i]) / ranks;
+            row[RankTimes::names[i]] = seconds(sums[r * n + i]) / ranks;
         result.push_back(std::move(row));
     }
     return result;

@@ -222,7 +222,7 @@ std::int64_t Trace::receive(Comm& world, int rank, Writer& writer, std::string& 
         std::int64_t head[2];
         world.receive(head, sizeof head, rank, trace_tag);
         if (head[0] == 0) return head[1];
-        text.resize(static_cast<std::size_t>(head[0]));
+        text.resize(head[0]);
         world.receive(text.data(), text.size(), rank, trace_tag);
         writer.add(text);
     }

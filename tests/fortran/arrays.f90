@@ -235,7 +235,8 @@ contains
     class(*), intent(in) :: array(:, :, :)
     integer :: status
     call tw_put(file, 'dummy', array, status)
-    call expect_status(status, TW_ETYPE, 'an array of type class(*)')
+    ! LLVM's compiler tells what type it is; then its shape is wrong.
+    call expect(status == TW_ETYPE .or. status == TW_ESHAPE, 'an array of type class(*)')
     select type (array)
     type is (real(real64))
       call tw_put(file, 'dummy', array(:nx, :, :))

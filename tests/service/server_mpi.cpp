@@ -26,7 +26,7 @@ protected:
         crew_.servers = {2};
         crew_.node_of = {0, 0, 0, 1};
         ends_ = make_local_transports(4);
-        server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_, doorbell_);
+        server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_);
         plan_.add("v", TW_INT, {9}, true);
         plan_.add("f", TW_INT, {3}, false);
         plan_.definitions.dims = {{"time", 0}, {"x", 9}, {"y", 3}};

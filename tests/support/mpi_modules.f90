@@ -13,8 +13,8 @@ module mpi_f08
   private
 
   public :: MPI_COMM_WORLD, MPI_COMM_NULL, MPI_CONGRUENT, MPI_INTEGER, MPI_SUM
-  public :: MPI_Init, MPI_Finalize, MPI_Comm_rank, MPI_Comm_size, MPI_Comm_compare, MPI_Barrier, &
-    MPI_Allreduce
+  public :: MPI_Init, MPI_Finalize, MPI_Comm_rank, MPI_Comm_size, MPI_Comm_compare, MPI_Comm_split, &
+    MPI_Barrier, MPI_Allreduce
 
 contains
 
@@ -53,6 +53,14 @@ contains
     external :: pmpi_comm_compare
     call pmpi_comm_compare(one, other, same, ierr)
   end subroutine MPI_Comm_compare
+
+  subroutine MPI_Comm_split(comm, color, key, part)
+    integer, intent(in) :: comm, color, key
+    integer, intent(out) :: part
+    integer :: ierr
+    external :: pmpi_comm_split
+    call pmpi_comm_split(comm, color, key, part, ierr)
+  end subroutine MPI_Comm_split
 
   subroutine MPI_Barrier(comm)
     integer, intent(in) :: comm

@@ -166,7 +166,7 @@ private:
     Status make_memory(std::vector<int>& local, std::unique_ptr<Segment>& memory) {
         const Topology& topology = team_.topology();
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
-            if (topology.node_of[static_cast<std::size_t>(writer_ranks_[w])] == topology.node)
+            if (topology.node_of[writer_ranks_[w]] == topology.node)
                 local.push_back(static_cast<int>(w));
         if (local.size() > Region::max_agents)
             return failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
@@ -184,8 +184,8 @@ private:
                                            team_.world(), plan_.queue_grows);
         outbox_->limit(plan_.queue_limit);
         for (int a = 0; a < agents; ++a) {
-            const int w = local[static_cast<std::size_t>(a)];
-            if (writer_ranks_[static_cast<std::size_t>(w)] != team_.rank()) continue;
+            const int w = local[a];
+            if (writer_ranks_[w] != team_.rank()) continue;
             if (Status s = make_desk(w, a, agents, names); !s.ok()) return s;
         }
         return desk_ ? background_.add(desk_) : Status{};
@@ -237,7 +237,7 @@ private:
         // Bounded on this side, too.
         while (desk_ && desk_->waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
         std::int64_t bytes = 0;
-        for (const Packet& p : packets) bytes += static_cast<std::int64_t>(p.bytes.size());
+        for (const Packet& p : packets) bytes += p.bytes.size();
         span.bytes(bytes);
         std::vector<Packet> received;
         Status status = together([&]() -> Status {
@@ -274,7 +274,7 @@ private:
         boxed_ |= parcel.head.kind == UnitKind::boxes;
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];
-            if (topology.node_of[static_cast<std::size_t>(rank)] == topology.node) continue;
+            if (topology.node_of[rank] == topology.node) continue;
             Packet packet;
             packet.rank = rank;
             // Of boxes, writers need to know who has ended a step.

@@ -22,9 +22,7 @@ constexpr int most_that_look = 8;
 std::int64_t bytes_of(const Parcel& parcel, std::span<const Variable> variables) {
     std::int64_t bytes = 0;
     for (const Parcel::Entry& e : parcel.entries)
-        bytes +=
-            elements_of(e.held) *
-            static_cast<std::int64_t>(variables[static_cast<std::size_t>(e.variable)].element());
+        bytes += elements_of(e.held) * static_cast<std::int64_t>(variables[e.variable].element());
     return bytes;
 }
 
@@ -43,7 +41,7 @@ BoxMessages::BoxMessages(Team& team, const ServicePlan& plan, const FileMap& map
     const Topology& topology = team.topology();
     for (const int rank : writer_ranks_) {
         packets_.push_back({rank, {}});
-        near_.push_back(topology.node_of[static_cast<std::size_t>(rank)] == topology.node);
+        near_.push_back(topology.node_of[rank] == topology.node);
     }
     if (std::count(near_.begin(), near_.end(), 1) > most_that_look) near_.assign(near_.size(), 0);
 }
@@ -84,9 +82,8 @@ void BoxMessages::share_memory() {
         return {};
     });
     const bool looks =
-        composer_ && near_[static_cast<std::size_t>(
-                         std::find(writer_ranks_.begin(), writer_ranks_.end(), team_.rank()) -
-                         writer_ranks_.begin())] != 0;
+        composer_ && near_[std::find(writer_ranks_.begin(), writer_ranks_.end(), team_.rank()) -
+                           writer_ranks_.begin()] != 0;
     if (looks && status.ok()) status = alone([&] { return map_memory(all); });
     shares_ = team_.agree(status).ok();
     if (!shares_) neighbours_.clear();
@@ -163,7 +160,7 @@ bool BoxMessages::help() {
 
 std::int64_t BoxMessages::waiting_bytes() const {
     std::int64_t bytes = kept_bytes_;
-    for (const Packet& p : packets_) bytes += static_cast<std::int64_t>(p.bytes.size());
+    for (const Packet& p : packets_) bytes += p.bytes.size();
     return bytes;
 }
 

@@ -37,7 +37,7 @@ void Composer::collect(std::span<const Parcel> parcels) {
             HeldBox held = e.held;
             held.block = static_cast<int>(entries_.size());
             entries_.push_back(&e);
-            held_[static_cast<std::size_t>(e.variable)].push_back(held);
+            held_[e.variable].push_back(held);
         }
     }
     for (auto& held : held_)
@@ -46,7 +46,7 @@ void Composer::collect(std::span<const Parcel> parcels) {
 }
 
 bool Composer::was_put(int variable) const {
-    const auto v = static_cast<std::size_t>(variable);
+    const std::size_t v = variable;
     return (static_cast<std::uint64_t>(put_[v / 64]) >> (v % 64)) & 1;
 }
 
@@ -73,14 +73,14 @@ Status Composer::write_step(std::span<const Parcel> parcels) {
     if (!status.ok() || spaces_.record.places.empty()) return status;
     std::vector<Action> actions;
     for (const Place& p : spaces_.record.places)
-        actions.push_back(was_put(p.variable)                                  ? Action::data
-                          : parted_[static_cast<std::size_t>(p.variable)] != 0 ? Action::skip
-                                                                               : Action::fill);
+        actions.push_back(was_put(p.variable)        ? Action::data
+                          : parted_[p.variable] != 0 ? Action::skip
+                                                     : Action::fill);
     std::vector<char> wanted;
     for (Action a : actions) wanted.push_back(a != Action::skip);
     const Share share = layout_.share(writer_, spaces_.record, spaces_.base(true, records_));
     status = pass(spaces_.record, true, records_, actions, share, wanted_of(share, wanted));
-    for (const Place& p : spaces_.record.places) parted_[static_cast<std::size_t>(p.variable)] = 0;
+    for (const Place& p : spaces_.record.places) parted_[p.variable] = 0;
     ++records_;
     return status;
 }
@@ -90,7 +90,7 @@ Status Composer::write_fixed(std::span<const Parcel> parcels, bool last) {
     std::vector<Action> actions;
     std::vector<char> wanted;
     for (const Place& p : spaces_.fixed.places) {
-        const auto v = static_cast<std::size_t>(p.variable);
+        const std::size_t v = p.variable;
         actions.push_back(was_put(p.variable)   ? Action::data
                           : last && !filled_[v] ? Action::fill
                                                 : Action::skip);
@@ -104,7 +104,7 @@ Status Composer::write_fixed(std::span<const Parcel> parcels, bool last) {
 Status Composer::write_part(std::span<const Parcel> parcels) {
     collect(parcels);
     const UnitHead& head = parcels.front().head;
-    const auto v = static_cast<std::size_t>(head.variable);
+    const std::size_t v = head.variable;
     const bool records = definitions_.variables[v].record;
     const Space& space = spaces_.of(records);
     const std::size_t at = space.place_of(head.variable);
@@ -122,9 +122,9 @@ void Composer::copy_parts(const Share& share, Extent piece, std::size_t place, E
     const Place& p = share.space().places[place];
     Index to_stride = strides_of(p.shape);
     for (std::size_t d = 0; d < p.shape.size(); ++d) to_stride[d] *= p.element;
-    const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
+    const RowKernel kernel = move_kernel(p.element);
     for_frames(share, place, range, held, [&](const HeldBox& h, const Box& part) {
-        const Parcel::Entry& entry = *entries_[static_cast<std::size_t>(h.block)];
+        const Parcel::Entry& entry = *entries_[h.block];
         const Index stride = dense_strides(h, p.element);
         const char* const from = entry.data + offset_in(h, part, stride);
         char* const into =
@@ -144,12 +144,12 @@ void Composer::pack(const Space& space, std::int64_t record, std::span<const Act
     Span span("pack");
     span.record(record).bytes(piece.size());
     prefill_piece(share.space(), piece, buffer_.data(), fill_, [&](std::size_t place) {
-        const auto v = static_cast<std::size_t>(space.places[place].variable);
+        const std::size_t v = space.places[place].variable;
         return actions[place] == Action::data && definitions_.variables[v].decomposition->whole;
     });
     for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
         if (actions[place] != Action::data) return;
-        const auto v = static_cast<std::size_t>(space.places[place].variable);
+        const std::size_t v = space.places[place].variable;
         copy_parts(share, piece, place, range, held_[v], buffer_.data());
     });
 }

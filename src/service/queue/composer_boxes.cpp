@@ -25,13 +25,12 @@ void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t sh
     int inner = box.nd;  // the slowest dimension of a run
     std::int64_t run = 1;
     for (;;) {
-        while (inner > 0 &&
-               (inner == box.nd || box.count[inner] == shape[static_cast<std::size_t>(inner)]))
+        while (inner > 0 && (inner == box.nd || box.count[inner] == shape[inner]))
             run *= box.count[--inner];
         if (run == box.volume() || run >= shortest) break;
-        run = run / box.count[inner] * shape[static_cast<std::size_t>(inner)];
+        run = run / box.count[inner] * shape[inner];
         box.low[inner] = 0;
-        box.count[inner] = shape[static_cast<std::size_t>(inner)];
+        box.count[inner] = shape[inner];
     }
     Index at = box.low;
     for (;;) {
@@ -74,9 +73,7 @@ public:
     /// The numbers of the boxes that may have elements of a range, in the order in which they were
     /// put. Ranges ascend.
     const std::vector<int>& met(ElementRange range) {
-        const auto ended = [&](int box) {
-            return boxes_[static_cast<std::size_t>(box)]->held.last < range.begin;
-        };
+        const auto ended = [&](int box) { return boxes_[box]->held.last < range.begin; };
         std::erase_if(met_, ended);
         for (; next_ < order_.size() && order_[next_].first < range.end; ++next_)
             if (const int box = order_[next_].second; !ended(box)) met_.push_back(box);
@@ -99,7 +96,7 @@ void Composer::begin_boxes() {
     storage_.begin_boxes();
     for (const Space* space : {&spaces_.fixed, &spaces_.record}) {
         for (const Place& p : space->places) {
-            const auto v = static_cast<std::size_t>(p.variable);
+            const std::size_t v = p.variable;
             const Variable& variable = definitions_.variables[v];
             const bool there = variable.record ? parted_[v] != 0 : filled_[v] != 0;
             if (there)
@@ -112,7 +109,7 @@ void Composer::begin_boxes() {
 
 void Composer::note_written(int variable, std::int64_t record) {
     if (!boxed_) begin_boxes();
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    const Variable& v = definitions_.variables[variable];
     if (!v.record || record >= records_) touched_[{variable, record}].add(0, v.elements());
 }
 
@@ -142,8 +139,8 @@ Status Composer::write_boxes(std::span<const Parcel> parcels) {
 /// the others filled where no box covers them.
 Status Composer::write_group(const Group& group, std::span<const Parcel::Entry* const> boxes) {
     const auto [variable, record, step] = group;
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
-    const auto element = static_cast<std::int64_t>(v.element());
+    const Variable& v = definitions_.variables[variable];
+    const std::int64_t element = v.element();
     const std::int64_t shortest = std::min(shortest_write, piece_) / element;
     const std::int64_t gap = std::min(longest_gap, piece_) / element;
     std::vector<ElementRange> stretches;
@@ -174,7 +171,7 @@ Status Composer::write_stretches(const Group& group, std::span<const ElementRang
                                  bool fresh, std::span<const Parcel::Entry* const> boxes) {
     const auto [variable, record, step] = group;
     if (stretches.empty()) return {};
-    const bool records = definitions_.variables[static_cast<std::size_t>(variable)].record;
+    const bool records = definitions_.variables[variable].record;
     const Space& space = spaces_.of(records);
     const std::size_t place = space.place_of(variable);
     const std::int64_t base = spaces_.base(records, record);
@@ -200,7 +197,7 @@ Status Composer::write_stretches(const Group& group, std::span<const ElementRang
         const ElementRange range = elements_in(share.space().places[place], piece);
         if (range.begin < range.end) {
             for (const int box : sweep.met(share.reach(place, range))) {
-                HeldBox held = boxes[static_cast<std::size_t>(box)]->held;
+                HeldBox held = boxes[box]->held;
                 held.block = box;
                 copy_parts(share, piece, place, range, {&held, 1}, buffer_.data());
             }
@@ -218,12 +215,12 @@ void Composer::keep_later(const Group& group, const Share& share, Extent piece,
     const auto same = [&](const Group& other) {
         return other.variable == group.variable && other.record == group.record;
     };
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(group.variable)];
+    const Variable& v = definitions_.variables[group.variable];
     const std::size_t place = spaces_.of(v.record).place_of(group.variable);
     const Place& p = share.space().places[place];
     Index stride = strides_of(p.shape);
     for (std::size_t d = 0; d < p.shape.size(); ++d) stride[d] *= p.element;
-    const RowKernel kernel = move_kernel(static_cast<std::size_t>(p.element));
+    const RowKernel kernel = move_kernel(p.element);
     for (auto at = ahead_.upper_bound(group); at != ahead_.end() && same(at->first); ++at)
         for (const HeldBox& held : at->second)
             for_parts(share, place, range, {&held, 1}, [&](const HeldBox&, const Box& part) {
@@ -236,8 +233,7 @@ void Composer::keep_later(const Group& group, const Share& share, Extent piece,
 
 /// Fills what no box has touched.
 Status Composer::fill_untouched(int variable, std::int64_t record) {
-    const std::int64_t elements =
-        definitions_.variables[static_cast<std::size_t>(variable)].elements();
+    const std::int64_t elements = definitions_.variables[variable].elements();
     Ranges& touched = touched_[{variable, record}];
     std::vector<ElementRange> rest;
     touched.split(0, elements, [&](std::int64_t begin, std::int64_t end, bool inside) {

@@ -25,7 +25,7 @@ template <class Visit>
 void HeldData::for_range(int i, ElementRange range, Visit&& visit) const {
     for_frames(variable(i).shape, range, at(held_, i), [&](const HeldBox& held, const Box& part) {
         const Index lengths = dense_shape(held, part);
-        visit(held, part, volume(std::span(lengths.data(), static_cast<std::size_t>(part.nd))));
+        visit(held, part, volume(std::span(lengths.data(), part.nd)));
     });
 }
 
@@ -37,7 +37,7 @@ std::int64_t HeldData::bytes(int i, ElementRange range) const {
 
 std::int64_t HeldData::pack(int i, const ArrayView& view, char* to) const {
     const Variable& v = variable(i);
-    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t size = v.element();
     const RowKernel kernel = pack_kernel(view.type, v.type, order_);
     const char* fill = at(fill_, i).data();
     std::int64_t misfits = 0;
@@ -71,8 +71,8 @@ std::int64_t HeldData::pack(int i, ElementRange range, const ArrayView& view, ch
 std::int64_t HeldData::pack(int i, const HeldBox& held, const Box& part, const Strided& from,
                             tw_type type, char* to) const {
     const Variable& v = variable(i);
-    return pack_part(packers_, held, part, from, to, pack_kernel(type, v.type, order_),
-                     static_cast<std::int64_t>(v.element()), at(fill_, i).data());
+    return pack_part(packers_, held, part, from, to, pack_kernel(type, v.type, order_), v.element(),
+                     at(fill_, i).data());
 }
 
 }  // namespace thalweg::detail

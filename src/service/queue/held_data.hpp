@@ -38,7 +38,7 @@ public:
 private:
     template <class T>
     static const T& at(const std::vector<T>& of, int variable) {
-        return of[static_cast<std::size_t>(variable)];
+        return of[variable];
     }
     const Variable& variable(int i) const { return at(definitions_.variables, i); }
     template <class Visit>

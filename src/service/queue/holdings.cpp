@@ -18,12 +18,11 @@ void append_positions(std::vector<std::int64_t>& words, std::span<const Run> run
     for (const Run& r : runs) {
         const std::int64_t step = r.position() - end;
         // Small numbers of either sign in few bits.
-        put_varint(bytes,
-                   static_cast<std::uint64_t>(step) << 1 ^ static_cast<std::uint64_t>(step >> 63));
+        put_varint(bytes, static_cast<std::uint64_t>(step) << 1 ^ (step >> 63));
         end = r.position() + r.length();
     }
     const std::size_t n = (bytes.size() + 7) / 8, at = words.size() + 1;
-    words.push_back(static_cast<std::int64_t>(n));
+    words.push_back(n);
     words.resize(at + n);
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(words.data() + at));
 }
@@ -54,7 +53,7 @@ Holdings::Holdings(const Definitions& definitions) {
         while (i < first.size() &&
                (first[i]->decomposition != v.decomposition || first[i]->order != v.order))
             ++i;
-        view_of_.push_back(static_cast<std::int64_t>(i));
+        view_of_.push_back(i);
         if (i < first.size()) continue;
         first.push_back(&v);
         const Decomposition& d = *v.decomposition;
@@ -69,7 +68,7 @@ std::vector<std::int64_t> Holdings::words() const {
     std::vector<std::int64_t> words{static_cast<std::int64_t>(view_of_.size())};
     words.insert(words.end(), view_of_.begin(), view_of_.end());
     for (const auto& view : views_) {
-        words.push_back(static_cast<std::int64_t>(view.size()));
+        words.push_back(view.size());
         for (const HeldBox& held : view) {
             append_held(words, held);
             if (held.list) append_positions(words, held.list->list->runs);

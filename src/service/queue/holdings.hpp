@@ -25,9 +25,7 @@ public:
 
     std::vector<std::int64_t> words() const;
 
-    std::span<const HeldBox> of(int variable) const {
-        return views_[static_cast<std::size_t>(view_of_[static_cast<std::size_t>(variable)])];
-    }
+    std::span<const HeldBox> of(int variable) const { return views_[view_of_[variable]]; }
 
 private:
     std::vector<std::int64_t> view_of_;  ///< those of one decomposition and order have the same

@@ -12,7 +12,7 @@ namespace thalweg::detail {
 namespace {
 
 void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
-    words[i / 64] |= static_cast<std::int64_t>(std::uint64_t(1) << (i % 64));
+    words[i / 64] |= std::uint64_t(1) << (i % 64);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ OpenUnit::OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher)
     : file_(file), batch_(batch), publisher_(publisher), queued_(batch.parts.size()) {}
 
 char* OpenUnit::room_for(int variable, std::int64_t bytes) {
-    Queued& queued = queued_[static_cast<std::size_t>(variable)];
+    Queued& queued = queued_[variable];
     if (queued.at != nullptr) return queued.at;
     Outbox& outbox = publisher_.outbox();
     // Without boxes the queue has been planned so that the descriptor fits.
@@ -30,7 +30,7 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
 }
 
 std::int64_t OpenUnit::descriptor_bytes() const {
-    const auto n = static_cast<std::int64_t>(queued_.size());
+    const std::int64_t n = queued_.size();
     return 8 * (17 + n / 16 + 4 + 2 * n) + description_;
 }
 
@@ -148,7 +148,7 @@ void OpenUnit::gather() {
     outbox.restart();
     for (Queued* q : open) {
         char* to = outbox.take(q->bytes);
-        std::memmove(to, q->at, static_cast<std::size_t>(q->bytes));
+        std::memmove(to, q->at, q->bytes);
         q->at = to;
         q->mark = outbox.mark();
     }

@@ -44,12 +44,9 @@ std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const Holdings& 
     constexpr std::int64_t least = 4 << 20;
     const std::vector<std::int64_t> told = holdings.words();
     queue = rounded(queue);
-    const auto needed = [&] {
-        return Region::data_at + static_cast<std::size_t>(queue) + 8 * told.size();
-    };
+    const auto needed = [&] { return Region::data_at + queue + 8 * told.size(); };
     std::unique_ptr<Segment> memory;
-    if (spare && spare->size() >= needed() &&
-        (grows || spare->touch(Region::data_at, static_cast<std::size_t>(queue)))) {
+    if (spare && spare->size() >= needed() && (grows || spare->touch(Region::data_at, queue))) {
         memory = std::move(spare);
         std::memset(memory->data(), 0, Region::data_at);
     }
@@ -108,9 +105,7 @@ bool Outbox::touch(std::int64_t bytes) {
     if (bytes <= touched_) return true;
     constexpr std::int64_t step = 1 << 20;
     const std::int64_t end = std::min(capacity(), (bytes + step - 1) / step * step);
-    if (!memory_->touch(Region::data_at + static_cast<std::size_t>(touched_),
-                        static_cast<std::size_t>(end - touched_)))
-        return false;
+    if (!memory_->touch(Region::data_at + touched_, end - touched_)) return false;
     touched_ = end;
     return true;
 }
@@ -177,7 +172,7 @@ void Outbox::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_ord
 bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     parcel.head.unit = next_;
     const auto words = with_reserve([&] { return describe_parcel(parcel); });
-    char* at = take(static_cast<std::int64_t>(words.size() * 8));
+    char* at = take(words.size() * 8);
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
         if (stuck()) return false;

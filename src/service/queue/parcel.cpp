@@ -54,9 +54,9 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
         words.insert(words.end(), box.low.begin(), box.low.begin() + box.nd);
         words.insert(words.end(), box.count.begin(), box.count.begin() + box.nd);
     }
-    words.push_back(static_cast<std::int64_t>(lists.size()));
+    words.push_back(lists.size());
     for (const Listing* listing : lists) append_listing(words, *listing);
-    words[0] = static_cast<std::int64_t>(words.size());
+    words[0] = words.size();
     return words;
 }
 
@@ -90,7 +90,7 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
     }
     for (std::int64_t t = 0; t < told; ++t, at += 2)
         p.told.push_back({static_cast<int>(at[0]), at[1]});
-    p.entries.resize(static_cast<std::size_t>(entries));
+    p.entries.resize(entries);
     std::vector<std::int64_t> list_of;
     for (Parcel::Entry& e : p.entries) {
         e.variable = static_cast<int>(at[0]);
@@ -103,13 +103,13 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
         std::copy_n(at, box.nd, box.low.begin());
         std::copy_n(at + box.nd, box.nd, box.count.begin());
         at += 2 * box.nd;
-        e.held = held_box(box, variables[static_cast<std::size_t>(e.variable)].shape);
+        e.held = held_box(box, variables[e.variable].shape);
     }
-    std::vector<std::shared_ptr<const Listing>> lists(static_cast<std::size_t>(*at++));
+    std::vector<std::shared_ptr<const Listing>> lists(*at++);
     for (std::size_t l = 0; l < lists.size(); ++l) {
         std::size_t first = 0;
         while (list_of[first] != static_cast<std::int64_t>(l) + 1) ++first;
-        const auto variable = static_cast<std::size_t>(p.entries[first].variable);
+        const std::size_t variable = p.entries[first].variable;
         lists[l] = parse_listing(at, variables[variable].shape);
     }
     for (std::size_t i = 0; i < p.entries.size(); ++i)
@@ -121,7 +121,7 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
 Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables,
                  const Holdings& holdings) {
     for (const Parcel::Told& told : p.told) {
-        const Variable& v = variables[static_cast<std::size_t>(told.variable)];
+        const Variable& v = variables[told.variable];
         std::int64_t at = told.at;
         const auto add = [&](const HeldBox& held) {
             Parcel::Entry entry;
@@ -155,13 +155,12 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     std::vector<char> data;
     std::int64_t most = 0;
     for (const Parcel::Entry& e : parcel.entries)
-        most += rounded(
-            elements_of(e.held) *
-            static_cast<std::int64_t>(variables[static_cast<std::size_t>(e.variable)].element()));
-    data.reserve(static_cast<std::size_t>(most));
+        most += rounded(elements_of(e.held) *
+                        static_cast<std::int64_t>(variables[e.variable].element()));
+    data.reserve(most);
     Clips clips;
     for (const Parcel::Entry& e : parcel.entries) {
-        const Variable& v = variables[static_cast<std::size_t>(e.variable)];
+        const Variable& v = variables[e.variable];
         const Space& space = spaces.of(v.record);
         const std::int64_t base = spaces.base(v.record, e.record);
         const std::size_t place = space.place_of(e.variable);
@@ -169,7 +168,7 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
         const Place& p = share.space().places[place];
         const auto size = p.element;
         const Index from_stride = dense_strides(e.held, size);
-        const RowKernel kernel = move_kernel(static_cast<std::size_t>(size));
+        const RowKernel kernel = move_kernel(size);
         for (const Extent& extent : share.extents()) {
             const ElementRange range = elements_in(p, extent);
             if (range.begin >= range.end) continue;
@@ -180,8 +179,8 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
                 entry.record = e.record;
                 entry.held = held_box(box, v.shape);
                 if (held.list) entry.held.list = clips.of(held.list, box);
-                entry.at = rounded(static_cast<std::int64_t>(data.size()));
-                data.resize(static_cast<std::size_t>(entry.at + elements_of(entry.held) * size));
+                entry.at = rounded(data.size());
+                data.resize(entry.at + elements_of(entry.held) * size);
                 const Index stride = dense_strides(entry.held, size);
                 char* const to = data.data() + entry.at;
                 const char* const from = e.data + offset_in(held, box, from_stride);
@@ -195,10 +194,9 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
         }
     }
     const std::vector<std::int64_t> words = describe_parcel(clipped);
-    const auto length = static_cast<std::int64_t>(words.size() * 8) +
-                        rounded(static_cast<std::int64_t>(data.size()));
+    const auto length = static_cast<std::int64_t>(words.size() * 8) + rounded(data.size());
     const auto start = message.size();
-    message.resize(start + 8 + static_cast<std::size_t>(length));
+    message.resize(start + 8 + length);
     std::memcpy(message.data() + start, &length, 8);
     std::memcpy(message.data() + start + 8, words.data(), words.size() * 8);
     if (!data.empty())
@@ -214,7 +212,7 @@ std::vector<Parcel> parse_message(std::span<const char> message,
         std::int64_t length, n;
         std::memcpy(&length, message.data() + at, 8);
         std::memcpy(&n, message.data() + at + 8, 8);
-        std::vector<std::int64_t> words(static_cast<std::size_t>(n));
+        std::vector<std::int64_t> words(n);
         std::memcpy(words.data(), message.data() + at + 8, words.size() * 8);
         parcels.push_back(parse_parcel(words.data(), message.data() + at + 8 + words.size() * 8,
                                        variables, none));

@@ -19,7 +19,7 @@ std::int64_t queued_bytes(const Variable& v) {
 QueuePlan plan_queue(const FileContext& file) {
     const FileOptions& options = file.options;
     const auto& variables = file.definitions.variables;
-    const auto n = static_cast<std::int64_t>(variables.size());
+    const std::int64_t n = variables.size();
     const std::int64_t descriptor = 8 * (17 + n / 16 + 2 * n);
     std::int64_t total = Outbox::rounded(descriptor), largest = total;
     for (const Variable& v : variables) {

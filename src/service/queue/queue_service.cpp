@@ -80,7 +80,7 @@ Status QueueService::put(Status checked, int variable, ArrayView view, bool defe
     }
     if (!checked.ok()) return checked;
     Batch::Part& part = batch_[variable];
-    batch_.misfits[static_cast<std::size_t>(variable)] = 0;
+    batch_.misfits[variable] = 0;
     if (goes_as_boxes(file_, file_.variable(variable))) {
         if (Status s = queue_whole(variable, view); !s.ok()) return s;
     } else if (deferred) {
@@ -132,7 +132,7 @@ Status QueueService::no_room_for_boxes(const Variable& v) const {
 
 /// The pack pass: the held elements in file order and byte order.
 Status QueueService::queue_variable(int variable, const ArrayView& view) {
-    batch_.misfits[static_cast<std::size_t>(variable)] = 0;
+    batch_.misfits[variable] = 0;
     if (data_->of(variable).empty()) return {};
     const std::int64_t bytes = data_->bytes(variable);
     Outbox& outbox = publisher_->outbox();
@@ -145,7 +145,7 @@ Status QueueService::queue_variable(int variable, const ArrayView& view) {
     if (to == nullptr) return no_room(file_.variable(variable));
     Span span("pack");
     span.variable(file_.variable(variable).name).bytes(bytes);
-    batch_.misfits[static_cast<std::size_t>(variable)] = data_->pack(variable, view, to);
+    batch_.misfits[variable] = data_->pack(variable, view, to);
     return {};
 }
 
@@ -184,7 +184,7 @@ Status QueueService::queue_range(int variable, ElementRange range, const ArrayVi
     if (to == nullptr) return no_room(file_.variable(variable));
     Span span("pack");
     span.variable(file_.variable(variable).name).bytes(bytes);
-    batch_.misfits[static_cast<std::size_t>(variable)] += data_->pack(variable, range, view, to);
+    batch_.misfits[variable] += data_->pack(variable, range, view, to);
     at = to;
     return {};
 }
@@ -249,7 +249,7 @@ Status QueueService::queue_whole(int variable, const ArrayView& view) {
 
 /// Packs what a held box has of a part of itself into the open unit.
 Status QueueService::queue_box(const BoxPart& part, const Box& box) {
-    const auto at = static_cast<std::size_t>(part.variable);
+    const std::size_t at = part.variable;
     const Variable& v = file_.definitions.variables[at];
     HeldBox packed = held_box(box, v.shape);
     if (part.held->list) {

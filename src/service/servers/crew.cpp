@@ -4,30 +4,28 @@
 namespace thalweg::detail {
 
 Crew choose_crew(const Topology& topology, int ranks, int number, bool last) {
-    std::vector<char> serves(static_cast<std::size_t>(ranks), 0);
+    std::vector<char> serves(ranks, 0);
     if (last) {
         std::fill(serves.end() - number, serves.end(), 1);
     } else {
         // Round after round, every node gives one more.
-        std::vector<int> given(static_cast<std::size_t>(topology.nodes), 0);
+        std::vector<int> given(topology.nodes, 0);
         for (int left = number; left > 0;) {
             for (int node = 0; node < topology.nodes && left > 0; ++node) {
-                int& n = given[static_cast<std::size_t>(node)];
-                if (n == topology.sizes[static_cast<std::size_t>(node)]) continue;
+                int& n = given[node];
+                if (n == topology.sizes[node]) continue;
                 ++n;
                 --left;
             }
         }
         for (int node = 0; node < topology.nodes; ++node) {
-            const int size = topology.sizes[static_cast<std::size_t>(node)];
-            for (int i = 0; i < given[static_cast<std::size_t>(node)]; ++i)
-                serves[static_cast<std::size_t>(topology.rank_of(node, size - 1 - i))] = 1;
+            const int size = topology.sizes[node];
+            for (int i = 0; i < given[node]; ++i) serves[topology.rank_of(node, size - 1 - i)] = 1;
         }
     }
     Crew crew;
     crew.node_of = topology.node_of;
-    for (int r = 0; r < ranks; ++r)
-        (serves[static_cast<std::size_t>(r)] ? crew.servers : crew.models).push_back(r);
+    for (int r = 0; r < ranks; ++r) (serves[r] ? crew.servers : crew.models).push_back(r);
     return crew;
 }
 

@@ -18,15 +18,13 @@ struct Crew {
     std::vector<int> servers_of(int node) const {
         std::vector<int> result;
         for (std::size_t s = 0; s < servers.size(); ++s)
-            if (node_of[static_cast<std::size_t>(servers[s])] == node)
-                result.push_back(static_cast<int>(s));
+            if (node_of[servers[s]] == node) result.push_back(static_cast<int>(s));
         return result;
     }
     std::vector<int> models_of(int node) const {
         std::vector<int> result;
         for (std::size_t m = 0; m < models.size(); ++m)
-            if (node_of[static_cast<std::size_t>(models[m])] == node)
-                result.push_back(static_cast<int>(m));
+            if (node_of[models[m]] == node) result.push_back(static_cast<int>(m));
         return result;
     }
     int nodes() const { return 1 + *std::max_element(node_of.begin(), node_of.end()); }
@@ -34,20 +32,20 @@ struct Crew {
     /// The server of a node that sends what the node's ranks have for writer `w`.
     int forwarder(int node, int w) const {
         const std::vector<int> there = servers_of(node);
-        return there[static_cast<std::size_t>(w) % there.size()];
+        return there[w % there.size()];
     }
     /// Addresses from which writer w gets messages: other nodes' servers, and ranks of nodes
     /// without one.
     std::vector<int> feeders(int w) const {
         std::vector<int> result;
-        const int here = node_of[static_cast<std::size_t>(servers[static_cast<std::size_t>(w)])];
+        const int here = node_of[servers[w]];
         for (int node = 0; node < nodes(); ++node) {
             if (node == here || models_of(node).empty()) continue;
             if (!servers_of(node).empty()) {
-                result.push_back(servers[static_cast<std::size_t>(forwarder(node, w))]);
+                result.push_back(servers[forwarder(node, w)]);
                 continue;
             }
-            for (int m : models_of(node)) result.push_back(models[static_cast<std::size_t>(m)]);
+            for (int m : models_of(node)) result.push_back(models[m]);
         }
         return result;
     }

@@ -19,7 +19,7 @@ void Port::poll() {
             case MessageKind::accepted: {
                 const auto& servers = crew_.servers;
                 const auto at = std::find(servers.begin(), servers.end(), message.from);
-                ++box.accepted[static_cast<std::size_t>(at - servers.begin())];
+                ++box.accepted[at - servers.begin()];
                 break;
             }
             case MessageKind::failed: {
@@ -76,8 +76,8 @@ public:
 
     Status begin() {
         const Crew& crew = port_.crew();
-        const int address = crew.models[static_cast<std::size_t>(team_.rank())];
-        const int node = crew.node_of[static_cast<std::size_t>(address)];
+        const int address = crew.models[team_.rank()];
+        const int node = crew.node_of[address];
         const auto agents = static_cast<int>(crew.servers_of(node).size());
         std::unique_ptr<Segment> memory;
         Status status = alone([&]() -> Status {
@@ -159,8 +159,8 @@ public:
             WireWriter out;
             out.put(Standstill{outbox_->published(),
                                outbox_->region().meetings.load(std::memory_order_relaxed)});
-            port_.transport().send(servers[static_cast<std::size_t>(team_.rank()) % servers.size()],
-                                   MessageKind::meets, plan_.serial, std::move(out.bytes));
+            port_.transport().send(servers[team_.rank() % servers.size()], MessageKind::meets,
+                                   plan_.serial, std::move(out.bytes));
             return {};
         };
         // Without memory for it, only the watchdog would tell of ranks in different calls.

@@ -16,8 +16,7 @@ Server::Server(const Crew& crew, int writer, Transport& transport, Comm& peers)
       writer_(writer),
       transport_(transport),
       peers_(peers),
-      node_(
-          crew.node_of[static_cast<std::size_t>(crew.servers[static_cast<std::size_t>(writer)])]) {}
+      node_(crew.node_of[crew.servers[writer]]) {}
 
 bool Server::work() {
     bool any = take_message();
@@ -94,13 +93,13 @@ void Server::handle(Message& message) {
         case MessageKind::parcels: {
             const TraceFile file(served.description.plan.path);
             Span span("receive");
-            span.bytes(static_cast<std::int64_t>(message.body.size()));
+            span.bytes(message.body.size());
             served.desk->deliver(message.from, std::move(message.body));
             break;
         }
         case MessageKind::report: {
             const int writer = in.get<int>();
-            served.rounds[static_cast<std::size_t>(writer)] = in.get<std::int64_t>();
+            served.rounds[writer] = in.get<std::int64_t>();
             const Status status = get_status(in);
             std::int64_t least = INT64_MAX;
             for (std::size_t w = 1; w < served.rounds.size(); ++w)
@@ -210,14 +209,13 @@ void Server::set_up(Served& served, Status& status) {
                                          writer_, *served.storage, options, served);
     const std::vector<int> mine = crew_.models_of(node_);
     for (int m : mine) {
-        auto segment =
-            Segment::map(served.description.regions[static_cast<std::size_t>(m)], status);
+        auto segment = Segment::map(served.description.regions[m], status);
         if (!status.ok()) return;
         if (status = served.desk->add_region(std::move(segment)); !status.ok()) return;
     }
     for (int feeder : crew_.feeders(writer_)) served.desk->add_feeder(feeder);
     served.forwards_on = !mine.empty() && crew_.nodes() > 1;
-    served.rounds.assign(static_cast<std::size_t>(writers), 0);
+    served.rounds.assign(writers, 0);
     if (writer_ == 0 && writers > 1) served.desk->others_have(0);
 }
 
@@ -235,14 +233,14 @@ void Server::Served::between_pieces() {
 void Server::forward(Served& served, std::span<const Parcel> parcels) {
     for (std::size_t w = 0; w < crew_.servers.size(); ++w) {
         const int to = crew_.servers[w];
-        if (crew_.node_of[static_cast<std::size_t>(to)] == node_) continue;
+        if (crew_.node_of[to] == node_) continue;
         if (crew_.forwarder(node_, static_cast<int>(w)) != writer_) continue;
         std::vector<char> message;
         for (const Parcel& p : parcels)
             append_clipped(p, served.desk->layout(), static_cast<int>(w), served.spaces,
                            served.description.definitions.variables, message);
         Span span("send");
-        span.bytes(static_cast<std::int64_t>(message.size()));
+        span.bytes(message.size());
         transport_.send(to, MessageKind::parcels, served.serial, std::move(message));
         ++served.under_way;
     }
@@ -275,7 +273,7 @@ void Server::send_beyond(MessageKind kind, std::int64_t serial, const std::vecto
     for (std::size_t w = 1; w < crew_.servers.size(); ++w)
         transport_.send(crew_.servers[w], kind, serial, body);
     for (int model : crew_.models)
-        if (crew_.servers_of(crew_.node_of[static_cast<std::size_t>(model)]).empty())
+        if (crew_.servers_of(crew_.node_of[model]).empty())
             transport_.send(model, kind, serial, body);
 }
 

@@ -80,8 +80,7 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) {
     std::optional<Turns> turns;
     if (among != nullptr) {
         turns.emplace(*among, static_cast<int>(sessions.front()->crew_.servers.size()));
-        for (std::size_t i = 0; i < posts.size(); ++i)
-            posts[i].server.share(*turns, static_cast<std::int64_t>(i));
+        for (std::size_t i = 0; i < posts.size(); ++i) posts[i].server.share(*turns, i);
     }
     std::size_t quiet = 0;  // the session whose ranks are listened to while nothing happens
     while (!std::all_of(posts.begin(), posts.end(), [](const Post& p) { return p.done; })) {
@@ -90,7 +89,7 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) {
         const std::uint32_t heard = doorbell.load(std::memory_order_acquire);
         bool any = false;
         for (std::size_t i = 0; i < posts.size(); ++i)
-            any |= posts[i].work(static_cast<std::int64_t>(i), turns ? &*turns : nullptr);
+            any |= posts[i].work(i, turns ? &*turns : nullptr);
         // The ranks of the node ring; messages do not.
         if (!any) (void)wait_briefly(doorbell, heard, nullptr, 0.0005);
     }

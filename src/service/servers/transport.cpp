@@ -35,7 +35,7 @@ public:
         s.words.resize(message_head_words + (body.size() + 7) / 8);
         s.words[0] = static_cast<std::int64_t>(kind);
         s.words[1] = file;
-        s.words[2] = static_cast<std::int64_t>(body.size());
+        s.words[2] = body.size();
         if (!body.empty())
             std::memcpy(s.words.data() + message_head_words, body.data(), body.size());
         MPI_Isend(s.words.data(), static_cast<int>(s.words.size()), MPI_INT64_T, to, tag, comm_,
@@ -52,7 +52,7 @@ public:
         if (!arrived) return false;
         int n = 0;
         MPI_Get_count(&status, MPI_INT64_T, &n);
-        std::vector<std::int64_t> words(static_cast<std::size_t>(n));
+        std::vector<std::int64_t> words(n);
         MPI_Recv(words.data(), n, MPI_INT64_T, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
         message.from = status.MPI_SOURCE;
         message.kind = static_cast<MessageKind>(words[0]);
@@ -113,12 +113,11 @@ public:
     int address() const override { return address_; }
     void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
         const std::lock_guard lock(board_->lock);
-        board_->boxes[static_cast<std::size_t>(to)].push_back(
-            {address_, kind, file, std::move(body)});
+        board_->boxes[to].push_back({address_, kind, file, std::move(body)});
     }
     bool receive(Message& message) override {
         const std::lock_guard lock(board_->lock);
-        auto& box = board_->boxes[static_cast<std::size_t>(address_)];
+        auto& box = board_->boxes[address_];
         if (box.empty()) return false;
         message = std::move(box.front());
         box.pop_front();
@@ -144,7 +143,7 @@ std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) {
 
 std::vector<std::unique_ptr<Transport>> make_local_transports(int n) {
     auto board = std::make_shared<Switchboard>();
-    board->boxes.resize(static_cast<std::size_t>(n));
+    board->boxes.resize(n);
     std::vector<std::unique_ptr<Transport>> ends;
     for (int i = 0; i < n; ++i) ends.push_back(std::make_unique<LocalTransport>(board, i));
     return ends;

@@ -33,7 +33,7 @@ struct Owner {
 Owner read_owner(int fd) {
     std::array<char, 512> bytes{};
     const ssize_t n = pread(fd, bytes.data(), bytes.size(), 0);
-    const std::string_view text(bytes.data(), static_cast<std::size_t>(n > 0 ? n : 0));
+    const std::string_view text(bytes.data(), n > 0 ? n : 0);
     Owner owner;
     if (text.empty()) return owner;
     if (!text.starts_with(mark)) {

@@ -20,7 +20,7 @@ namespace {
 Status write_header(const std::string& path, int mode, const std::vector<char>& bytes) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | mode, 0666);
     if (fd < 0) return system_failure(path, "cannot open for writing");
-    Status status = write_fully(fd, path, bytes.data(), static_cast<std::int64_t>(bytes.size()), 0);
+    Status status = write_fully(fd, path, bytes.data(), bytes.size(), 0);
     if (!status.ok()) status.text += " (header)";
     if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
     return status;
@@ -71,8 +71,7 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     if (late.empty()) return {};
     Definitions all = d;
     for (const auto& [variable, attribute] : late)
-        set_attribute(variable < 0 ? all.attributes
-                                   : all.variables[static_cast<std::size_t>(variable)].attributes,
+        set_attribute(variable < 0 ? all.attributes : all.variables[variable].attributes,
                       attribute);
     std::vector<char> bytes;
     Status status = compose_header_for(path, all, format, map, bytes);  // for its length
@@ -87,13 +86,13 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     if (!status.ok()) return status;
     const std::vector<char> count = record_count(format, records);
     std::copy(count.begin(), count.end(), bytes.begin() + 4);
-    bytes.resize(static_cast<std::size_t>(room + lacking));  // what was there may have been longer
+    bytes.resize(room + lacking);  // what was there may have been longer
     return lacking > 0 ? move_and_write(path, room, lacking, bytes) : write_header(path, 0, bytes);
 }
 
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records) {
     const std::vector<char> count = record_count(format, records);
-    return write_fully(fd, path, count.data(), static_cast<std::int64_t>(count.size()), 4);
+    return write_fully(fd, path, count.data(), count.size(), 4);
 }
 
 Status keep_records(const std::string& path, Format format, const FileMap& map,

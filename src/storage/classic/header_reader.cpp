@@ -49,7 +49,7 @@ public:
 
     /// n bytes as they are; the caller knows that there are so many.
     std::vector<char> take(std::int64_t n) {
-        std::vector<char> bytes(static_cast<std::size_t>(n));
+        std::vector<char> bytes(n);
         for (char& byte : bytes) byte = static_cast<char>(next());
         return bytes;
     }
@@ -58,10 +58,10 @@ private:
     unsigned char next() {
         if (fd_ < 0) {
             ended_ |= at_ >= size_;
-            return ended_ ? 0 : static_cast<unsigned char>(copy_[static_cast<std::size_t>(at_++)]);
+            return ended_ ? 0 : static_cast<unsigned char>(copy_[at_++]);
         }
         if (at_ < begin_ || at_ >= begin_ + filled_) fill();
-        return ended_ ? 0 : window_[static_cast<std::size_t>(at_++ - begin_)];
+        return ended_ ? 0 : window_[at_++ - begin_];
     }
 
     void fill() {
@@ -131,7 +131,7 @@ private:
 
     /// The number of entries of a list; ABSENT has neither tag nor entries.
     std::int64_t list(std::int64_t tag) {
-        const auto found = static_cast<std::int64_t>(bytes_.number(4));
+        const std::int64_t found = bytes_.number(4);
         const std::int64_t n = count();
         if (found != tag && (found != 0 || n != 0)) refuse("a list has an unknown tag");
         return ok() ? n : 0;
@@ -188,7 +188,7 @@ private:
             a.type = type();
             a.n = count();
             const std::size_t size = size_of(a.type);
-            a.values = values(a.n, static_cast<std::int64_t>(size), to != nullptr);
+            a.values = values(a.n, size, to != nullptr);
             for (std::size_t at = 0; at < a.values.size(); at += size)
                 to_big_endian(a.type, a.values.data() + at);  // and back
             if (to != nullptr && ok()) to->push_back(std::move(a));
@@ -205,7 +205,7 @@ private:
             const std::int64_t id = count();
             if (id >= static_cast<std::int64_t>(dims_.size()))
                 return refuse("a variable has an unknown dimension");
-            const std::int64_t length = dims_[static_cast<std::size_t>(id)];
+            const std::int64_t length = dims_[id];
             if (length == 0 && d > 0)
                 return refuse("a record dimension is not the slowest dimension of a variable");
             if (length == 0)
@@ -223,7 +223,7 @@ private:
             return refuse("a variable is too large");
         bytes_.skip(width());  // vsize: redundant, and no number for large variables
         const std::uint64_t begin = bytes_.number(header_.format == Format::cdf1 ? 4 : 8);
-        found.begin = static_cast<std::int64_t>(begin & INT64_MAX);
+        found.begin = begin & INT64_MAX;
         std::int64_t end = 0;
         if (begin > INT64_MAX || __builtin_add_overflow(found.bytes, found.begin, &end) ||
             end > INT64_MAX - 3)

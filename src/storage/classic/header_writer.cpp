@@ -55,12 +55,12 @@ private:
             bytes_.push_back(static_cast<char>(value >> shift));
     }
 
-    void pad() { bytes_.resize(static_cast<std::size_t>(padded(std::ssize(bytes_)))); }
+    void pad() { bytes_.resize(padded(std::ssize(bytes_))); }
 
     /// An empty list is ABSENT: no tag and no entries.
     void list(std::int64_t tag, std::size_t entries) {
         number(entries == 0 ? 0 : tag, 4);
-        number(static_cast<std::int64_t>(entries), width());
+        number(entries, width());
     }
 
     void name(const char* what, const std::string& given) {
@@ -174,7 +174,7 @@ bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
         // A single record variable is not padded: its records follow each other without gaps.
         const bool dense = v.record && records == 1;
         map.padded.push_back(dense ? bytes_of(v) : padded(bytes_of(v)));
-        map.grain.push_back(static_cast<std::int64_t>(v.element()));
+        map.grain.push_back(v.element());
         if (v.record) map.record_bytes += map.padded.back();
     }
     return true;
@@ -183,7 +183,7 @@ bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
 }  // namespace
 
 std::vector<char> record_count(Format format, std::int64_t records) {
-    auto n = static_cast<std::uint64_t>(records);
+    std::uint64_t n = records;
     to_big_endian(TW_UINT64, &n);
     const auto* bytes = reinterpret_cast<const char*>(&n);
     return {bytes + (format == Format::cdf5 ? 0 : 4), bytes + 8};

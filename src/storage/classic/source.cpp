@@ -57,13 +57,13 @@ public:
     }
 
     std::int64_t position(int variable, std::int64_t record) const override {
-        const auto at = static_cast<std::size_t>(variable);
+        const std::size_t at = variable;
         return header_.map.offset[at] +
                (definitions_.variables[at].record ? record * header_.map.record_bytes : 0);
     }
 
     Status check(int variable, std::int64_t record) const override {
-        const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+        const Variable& v = definitions_.variables[variable];
         const std::int64_t end =
             position(variable, record) + v.elements() * static_cast<std::int64_t>(v.element());
         if (end <= found_.size) return {};
@@ -91,16 +91,13 @@ public:
             ++counts_.calls;
             counts_.bytes += end - begin;
             Span span("read");
-            span.variable(definitions_.variables[static_cast<std::size_t>(variable)].name)
-                .bytes(end - begin);
+            span.variable(definitions_.variables[variable].name).bytes(end - begin);
             throttle_.begin();
             Status status = read_fully(fd_, path_, to, end - begin, begin);
             throttle_.moved(end - begin);
             charged.add(begin, end - begin);
             if (status.ok()) continue;
-            status.text +=
-                fmt::format(" (variable '{}')",
-                            definitions_.variables[static_cast<std::size_t>(variable)].name);
+            status.text += fmt::format(" (variable '{}')", definitions_.variables[variable].name);
             return status;
         }
         return {};
@@ -119,8 +116,7 @@ private:
     };
 
     std::int64_t element(const ReadRange& r) const {
-        return static_cast<std::int64_t>(
-            definitions_.variables[static_cast<std::size_t>(r.variable)].element());
+        return definitions_.variables[r.variable].element();
     }
     std::int64_t begin_of(const ReadRange& r) const {
         return position(r.variable, r.record) + r.first * element(r);
@@ -168,7 +164,7 @@ private:
         if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", path_);
         ClassicHeader header;
         if (Status status = read_classic_header(fd_, path_, header); !status.ok()) return status;
-        bytes.resize(static_cast<std::size_t>(header.bytes));
+        bytes.resize(header.bytes);
         Status status = read_fully(fd_, path_, bytes.data(), header.bytes, 0);
         if (!status.ok()) return status;
         // The size after the header: what is counted in it is in the file by then.

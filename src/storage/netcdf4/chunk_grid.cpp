@@ -54,7 +54,7 @@ Index ChunkGrid::corner(std::int64_t n) const {
 ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     ChunkGrid g;
     g.shape = v.shape;
-    g.element = static_cast<std::int64_t>(v.element());
+    g.element = v.element();
     g.chunked = v.record || v.packing.filtered() || !v.packing.chunks.empty();
     g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
     for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {
@@ -77,7 +77,7 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
 
 void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
                const Index& from_stride, char* to, const Index& to_stride) {
-    const auto bytes = static_cast<std::size_t>((nd == 0 ? 1 : count[nd - 1]) * element);
+    const std::size_t bytes = (nd == 0 ? 1 : count[nd - 1]) * element;
     Index at{};
     for (int d = 0; d >= 0;) {
         std::memcpy(to, from, bytes);

@@ -18,17 +18,15 @@ public:
 
     void add(const PlacedChunk& c) {
         auto& chunks = chunks_[{c.variable, c.record}];
-        if (chunks.empty())
-            chunks.resize(
-                static_cast<std::size_t>(grids_[static_cast<std::size_t>(c.variable)].chunks()));
-        chunks[static_cast<std::size_t>(c.number)] = {c.address, c.bytes};
+        if (chunks.empty()) chunks.resize(grids_[c.variable].chunks());
+        chunks[c.number] = {c.address, c.bytes};
     }
 
     /// Whether a chunk was placed, and then where.
     bool find(PlacedChunk& c) const {
         const auto chunks = chunks_.find({c.variable, c.record});
         if (chunks == chunks_.end()) return false;
-        const Place& p = chunks->second[static_cast<std::size_t>(c.number)];
+        const Place& p = chunks->second[c.number];
         c.address = p.address;
         c.bytes = p.bytes;
         return p.bytes > 0;

@@ -75,10 +75,10 @@ private:
     Status define_dims() {
         int n = 0, open = 0;
         int code = nc_inq_dimids(ncid_, &n, nullptr, 0);
-        std::vector<int> ids(static_cast<std::size_t>(std::max(n, 0)));
+        std::vector<int> ids(std::max(n, 0));
         if (code == NC_NOERR && n > 0) code = nc_inq_dimids(ncid_, &n, ids.data(), 0);
         if (code == NC_NOERR) code = nc_inq_unlimdims(ncid_, &open, nullptr);
-        std::vector<int> unlimited(static_cast<std::size_t>(std::max(open, 0)));
+        std::vector<int> unlimited(std::max(open, 0));
         if (code == NC_NOERR && open > 0) code = nc_inq_unlimdims(ncid_, &open, unlimited.data());
         for (std::size_t i = 0; i < ids.size() && code == NC_NOERR; ++i) {
             char name[NC_MAX_NAME + 1] = {};
@@ -90,7 +90,7 @@ private:
             numbers_[ids[i]] = static_cast<int>(i);
             const bool grows =
                 std::find(unlimited.begin(), unlimited.end(), ids[i]) != unlimited.end();
-            lengths_.push_back(static_cast<std::int64_t>(length));
+            lengths_.push_back(length);
             to_.definitions.dims.push_back({name, lengths_.back()});
             if (record_ >= 0 || (!grows && length > 0)) continue;
             record_ = static_cast<int>(i);
@@ -120,7 +120,7 @@ private:
         }
         std::int64_t bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(v.element()));
         for (int d = 0; d < nd; ++d) {
-            const auto found = numbers_.find(dims[static_cast<std::size_t>(d)]);
+            const auto found = numbers_.find(dims[d]);
             if (found == numbers_.end())
                 return failure(TW_EFORMAT, "{}: variable '{}' has an undefined dimension", path_,
                                name);
@@ -129,7 +129,7 @@ private:
                 v.record = true;
                 continue;
             }
-            v.shape.push_back(lengths_[static_cast<std::size_t>(found->second)]);
+            v.shape.push_back(lengths_[found->second]);
             if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(1, v.shape.back()), &bytes) ||
                 bytes > INT64_MAX / 16)
                 return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", path_, name);
@@ -157,7 +157,7 @@ private:
             if (code != NC_NOERR) break;
             Attribute a;
             a.name = name;
-            a.n = static_cast<std::int64_t>(length);
+            a.n = length;
             a.type = valid_type(type) ? static_cast<tw_type>(type) : tw_type{};
             if (type == NC_STRING && length == 1) {
                 char* text = nullptr;
@@ -165,7 +165,7 @@ private:
                 if (code == NC_NOERR) {
                     const std::string value = text == nullptr ? "" : text;
                     a.type = TW_CHAR;
-                    a.n = static_cast<std::int64_t>(value.size());
+                    a.n = value.size();
                     a.values.assign(value.begin(), value.end());
                     (void)nc_free_string(1, &text);
                 }
@@ -246,7 +246,7 @@ Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
 
 /// What a data set says of its elements. The text of a failure is why they cannot be read.
 Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) {
-    const auto element = static_cast<std::int64_t>(variable.element());
+    const std::int64_t element = variable.element();
     const Handle space(H5Dget_space(set), H5Sclose), type(H5Dget_type(set), H5Tclose),
         properties(H5Dget_create_plist(set), H5Pclose);
     if (space < 0 || type < 0 || properties < 0)
@@ -258,8 +258,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     std::array<hsize_t, H5S_MAX_RANK> length{};
     H5Sget_simple_extent_dims(space, length.data(), nullptr);
     for (int d = 0; d < nd; ++d)
-        v.extent.push_back(static_cast<std::int64_t>(
-            std::min<hsize_t>(length[static_cast<std::size_t>(d)], INT64_MAX)));
+        v.extent.push_back(static_cast<std::int64_t>(std::min<hsize_t>(length[d], INT64_MAX)));
 
     bool big_endian = false;
     const bool plain =
@@ -272,7 +271,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
             return failure(TW_EFORMAT, "HDF5 cannot read its chunk shape");
         std::int64_t bytes = element;
         for (int d = 0; d < nd; ++d) {
-            const hsize_t n = length[static_cast<std::size_t>(d)];
+            const hsize_t n = length[d];
             if (n == 0 || n > UINT32_MAX ||
                 __builtin_mul_overflow(bytes, static_cast<std::int64_t>(n), &bytes) ||
                 bytes > (std::int64_t(1) << 35))
@@ -302,8 +301,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     if (H5Pfill_value_defined(properties, &defined) >= 0 && defined != H5D_FILL_VALUE_UNDEFINED &&
         H5Tget_size(type) <= v.fill.size() && v.way != StoredVariable::Way::hdf5)
         H5Pget_fill_value(properties, type, v.fill.data());
-    if (v.big_endian && little)
-        std::reverse(v.beyond.begin(), v.beyond.begin() + static_cast<std::ptrdiff_t>(element));
+    if (v.big_endian && little) std::reverse(v.beyond.begin(), v.beyond.begin() + element);
     return {};
 }
 

@@ -60,7 +60,7 @@ void shuffle(const char* from, std::int64_t elements, std::int64_t element, char
         case 2: return shuffle_elements<2>(from, elements, to);
         case 4: return shuffle_elements<4>(from, elements, to);
         case 8: return shuffle_elements<8>(from, elements, to);
-        default: std::memcpy(to, from, static_cast<std::size_t>(elements * element));
+        default: std::memcpy(to, from, elements * element);
     }
 }
 
@@ -69,7 +69,7 @@ void unshuffle(const char* from, std::int64_t elements, std::int64_t element, ch
         case 2: return unshuffle_elements<2>(from, elements, to);
         case 4: return unshuffle_elements<4>(from, elements, to);
         case 8: return unshuffle_elements<8>(from, elements, to);
-        default: std::memcpy(to, from, static_cast<std::size_t>(elements * element));
+        default: std::memcpy(to, from, elements * element);
     }
 }
 
@@ -129,7 +129,7 @@ Compressor::~Compressor() = default;
 FilteredChunk Compressor::apply(const Packing& packing, const char* data, std::int64_t elements,
                                 std::int64_t element) {
     FilteredChunk chunk{data, elements * element};
-    const auto bytes = static_cast<std::size_t>(chunk.bytes);
+    const std::size_t bytes = chunk.bytes;
     // HDF5 leaves elements of one byte as they are.
     if (packing.shuffle && element > 1) {
         shuffled_.resize(std::max(shuffled_.size(), bytes));
@@ -138,7 +138,7 @@ FilteredChunk Compressor::apply(const Packing& packing, const char* data, std::i
     }
     std::size_t packed = 0;
     if (packing.codec == Packing::Codec::deflate) {
-        libdeflate_compressor*& c = codecs_->deflate[static_cast<std::size_t>(packing.level)];
+        libdeflate_compressor*& c = codecs_->deflate[packing.level];
         if (c == nullptr) c = libdeflate_alloc_compressor(packing.level);
         if (c == nullptr) throw std::bad_alloc();
         const std::size_t most = libdeflate_zlib_compress_bound(c, bytes);
@@ -156,7 +156,7 @@ FilteredChunk Compressor::apply(const Packing& packing, const char* data, std::i
         return chunk;
     }
     chunk.data = packed_.data();
-    chunk.bytes = static_cast<std::int64_t>(packed);
+    chunk.bytes = packed;
     return chunk;
 }
 
@@ -207,8 +207,7 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
             const auto* sum = reinterpret_cast<const unsigned char*>(raw.data() + n);
             const std::uint32_t told = sum[0] | std::uint32_t(sum[1]) << 8 |
                                        std::uint32_t(sum[2]) << 16 | std::uint32_t(sum[3]) << 24;
-            if (told != fletcher32(raw.data(), static_cast<std::int64_t>(n)))
-                return "checksum mismatch (fletcher32)";
+            if (told != fletcher32(raw.data(), n)) return "checksum mismatch (fletcher32)";
             raw.resize(n);
         } else if (f.id == H5Z_FILTER_SHUFFLE) {
             if (raw.size() != n) return "wrong length for its number of elements";

@@ -77,7 +77,7 @@ struct Hdf5Driver::Table {
         return driver_of(f) == nullptr ? 0 : static_cast<haddr_t>(of(f).end_);
     }
     static herr_t set_end(H5FD_t* f, H5FD_mem_t, haddr_t end) {
-        if (driver_of(f) != nullptr) of(f).end_ = static_cast<std::int64_t>(end);
+        if (driver_of(f) != nullptr) of(f).end_ = end;
         return 0;
     }
     static haddr_t get_file_end(const H5FD_t* f, H5FD_mem_t) {
@@ -87,9 +87,7 @@ struct Hdf5Driver::Table {
     }
     static herr_t read(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes, void* to) {
         return guarded(f, herr_t(-1), [&]() -> herr_t {
-            const bool good =
-                calls(f).read(type, static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes),
-                              static_cast<char*>(to));
+            const bool good = calls(f).read(type, at, bytes, static_cast<char*>(to));
             return good ? 0 : -1;
         });
     }
@@ -99,9 +97,7 @@ struct Hdf5Driver::Table {
         // others.
         if (driver_of(f) == nullptr || of(f).dropping_ || of(f).no_memory_) return 0;
         return guarded(f, herr_t(0), [&]() -> herr_t {
-            const bool good =
-                calls(f).write(type, static_cast<std::int64_t>(at),
-                               static_cast<std::int64_t>(bytes), static_cast<const char*>(from));
+            const bool good = calls(f).write(type, at, bytes, static_cast<const char*>(from));
             return good ? 0 : -1;
         });
     }

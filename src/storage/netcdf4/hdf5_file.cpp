@@ -86,15 +86,14 @@ bool Hdf5File::write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, 
 
 bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* to) {
     for (std::int64_t done = 0; done < bytes;) {
-        const ssize_t n =
-            pread(fd_, to + done, static_cast<std::size_t>(bytes - done), address + done);
+        const ssize_t n = pread(fd_, to + done, bytes - done, address + done);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
             trouble_ = system_words(errno);
             return false;
         }
         if (n == 0) {
-            std::memset(to + done, 0, static_cast<std::size_t>(bytes - done));
+            std::memset(to + done, 0, bytes - done);
             break;
         }
         done += n;
@@ -107,7 +106,7 @@ bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* 
             address + bytes, it->first + static_cast<std::int64_t>(it->second.bytes.size()));
         if (begin < end)
             std::memcpy(to + (begin - address), it->second.bytes.data() + (begin - it->first),
-                        static_cast<std::size_t>(end - begin));
+                        end - begin);
     }
     return true;
 }
@@ -131,7 +130,7 @@ void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, s
             it = changes_.insert_or_assign(
                 it, end, Change{old.type, {old.bytes.end() - (last - end), old.bytes.end()}});
         if (first < address) {
-            old.bytes.resize(static_cast<std::size_t>(address - first));
+            old.bytes.resize(address - first);
             changes_[first] = std::move(old);
         }
     }
@@ -157,8 +156,7 @@ Status Hdf5File::write_changes(bool durable) {
             order.emplace_back(address, &change);
             continue;
         }
-        Status status = write_fully(fd_, path_, change.bytes.data(),
-                                    static_cast<std::int64_t>(change.bytes.size()), address);
+        Status status = write_fully(fd_, path_, change.bytes.data(), change.bytes.size(), address);
         if (!status.ok()) return status;
     }
     if (durable)
@@ -168,8 +166,8 @@ Status Hdf5File::write_changes(bool durable) {
                order_of(b.second->type, b.second->bytes);
     });
     for (const auto& [address, change] : order) {
-        Status status = write_fully(fd_, path_, change->bytes.data(),
-                                    static_cast<std::int64_t>(change->bytes.size()), address);
+        Status status =
+            write_fully(fd_, path_, change->bytes.data(), change->bytes.size(), address);
         if (!status.ok()) return status;
     }
     changes_.clear();
@@ -198,7 +196,7 @@ Status Hdf5File::close() {
 }
 
 Status Hdf5File::copy(std::int64_t from, std::int64_t to, std::int64_t bytes) {
-    std::vector<char> data(static_cast<std::size_t>(bytes));
+    std::vector<char> data(bytes);
     if (!read(H5FD_MEM_DRAW, from, bytes, data.data()))
         return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, bytes, from,
                        trouble_);

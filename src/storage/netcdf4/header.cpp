@@ -34,7 +34,7 @@ Status netcdf_status(int code, const std::string& path, const std::string& what)
 
 Status put_attribute(int ncid, const std::string& path, int variable, const std::string& owner,
                      const Attribute& a) {
-    const auto n = static_cast<std::size_t>(a.n);
+    const std::size_t n = a.n;
     const int code = a.type == TW_CHAR
                          ? nc_put_att_text(ncid, variable, a.name.c_str(), n, a.values.data())
                          : nc_put_att(ncid, variable, a.name.c_str(), static_cast<nc_type>(a.type),
@@ -115,7 +115,7 @@ const char* quantize_attribute(Packing::Quantize quantize) {
 Status define_variable(int ncid, const std::string& path, const Variable& v, const ChunkGrid& grid,
                        const std::vector<int>& dims) {
     std::vector<int> of;
-    for (int i : v.dims) of.push_back(dims[static_cast<std::size_t>(i)]);
+    for (int i : v.dims) of.push_back(dims[i]);
     int id = 0;
     const auto check = [&](int code, const char* what) {
         return netcdf_status(code, path, fmt::format("variable '{}'{}", v.name, what));
@@ -126,7 +126,7 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
     if (status.ok() && grid.chunked) {
         std::vector<std::size_t> chunk;
         if (v.record) chunk.push_back(1);
-        for (std::int64_t n : grid.chunk) chunk.push_back(static_cast<std::size_t>(n));
+        for (std::int64_t n : grid.chunk) chunk.push_back(n);
         status = check(nc_def_var_chunking(ncid, id, NC_CHUNKED, chunk.data()), ": chunks");
     }
     const Packing& p = v.packing;
@@ -281,9 +281,8 @@ Status add_netcdf4_attributes(const std::string& path, const Definitions& d, For
         status = netcdf_status(nc_redef(ncid), path, "attributes");
     for (const auto& [variable, attribute] : late) {
         if (!status.ok()) break;
-        status = put_attribute(
-            ncid, path, variable < 0 ? NC_GLOBAL : variable,
-            variable < 0 ? "" : d.variables[static_cast<std::size_t>(variable)].name, attribute);
+        status = put_attribute(ncid, path, variable < 0 ? NC_GLOBAL : variable,
+                               variable < 0 ? "" : d.variables[variable].name, attribute);
     }
     code = nc_close(ncid);
     if (status.ok()) status = netcdf_status(code, path, "attributes");

@@ -36,11 +36,10 @@ Status Netcdf4Index::open_variables() {
         sets_.push_back(set);
     }
     if (definitions_.record_dim() < 0) return {};
-    const auto record = static_cast<std::size_t>(definitions_.record_dim());
+    const std::size_t record = definitions_.record_dim();
     const std::string& name = definitions_.dims[record].name;
     const int variable = definitions_.find_variable(name);
-    if (variable >= 0 && definitions_.variables[static_cast<std::size_t>(variable)].record)
-        return {};
+    if (variable >= 0 && definitions_.variables[variable].record) return {};
     dimension_ = H5Dopen2(file_->id(), name.c_str(), H5P_DEFAULT);
     if (dimension_ < 0) return hdf5_failure(path_, "dimension '" + name + "'");
     return {};
@@ -49,7 +48,7 @@ Status Netcdf4Index::open_variables() {
 /// HDF5 asks for the room of a variable when the first of its elements is written.
 Status Netcdf4Index::place(int variable, std::int64_t address) {
     const QuietHdf5 quiet;
-    const auto at = static_cast<std::size_t>(variable);
+    const std::size_t at = variable;
     file_->expect_data(address);
     const hid_t type = H5Dget_type(sets_[at]), space = H5Dget_space(sets_[at]);
     const hid_t one = H5Screate(H5S_SCALAR);
@@ -70,7 +69,7 @@ Status Netcdf4Index::place(int variable, std::int64_t address) {
 
 Status Netcdf4Index::set_length(hid_t set, std::int64_t records, const std::string& name) {
     const hid_t space = H5Dget_space(set);
-    std::vector<hsize_t> length(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+    std::vector<hsize_t> length(H5Sget_simple_extent_ndims(space));
     H5Sget_simple_extent_dims(space, length.data(), nullptr);
     H5Sclose(space);
     length.front() = static_cast<hsize_t>(records);
@@ -94,7 +93,7 @@ Status Netcdf4Index::set_records(std::int64_t records) {
 
 Status Netcdf4Index::add(const PlacedChunk& c) {
     const QuietHdf5 quiet;
-    const auto at = static_cast<std::size_t>(c.variable);
+    const std::size_t at = c.variable;
     const Variable& v = definitions_.variables[at];
     const Index corner = grids_[at].corner(c.number);
     std::vector<hsize_t> offset;
@@ -103,8 +102,7 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
         offset.push_back(static_cast<hsize_t>(corner[d]));
     file_->expect_data(c.address);
     const char none = 0;  // HDF5 hands the data to the file's driver, which does not look at them
-    if (H5Dwrite_chunk(sets_[at], H5P_DEFAULT, 0, offset.data(), static_cast<std::size_t>(c.bytes),
-                       &none) < 0)
+    if (H5Dwrite_chunk(sets_[at], H5P_DEFAULT, 0, offset.data(), c.bytes, &none) < 0)
         return hdf5_failure(path_,
                             fmt::format("a chunk of variable '{}', record {}", v.name, c.record));
     // A chunk that is written again may have its first place.

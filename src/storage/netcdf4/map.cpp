@@ -14,7 +14,7 @@ constexpr std::int64_t aligned = 8;
 /// Bytes of a node of HDF5's index of chunks (file format specification, "Version 1 B-trees"): 64
 /// entries, with keys of a size, a mask and an offset of each dimension and one.
 std::int64_t node_bytes(const Variable& v) {
-    const auto key = static_cast<std::int64_t>(8 + 8 * (v.dims.size() + 1));
+    const std::int64_t key = 8 + 8 * (v.dims.size() + 1);
     return rounded(24 + 65 * key + 64 * 8, page);
 }
 

@@ -108,7 +108,7 @@ public:
     }
 
     Status read(const Chunk& chunk, char* to) override {
-        const bool packed = packed_[static_cast<std::size_t>(chunk.variable)] != 0;
+        const bool packed = packed_[chunk.variable] != 0;
         return packed && boxes_ ? bands().read(chunk, to) : PlainFile::read(chunk, to);
     }
 
@@ -171,9 +171,7 @@ public:
     }
 
 private:
-    bool record(std::int64_t variable) const {
-        return definitions_->variables[static_cast<std::size_t>(variable)].record;
-    }
+    bool record(std::int64_t variable) const { return definitions_->variables[variable].record; }
 
     /// Of catch_up().
     void ask_for(std::int64_t records, bool durable) {
@@ -192,7 +190,7 @@ private:
         if (!status.ok()) return status;
         struct stat info {};
         if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot get its size");
-        definitions_bytes_ = static_cast<std::int64_t>(info.st_size);
+        definitions_bytes_ = info.st_size;
         map_ = places_.file_map(*definitions_, grids_, packed_, definitions_bytes_);
         end_ = map_.record_begin > 0 ? map_.record_begin : map_.fixed_end;
         return {};
@@ -232,7 +230,7 @@ private:
             return PlainFile::write(chunks);
         for (const Chunk& c : chunks) {
             Status status;
-            if (packed_[static_cast<std::size_t>(c.variable)] == 0) {
+            if (packed_[c.variable] == 0) {
                 status = PlainFile::write({&c, 1});
             } else {
                 Stopwatch watch(counts_.seconds);
@@ -247,13 +245,13 @@ private:
     Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk) {
         PlacedChunk placed{variable, record, number, 0, chunk.bytes};
         if (together_) {
-            placed.address = static_cast<std::int64_t>(waiting_.size());
+            placed.address = waiting_.size();
             waiting_.insert(waiting_.end(), chunk.data, chunk.data + chunk.bytes);
             unplaced_.push_back(placed);
             return {};
         }
         placed.address = take_room(chunk.bytes);
-        const Variable& v = definitions_->variables[static_cast<std::size_t>(variable)];
+        const Variable& v = definitions_->variables[variable];
         Status status = write_bytes(chunk.data, chunk.bytes, placed.address);
         if (!status.ok()) {
             status.text += fmt::format(", variable '{}'", v.name);
@@ -298,14 +296,14 @@ private:
 
     /// Elements that are as they were placed are not quantized again: that could change them.
     Status quantize_changes(const Band& band, char* elements) {
-        const auto v = static_cast<std::size_t>(band.variable);
+        const std::size_t v = band.variable;
         if (definitions_->variables[v].packing.quantize == Packing::Quantize::none) return {};
         const ChunkGrid& g = grids_[v];
-        const auto size = static_cast<std::size_t>(g.element);
+        const std::size_t size = g.element;
         const std::int64_t n = std::min(g.band, g.elements() - band.number * g.band);
-        before_.resize(static_cast<std::size_t>(n) * size);
+        before_.resize(n * size);
         if (Status s = load(band, before_.data()); !s.ok()) return s;
-        std::vector<char> same(static_cast<std::size_t>(n));
+        std::vector<char> same(n);
         for (std::size_t i = 0; i < same.size(); ++i)
             same[i] = std::memcmp(elements + i * size, before_.data() + i * size, size) == 0;
         packer_->quantize_band(band.variable, band.number, elements);
@@ -316,7 +314,7 @@ private:
 
     /// The elements of a band: as this writer has placed its chunks, or fill values.
     Status load(const Band& band, char* to) {
-        const auto v = static_cast<std::size_t>(band.variable);
+        const std::size_t v = band.variable;
         const ChunkGrid& g = grids_[v];
         const Variable& variable = definitions_->variables[v];
         PlacedChunk c{band.variable, band.record, band.number * g.chunks_a_band()};
@@ -333,7 +331,7 @@ private:
                 if (!written_->find(c))
                     return failure(TW_EINTERNAL, "{}: variable '{}': chunk {} is missing", path_,
                                    variable.name, number);
-                raw_.resize(static_cast<std::size_t>(c.bytes));
+                raw_.resize(c.bytes);
                 Status status = read_fully(fd_, path_, raw_.data(), c.bytes, c.address);
                 if (!status.ok()) return status;
                 const char* wrong = unpacker_->undo(filters, 0, raw_, g.chunk_bytes(), elements);
@@ -375,8 +373,7 @@ private:
         unplaced_.clear();
         if (!waiting_.empty()) {
             Stopwatch watch(counts_.seconds);
-            Status status =
-                write_bytes(waiting_.data(), static_cast<std::int64_t>(waiting_.size()), at);
+            Status status = write_bytes(waiting_.data(), waiting_.size(), at);
             if (failed_.ok()) failed_ = std::move(status);
         }
         waiting_.clear();
@@ -409,7 +406,7 @@ private:
         for (; entered_ < records && status.ok(); ++entered_)
             for (std::size_t i = 0; i < grids_.size(); ++i)
                 if (definitions_->variables[i].record && packed_[i] == 0)
-                    status = enter_record(static_cast<std::int64_t>(i), status);
+                    status = enter_record(i, status);
         std::stable_sort(chunks.begin(), chunks.end(), [](const auto& a, const auto& b) {
             return std::tie(a.variable, a.record, a.number) <
                    std::tie(b.variable, b.record, b.number);
@@ -420,7 +417,7 @@ private:
     }
 
     Status enter_record(std::int64_t variable, Status status) {
-        const auto at = static_cast<std::size_t>(variable);
+        const std::size_t at = variable;
         const std::int64_t bytes = grids_[at].chunk_bytes();
         const std::int64_t first = in_file(map_.offset[at] + entered_ * map_.record_bytes);
         for (std::int64_t n = 0; n < grids_[at].chunks() && status.ok(); ++n)

@@ -9,15 +9,14 @@ namespace thalweg::detail {
 namespace {
 
 void fill_with(const char* value, std::int64_t element, char* to, std::int64_t elements) {
-    for (std::int64_t i = 0; i < elements; ++i)
-        std::memcpy(to + i * element, value, static_cast<std::size_t>(element));
+    for (std::int64_t i = 0; i < elements; ++i) std::memcpy(to + i * element, value, element);
 }
 
 }  // namespace
 
 Status Packer::add(const Chunk& piece, const Take& take) {
-    const ChunkGrid& g = grids_[static_cast<std::size_t>(piece.variable)];
-    Part& part = parts_[static_cast<std::size_t>(piece.variable)];
+    const ChunkGrid& g = grids_[piece.variable];
+    Part& part = parts_[piece.variable];
     const char* data = piece.data;
     for (std::int64_t first = piece.first, left = piece.elements; left > 0;) {
         const std::int64_t band = first / g.band, begin = band * g.band;
@@ -26,11 +25,9 @@ Status Packer::add(const Chunk& piece, const Take& take) {
         if (first == begin) part.have = 0;
         if (part.have != first - begin)
             return failure(TW_EINTERNAL, "variable '{}': elements {} to {} are out of order",
-                           definitions_.variables[static_cast<std::size_t>(piece.variable)].name,
-                           first, first + n);
-        part.bytes.resize(static_cast<std::size_t>(g.band * g.element));
-        std::memcpy(part.bytes.data() + part.have * g.element, data,
-                    static_cast<std::size_t>(n * g.element));
+                           definitions_.variables[piece.variable].name, first, first + n);
+        part.bytes.resize(g.band * g.element);
+        std::memcpy(part.bytes.data() + part.have * g.element, data, n * g.element);
         part.have += n;
         if (part.have == whole) {
             quantize_band(piece.variable, band, part.bytes.data());
@@ -46,8 +43,8 @@ Status Packer::add(const Chunk& piece, const Take& take) {
 }
 
 void Packer::quantize_band(int variable, std::int64_t band, char* data) const {
-    const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    const ChunkGrid& g = grids_[variable];
+    const Variable& v = definitions_.variables[variable];
     if (v.packing.quantize == Packing::Quantize::none) return;
     quantize(v.packing, v.type, v.fill_value().data(), data,
              std::min(g.band, g.elements() - band * g.band), band * g.band);
@@ -55,8 +52,8 @@ void Packer::quantize_band(int variable, std::int64_t band, char* data) const {
 
 Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                          const Take& take) {
-    const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
-    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    const ChunkGrid& g = grids_[variable];
+    const Variable& v = definitions_.variables[variable];
     const FillValue fill = v.fill_value();
     const std::int64_t chunks = g.chunks_a_band(), elements = g.chunk_elements();
     const Index from_stride = strides_of(g.shape), to_stride = strides_of(g.chunk);
@@ -93,7 +90,7 @@ std::int64_t Packer::locate(const ChunkGrid& g, std::int64_t band, std::int64_t 
 }
 
 Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give& give) {
-    const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
+    const ChunkGrid& g = grids_[variable];
     const std::int64_t chunks = g.chunks_a_band();
     const Index to_stride = strides_of(g.shape), from_stride = strides_of(g.chunk);
     for (std::int64_t i = 0; i < chunks; ++i) {
@@ -109,8 +106,8 @@ Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give
 }
 
 void Packer::fill_band(int variable, std::int64_t band, char* to) const {
-    const ChunkGrid& g = grids_[static_cast<std::size_t>(variable)];
-    const FillValue fill = definitions_.variables[static_cast<std::size_t>(variable)].fill_value();
+    const ChunkGrid& g = grids_[variable];
+    const FillValue fill = definitions_.variables[variable].fill_value();
     fill_with(fill.data(), g.element, to, std::min(g.band, g.elements() - band * g.band));
 }
 

@@ -58,7 +58,7 @@ public:
 
     Status find_chunks(int variable) override {
         const QuietHdf5 quiet;
-        VariablePlaces& v = places_[static_cast<std::size_t>(variable)];
+        VariablePlaces& v = places_[variable];
         hid_t set = H5I_INVALID_HID;
         if (Status status = open_set(variable, set); !status.ok()) return status;
         const std::vector<std::int64_t> whole = shape(variable);
@@ -89,7 +89,7 @@ public:
 private:
     Status find_chunk(int variable, hid_t set, const std::vector<hsize_t>& corner,
                       ChunkPlace& place) {
-        const auto at = static_cast<std::size_t>(variable);
+        const std::size_t at = variable;
         for (std::size_t d = 0; d < corner.size(); ++d)
             if (static_cast<std::int64_t>(corner[d]) >= extents_[at][d]) return {};
         StoredChunk chunk;
@@ -111,8 +111,8 @@ private:
             view_ = Hdf5View::open(path_, status);
             if (!status.ok()) return status;
         }
-        hid_t& known = sets_[static_cast<std::size_t>(variable)];
-        const std::string& name = names_[static_cast<std::size_t>(variable)];
+        hid_t& known = sets_[variable];
+        const std::string& name = names_[variable];
         if (known < 0) known = H5Dopen2(view_->id(), name.c_str(), H5P_DEFAULT);
         set = known;
         return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};

@@ -51,9 +51,7 @@ hid_t memory_type(tw_type type) {
     return H5I_INVALID_HID;
 }
 
-std::span<const std::int64_t> shape_of(const Box& box) {
-    return {box.count.data(), static_cast<std::size_t>(box.nd)};
-}
+std::span<const std::int64_t> shape_of(const Box& box) { return std::span(box.count.data(), box.nd); }
 
 /// A chunk that is under way, and what of a record it holds.
 struct Cell {
@@ -66,7 +64,7 @@ struct Cell {
 
 void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements) {
     for (std::int64_t i = 0; i < elements; ++i)
-        std::memcpy(to + i * element, value.data(), static_cast<std::size_t>(element));
+        std::memcpy(to + i * element, value.data(), element);
 }
 
 /// Positions counted from `from` on.
@@ -182,12 +180,8 @@ public:
     }
 
 private:
-    const Variable& of(int variable) const {
-        return definitions_.variables[static_cast<std::size_t>(variable)];
-    }
-    const StoredVariable& stored(int variable) const {
-        return stored_[static_cast<std::size_t>(variable)];
-    }
+    const Variable& of(int variable) const { return definitions_.variables[variable]; }
+    const StoredVariable& stored(int variable) const { return stored_[variable]; }
 
     /// Another file may take the name before something is read: the definitions are of this one.
     Status hold(int& fd) const {
@@ -297,7 +291,7 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
     const Variable& v = of(variable);
     const StoredVariable& s = stored(variable);
     if (s.way == Way::range || v.shape.empty()) return Source::parts(variable, readers);
-    const auto element = static_cast<std::int64_t>(v.element());
+    const std::int64_t element = v.element();
     const std::size_t lead = v.record ? 1 : 0;
     const std::size_t nd = v.shape.size();
     const auto chunk = [&](std::size_t d) { return std::min(s.chunk[d + lead], v.shape[d]); };
@@ -349,7 +343,7 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
         if (status.ok()) view_ = Hdf5View::open(path_, status, fd_);
         if (!status.ok()) return status;
     }
-    hid_t& known = sets_[static_cast<std::size_t>(variable)];
+    hid_t& known = sets_[variable];
     if (known < 0) known = H5Dopen2(view_->id(), stored(variable).name.c_str(), H5P_DEFAULT);
     set = known;
     return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};
@@ -358,7 +352,7 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
 Status Netcdf4Source::read_one(const ReadRange& range) {
     const Variable& v = of(range.variable);
     const StoredVariable& s = stored(range.variable);
-    const auto element = static_cast<std::int64_t>(v.element());
+    const std::int64_t element = v.element();
     if (s.way == Way::range) {
         if (s.address < 0) {
             fill_with(s.fill, element, range.to, range.elements);
@@ -391,7 +385,7 @@ Status Netcdf4Source::read_box(const ReadRange& range, const Box& box, char* to)
     const Variable& v = of(range.variable);
     const StoredVariable& s = stored(range.variable);
     const std::size_t lead = v.record ? 1 : 0;
-    const auto nd = static_cast<std::size_t>(box.nd);
+    const std::size_t nd = box.nd;
     Cell cell;
     cell.key.variable = range.variable;
     cell.corner.resize(lead + nd);
@@ -402,7 +396,7 @@ Status Netcdf4Source::read_box(const ReadRange& range, const Box& box, char* to)
         cell.corner[0] = static_cast<hsize_t>(cell.key.record * s.chunk[0]);
         cell.at = range.record % s.chunk[0] * volume(std::span(s.chunk).subspan(1));
         if (range.record >= s.extent[0]) {
-            fill_with(s.beyond, static_cast<std::int64_t>(v.element()), to, box.volume());
+            fill_with(s.beyond, v.element(), to, box.volume());
             return {};
         }
     }
@@ -433,7 +427,7 @@ Status Netcdf4Source::read_box(const ReadRange& range, const Box& box, char* to)
 void Netcdf4Source::fill(const FillValue& value, std::int64_t element, const Box& box,
                          const Box& in, char* to) {
     const std::int64_t n = box.nd == 0 ? 1 : box.count[box.nd - 1];
-    row_.resize(static_cast<std::size_t>(n * element));
+    row_.resize(n * element);
     fill_with(value, element, row_.data(), n);
     const Index stride = strides_of(shape_of(in));
     to += linear(shape_of(in), relative(box, in).low) * element;
@@ -443,7 +437,7 @@ void Netcdf4Source::fill(const FillValue& value, std::int64_t element, const Box
 /// Copies what a chunk holds of a box, which is dense at `to`.
 Status Netcdf4Source::read_cell(int variable, const Cell& cell, const Box& box, char* to) {
     const StoredVariable& s = stored(variable);
-    const auto element = static_cast<std::int64_t>(of(variable).element());
+    const std::int64_t element = of(variable).element();
     Box common, part;
     if (!intersect(cell.box, box, common)) return {};
     const bool any = intersect(common, cell.extent, part);
@@ -524,14 +518,14 @@ Status Netcdf4Source::unpack(int variable, const Cell& cell, const char*& data) 
     std::vector<char> memory = cache_.take(bytes);
     if (s.way == Way::hdf5) {
         // HDF5 leaves what has neither data nor a fill value as it is.
-        memory.assign(static_cast<std::size_t>(bytes), 0);
+        memory.assign(bytes, 0);
         if (Status status = read_by_hdf5(variable, cell, memory.data()); !status.ok())
             return status;
     } else if (s.filters.empty()) {
-        memory.resize(static_cast<std::size_t>(bytes));
+        memory.resize(bytes);
         if (Status status = read_raw(0, bytes, memory.data()); !status.ok()) return status;
     } else {
-        raw_.resize(static_cast<std::size_t>(place_.bytes));
+        raw_.resize(place_.bytes);
         if (Status status = read_raw(0, place_.bytes, raw_.data()); !status.ok()) return status;
         if (!decompressor_) decompressor_.emplace();
         const char* wrong = decompressor_->undo(s.filters, place_.skipped, raw_, bytes, memory);

@@ -43,18 +43,16 @@ std::int64_t UnpackedBands::elements_of(const Band& band) const {
 }
 
 bool UnpackedBands::counts(const Band& band, std::int64_t records) const {
-    return band.record < records ||
-           !definitions_.variables[static_cast<std::size_t>(band.variable)].record;
+    return band.record < records || !definitions_.variables[band.variable].record;
 }
 
 /// Calls visit(band, first element within it, elements, byte of the range) until one fails.
 template <class Visit>
 Status UnpackedBands::for_bands(const Chunk& range, Visit&& visit) const {
-    const ChunkGrid& g = grids_[static_cast<std::size_t>(range.variable)];
+    const ChunkGrid& g = grids_[range.variable];
     if (range.box != nullptr)
         return failure(TW_EINTERNAL, "{}: variable '{}': a box where chunks are written whole",
-                       path_,
-                       definitions_.variables[static_cast<std::size_t>(range.variable)].name);
+                       path_, definitions_.variables[range.variable].name);
     const std::int64_t end = range.first + range.elements;
     for (std::int64_t at = range.first; at < end;) {
         const std::int64_t number = at / g.band;
@@ -75,7 +73,7 @@ Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
         return {};
     }
     if (Status s = make_file(); !s.ok()) return s;
-    auto& free = free_[static_cast<std::size_t>(band.variable)];
+    auto& free = free_[band.variable];
     const ChunkGrid& g = grid(band);
     at = free.empty() ? end_ : free.back();
     if (!whole) {
@@ -125,7 +123,7 @@ Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
             read_fully(fd_, path_, buffer_.data(), elements_of(band) * g.element, place);
         if (status.ok()) status = take(band, buffer_.data());
         if (!status.ok()) return status;
-        free_[static_cast<std::size_t>(band.variable)].push_back(place);
+        free_[band.variable].push_back(place);
         at = at_.erase(at);
         --most;
     }

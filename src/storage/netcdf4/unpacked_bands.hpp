@@ -45,9 +45,7 @@ private:
     template <class Visit>
     Status for_bands(const Chunk& range, Visit&& visit) const;
     bool counts(const Band& band, std::int64_t records) const;
-    const ChunkGrid& grid(const Band& band) const {
-        return grids_[static_cast<std::size_t>(band.variable)];
-    }
+    const ChunkGrid& grid(const Band& band) const { return grids_[band.variable]; }
     std::int64_t elements_of(const Band& band) const;
     Status find(const Band& band, bool whole, std::int64_t& at);
     Status make_file();

@@ -48,8 +48,7 @@ private:
         } else if (layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0) {
             const haddr_t at = H5Dget_offset(set);
             const auto bytes = static_cast<std::int64_t>(H5Dget_storage_size(set));
-            if (at != HADDR_UNDEF && bytes > 0)
-                status = range(name, static_cast<std::int64_t>(at), bytes);
+            if (at != HADDR_UNDEF && bytes > 0) status = range(name, at, bytes);
         }
         H5Pclose(properties);
         H5Dclose(set);
@@ -80,7 +79,7 @@ private:
             if (!status.ok()) return status;
             int d = nd - 1;
             while (d >= 0) {
-                const auto at = static_cast<std::size_t>(d);
+                const std::size_t at = d;
                 corner[at] += chunk[at];
                 if (corner[at] < length[at]) break;
                 corner[at] = 0;

@@ -49,7 +49,7 @@ public:
         if (!good_ || MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
             MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS)
             return {};
-        std::vector<char> bytes(static_cast<std::size_t>(count) * sizeof(std::int64_t) + 1, '\0');
+        std::vector<char> bytes(count * sizeof(std::int64_t) + 1, '\0');
         if (MPI_T_cvar_read(handle, bytes.data()) != MPI_SUCCESS) bytes.clear();
         MPI_T_cvar_handle_free(&handle);
         return bytes;

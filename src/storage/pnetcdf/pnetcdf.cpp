@@ -83,7 +83,7 @@ public:
         // One request a variable and record, made of boxes.
         std::vector<Request> requests;
         for (const Chunk& c : chunks) {
-            const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+            const Variable& v = definitions_->variables[c.variable];
             if (requests.empty() || requests.back().variable != c.variable ||
                 requests.back().record != c.record ||
                 requests.back().data + requests.back().elements * std::int64_t(v.element()) !=
@@ -213,7 +213,7 @@ private:
     };
 
     Arguments arguments(const Request& r) const {
-        const Variable& v = definitions_->variables[static_cast<std::size_t>(r.variable)];
+        const Variable& v = definitions_->variables[r.variable];
         const std::size_t nd = v.dims.size();
         Arguments a;
         a.numbers.reserve(2 * nd * r.boxes.size());
@@ -248,9 +248,7 @@ private:
         return MPI_BYTE;
     }
 
-    const Variable& variable(const Request& r) const {
-        return definitions_->variables[static_cast<std::size_t>(r.variable)];
-    }
+    const Variable& variable(const Request& r) const { return definitions_->variables[r.variable]; }
 
     std::int64_t bytes_of(const Request& r) const {
         return r.elements * static_cast<std::int64_t>(variable(r).element());
@@ -282,9 +280,7 @@ private:
     /// One collective a variable; writers without a part take part with nothing.
     Status write_blocking(const std::vector<Request>& requests) {
         std::vector<std::int64_t> boxes(definitions_->variables.size(), 0);
-        for (const Request& r : requests)
-            boxes[static_cast<std::size_t>(r.variable)] +=
-                static_cast<std::int64_t>(r.boxes.size());
+        for (const Request& r : requests) boxes[r.variable] += r.boxes.size();
         if (!boxes.empty()) writers_->all_reduce(boxes, Reduce::max);
         Status status;
         for (std::size_t v = 0; v < boxes.size(); ++v) {
@@ -303,7 +299,7 @@ private:
     }
 
     Status write_box(int id, const std::vector<Request>& own) {
-        const Variable& v = definitions_->variables[static_cast<std::size_t>(id)];
+        const Variable& v = definitions_->variables[id];
         std::vector<MPI_Offset> start(v.dims.size(), 0), count(v.dims.size(), 0);
         if (!own.empty()) {
             Arguments a = arguments(own.front());
@@ -339,18 +335,17 @@ private:
         Status status;
         for (std::size_t i = 0; i < definitions_->variables.size() && status.ok(); ++i) {
             const Variable& v = definitions_->variables[i];
-            const auto size = static_cast<std::int64_t>(v.element());
+            const std::int64_t size = v.element();
             const std::int64_t bytes = v.elements() * size, pad = map_.padded[i] - bytes;
             if (pad <= 0 || (existing_.is && !v.record)) continue;
             if (fd < 0) fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
             const FillValue fill = v.fill_value(Order::big_endian);
             char padding[8];
-            for (std::int64_t b = 0; b < pad; ++b)
-                padding[b] = fill[static_cast<std::size_t>(b % size)];
+            for (std::int64_t b = 0; b < pad; ++b) padding[b] = fill[b % size];
             const std::int64_t n = v.record ? records : 1;
             for (std::int64_t r = existing_.first; r < n && status.ok(); ++r)
-                if (fd < 0 || pwrite(fd, padding, static_cast<std::size_t>(pad),
-                                     map_.offset[i] + r * map_.record_bytes + bytes) != pad)
+                if (fd < 0 ||
+                    pwrite(fd, padding, pad, map_.offset[i] + r * map_.record_bytes + bytes) != pad)
                     status = failure(TW_EIO, "{}: cannot write the padding of '{}': {}", path_,
                                      v.name, std::strerror(errno));
         }

@@ -36,7 +36,7 @@ public:
     Status read(std::vector<char>& bytes) const {
         struct stat info {};
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot read");
-        bytes.resize(static_cast<std::size_t>(info.st_size));
+        bytes.resize(info.st_size);
         const ssize_t n = pread(fd_, bytes.data(), bytes.size(), 0);
         if (n != info.st_size) return system_failure(path_, "cannot read");
         return {};
@@ -63,7 +63,7 @@ public:
             only = fd;
         }
         if (only < 0) return false;
-        std::vector<char> bytes(static_cast<std::size_t>(wanted.st_size));
+        std::vector<char> bytes(wanted.st_size);
         return read_fully(only, path, bytes.data(), wanted.st_size, 0).ok() &&
                write_fully(fd_, path_, bytes.data(), wanted.st_size, 0).ok() &&
                dup2(fd_, only) == only;

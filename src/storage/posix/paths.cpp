@@ -99,7 +99,7 @@ Status follow_links(const std::string& path, std::string& target) {
         std::array<char, PATH_MAX> to{};
         const ssize_t n = readlink(target.c_str(), to.data(), to.size());
         if (n < 0) return system_failure(target, "cannot follow the symbolic link");
-        const std::string next(to.data(), static_cast<std::size_t>(n));
+        const std::string next(to.data(), n);
         target = next.front() == '/' ? next : before_name(target) + next;
     }
 }

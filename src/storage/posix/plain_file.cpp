@@ -34,7 +34,7 @@ Status PlainFile::read(const Chunk& c, char* to) {
 
 Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t bytes,
                               std::int64_t offset) {
-    const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+    const Variable& v = definitions_->variables[c.variable];
     Span span("write");
     span.variable(v.name).record(v.record ? c.record : -1);
     throttle_.begin();
@@ -60,13 +60,12 @@ Status PlainFile::write_box(const Chunk& c) {
 /// until one fails.
 template <class Visit>
 Status PlainFile::for_runs(const Chunk& c, Visit&& visit) const {
-    const Variable& v = definitions_->variables[static_cast<std::size_t>(c.variable)];
+    const Variable& v = definitions_->variables[c.variable];
     const Box& box = *c.box;
-    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t size = v.element();
     int inner = box.nd;  // dimensions from here on are whole
     std::int64_t run = 1;
-    while (inner > 0 &&
-           (inner == box.nd || box.count[inner] == v.shape[static_cast<std::size_t>(inner)]))
+    while (inner > 0 && (inner == box.nd || box.count[inner] == v.shape[inner]))
         run *= box.count[--inner];
     Index at = box.low;
     for (std::int64_t done = 0;; done += run * size) {

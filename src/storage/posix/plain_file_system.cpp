@@ -47,11 +47,11 @@ Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t
 Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
     offset = in_file(offset);
     while (bytes > 0) {
-        const ssize_t n = pread(fd_, to, static_cast<std::size_t>(bytes), offset);
+        const ssize_t n = pread(fd_, to, bytes, offset);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return system_failure(path_, "cannot read");
         if (n == 0) {
-            std::memset(to, 0, static_cast<std::size_t>(bytes));
+            std::memset(to, 0, bytes);
             return {};
         }
         to += n;

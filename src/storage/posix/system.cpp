@@ -42,7 +42,7 @@ Status with_cause(Status status) {
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                   std::int64_t offset) {
     while (bytes > 0) {
-        const ssize_t n = pread(fd, to, static_cast<std::size_t>(bytes), offset);
+        const ssize_t n = pread(fd, to, bytes, offset);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
             return system_failure(path,
@@ -61,7 +61,7 @@ Status write_fully(int fd, const std::string& path, const char* data, std::int64
                    std::int64_t offset) {
     NoSizeSignal guard;
     while (bytes > 0) {
-        const ssize_t n = pwrite(fd, data, static_cast<std::size_t>(bytes), offset);
+        const ssize_t n = pwrite(fd, data, bytes, offset);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             if (n == 0) errno = ENOSPC;

@@ -13,7 +13,7 @@ std::vector<std::int32_t> integers(const std::vector<Attribute>& attributes,
                                    const std::string& name) {
     for (const Attribute& a : attributes) {
         if (a.name != name || a.type != TW_INT) continue;
-        std::vector<std::int32_t> values(static_cast<std::size_t>(a.n));
+        std::vector<std::int32_t> values(a.n);
         std::memcpy(values.data(), a.values.data(), values.size() * sizeof values[0]);
         return values;
     }
@@ -36,9 +36,8 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
     Place place;
     for (std::size_t i = 0; i < tile.dims.size(); ++i) {
         const DecompositionPlace at = decomposition_place(tile, static_cast<int>(i));
-        auto& attributes = at.variable < 0
-                               ? whole.attributes
-                               : whole.variables[static_cast<std::size_t>(at.variable)].attributes;
+        auto& attributes =
+            at.variable < 0 ? whole.attributes : whole.variables[at.variable].attributes;
         const auto told = integers(attributes, at.attribute);
         place.begin.push_back(0);
         place.length.push_back(tile.dims[i].length);
@@ -56,7 +55,7 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
     remove_attribute(whole.attributes, files_attribute);
     for (Variable& v : whole.variables)
         for (std::size_t k = 0; k < v.shape.size(); ++k) {
-            const auto dim = static_cast<std::size_t>(v.dims[k + (v.record ? 1 : 0)]);
+            const std::size_t dim = v.dims[k + (v.record ? 1 : 0)];
             if (v.shape[k] == tile.dims[dim].length) v.shape[k] = whole.dims[dim].length;
         }
     if (places_.empty()) {
@@ -73,11 +72,11 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
 }
 
 Box TileSet::box(int variable, int tile) const {
-    const Variable& v = whole_.variables[static_cast<std::size_t>(variable)];
-    const Place& place = places_[static_cast<std::size_t>(tile)];
+    const Variable& v = whole_.variables[variable];
+    const Place& place = places_[tile];
     Box box = whole_box(v.shape);
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
-        const auto dim = static_cast<std::size_t>(v.dims[d + (v.record ? 1 : 0)]);
+        const std::size_t dim = v.dims[d + (v.record ? 1 : 0)];
         box.low[d] = place.begin[dim];
         // Of a dimension without a fixed length that is not the records' all of it is in each.
         if (v.shape[d] == whole_.dims[dim].length) box.count[d] = place.length[dim];

@@ -13,7 +13,7 @@ Attribute integers(std::string name, const std::vector<std::int32_t>& values) {
     Attribute a;
     a.name = std::move(name);
     a.type = TW_INT;
-    a.n = static_cast<std::int64_t>(values.size());
+    a.n = values.size();
     a.values.resize(values.size() * sizeof values[0]);
     std::memcpy(a.values.data(), values.data(), a.values.size());
     return a;
@@ -80,7 +80,7 @@ public:
 private:
     /// A chunk of the tile's own positions where its file has it.
     Chunk placed(Chunk c) const {
-        const auto v = static_cast<std::size_t>(c.variable);
+        const std::size_t v = c.variable;
         const Variable& variable = definitions_.variables[v];
         c.offset = map_.offset[v] + (variable.record ? c.record * map_.record_bytes : 0) +
                    c.first * static_cast<std::int64_t>(variable.element());
@@ -103,10 +103,9 @@ std::string tile_path(const std::string& path, int tile) {
 }
 
 DecompositionPlace decomposition_place(const Definitions& definitions, int dim) {
-    const std::string& name = definitions.dims[static_cast<std::size_t>(dim)].name;
+    const std::string& name = definitions.dims[dim].name;
     const int own = definitions.find_variable(name);
-    if (own >= 0 &&
-        definitions.variables[static_cast<std::size_t>(own)].dims == std::vector<int>{dim})
+    if (own >= 0 && definitions.variables[own].dims == std::vector<int>{dim})
         return {own, decomposition_attribute};
     return {-1, fmt::format("{}_{}", decomposition_attribute, name)};
 }
@@ -116,25 +115,24 @@ Definitions tile_definitions(const Definitions& definitions, const Grid& grid, i
     set_attribute(own.attributes, integers(files_attribute, {grid.parts()}));
     auto narrow = [&](const std::vector<Cut>& cuts, int part) {
         for (const Cut& cut : cuts) {
-            const auto k = static_cast<std::size_t>(part);
-            Dimension& dim = own.dims[static_cast<std::size_t>(cut.dim)];
-            const std::int64_t length = definitions.dims[static_cast<std::size_t>(cut.dim)].length;
+            const std::size_t k = part;
+            Dimension& dim = own.dims[cut.dim];
+            const std::int64_t length = definitions.dims[cut.dim].length;
             const std::int64_t end = k + 1 < cut.begin.size() ? cut.begin[k + 1] : length;
             dim.length = end - cut.begin[k];
             const DecompositionPlace place = decomposition_place(definitions, cut.dim);
-            set_attribute(place.variable < 0
-                              ? own.attributes
-                              : own.variables[static_cast<std::size_t>(place.variable)].attributes,
-                          integers(place.attribute, {1, static_cast<std::int32_t>(length),
-                                                     static_cast<std::int32_t>(cut.begin[k] + 1),
-                                                     static_cast<std::int32_t>(end)}));
+            set_attribute(
+                place.variable < 0 ? own.attributes : own.variables[place.variable].attributes,
+                integers(place.attribute, {1, static_cast<std::int32_t>(length),
+                                           static_cast<std::int32_t>(cut.begin[k] + 1),
+                                           static_cast<std::int32_t>(end)}));
         }
     };
     narrow(grid.y, tile / grid.columns);
     narrow(grid.x, tile % grid.columns);
     for (Variable& v : own.variables)
         for (std::size_t d = 0; d < v.shape.size(); ++d) {
-            v.shape[d] = own.dims[static_cast<std::size_t>(v.dims[d + (v.record ? 1 : 0)])].length;
+            v.shape[d] = own.dims[v.dims[d + (v.record ? 1 : 0)]].length;
             if (d < v.packing.chunks.size())
                 v.packing.chunks[d] = std::min(v.packing.chunks[d], v.shape[d]);
         }

@@ -67,16 +67,15 @@ std::string file_name(const std::string& variable, std::size_t number,
 
 /// Adds a variable's coordinate variables, what its attributes name, and what these need.
 void add_needed(const Definitions& d, int variable, std::set<int>& needed) {
-    const Variable& v = d.variables[static_cast<std::size_t>(variable)];
+    const Variable& v = d.variables[variable];
     const auto add = [&](const std::string& name) {
         const int other = d.find_variable(name);
         if (other >= 0 && needed.insert(other).second) add_needed(d, other, needed);
     };
     for (const int dim : v.dims) {
-        const std::string& name = d.dims[static_cast<std::size_t>(dim)].name;
+        const std::string& name = d.dims[dim].name;
         const int own = d.find_variable(name);
-        if (own >= 0 && d.variables[static_cast<std::size_t>(own)].dims == std::vector<int>{dim})
-            add(name);
+        if (own >= 0 && d.variables[own].dims == std::vector<int>{dim}) add(name);
     }
     for (const Attribute& a : v.attributes) {
         if (a.type != TW_CHAR || std::find(naming.begin(), naming.end(), a.name) == naming.end())
@@ -93,12 +92,12 @@ Definitions only(const Definitions& d, const std::vector<int>& variables) {
     own.attributes = d.attributes;
     std::vector<int> to(d.dims.size(), -1);
     for (const int i : variables) {
-        own.variables.push_back(d.variables[static_cast<std::size_t>(i)]);
+        own.variables.push_back(d.variables[i]);
         for (int& dim : own.variables.back().dims) {
-            int& made = to[static_cast<std::size_t>(dim)];
+            int& made = to[dim];
             if (made < 0) {
                 made = static_cast<int>(own.dims.size());
-                own.dims.push_back(d.dims[static_cast<std::size_t>(dim)]);
+                own.dims.push_back(d.dims[dim]);
             }
             dim = made;
         }

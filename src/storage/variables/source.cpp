@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    static std::size_t index(int variable) { return static_cast<std::size_t>(variable); }
+    static std::size_t index(int variable) { return variable; }
     int own(int variable) const {
         return static_cast<int>(at(variable).definitions().variables.size()) - 1;
     }

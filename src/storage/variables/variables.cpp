@@ -98,7 +98,7 @@ private:
 
     void add(VariableFile file, const std::string& path) {
         for (std::size_t k = 0; k < file.of.size(); ++k) {
-            auto& of = holders_[static_cast<std::size_t>(file.of[k])];
+            auto& of = holders_[file.of[k]];
             of.insert(k + 1 == file.of.size() ? of.end() : of.begin(), {parts_.size(), k});
         }
         Part part;
@@ -108,9 +108,7 @@ private:
         parts_.push_back(std::move(part));
     }
 
-    const std::vector<Holder>& holders(const Chunk& c) const {
-        return holders_[static_cast<std::size_t>(c.variable)];
-    }
+    const std::vector<Holder>& holders(const Chunk& c) const { return holders_[c.variable]; }
 
     /// A chunk where a file has it. Its data are elements only.
     Chunk placed(Chunk c, const Holder& h) const {

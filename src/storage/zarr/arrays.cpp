@@ -52,7 +52,7 @@ private:
 
     const Variable& variable(const ReferencedArray& a) const { return first_.variable(a.variable); }
     const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) const {
-        return f.places->of(f.variable[static_cast<std::size_t>(a.variable)]);
+        return f.places->of(f.variable[a.variable]);
     }
     /// The files that hold its data: of what has no records, the first one is taken.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
@@ -67,7 +67,7 @@ private:
 
 Status Planner::describe(ReferencedArray& a) {
     const Variable& v = variable(a);
-    const auto element = static_cast<std::int64_t>(v.element());
+    const std::int64_t element = v.element();
     a.zarr.type = v.type;
     a.zarr.shape = v.shape;
     if (v.record) a.zarr.shape.insert(a.zarr.shape.begin(), records_);
@@ -98,7 +98,7 @@ Status Planner::describe(ReferencedArray& a) {
 Status Planner::check_whole(const ReferencedArray& a) const {
     for (const OpenFile& f : holders(a)) {
         if (variable(a).record && f.records() == 0) continue;
-        const int at = f.variable[static_cast<std::size_t>(a.variable)];
+        const int at = f.variable[a.variable];
         if (Status s = f.places->source().check(at, std::max<std::int64_t>(0, f.records() - 1));
             !s.ok())
             return failure(s.code, "{}: variable '{}': {}", f.file->path, variable(a).name, s.text);
@@ -147,7 +147,7 @@ std::int64_t Planner::beyond(const ReferencedArray& a) const {
 /// Of data that can be cut freely.
 void Planner::choose_chunk(ReferencedArray& a, std::int64_t most) const {
     const Variable& v = variable(a);
-    const auto element = static_cast<std::int64_t>(v.element());
+    const std::int64_t element = v.element();
     const std::int64_t record_bytes = v.elements() * element;
     a.zarr.chunk = cut(v.shape, element, {most, beyond(a)});
     if (!v.record) return;

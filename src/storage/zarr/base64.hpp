@@ -37,7 +37,7 @@ inline bool add_decoded(std::string_view text, std::string& bytes) {
         const int padding = last ? (text[i + 3] == '=') + (text[i + 2] == '=') : 0;
         unsigned word = 0;
         for (std::size_t k = 0; k < 4; ++k) {
-            const int digit = k + static_cast<std::size_t>(padding) >= 4 ? 0 : value(text[i + k]);
+            const int digit = k + padding >= 4 ? 0 : value(text[i + k]);
             if (digit < 0) return false;
             word = word << 6 | static_cast<unsigned>(digit);
         }

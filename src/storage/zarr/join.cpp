@@ -23,7 +23,7 @@ const Attribute* find_attribute(const Variable& v, const std::string& name) {
 std::string shape_text(const Places& places, const Variable& v) {
     std::string text = std::string(valid_type(v.type) ? name_of(v.type) : "unknown") + "(";
     for (std::size_t d = 0; d < v.dims.size(); ++d) {
-        const Dimension& dim = places.definitions().dims[static_cast<std::size_t>(v.dims[d])];
+        const Dimension& dim = places.definitions().dims[v.dims[d]];
         const bool record = v.dims[d] == places.definitions().record_dim();
         text += d > 0 ? ", " : "";
         text += dim.name;

@@ -62,7 +62,7 @@ std::string value_text(const Attribute& a) {
     std::string list = "[";
     for (std::int64_t i = 0; i < a.n; ++i) {
         if (i > 0) list += ",";
-        list += number_text(a.type, a.values.data() + static_cast<std::size_t>(i) * size);
+        list += number_text(a.type, a.values.data() + i * size);
     }
     return list + "]";
 }
@@ -154,8 +154,7 @@ std::vector<std::string> attribute_members(const Definitions& d, const Variable*
 
 std::string dimensions_text(const Definitions& d, const Variable& v) {
     std::vector<std::string> names;
-    for (const int dim : v.dims)
-        names.push_back(json_string(d.dims[static_cast<std::size_t>(dim)].name));
+    for (const int dim : v.dims) names.push_back(json_string(d.dims[dim].name));
     return "[" + joined(names, ",") + "]";
 }
 

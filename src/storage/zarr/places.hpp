@@ -39,12 +39,8 @@ public:
     Source& source() { return *source_; }
     const Source& source() const { return *source_; }
     const Definitions& definitions() const { return source_->definitions(); }
-    const Variable& variable(int i) const {
-        return definitions().variables[static_cast<std::size_t>(i)];
-    }
-    const VariablePlaces& of(int variable) const {
-        return places_[static_cast<std::size_t>(variable)];
-    }
+    const Variable& variable(int i) const { return definitions().variables[i]; }
+    const VariablePlaces& of(int variable) const { return places_[variable]; }
     /// Of the file, bytes.
     std::int64_t size() const { return size_; }
 

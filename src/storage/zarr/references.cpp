@@ -66,9 +66,7 @@ private:
     const Variable& variable(const ReferencedArray& a) const {
         return files_.front().places->variable(a.variable);
     }
-    static int in(const OpenFile& f, const ReferencedArray& a) {
-        return f.variable[static_cast<std::size_t>(a.variable)];
-    }
+    static int in(const OpenFile& f, const ReferencedArray& a) { return f.variable[a.variable]; }
     static const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) {
         return f.places->of(in(f, a));
     }
@@ -79,11 +77,9 @@ private:
     /// The record dimension.
     const std::string& dimension() const {
         const Definitions& d = files_.front().places->definitions();
-        return d.dims[static_cast<std::size_t>(d.record_dim())].name;
+        return d.dims[d.record_dim()].name;
     }
-    std::int64_t element(const ReferencedArray& a) const {
-        return static_cast<std::int64_t>(variable(a).element());
-    }
+    std::int64_t element(const ReferencedArray& a) const { return variable(a).element(); }
 
     const ReferenceOptions& options_;
     std::vector<OpenFile> files_;
@@ -130,7 +126,7 @@ Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * element(a);
     const std::int64_t records = v.record ? f.records() : 1;
-    std::vector<char> values(static_cast<std::size_t>(records * bytes));
+    std::vector<char> values(records * bytes);
     const SourcePart whole{whole_box(v.shape), 0, 0};
     std::vector<ReadRange> ranges;
     for (std::int64_t r = 0; r < records && bytes > 0; ++r)
@@ -178,7 +174,7 @@ std::vector<double> Maker::times(const OpenFile& f) const {
     for (const ReferencedArray& a : arrays_) {
         const Variable& v = variable(a);
         if (!a.copied || !v.record || v.dims.size() != 1 || v.type == TW_CHAR ||
-            v.name != d.dims[static_cast<std::size_t>(v.dims.front())].name || f.records() == 0)
+            v.name != d.dims[v.dims.front()].name || f.records() == 0)
             continue;
         const auto value = [&](std::int64_t record) {
             std::string bytes(a.data.data() + record * element(a), v.element());
@@ -258,7 +254,7 @@ std::string key_of(const std::string& variable, const Corner& number) {
 /// In chunks along the records; the last one is filled up.
 void Maker::write_copied(const ReferencedArray& a, std::string& text) const {
     const std::vector<std::int64_t> number = a.chunks();
-    const auto bytes = static_cast<std::size_t>(volume(a.zarr.chunk) * element(a));
+    const std::size_t bytes = volume(a.zarr.chunk) * element(a);
     Corner at(number.size(), 0);
     std::size_t begin = 0;
     do {

@@ -35,7 +35,7 @@ Shard cut_shard(const Places& places, int own) {
     const VariablePlaces& lie = places.of(own);
     Shard shard;
     shard.shape = places.shape(own);
-    const auto size = static_cast<std::int64_t>(v.element());
+    const std::int64_t size = v.element();
     const std::int64_t record_bytes = v.elements() * size;
     // Records lie side by side in a file with one record variable; a chunk then has several.
     const bool side_by_side = !v.record || lie.stride == record_bytes;

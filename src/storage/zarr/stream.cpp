@@ -140,9 +140,9 @@ void ReferenceStream::take_reference(const std::string& key, const void* json) {
     const auto file = std::upper_bound(a.ends.begin(), a.ends.end(), first);
     if (first < 0 || file == a.ends.end()) throw std::out_of_range("beyond the records");
     const auto dot = number.find('.');
-    a.chunks[static_cast<std::size_t>(file - a.ends.begin())].push_back(
-        {first - (file == a.ends.begin() ? 0 : file[-1]),
-         dot == std::string::npos ? "" : number.substr(dot), value.at(1), value.at(2)});
+    a.chunks[file - a.ends.begin()].push_back({first - (file == a.ends.begin() ? 0 : file[-1]),
+                                               dot == std::string::npos ? "" : number.substr(dot),
+                                               value.at(1), value.at(2)});
 }
 
 /// Chunks of a file along the records.
@@ -162,7 +162,7 @@ void ReferenceStream::share_data() {
         a.copies.clear();
         std::size_t begin = 0;
         for (std::size_t i = 0; i < files_.size(); ++i) {
-            const auto n = static_cast<std::size_t>(files_[i].records * a.record_bytes());
+            const std::size_t n = files_[i].records * a.record_bytes();
             if (n > bytes.size() - begin) throw std::out_of_range("too short");
             a.data[i] = bytes.substr(begin, n);
             begin += n;
@@ -277,7 +277,7 @@ Status ReferenceStream::check_chunks(const std::string& path) const {
 }
 
 void ReferenceStream::erase(std::size_t at) {
-    const auto place = static_cast<std::ptrdiff_t>(at);
+    const std::ptrdiff_t place = at;
     files_.erase(files_.begin() + place);
     for (Array& a : arrays_) {
         a.chunks.erase(a.chunks.begin() + place);
@@ -286,7 +286,7 @@ void ReferenceStream::erase(std::size_t at) {
 }
 
 void ReferenceStream::insert(ReferenceStream& one, std::size_t at) {
-    const auto place = static_cast<std::ptrdiff_t>(at);
+    const std::ptrdiff_t place = at;
     files_.insert(files_.begin() + place, one.files_.front());
     for (Array& a : arrays_) {
         Array& other = one.arrays_[one.at_.at(a.is.name)];
@@ -351,7 +351,7 @@ void ReferenceStream::add_array(const Array& a, std::string& text) const {
         std::string bytes, rest;
         for (const std::string& data : a.data) bytes += data;
         for (std::size_t d = 1; d < zarray["shape"].size(); ++d) rest += ".0";
-        const auto size = static_cast<std::size_t>(step * a.record_bytes());
+        const std::size_t size = step * a.record_bytes();
         for (std::size_t k = 0; k * size < bytes.size(); ++k) {
             std::string chunk = bytes.substr(k * size, size);
             chunk.resize(size);

@@ -9,7 +9,11 @@ program components_test
 
   type(tw_session) :: ios(2), one(1)
   type(tw_file) :: file
+#ifdef THALWEG_MPI_F08
   type(MPI_Comm) :: comm, comms(2)
+#else
+  integer :: comm, comms(2)
+#endif
   integer :: part, status, id
   character(*), parameter :: names(2) = ['first.nc ', 'second.nc']
 
@@ -21,7 +25,11 @@ program components_test
 
   call tw_init_components(MPI_COMM_WORLD, comms, part == 3, ios, 'log=off; service=servers')
   call write_file(1)
+#ifdef THALWEG_MPI_F08
   call tw_init_components(MPI_COMM_WORLD%MPI_VAL, comms%MPI_VAL, part == 3, ios, 'log=off; service=servers')
+#else
+  call tw_init_components(MPI_COMM_WORLD, comms, part == 3, ios, 'log=off; service=servers')
+#endif
   call write_file(2)
 
   call tw_init_components(MPI_COMM_WORLD, comms, .false., ios, ierr=status)
