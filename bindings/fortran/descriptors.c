@@ -53,7 +53,8 @@ int thalweg_f_type(const CFI_cdesc_t* array) {
     if (array->type == CFI_type_Bool) {
         return -1001;
     }
-    /* LLVM: logicals of 2, 4 and 8 bytes. Where these names mean integers, they stand in the table. */
+    /* LLVM: logicals of 2, 4 and 8 bytes. Where these names mean integers, they stand in the table.
+     */
     if (array->type == CFI_type_int_least16_t || array->type == CFI_type_int_least32_t ||
         array->type == CFI_type_int_least64_t) {
         return -1001;
