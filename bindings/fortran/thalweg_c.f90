@@ -72,12 +72,14 @@ contains
   pure integer function name_end(names, first)
     character(len=*), intent(in) :: names
     integer, intent(in) :: first
+    ! Not as a literal, in which LLVM's preprocessor doubles it.
+    character, parameter :: backslash = achar(92)
     integer :: next
     next = first
     do while (next <= len(names))
       if (names(next:next) == ' ') exit
-      if (names(next:next) == '\' .and. next < len(names)) then
-        if (names(next+1:next+1) == ' ' .or. names(next+1:next+1) == '\') next = next + 1
+      if (names(next:next) == backslash .and. next < len(names)) then
+        if (names(next+1:next+1) == ' ' .or. names(next+1:next+1) == backslash) next = next + 1
       end if
       next = next + 1
     end do

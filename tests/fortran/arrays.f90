@@ -4,7 +4,7 @@
 !> and with tw_get. The index space has NX x NZ x NY points, some ranks have no rows.
 program arrays
   use, intrinsic :: iso_c_binding, only: c_associated, c_loc, c_ptr
-  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: compiler_version, int8, int16, int32, int64, real32, real64
   use support
   use thalweg
   implicit none
@@ -235,8 +235,9 @@ contains
     class(*), intent(in) :: array(:, :, :)
     integer :: status
     call tw_put(file, 'dummy', array, status)
-    ! LLVM's compiler tells what type it is; then its shape is wrong.
-    call expect(status == TW_ETYPE .or. status == TW_ESHAPE, 'an array of type class(*)')
+    ! LLVM's compiler passes its type, and the array may be right.
+    if (index(compiler_version(), 'GCC') > 0) &
+      call expect_status(status, TW_ETYPE, 'an array of type class(*)')
     select type (array)
     type is (real(real64))
       call tw_put(file, 'dummy', array(:nx, :, :))
