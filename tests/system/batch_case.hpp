@@ -1,0 +1,98 @@
+// Random batches: what is put by whom, into which record, in which order.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_BATCH_CASE_HPP
+#define THALWEG_TESTS_SYSTEM_BATCH_CASE_HPP
+
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "thalweg/thalweg.h"
+
+namespace batches {
+
+constexpr double fill_value = -77;
+
+struct Variable {
+    std::string name, dims;
+    tw_type type;
+    bool record;
+    std::vector<std::int64_t> shape;  // without the record dimension
+    int declared;                     // its decomposition: a number, or -1
+    bool once;                        // a fixed-size variable that tw_put has written
+    std::string settings;
+
+    std::int64_t elements() const {
+        return std::accumulate(shape.begin(), shape.end(), std::int64_t(1), std::multiplies<>());
+    }
+};
+
+// Who holds what of "z y x": rows y of all z and x; columns x; or a list over "y x".
+struct Cells {
+    enum class Kind { rows, columns, list } kind;
+    std::string dims;               // in memory
+    std::vector<std::int64_t> cut;  // rows and columns: [ranks + 1]; ranks may hold nothing
+    std::uint64_t seed;             // of a list
+};
+
+enum class Kind { put, deferred, record, record_deferred, whole, box };
+struct Op {
+    Kind kind;
+    int variable;
+    int cells;
+    std::int64_t record;
+};
+struct Step {
+    std::vector<Op> ops;
+    bool sync;
+    int sync_before = -1;  // a tw_sync before this operation
+    bool reopen = false;   // closed before it, and written on
+    bool open = false;     // not ended
+};
+
+struct Case {
+    std::int64_t nz, ny, nx;
+    std::vector<Variable> variables;
+    std::vector<Cells> cells;
+    std::vector<Step> steps;
+    std::string file;
+};
+
+struct Position {
+    std::int64_t z, y, x;
+};
+
+// A rank's box: rows of its own, the inner part of them, perhaps with a stride.
+struct BoxOf {
+    std::int64_t y0, y1, x0, x1, y_step, x_step;
+
+    bool has(std::int64_t y, std::int64_t x) const {
+        return y >= y0 && y < y1 && x >= x0 && x < x1 && (y - y0) % y_step == 0 &&
+               (x - x0) % x_step == 0;
+    }
+    std::int64_t rows() const { return (y1 - y0 + y_step - 1) / y_step; }
+    std::int64_t columns() const { return (x1 - x0 + x_step - 1) / x_step; }
+};
+
+/// What random cases are limited to.
+struct Bounds {
+    std::int64_t steps = 6;
+    std::int64_t nx = 1500;
+};
+/// @param nodes  whether there are several
+Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool nodes,
+               const Bounds& bounds = {});
+
+/// The value that an operation puts at an element of a record (z, y, x).
+double value(std::size_t step, const Op& op, std::int64_t element);
+/// The rank that holds a column of a list; -1: none.
+int owner(const Cells& cells, std::int64_t column, int ranks);
+bool holds(const Case& c, const Cells& cells, int rank, int ranks, const Position& p);
+BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks);
+
+}  // namespace batches
+
+#endif
