@@ -35,8 +35,7 @@ Axes find_axes(const Definitions& definitions, bool rows) {
     for (const Variable& v : definitions.variables)
         if (!v.decomposition->replicated && !v.shape.empty()) variables.push_back(&v);
     const auto weight = [](const Variable* v) {
-        return std::make_pair(v->shape.size() > 1,
-                              v->elements() * static_cast<std::int64_t>(v->element()));
+        return std::make_pair(v->shape.size() > 1, v->elements() * v->element());
     };
     std::stable_sort(variables.begin(), variables.end(),
                      [&](const Variable* a, const Variable* b) { return weight(a) > weight(b); });

@@ -118,7 +118,7 @@ std::int64_t File::queue_bytes() const {
     if (file_.options.queue >= 0) return file_.options.queue;
     std::int64_t held = 0;
     for (const Variable& v : file_.definitions.variables)
-        held += v.decomposition->held * static_cast<std::int64_t>(v.element());
+        held += v.decomposition->held * v.element();
     return std::min(2 * held, file_.options.staging);
 }
 
@@ -255,7 +255,7 @@ Status File::put_array(const std::string& name, int type, const void* data, bool
     if (status.ok()) {
         const Variable& v = file_.variable(at);
         span.variable(v.name).record(v.record ? data_->batch.record : -1);
-        span.bytes(v.decomposition->held * static_cast<std::int64_t>(v.element()));
+        span.bytes(v.decomposition->held * v.element());
         if (data_->batch[at].boxed)
             status = failure(TW_ESTATE,
                              "{}: variable '{}': tw_put_box or tw_put_record has written this "

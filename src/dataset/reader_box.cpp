@@ -225,7 +225,7 @@ Status Reader::take_box(const BoxRequest& request, std::span<const BoxPart> part
     for (const BoxPart& p : parts)
         if (p.wanted) deliveries.push_back(box_delivery(request, p));
     const std::int64_t bytes = volume(std::span(request.count.data(), request.section.box.nd)) *
-                               static_cast<std::int64_t>(size_of(request.view.type));
+                               size_of(request.view.type);
     const std::span<char> buffer = straight_buffer();
     StreamCounts counts;
     Status status;
@@ -281,7 +281,7 @@ Status Reader::scatter_boxes(const BoxRequest& request, std::span<const BoxPart>
         1, std::min(most_together, bounds.last - bounds.first + 1));
     const std::int64_t array_bytes =
         volume(std::span(request.count.data(), request.section.box.nd)) *
-        static_cast<std::int64_t>(size_of(request.view.type));
+        size_of(request.view.type);
 
     std::vector<std::int64_t> words;  // which records of a window are wanted, and the next one
     std::unique_ptr<Scatter> scatter;

@@ -88,8 +88,7 @@ std::vector<std::int64_t> Reader::key_of(std::span<const Request> requests,
 /// Where everything is to go that is asked for.
 void Reader::add_deliveries(std::span<const Request> requests, Task& task) const {
     std::int64_t bytes = 0;
-    for (const Request& r : requests)
-        bytes += r.decomposition->held * static_cast<std::int64_t>(size_of(r.view.type));
+    for (const Request& r : requests) bytes += r.decomposition->held * size_of(r.view.type);
     const bool streams = bytes > in_cache;
     const Selection& s = task.selection;
     for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -50,7 +50,7 @@ struct Variable {
     std::optional<FillValue> fill;  ///< of them, where there is one
     Packing packing;                ///< of them and the file's; netCDF-4
 
-    std::size_t element() const { return size_of(type); }
+    std::int64_t element() const { return size_of(type); }
     std::int64_t elements() const { return volume(shape); }
     /// _FillValue, or the setting `fill`, or the type's default; in that byte order.
     FillValue fill_value(Order bytes = Order::native) const;

@@ -49,7 +49,7 @@ std::string no_type(int type) {
     }
 }
 
-std::size_t size_of(tw_type type) { return types[static_cast<std::size_t>(type)].size; }
+std::int64_t size_of(tw_type type) { return types[static_cast<std::size_t>(type)].size; }
 
 const char* name_of(tw_type type) {
     return valid_type(type) ? types[static_cast<std::size_t>(type)].name : "unknown";

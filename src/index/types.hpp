@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "thalweg/thalweg.h"
@@ -19,7 +19,7 @@ enum ForeignType : int { logical_type = -1001, complex_type = -1002, other_type 
 /// What is wrong with a type that is not valid, and what to do.
 std::string no_type(int type);
 /// Bytes of one value, in memory and in the file alike.
-std::size_t size_of(tw_type type);
+std::int64_t size_of(tw_type type);
 const char* name_of(tw_type type);
 /// netCDF's default fill value of a type, in the machine's byte order (netCDF User's Guide, "Fill
 /// Values").

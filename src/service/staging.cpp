@@ -26,7 +26,7 @@ Status Staging::copy(int variable, ArrayView& view, std::int64_t& misfits) {
                            file_.path, v.name, bytes_, file_.team.rank());
     }
     Span span("copy");
-    span.variable(v.name).bytes(v.decomposition->stored * static_cast<std::int64_t>(v.element()));
+    span.variable(v.name).bytes(v.decomposition->stored * v.element());
     char* const to = memory_ ? memory_->data() + at_[variable] : nullptr;
     misfits = Staged{v, *v.decomposition, v.order}.copy(file_.packers, view, to);
     return {};
@@ -82,8 +82,7 @@ std::int64_t Staged::copy_list(Packers& packers, const ArrayView& view, char* to
         Index count{}, stride = view.stride;
         std::copy(extent.begin(), extent.end(), count.begin());
         if (view.dense)
-            for (int i = 0; i < nd; ++i)
-                stride[i] = dense[i] / size * static_cast<std::int64_t>(size_of(view.type));
+            for (int i = 0; i < nd; ++i) stride[i] = dense[i] / size * size_of(view.type);
         return packers.copy_box(nd, count, to, dense, view.data, stride, kernel, fill.data());
     }
     ArrayView copy;

@@ -18,7 +18,7 @@ struct Staged {
 
     std::int64_t bytes() const {
         const Decomposition& d = decomposition;
-        return (d.listed ? d.stored : d.held) * static_cast<std::int64_t>(variable.element());
+        return (d.listed ? d.stored : d.held) * variable.element();
     }
     /// @param view     receives the copy
     /// @return the number of values that do not fit

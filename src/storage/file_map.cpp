@@ -21,7 +21,7 @@ FileMap plain_map(const Definitions& definitions, bool padded) {
         for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
             const Variable& v = definitions.variables[i];
             if (v.record != record) continue;
-            const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
+            const std::int64_t bytes = v.elements() * v.element();
             map.offset[i] = at;
             map.padded[i] = !padded || (record && records == 1) ? bytes : (bytes + 3) / 4 * 4;
             at += map.padded[i];

@@ -62,10 +62,8 @@ void check_box(Random& random, int nd, const Index& count, bool dense_to, bool d
     const tw_type memory = types[random.below(6)];
     const tw_type file = random.percent(50) ? memory : types[random.below(6)];
     const Order order = random.percent(50) ? Order::native : Order::big_endian;
-    const Room to =
-        random_room(random, nd, count, static_cast<std::int64_t>(size_of(file)), dense_to);
-    const Room from =
-        random_room(random, nd, count, static_cast<std::int64_t>(size_of(memory)), dense_from);
+    const Room to = random_room(random, nd, count, size_of(file), dense_to);
+    const Room from = random_room(random, nd, count, size_of(memory), dense_from);
     std::vector<char> source(static_cast<std::size_t>(from.bytes));
     for (char& c : source) c = static_cast<char>(random.next());
     std::vector<char> expected(static_cast<std::size_t>(to.bytes), '?'), got = expected;

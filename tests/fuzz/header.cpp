@@ -43,7 +43,7 @@ void check(const Definitions& d, const ClassicHeader& header) {
     if (header.map.offset.size() != d.variables.size()) wrong("offsets", none);
     for (std::size_t i = 0; i < d.variables.size(); ++i) {
         const Variable& v = d.variables[i];
-        std::int64_t bytes = static_cast<std::int64_t>(v.element()), end = 0;
+        std::int64_t bytes = v.element(), end = 0;
         for (const std::int64_t n : v.shape)
             if (n <= 0 || __builtin_mul_overflow(bytes, n, &bytes)) wrong("a shape", none);
         if (v.shape.size() + (v.record ? 1 : 0) != v.dims.size()) wrong("dimensions", none);

@@ -17,14 +17,14 @@ public:
 
     void fill(int variable, std::int64_t record) {
         const Variable& v = of(variable);
-        const auto size = static_cast<std::int64_t>(v.element());
+        const auto size = v.element();
         const FillValue value = v.fill_value();
         for (std::int64_t b = 0; b < plan_.spaces.map.padded[static_cast<std::size_t>(variable)];
              ++b)
             at(start(variable, record) + b) = value[static_cast<std::size_t>(b % size)];
     }
     void put(int variable, std::int64_t record, const Box& box, std::int64_t unit) {
-        const auto size = static_cast<std::int64_t>(of(variable).element());
+        const auto size = of(variable).element();
         Sent::for_elements(of(variable), box, [&](std::int64_t element) {
             for (std::int64_t b = 0; b < size; ++b)
                 at(start(variable, record) + element * size + b) =

@@ -557,7 +557,7 @@ void compare(const Case& c, const Expected& expected, const std::vector<char>& b
     int wrong = 0;
     for (std::size_t i = 0; i < expected.values.size(); ++i) {
         const Variable& v = c.plan.definitions.variables[i];
-        const auto size = static_cast<std::int64_t>(v.element());
+        const auto size = v.element();
         const FillValue fill = v.fill_value();
         for (std::int64_t r = 0; r < (v.record ? expected.records : 1); ++r)
             for (std::int64_t e = 0; e < v.elements(); ++e) {

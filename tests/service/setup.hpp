@@ -55,7 +55,7 @@ public:
             return;
         }
         const Variable& v = definitions->variables[static_cast<std::size_t>(c.variable)];
-        const auto size = static_cast<std::int64_t>(v.element());
+        const auto size = v.element();
         for (std::int64_t i = 0; i < c.elements; ++i) {
             Index at{};
             std::int64_t rest = i;
@@ -126,7 +126,7 @@ struct Plan {
                 const Variable& v = definitions.variables[i];
                 if (v.record != record) continue;
                 map.offset[i] = at;
-                map.padded[i] = (v.elements() * static_cast<std::int64_t>(v.element()) + 3) / 4 * 4;
+                map.padded[i] = (v.elements() * v.element() + 3) / 4 * 4;
                 at += map.padded[i];
             }
             if (!record) map.fixed_end = at;
@@ -188,7 +188,7 @@ struct Sent {
     void add(const Plan& plan, int variable, const Box& box, std::int64_t unit,
              std::int64_t record = 0) {
         const Variable& v = plan.definitions.variables[static_cast<std::size_t>(variable)];
-        const auto size = static_cast<std::int64_t>(v.element());
+        const auto size = v.element();
         std::vector<char> bytes;
         for_elements(v, box, [&](std::int64_t element) {
             for (std::int64_t b = 0; b < size; ++b)

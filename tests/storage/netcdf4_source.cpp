@@ -51,7 +51,7 @@ protected:
         const int v = source_->definitions().find_variable(name);
         const Variable& variable = source_->definitions().variables[static_cast<std::size_t>(v)];
         if (Status status = source_->check(v, record); !status.ok()) return status;
-        const auto element = static_cast<std::int64_t>(variable.element());
+        const auto element = variable.element();
         all.assign(static_cast<std::size_t>(variable.elements() * element), '?');
         for (const SourcePart& part : source_->parts(v, 3)) {
             const std::int64_t n = part.box.volume();

@@ -98,6 +98,16 @@ bool run(Model& m, const Case& c, const std::string& what) {
     return all == 1;
 }
 
+bool has_several_hosts() {
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int here = 0, all = 0;
+    MPI_Comm_size(host, &here);
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm_free(&host);
+    return here < all;
+}
+
 struct Service {
     std::string session, file;
 };
@@ -122,6 +132,7 @@ int main(int argc, char** argv) {
     const double seconds = std::stod(check::option(argc, argv, "--seconds", "1"));
     folder = check::make_folder("batches");
     long done = 0;
+    const bool hosts = has_several_hosts();
     for (const Service& s : services()) {
         const std::string settings = "log=off; " + s.session;
         {
@@ -132,7 +143,7 @@ int main(int argc, char** argv) {
                 MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, m.comm);
                 if (over != 0) break;
                 const Case c = make_case(mix(seed, static_cast<std::uint64_t>(k)), m.size, s.file,
-                                         s.session.find("node_size") != std::string::npos);
+                                         hosts || s.session.find("node_size") != std::string::npos);
                 if (!run(m, c, check::text("%s; case %ld", settings.c_str(), k))) break;
                 ++done;
             }

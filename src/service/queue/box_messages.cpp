@@ -22,7 +22,7 @@ constexpr int most_that_look = 8;
 std::int64_t bytes_of(const Parcel& parcel, std::span<const Variable> variables) {
     std::int64_t bytes = 0;
     for (const Parcel::Entry& e : parcel.entries)
-        bytes += elements_of(e.held) * static_cast<std::int64_t>(variables[e.variable].element());
+        bytes += elements_of(e.held) * variables[e.variable].element();
     return bytes;
 }
 

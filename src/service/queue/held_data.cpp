@@ -17,7 +17,7 @@ HeldData::HeldData(const Definitions& definitions, Packers& packers, Order order
 
 std::int64_t HeldData::bytes(int i) const {
     const Variable& v = variable(i);
-    return v.decomposition->held * static_cast<std::int64_t>(v.element());
+    return v.decomposition->held * v.element();
 }
 
 /// Calls visit(held box, what it has of the range, elements of that).
@@ -32,7 +32,7 @@ void HeldData::for_range(int i, ElementRange range, Visit&& visit) const {
 std::int64_t HeldData::bytes(int i, ElementRange range) const {
     std::int64_t elements = 0;
     for_range(i, range, [&](const HeldBox&, const Box&, std::int64_t n) { elements += n; });
-    return elements * static_cast<std::int64_t>(variable(i).element());
+    return elements * variable(i).element();
 }
 
 std::int64_t HeldData::pack(int i, const ArrayView& view, char* to) const {
@@ -63,7 +63,7 @@ std::int64_t HeldData::pack(int i, ElementRange range, const ArrayView& view, ch
         if (!has_any(held, part)) return;
         const Strided from = locate(*v.decomposition, v.order, held, view);
         misfits += pack(i, held, part, from, view.type, to);
-        to += n * static_cast<std::int64_t>(v.element());
+        to += n * v.element();
     });
     return misfits;
 }

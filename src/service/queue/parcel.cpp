@@ -129,7 +129,7 @@ Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables
             entry.record = v.record ? p.head.record : 0;
             entry.held = held;
             entry.at = at;
-            at += elements_of(held) * static_cast<std::int64_t>(v.element());
+            at += elements_of(held) * v.element();
             p.entries.push_back(std::move(entry));
         };
         const std::span<const HeldBox> all = holdings.of(told.variable);
@@ -155,8 +155,7 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     std::vector<char> data;
     std::int64_t most = 0;
     for (const Parcel::Entry& e : parcel.entries)
-        most += rounded(elements_of(e.held) *
-                        static_cast<std::int64_t>(variables[e.variable].element()));
+        most += rounded(elements_of(e.held) * variables[e.variable].element());
     data.reserve(most);
     Clips clips;
     for (const Parcel::Entry& e : parcel.entries) {

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 namespace {
 
 std::int64_t queued_bytes(const Variable& v) {
-    return Outbox::rounded(v.decomposition->held * static_cast<std::int64_t>(v.element()));
+    return Outbox::rounded(v.decomposition->held * v.element());
 }
 
 }  // namespace
@@ -70,8 +70,7 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
                             std::int64_t capacity) {
     std::int64_t needed = 0;
     for (const HeldBox& h : held) {
-        const std::int64_t bytes =
-            elements_of(h) * static_cast<std::int64_t>(v.element()) + description_of(h);
+        const std::int64_t bytes = elements_of(h) * v.element() + description_of(h);
         // What is cut has at least an eighth of the capacity.
         const std::int64_t pieces = 1 + 8 * bytes / capacity;
         needed += bytes + pieces * (Outbox::rounded(1) + 8 * (14 + 2 * h.box.nd));
@@ -86,8 +85,7 @@ bool goes_as_boxes(const FileContext& file, const Variable& v) {
                      (options.service == "background" && file.team.topology().nodes == 1);
     const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
     return can && v.decomposition->replicated &&
-           v.elements() * static_cast<std::int64_t>(v.element()) >
-               std::min(queue, options.staging) / 8;
+           v.elements() * v.element() > std::min(queue, options.staging) / 8;
 }
 
 }  // namespace thalweg::detail

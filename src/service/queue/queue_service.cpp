@@ -155,8 +155,7 @@ Status QueueService::queue_variable(int variable, const ArrayView& view) {
 Status QueueService::queue_parts(int variable, const ArrayView* view) {
     const Variable& v = file_.variable(variable);
     // What one rank holds of a range is at most the range.
-    const std::int64_t size =
-        std::max<std::int64_t>(1, part_bytes_ / static_cast<std::int64_t>(v.element()));
+    const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
     // What a part leaves open takes the room of the next one.
     if (publisher_->publishes_alone()) first = publish_early();
@@ -257,7 +256,7 @@ Status QueueService::queue_box(const BoxPart& part, const Box& box) {
         if (clips_.size() == most_clips) clips_.clear();
         packed.list = clips_.of(part.held->list, box);
     }
-    const std::int64_t bytes = elements_of(packed) * static_cast<std::int64_t>(v.element());
+    const std::int64_t bytes = elements_of(packed) * v.element();
     if (box.volume() > 1 && bytes + description_of(packed) > publisher_->outbox().capacity() / 4) {
         Box first = box;
         const Box second = halve(first);

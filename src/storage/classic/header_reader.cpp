@@ -218,8 +218,7 @@ private:
         }
         attributes(definitions_ == nullptr ? nullptr : &v.attributes);
         v.type = type();
-        if (__builtin_mul_overflow(found.bytes, static_cast<std::int64_t>(v.element()),
-                                   &found.bytes))
+        if (__builtin_mul_overflow(found.bytes, v.element(), &found.bytes))
             return refuse("a variable is too large");
         bytes_.skip(width());  // vsize: redundant, and no number for large variables
         const std::uint64_t begin = bytes_.number(header_.format == Format::cdf1 ? 4 : 8);

@@ -17,9 +17,7 @@ namespace {
 
 constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
 
-std::int64_t bytes_of(const Variable& v) {
-    return v.elements() * static_cast<std::int64_t>(v.element());
-}
+std::int64_t bytes_of(const Variable& v) { return v.elements() * v.element(); }
 
 /// One header. The offsets of variables are as long as any other numbers, so that the header is
 /// written twice: to know its length, and with the offsets that follow from it.

@@ -64,8 +64,7 @@ public:
 
     Status check(int variable, std::int64_t record) const override {
         const Variable& v = definitions_.variables[variable];
-        const std::int64_t end =
-            position(variable, record) + v.elements() * static_cast<std::int64_t>(v.element());
+        const std::int64_t end = position(variable, record) + v.elements() * v.element();
         if (end <= found_.size) return {};
         return failure(TW_EIO,
                        "the file is truncated: it has {} bytes, but the data end at byte {}",

@@ -118,7 +118,7 @@ private:
             (void)nc_inq_type(ncid_, type, word, &size);
             stored.why = fmt::format("it is of type {}", word);
         }
-        std::int64_t bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(v.element()));
+        std::int64_t bytes = std::max<std::int64_t>(1, v.element());
         for (int d = 0; d < nd; ++d) {
             const auto found = numbers_.find(dims[d]);
             if (found == numbers_.end())

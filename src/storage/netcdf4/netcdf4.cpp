@@ -44,7 +44,7 @@ std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writer
     if (!packed) return plain_chunk;
     std::int64_t bytes = 0;
     for (const Variable& v : d.variables)
-        if (v.record) bytes += v.elements() * static_cast<std::int64_t>(v.element());
+        if (v.record) bytes += v.elements() * v.element();
     return std::clamp(bytes / (2 * writers), least_packed_chunk, most_packed_chunk);
 }
 

@@ -29,7 +29,7 @@ VariablePlaces places_of(const StoredVariable& s, const Variable& v,
         places.why = "Zarr has no equivalent of its type, its filters or its layout in HDF5";
     } else if (s.way == Way::range) {
         places.offset = s.address;
-        places.stride = v.elements() * static_cast<std::int64_t>(v.element());
+        places.stride = v.elements() * v.element();
     } else {
         places.chunked = true;
         places.chunk = s.chunk;

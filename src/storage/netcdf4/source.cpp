@@ -51,7 +51,9 @@ hid_t memory_type(tw_type type) {
     return H5I_INVALID_HID;
 }
 
-std::span<const std::int64_t> shape_of(const Box& box) { return std::span(box.count.data(), box.nd); }
+std::span<const std::int64_t> shape_of(const Box& box) {
+    return std::span(box.count.data(), box.nd);
+}
 
 /// A chunk that is under way, and what of a record it holds.
 struct Cell {
@@ -142,7 +144,7 @@ public:
         const StoredVariable& s = stored(variable);
         if (s.way == Way::none) return failure(TW_EUNSUPPORTED, "{}", s.why);
         const Variable& v = of(variable);
-        const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
+        const std::int64_t bytes = v.elements() * v.element();
         if (s.way != Way::range || s.address <= size_ - bytes) return {};
         return failure(TW_EIO,
                        "the file is truncated: it has {} bytes, but the data begin at byte {}",
@@ -489,7 +491,7 @@ Status Netcdf4Source::locate(int variable, const Cell& cell) {
     if ((!status.ok() || place_.address < 0) && look_again()) status = look_up(variable, cell);
     if (!status.ok()) return status;
     const StoredVariable& s = stored(variable);
-    const std::int64_t bytes = volume(s.chunk) * static_cast<std::int64_t>(of(variable).element());
+    const std::int64_t bytes = volume(s.chunk) * of(variable).element();
     if (place_.address >= 0) {
         if (place_.bytes > view_->size() - place_.address)
             return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path_,
@@ -514,7 +516,7 @@ Status Netcdf4Source::read_raw(std::int64_t offset, std::int64_t bytes, char* to
 /// Brings a chunk, located before, into the cache.
 Status Netcdf4Source::unpack(int variable, const Cell& cell, const char*& data) {
     const StoredVariable& s = stored(variable);
-    const std::int64_t bytes = volume(s.chunk) * static_cast<std::int64_t>(of(variable).element());
+    const std::int64_t bytes = volume(s.chunk) * of(variable).element();
     std::vector<char> memory = cache_.take(bytes);
     if (s.way == Way::hdf5) {
         // HDF5 leaves what has neither data nor a fill value as it is.
@@ -562,7 +564,7 @@ Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
                                    nullptr) >= 0 &&
                H5Sselect_hyperslab(memory, H5S_SELECT_SET, origin.data(), nullptr, count.data(),
                                    nullptr) >= 0;
-        counts_.bytes += volume(s.chunk) * static_cast<std::int64_t>(of(variable).element());
+        counts_.bytes += volume(s.chunk) * of(variable).element();
     }
     good = good && H5Dread(set, type, memory, file, H5P_DEFAULT, to) >= 0;
     const Status status = good ? Status{} : hdf5_failure(path_, "cannot read");

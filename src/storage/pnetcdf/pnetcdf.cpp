@@ -250,9 +250,7 @@ private:
 
     const Variable& variable(const Request& r) const { return definitions_->variables[r.variable]; }
 
-    std::int64_t bytes_of(const Request& r) const {
-        return r.elements * static_cast<std::int64_t>(variable(r).element());
-    }
+    std::int64_t bytes_of(const Request& r) const { return r.elements * variable(r).element(); }
 
     /// Posts some requests and waits for them, together with all writers.
     Status write_posted(std::span<const Request> requests) {

@@ -83,7 +83,7 @@ private:
         const std::size_t v = c.variable;
         const Variable& variable = definitions_.variables[v];
         c.offset = map_.offset[v] + (variable.record ? c.record * map_.record_bytes : 0) +
-                   c.first * static_cast<std::int64_t>(variable.element());
+                   c.first * variable.element();
         return c;
     }
 

@@ -116,7 +116,7 @@ private:
         const Variable& v = part.file.definitions.variables[h.variable];
         c.variable = static_cast<int>(h.variable);
         c.offset = part.map.offset[h.variable] + (v.record ? c.record * part.map.record_bytes : 0) +
-                   (c.box != nullptr ? 0 : c.first * static_cast<std::int64_t>(v.element()));
+                   (c.box != nullptr ? 0 : c.first * v.element());
         return c;
     }
 

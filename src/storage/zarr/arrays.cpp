@@ -109,8 +109,7 @@ Status Planner::check_whole(const ReferencedArray& a) const {
 /// Chunks and filters that the file has given.
 void Planner::check_chunked(ReferencedArray& a) const {
     const VariablePlaces& its = places(files_.front(), a);
-    a.why = why_no_codecs(its.filters,
-                          volume(its.chunk) * static_cast<std::int64_t>(variable(a).element()));
+    a.why = why_no_codecs(its.filters, volume(its.chunk) * variable(a).element());
     const auto same = [](const StoredFilter& x, const StoredFilter& y) {
         return x.id == y.id && x.element == y.element;
     };
@@ -133,7 +132,7 @@ void Planner::check_chunked(ReferencedArray& a) const {
 /// Bytes that all files have after the variable's last element.
 std::int64_t Planner::beyond(const ReferencedArray& a) const {
     const Variable& v = variable(a);
-    const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
+    const std::int64_t bytes = v.elements() * v.element();
     std::int64_t least = INT64_MAX;
     for (const OpenFile& f : holders(a)) {
         const VariablePlaces& p = places(f, a);
