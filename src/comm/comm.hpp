@@ -38,6 +38,9 @@ protected:
 /// Memory of this rank alone, zero, in huge pages where the system has them: touching ordinary
 /// pages for the first time costs several times the copy into them. Null if there is none.
 std::unique_ptr<Memory> make_private_memory(std::size_t bytes);
+/// Lets the system take back such memory, whose contents nobody needs, when it is short of memory.
+/// Until then, writing to it again costs no first touch.
+void offer(const Memory& memory);
 
 /// The error of memory that the ranks of a node cannot share; where this process may open no more
 /// files, which shared memory takes, it says so.

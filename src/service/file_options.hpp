@@ -55,6 +55,8 @@ public:
     /// Memory of a queue of this rank that no file uses: touching new memory costs more than the
     /// copies into it. May be null.
     std::unique_ptr<Segment> spare_queue;
+    /// Likewise of its copies, which the system may take back meanwhile. May be null.
+    std::unique_ptr<Memory> spare_copies;
     /// Node memory for exchanges. @note Collective
     virtual Memory* arena(Status& status) = 0;
     /// The threads that write in the background. @note Collective

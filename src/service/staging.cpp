@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "comm/trace.hpp"
 #include "exchange/copy.hpp"
@@ -16,10 +17,21 @@ Staging::Staging(const FileContext& file) : file_(file) {
     }
 }
 
+Staging::~Staging() {
+    std::unique_ptr<Memory>& spare = file_.session.spare_copies;
+    if (!memory_ || (spare && spare->size() >= memory_->size())) return;
+    offer(*memory_);
+    spare = std::move(memory_);
+}
+
 Status Staging::copy(int variable, ArrayView& view, std::int64_t& misfits) {
     const Variable& v = file_.variable(variable);
     if (!memory_ && bytes_ > 0) {
-        memory_ = make_private_memory(bytes_);
+        memory_ = std::move(file_.session.spare_copies);
+        if (!memory_ || memory_->size() < static_cast<std::size_t>(bytes_)) {
+            memory_.reset();
+            memory_ = make_private_memory(bytes_);
+        }
         if (!memory_)
             return failure(TW_ENOMEM,
                            "{}: variable '{}': out of memory: {} bytes for copies (rank {})",

@@ -48,6 +48,10 @@ private:
 class Staging {
 public:
     explicit Staging(const FileContext& file);
+    /// Leaves its memory to the session's next file.
+    ~Staging();
+    Staging(const Staging&) = delete;
+    Staging& operator=(const Staging&) = delete;
 
     /// Bytes of all variables of this rank.
     std::int64_t bytes() const { return bytes_; }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dataset/box_puts.hpp"
-#include "service/background/background.hpp"
+#include "service/resources.hpp"
 #include "service/service.hpp"
 #include "service/setup.hpp"
 #include "support/given.hpp"
@@ -18,29 +18,6 @@
 using namespace thalweg::detail;
 
 namespace {
-
-class Resources final : public SessionResources {
-public:
-    Resources(Team& team, std::int64_t buffer)
-        : team_(team),
-          arena_(team.node().share(static_cast<std::size_t>(buffer))),
-          meeting_(team) {}
-    Memory* arena(Status&) override { return arena_.get(); }
-    Background* background(Status& status) override {
-        if (!background_) background_ = Background::make(team_, status);
-        return background_.get();
-    }
-    Packers& packers() override { return packers_; }
-    Port* port() override { return nullptr; }
-    Meeting& meeting() override { return meeting_; }
-
-private:
-    Team& team_;
-    std::unique_ptr<Memory> arena_;
-    std::unique_ptr<Background> background_;
-    Packers packers_{1};
-    Meeting meeting_;
-};
 
 /// What a case is about: the same on every rank.
 struct Case {

@@ -1,0 +1,35 @@
+// What a session has for its files, without a session.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "service/background/background.hpp"
+#include "service/file_options.hpp"
+
+namespace thalweg::detail {
+
+class Resources final : public SessionResources {
+public:
+    Resources(Team& team, std::int64_t buffer)
+        : team_(team),
+          arena_(team.node().share(static_cast<std::size_t>(buffer))),
+          meeting_(team) {}
+    Memory* arena(Status&) override { return arena_.get(); }
+    Background* background(Status& status) override {
+        if (!background_) background_ = Background::make(team_, status);
+        return background_.get();
+    }
+    Packers& packers() override { return packers_; }
+    Port* port() override { return nullptr; }
+    Meeting& meeting() override { return meeting_; }
+
+private:
+    Team& team_;
+    std::unique_ptr<Memory> arena_;
+    std::unique_ptr<Background> background_;
+    Packers packers_{1};
+    Meeting meeting_;
+};
+
+}  // namespace thalweg::detail
