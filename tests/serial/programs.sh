@@ -6,6 +6,10 @@
 set -eu
 programs=$1
 shift
+# Processes without a launcher share a folder of Open MPI's there, and fail when two make it at once.
+TMPDIR="$(mktemp -d)"
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 
 rm -rf serial
 mkdir serial

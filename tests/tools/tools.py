@@ -409,6 +409,9 @@ def killed(tool):
 def main():
     case, program, *launcher = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
+        # Processes without a launcher share a folder of Open MPI's there, and fail when two make it
+        # at once.
+        os.environ["TMPDIR"] = folder
         os.chdir(folder)
         globals()[case](Tool(program, launcher))
 
