@@ -193,14 +193,13 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
     if (array.dense) {
         std::int64_t n = size;
         for (int m = d.nd() - 1; m >= 0; --m) {
-            const std::size_t s = m;
-            stride[s] = n;
+            stride[m] = n;
             if (array.bare) {
-                n *= box.count[s];
+                n *= box.count[m];
                 continue;
             }
-            base += n * d.halo_low[s];
-            n *= d.padded.empty() ? box.count[s] + d.halo_low[s] + d.halo_high[s] : d.padded[s];
+            base += n * d.halo_low[m];
+            n *= d.padded.empty() ? box.count[m] + d.halo_low[m] + d.halo_high[m] : d.padded[m];
         }
         if (array.bare)
             base += d.bare_offsets[block] * size;

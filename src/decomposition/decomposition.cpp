@@ -40,32 +40,30 @@ Status check_own(const Decomposition& d) {
     std::map<std::string, std::int64_t> names;  // with their lengths
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
-        const std::size_t s = i;
         if (!d.by_position())
-            if (Status status = add_name(d, s, names); !status.ok()) return status;
-        if (d.shape[s] < 1)
+            if (Status status = add_name(d, i, names); !status.ok()) return status;
+        if (d.shape[i] < 1)
             return failure(TW_ESHAPE, "dimension {} has length {}; it must be at least 1",
-                           d.dim_in_words(i), d.shape[s]);
-        if (__builtin_mul_overflow(total, d.shape[s], &total))
+                           d.dim_in_words(i), d.shape[i]);
+        if (__builtin_mul_overflow(total, d.shape[i], &total))
             return failure(TW_ESHAPE, "shape ({}) has more elements than 64 bits can count",
                            d.wording.list(d.shape));
-        if (d.halo_low[s] < 0 || d.halo_high[s] < 0)
+        if (d.halo_low[i] < 0 || d.halo_high[i] < 0)
             return failure(TW_EARG, "dimension {} has a negative halo ({}, {})", d.dim_in_words(i),
-                           d.halo_low[s], d.halo_high[s]);
+                           d.halo_low[i], d.halo_high[i]);
     }
     for (std::size_t b = 0; b < d.blocks.size(); ++b) {
         const Box& box = d.blocks[b];
         for (int i = 0; i < d.nd(); ++i) {
-            const std::size_t s = i;
-            if (box.count[s] < 0)
+            if (box.count[i] < 0)
                 return failure(TW_ESHAPE, "block {}: count {} along dimension {} is negative",
-                               d.wording.index(b), box.count[s], d.dim_in_words(i));
-            if (box.count[s] > 0 && (box.low[s] < 0 || box.low[s] > d.shape[s] - box.count[s]))
+                               d.wording.index(b), box.count[i], d.dim_in_words(i));
+            if (box.count[i] > 0 && (box.low[i] < 0 || box.low[i] > d.shape[i] - box.count[i]))
                 return failure(TW_EBOUNDS,
                                "block {}: start {} and count {} along dimension {} exceed its "
                                "length {}",
-                               d.wording.index(b), d.wording.index(box.low[s]), box.count[s],
-                               d.dim_in_words(i), d.shape[s]);
+                               d.wording.index(b), d.wording.index(box.low[i]), box.count[i],
+                               d.dim_in_words(i), d.shape[i]);
         }
     }
     return {};
@@ -131,8 +129,7 @@ Status make_decomposition(Comm& comm, Decomposition given,
             given.bare_offsets.push_back(given.held);
             std::int64_t n = 1;
             for (int d = 0; d < given.nd(); ++d) {
-                const std::size_t s = d;
-                n *= box.count[s] == 0 ? 0 : box.count[s] + given.halo_low[s] + given.halo_high[s];
+                n *= box.count[d] == 0 ? 0 : box.count[d] + given.halo_low[d] + given.halo_high[d];
             }
             given.stored += n;
             given.held += box.volume();

@@ -57,9 +57,8 @@ public:
     }
 
     std::int64_t position(int variable, std::int64_t record) const override {
-        const std::size_t at = variable;
-        return header_.map.offset[at] +
-               (definitions_.variables[at].record ? record * header_.map.record_bytes : 0);
+        return header_.map.offset[variable] +
+               (definitions_.variables[variable].record ? record * header_.map.record_bytes : 0);
     }
 
     Status check(int variable, std::int64_t record) const override {

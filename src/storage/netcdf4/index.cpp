@@ -48,19 +48,18 @@ Status Netcdf4Index::open_variables() {
 /// HDF5 asks for the room of a variable when the first of its elements is written.
 Status Netcdf4Index::place(int variable, std::int64_t address) {
     const QuietHdf5 quiet;
-    const std::size_t at = variable;
     file_->expect_data(address);
-    const hid_t type = H5Dget_type(sets_[at]), space = H5Dget_space(sets_[at]);
+    const hid_t type = H5Dget_type(sets_[variable]), space = H5Dget_space(sets_[variable]);
     const hid_t one = H5Screate(H5S_SCALAR);
-    const std::vector<hsize_t> origin(std::max<std::size_t>(1, grids_[at].shape.size()), 0);
+    const std::vector<hsize_t> origin(std::max<std::size_t>(1, grids_[variable].shape.size()), 0);
     const char element[8] = {};
-    bool good = grids_[at].shape.empty() ||
+    bool good = grids_[variable].shape.empty() ||
                 H5Sselect_elements(space, H5S_SELECT_SET, 1, origin.data()) >= 0;
-    good = good && H5Dwrite(sets_[at], type, one, space, H5P_DEFAULT, element) >= 0;
+    good = good && H5Dwrite(sets_[variable], type, one, space, H5P_DEFAULT, element) >= 0;
     Status status;
-    if (!good || H5Dget_offset(sets_[at]) != static_cast<haddr_t>(address))
-        status =
-            hdf5_failure(path_, "offset of variable '" + definitions_.variables[at].name + "'");
+    if (!good || H5Dget_offset(sets_[variable]) != static_cast<haddr_t>(address))
+        status = hdf5_failure(path_,
+                              "offset of variable '" + definitions_.variables[variable].name + "'");
     H5Sclose(one);
     H5Sclose(space);
     H5Tclose(type);

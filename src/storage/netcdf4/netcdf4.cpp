@@ -417,10 +417,9 @@ private:
     }
 
     Status enter_record(std::int64_t variable, Status status) {
-        const std::size_t at = variable;
-        const std::int64_t bytes = grids_[at].chunk_bytes();
-        const std::int64_t first = in_file(map_.offset[at] + entered_ * map_.record_bytes);
-        for (std::int64_t n = 0; n < grids_[at].chunks() && status.ok(); ++n)
+        const std::int64_t bytes = grids_[variable].chunk_bytes();
+        const std::int64_t first = in_file(map_.offset[variable] + entered_ * map_.record_bytes);
+        for (std::int64_t n = 0; n < grids_[variable].chunks() && status.ok(); ++n)
             status = index_->add({variable, entered_, n, first + n * bytes, bytes});
         return status;
     }

@@ -89,9 +89,8 @@ public:
 private:
     Status find_chunk(int variable, hid_t set, const std::vector<hsize_t>& corner,
                       ChunkPlace& place) {
-        const std::size_t at = variable;
         for (std::size_t d = 0; d < corner.size(); ++d)
-            if (static_cast<std::int64_t>(corner[d]) >= extents_[at][d]) return {};
+            if (static_cast<std::int64_t>(corner[d]) >= extents_[variable][d]) return {};
         StoredChunk chunk;
         if (Status status = view_->locate(set, corner.data(), chunk); !status.ok()) return status;
         if (chunk.address < 0) return {};
@@ -100,7 +99,7 @@ private:
                            chunk.address + chunk.bytes);
         place = {chunk.address, chunk.bytes};
         if (chunk.skipped != 0)
-            places_[at].why = fmt::format(
+            places_[variable].why = fmt::format(
                 "the chunk at byte {} was written without some of its filters", chunk.address);
         return {};
     }

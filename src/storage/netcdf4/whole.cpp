@@ -79,10 +79,9 @@ private:
             if (!status.ok()) return status;
             int d = nd - 1;
             while (d >= 0) {
-                const std::size_t at = d;
-                corner[at] += chunk[at];
-                if (corner[at] < length[at]) break;
-                corner[at] = 0;
+                corner[d] += chunk[d];
+                if (corner[d] < length[d]) break;
+                corner[d] = 0;
                 --d;
             }
             if (d < 0) return {};
