@@ -11,8 +11,10 @@ namespace thalweg::detail {
 
 class Resources final : public SessionResources {
 public:
-    Resources(Team& team, std::int64_t buffer)
+    /// @param port  the way to the servers, null where there are none
+    Resources(Team& team, std::int64_t buffer, Port* port = nullptr)
         : team_(team),
+          port_(port),
           arena_(team.node().share(static_cast<std::size_t>(buffer))),
           meeting_(team) {}
     Memory* arena(Status&) override { return arena_.get(); }
@@ -21,11 +23,12 @@ public:
         return background_.get();
     }
     Packers& packers() override { return packers_; }
-    Port* port() override { return nullptr; }
+    Port* port() override { return port_; }
     Meeting& meeting() override { return meeting_; }
 
 private:
     Team& team_;
+    Port* port_;
     std::unique_ptr<Memory> arena_;
     std::unique_ptr<Background> background_;
     Packers packers_{1};
