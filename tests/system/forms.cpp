@@ -1,249 +1,17 @@
 // What the extents of an array tell: exactly one form, the same on all ranks, or it is an error
-// that shows both shapes. Blocks of unlike sizes in padded arrays, as models with blocks have them.
+// that shows both shapes.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: forms [--only NAME]
 // Every test runs with all services and with puts that are collective.
 
+#include "forms.hpp"
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "check.hpp"
-#include "model.hpp"
-#include "thalweg/thalweg.h"
-
-namespace {
-
-using Numbers = std::vector<std::int64_t>;
-using Words = std::vector<std::string>;
-
-std::string folder;
-
-/// A call of one rank: its code, and what its text has to have.
-void judge(int line, Model& m, int status, int wanted, const Words& words) {
-    const std::string text = status == TW_OK ? "" : m.error();
-    ++check::state.checks;
-    if (status != wanted)
-        check::fail(__FILE__, line,
-                    check::text("%s (%s) instead of %s", tw_strerror(status), text.c_str(),
-                                tw_strerror(wanted)));
-    if (status != wanted) return;
-    for (const std::string& word : words)
-        if (text.find(word) == std::string::npos)
-            check::fail(__FILE__, line,
-                        check::text("no \"%s\" in: %s", word.c_str(), text.c_str()));
-}
-
-/// A collective call: code and text are the same on all ranks.
-void judge_all(int line, Model& m, int status, int wanted, const Words& words) {
-    judge(line, m, status, wanted, words);
-    if (status == TW_OK) return;
-    const std::vector<std::string> texts = check::gather(m.error());
-    for (const std::string& text : texts)
-        if (text != texts[0])
-            check::fail(__FILE__, line, "ranks have \"" + texts[0] + "\" and \"" + text + "\"");
-}
-
-#define HERE(code, words, ...) judge(__LINE__, m, __VA_ARGS__, code, words)
-#define ALL(code, words, ...) judge_all(__LINE__, m, __VA_ARGS__, code, words)
-#define OK(...) judge(__LINE__, m, __VA_ARGS__, TW_OK, {})
-#define WORDS(...) (Words{__VA_ARGS__})
-
-// ---- blocks ------------------------------------------------------------------------------------
-
-double value(std::int64_t record, std::int64_t j, std::int64_t i) {
-    return static_cast<double>(100000 * record + 100 * j + i);
-}
-
-constexpr double junk = -7;
-
-/// Blocks of 4 x 6 with a halo, smaller in the last row and column, dealt out in turn; the whole
-/// arrays of a rank have room for more than it has.
-struct Blocks {
-    static constexpr std::int64_t rows = 4, columns = 6;
-    Numbers shape, low{1, 2}, high{2, 1}, start, count;
-    std::int64_t boxes = 0, room = 0;
-    tw_decomposition handle = nullptr;
-
-    explicit Blocks(Model& m, bool padded = true) {
-        const std::int64_t down = m.size + 1, across = 3;
-        shape = {rows * (down - 1) + 3, columns * (across - 1) + 2};
-        for (std::int64_t b = m.rank; b < down * across; b += m.size) {
-            const std::int64_t at[2] = {b / across * rows, b % across * columns};
-            start.insert(start.end(), {at[0], at[1]});
-            count.insert(count.end(),
-                         {std::min(rows, shape[0] - at[0]), std::min(columns, shape[1] - at[1])});
-            ++boxes;
-        }
-        room = down * across / m.size + 2;
-        OK(tw_decompose_halo(m.session, "y x", static_cast<int>(boxes), shape.data(), start.data(),
-                             count.data(), low.data(), high.data(), &handle));
-        if (padded) OK(tw_pad(handle, extent().data(), room));
-    }
-    Numbers extent() const { return {rows + low[0] + high[0], columns + low[1] + high[1]}; }
-    std::size_t at(std::int64_t b, std::int64_t j, std::int64_t i) const {
-        return static_cast<std::size_t>((b * extent()[0] + j) * extent()[1] + i);
-    }
-    std::vector<double> junk_array() const { return std::vector<double>(at(room, 0, 0), junk); }
-    /// Calls visit(place in the whole array, global j, global i) for what is held.
-    template <class Visit>
-    void for_held(Visit&& visit) const {
-        for (std::int64_t b = 0; b < boxes; ++b)
-            for (std::int64_t j = 0; j < count[static_cast<std::size_t>(2 * b)]; ++j)
-                for (std::int64_t i = 0; i < count[static_cast<std::size_t>(2 * b + 1)]; ++i)
-                    visit(at(b, j + low[0], i + low[1]), start[static_cast<std::size_t>(2 * b)] + j,
-                          start[static_cast<std::size_t>(2 * b + 1)] + i);
-    }
-    std::vector<double> values(std::int64_t record) const {
-        std::vector<double> array = junk_array();
-        for_held([&](std::size_t at, std::int64_t j, std::int64_t i) {
-            array[at] = value(record, j, i);
-        });
-        return array;
-    }
-};
-
-Numbers dense_strides(const Numbers& extent) {
-    Numbers stride(extent.size());
-    std::int64_t step = sizeof(double);
-    for (std::size_t d = extent.size(); d-- > 0; step *= extent[d]) stride[d] = step;
-    return stride;
-}
-
-/// The records of "T" are those of value(), as a read of the whole finds them.
-void expect_records(Model& m, const std::string& path, const Numbers& shape, std::int64_t records) {
-    tw_file f = nullptr;
-    OK(tw_open(m.session, path.c_str(), "", &f));
-    std::vector<double> all(static_cast<std::size_t>(shape[0] * shape[1]));
-    for (std::int64_t r = 0; r < records; ++r) {
-        OK(tw_get(f, "T", nullptr, r, TW_DOUBLE, all.data(), shape[0] * shape[1]));
-        int wrong = 0;
-        for (std::int64_t j = 0; j < shape[0]; ++j)
-            for (std::int64_t i = 0; i < shape[1]; ++i)
-                wrong += all[static_cast<std::size_t>(j * shape[1] + i)] != value(r, j, i);
-        CHECK_TEXT(wrong == 0, "%d wrong values in record %d of %s", wrong, static_cast<int>(r),
-                   path.c_str());
-    }
-    OK(tw_close(&f));
-}
-
-/// Whole arrays with unused boxes, those in use, and without the halo; written, and read again.
-void padded(Model& m, const std::string& settings) {
-    const Blocks b(m);
-    const std::string path = folder + "/padded.nc";
-    const Numbers extent{b.room, b.extent()[0], b.extent()[1]}, stride = dense_strides(extent);
-    tw_file f = nullptr;
-    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
-    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", b.handle));
-    std::vector<double> array[5];
-    for (std::int64_t r = 0; r < 5; ++r) array[r] = b.values(r);
-    const std::int64_t box = extent[1] * extent[2];
-    OK(tw_put(f, "T", TW_DOUBLE, array[0].data(), b.room * box));
-    OK(tw_end_step(f));
-    OK(tw_put_deferred(f, "T", TW_DOUBLE, array[1].data(), b.boxes * box));
-    OK(tw_end_step(f));
-    OK(tw_put_strided(f, "T", TW_DOUBLE, array[2].data(), 3, extent.data(), stride.data()));
-    OK(tw_end_step(f));
-    const Numbers used{b.boxes, extent[1], extent[2]};
-    OK(tw_put_deferred_strided(f, "T", TW_DOUBLE, array[3].data(), 3, used.data(), stride.data()));
-    OK(tw_end_step(f));
-    const Numbers inner{b.room, Blocks::rows, Blocks::columns};
-    OK(tw_put_strided(f, "T", TW_DOUBLE, &array[4][b.at(0, b.low[0], b.low[1])], 3, inner.data(),
-                      stride.data()));
-    OK(tw_end_step(f));
-    const Numbers odd{b.room, Blocks::rows + 1, Blocks::columns};
-    if (b.boxes > 0) {
-        HERE(TW_ESHAPE, WORDS(", 7, 9)", ", 4, 6) without halo", std::to_string(b.room)),
-             tw_put_deferred_strided(f, "T", TW_DOUBLE, array[4].data(), 3, odd.data(),
-                                     stride.data()));
-        HERE(TW_ESHAPE, WORDS("T", std::to_string(b.room * box + 1)),
-             tw_put_deferred(f, "T", TW_DOUBLE, array[4].data(), b.room * box + 1));
-    }
-    ALL(TW_OK, Words{}, tw_close(&f));
-    expect_records(m, path, b.shape, 5);
-
-    OK(tw_open(m.session, path.c_str(), "", &f));
-    for (const bool dense : {true, false}) {
-        std::vector<double> got = b.junk_array();
-        if (dense)
-            OK(tw_get(f, "T", b.handle, 3, TW_DOUBLE, got.data(), b.room * box));
-        else
-            OK(tw_get_strided(f, "T", b.handle, 3, TW_DOUBLE, got.data(), 3, extent.data(),
-                              stride.data()));
-        CHECK(got == array[3]);  // what is no box stays as it is
-    }
-    ALL(TW_OK, Words{}, tw_close(&f));
-}
-
-/// The halo of a padded box is filled like any other.
-void padded_halos(Model& m, const std::string& settings) {
-    const Blocks b(m);
-    const std::string path = folder + "/halos.nc";
-    tw_file f = nullptr;
-    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
-    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", b.handle));
-    const std::vector<double> values = b.values(0);
-    OK(tw_put(f, "T", TW_DOUBLE, values.data(), static_cast<std::int64_t>(values.size())));
-    OK(tw_end_step(f));
-    ALL(TW_OK, Words{}, tw_close(&f));
-    const tw_edge edges[] = {TW_HALO_CLIP, TW_HALO_PERIODIC};
-    OK(tw_fill_halo(b.handle, edges));
-    OK(tw_open(m.session, path.c_str(), "", &f));
-    std::vector<double> got = b.junk_array();
-    OK(tw_get(f, "T", b.handle, 0, TW_DOUBLE, got.data(), static_cast<std::int64_t>(got.size())));
-    ALL(TW_OK, Words{}, tw_close(&f));
-    int wrong = 0;
-    for (std::int64_t k = 0; k < b.room; ++k)
-        for (std::int64_t j = 0; j < b.extent()[0]; ++j)
-            for (std::int64_t i = 0; i < b.extent()[1]; ++i) {
-                double wanted = junk;
-                if (k < b.boxes) {
-                    const auto c = static_cast<std::size_t>(2 * k);
-                    const std::int64_t y = b.start[c] + j - b.low[0];
-                    const std::int64_t x = b.start[c + 1] + i - b.low[1];
-                    const bool inside = j < b.low[0] + b.count[c] + b.high[0] &&
-                                        i < b.low[1] + b.count[c + 1] + b.high[1] && y >= 0 &&
-                                        y < b.shape[0];
-                    if (inside) wanted = value(0, y, (x + b.shape[1]) % b.shape[1]);
-                }
-                wrong += got[b.at(k, j, i)] != wanted;
-            }
-    CHECK_TEXT(wrong == 0, "%d wrong values with halos", wrong);
-}
-
-/// Whole arrays of blocks with a decomposition that knows of no padding.
-void blocks_without_padding(Model& m, const std::string& settings) {
-    const Blocks b(m, false);
-    tw_decomposition bare = nullptr;
-    OK(tw_decompose(m.session, "y x", static_cast<int>(b.boxes), b.shape.data(), b.start.data(),
-                    b.count.data(), &bare));
-    tw_file f = nullptr;
-    OK(tw_create(m.session, (folder + "/bare.nc").c_str(), settings.c_str(), &f));
-    OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", bare));
-    OK(tw_def_var(f, "H", TW_DOUBLE, "time y x", b.handle));
-    ALL(TW_OK, Words{}, tw_enddef(f));
-    const std::vector<double> array = b.values(0);
-    const Numbers stride = dense_strides({b.room, b.extent()[0], b.extent()[1]});
-    for (const std::int64_t boxes : {b.room, b.boxes}) {
-        const Numbers extent{boxes, b.extent()[0], b.extent()[1]};
-        HERE(TW_ESHAPE, WORDS("T", "(" + std::to_string(boxes) + ", 7, 9)", "tw_pad"),
-             tw_put_deferred_strided(f, "T", TW_DOUBLE, array.data(), 3, extent.data(),
-                                     stride.data()));
-    }
-    const Numbers extent{b.room, b.extent()[0], b.extent()[1]};
-    HERE(TW_ESHAPE, WORDS("H", "(" + std::to_string(b.room), "tw_pad"),
-         tw_put_deferred_strided(f, "H", TW_DOUBLE, array.data(), 3, extent.data(), stride.data()));
-    HERE(TW_ESHAPE, WORDS("T"), tw_put_deferred(f, "T", TW_DOUBLE, array.data(), b.room * 63));
-    ALL(TW_OK, Words{}, tw_close(&f));
-}
-
-// ---- forms that differ between ranks -----------------------------------------------------------
+namespace forms {
 
 /// Ranks have 6 x 6 elements, the last one a corner; all arrays are 8 x 8, the halo being 1.
 struct Corner {
@@ -546,26 +314,6 @@ void records(Model& m, const std::string& settings) {
     ALL(TW_OK, Words{}, tw_close(&f));
 }
 
-void bad_padding(Model& m, const std::string&) {
-    const Blocks b(m, false);
-    const Numbers good = b.extent();
-    ALL(TW_EARG, Words{}, tw_pad(b.handle, nullptr, b.room));
-    ALL(TW_ESHAPE, WORDS("'x'", "8", "halo", "rank"),
-        tw_pad(b.handle, Numbers{good[0], good[1] - 1}.data(), b.room));
-    ALL(TW_ESHAPE, WORDS("-1"), tw_pad(b.handle, Numbers{-1, good[1]}.data(), b.room));
-    ALL(TW_ESHAPE, WORDS("boxes is", "rank 0"),
-        tw_pad(b.handle, good.data(), m.rank == 0 ? b.boxes - 1 : b.room));
-    ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), -1));
-    ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), INT64_MAX / 8));
-    if (m.size > 1)
-        ALL(TW_EMISMATCH, WORDS("'y'", "7", "9"),
-            tw_pad(b.handle, Numbers{m.rank == 0 ? 9 : 7, 9}.data(), b.room));
-    ALL(TW_OK, Words{}, tw_pad(b.handle, good.data(), b.room));
-    CHECK(tw_pad(nullptr, good.data(), b.room) == TW_EHANDLE);
-}
-
-// ---- all ----------------------------------------------------------------------------------------
-
 struct Test {
     const char* name;
     void (*run)(Model& m, const std::string& settings);
@@ -588,10 +336,11 @@ struct Setting {
     std::string session, file;
 };
 
-}  // namespace
+}  // namespace forms
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
+    using namespace forms;
     folder = check::make_folder("forms");
     const std::string only = check::option(argc, argv, "--only", "");
     std::vector<Setting> settings{{"", ""},

@@ -1,0 +1,88 @@
+// Queues that are too small, and disks that are too slow.
+// SPDX-License-Identifier: Apache-2.0
+#include "services.hpp"
+
+namespace services {
+
+// A step that is larger than the queue goes in parts.
+void small_queue() {
+    with_services([](Model& model, const std::string& settings) {
+        constexpr std::int64_t queue = 32 << 10;
+        for (const std::string full : {"wait", "inline"}) {
+            History h(model, path_of("parts.nc"), settings + "; queue=32KiB; queue_full=" + full,
+                      200, 300 * model.size);
+            h.put("h", -1);
+            for (int r = 0; r < 3; ++r) h.step(r);
+            h.put("T", 3);  // a step that the close ends
+            h.close_and_look(4, true);
+            const double most = model.figure("parts.nc", "queue_bytes");
+            CHECK_TEXT(most > 0 && most <= queue, "queue_bytes %g of %lld", most,
+                       static_cast<long long>(queue));
+        }
+    });
+}
+
+// A disk that is slower than the model.
+void slow_disk() {
+    with_services([](Model& model, const std::string& settings) {
+        // A quarter of a second in all.
+        const std::int64_t rows = 128, columns = 1024, steps = 10;
+        History h(model, path_of("slow.nc"), settings + "; bandwidth=20MiB; piece=64KiB", rows,
+                  columns);
+        const double begin = MPI_Wtime();
+        for (std::int64_t r = 0; r < steps; ++r) h.step(r);
+        const double waits = model.figure("slow.nc", "queue_waits");
+        // A sanitizer may make the model slower than the disk.
+        const double stepping = MPI_Wtime() - begin;
+        CHECK_TEXT(waits > 0 || stepping > 0.15, "%g waits in %g s", waits, stepping);
+        h.close_and_look(static_cast<std::size_t>(steps), false);
+        const double seconds = MPI_Wtime() - begin;
+        CHECK_TEXT(seconds > 0.15, "%g s", seconds);
+        // Two steps, with what tells of them.
+        const std::int64_t step = (rows + model.size - 1) / model.size * columns * 4;
+        const double most = model.figure("slow.nc", "queue_bytes");
+        CHECK_TEXT(most <= static_cast<double>(std::max<std::int64_t>(4 * step + 8192, 256 << 10)),
+                   "queue_bytes %g", most);
+    });
+}
+
+// What a sync answers for is in the file by then, however slow the disk is.
+void sync_with_slow_disk() {
+    with_services([](Model& model, const std::string& settings) {
+        History h(model, path_of("synced.nc"),
+                  settings + "; publish=live; bandwidth=4MiB; piece=16KiB", 64, 256);
+        int record = 0;
+        for (const int steps : {3, 2}) {
+            for (int k = 0; k < steps; ++k) h.step(record++);
+            CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, "%s", model.error().c_str());
+            if (model.rank == 0) {
+                const std::string wrong = h.look(static_cast<std::size_t>(record), false);
+                CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+            }
+            MPI_Barrier(model.comm);
+        }
+        h.close_and_look(static_cast<std::size_t>(record), false);
+    });
+}
+
+// A sync within a step keeps what was put of it, however often.
+void syncs_within_a_step() {
+    with_services([](Model& model, const std::string& settings) {
+        for (const std::string queue : {"auto", "8KiB"}) {
+            History h(model, path_of("syncs.nc"), settings + "; queue=" + queue, 23, 11);
+            for (int r = 0; r < 2; ++r) {
+                h.put("T", r);
+                for (int k = 0; k < 60; ++k) {
+                    if (k % 3 == 0) h.put("h", -1);
+                    if (k % 25 == 7) h.put("T", r);
+                    CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, "sync %d: %s", k,
+                               model.error().c_str());
+                }
+                CHECK_TEXT(tw_end_step(h.file) == TW_OK, "%s", model.error().c_str());
+            }
+            h.close_and_look(2, true);
+        }
+    });
+}
+
+}  // namespace services
