@@ -16,6 +16,7 @@
 #include "check.hpp"
 #include "oracle.hpp"
 #include "random.hpp"
+#include "random_settings.hpp"
 #include "thalweg/thalweg.h"
 #include "values.hpp"
 
@@ -362,19 +363,10 @@ private:
 };
 
 std::string choose_settings(Random& random, bool servers) {
-    using Names = std::vector<std::string>;
-    std::string text = "method=" + random.pick(Names{"auto", "serial", "direct", "slabs", "rows",
-                                                     "columns", "tiles", "record"});
-    text += "; storage=" + random.pick(Names{"auto", "posix", "posix", PNETCDF});
-    text += "; service=" + random.pick(servers ? Names{"inline", "servers", "servers"}
-                                               : Names{"inline", "inline", "background"});
-    text += "; writers=" + random.pick(Names{"auto", "1", "2", "3", "2/node"});
-    if (random.percent(20)) text += "; piece=" + random.pick(Names{"4096", "64KiB"});
-    if (random.percent(20)) text += "; staging=0";
-    if (random.percent(20)) text += "; queue=4KiB";
-    if (random.percent(20)) text += "; alignment=" + random.pick(Names{"1", "512"});
-    if (random.percent(5)) text += "; durable=yes";
-    return text;
+    RandomSettings settings = RandomSettings::writing();
+    if (servers) settings.set("service", {"inline", "servers", "servers"});
+    settings.set("staging", {"0"}, 20).set("queue", {"4KiB"}, 20);
+    return settings.draw(random);
 }
 
 void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Comm comm,

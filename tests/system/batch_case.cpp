@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "random.hpp"
+#include "random_settings.hpp"
 
 namespace batches {
 
@@ -169,12 +170,13 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
     const Names queues = service.find("background") != std::string::npos && nodes
                              ? Names{"auto"}
                              : Names{"auto", "auto", "256KiB", "1MiB"};
-    c.file = service + "; queue=" + random.pick(queues) + "; method=" +
-             random.pick(Names{"record", "slabs", "serial", "columns", "rows", "tiles", "direct"}) +
-             "; writers=" + random.pick(Names{"1", "2", "3"}) +
-             "; piece=" + random.pick(Names{"auto", "4096", "64KiB"}) +
-             "; queue_full=" + random.pick(Names{"wait", "inline"}) +
-             "; format=" + random.pick(Names{"auto", "auto", "cdf5", "netcdf4", "netcdf4"});
+    c.file = service + "; " +
+             RandomSettings::writing()
+                 .leave_out("service")
+                 .leave_out("storage")
+                 .set("queue", queues)
+                 .set("format", {"auto", "auto", "cdf5", "netcdf4", "netcdf4"})
+                 .draw(random);
     if (c.file.find("netcdf4") != std::string::npos) pack(c, random);
     return c;
 }

@@ -20,6 +20,7 @@
 #include "check.hpp"
 #include "model.hpp"
 #include "random.hpp"
+#include "random_settings.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -107,12 +108,15 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
                    {"G", TW_SHORT, "z y x", false, {3, c.rows, c.columns}}};
     random.shuffle(c.variables);
     c.variables.resize(static_cast<std::size_t>(random.between(1, 5)));
-    using Names = std::vector<std::string>;
-    c.file = service + "; queue=" + random.pick(Names{"auto", "auto", "16KiB", "64KiB"}) +
-             "; method=" + random.pick(Names{"record", "slabs", "serial", "columns", "tiles"}) +
-             "; writers=" + random.pick(Names{"1", "2", "3"}) +
-             "; piece=" + random.pick(Names{"auto", "4096", "64KiB"}) +
-             "; queue_full=" + random.pick(Names{"wait", "inline"});
+    c.file = service + "; " +
+             RandomSettings::writing()
+                 // Not direct: with it no rank can be ahead of the others.
+                 .set("method", {"auto", "record", "slabs", "rows", "columns", "serial", "tiles"})
+                 .leave_out("service")
+                 .leave_out("storage")
+                 .set("queue", {"auto", "auto", "16KiB", "64KiB"})
+                 .set("piece", {"auto", "4096", "64KiB"})  // smaller ones take long
+                 .draw(random);
     const bool syncs = random.percent(30);
     const std::int64_t phases = random.between(1, 3);
     c.of_rank.resize(static_cast<std::size_t>(ranks));

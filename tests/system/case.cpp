@@ -5,6 +5,7 @@
 #include <array>
 
 #include "random.hpp"
+#include "random_settings.hpp"
 #include "values.hpp"
 
 std::int64_t volume(const Box& box) {
@@ -175,40 +176,18 @@ std::string make_packing(Random& random, const Case& c, const std::vector<int>& 
 
 std::string make_settings(Random& random, const Limits& limits, bool small_staging,
                           const std::string& format) {
-    std::string text;
-    const auto add = [&](const std::string& name, const std::string& value) {
-        if (!text.empty()) text += "; ";
-        text += name + "=" + value;
-    };
-    using Names = std::vector<std::string>;
-    add("method", !limits.method.empty()
-                      ? limits.method
-                      : random.pick(Names{"auto", "serial", "direct", "slabs", "rows", "columns",
-                                          "tiles", "record", "record"}));
-    const std::string storage = is_netcdf4(format) ? random.pick(Names{"auto", "netcdf4"})
-                                : !limits.storage.empty()
-                                    ? limits.storage
-                                    : random.pick(Names{"auto", "posix", "posix", PNETCDF});
-    add("storage", storage);
-    if (random.percent(50)) add("pnetcdf_mode", random.pick(Names{"blocking", "nonblocking"}));
-    if (random.percent(60))
-        add("writers", random.pick(Names{"auto", "1", "2", "3", "1/node", "2/node"}));
-    if (random.percent(20)) add("piece", random.pick(Names{"1", "4096", "64KiB", "1MiB"}));
-    if (random.percent(20))
-        add("alignment", random.pick(Names{"auto", "1", "512", "4096", "64KiB"}));
-    if (random.percent(20)) add("publish", random.pick(Names{"close", "live"}));
-    if (random.percent(3)) add("durable", "yes");
+    RandomSettings settings = RandomSettings::writing();
+    if (!limits.method.empty()) settings.set("method", {limits.method});
+    if (is_netcdf4(format))
+        settings.set("storage", {"auto", "netcdf4"});
+    else if (!limits.storage.empty())
+        settings.set("storage", {limits.storage});
+    settings.set("service", {"inline", "background", "auto", "auto", "servers"});
     if (small_staging)
-        add("staging", random.pick(Names{"0", "1", "100", "1KiB"}));
+        settings.set("staging", {"0", "1", "100", "1KiB"}).set("queue", {"4KiB", "5000", "auto"});
     else
-        add("staging", "64MiB");
-    add("service", random.pick(Names{"inline", "background", "auto", "auto", "servers"}));
-    if (small_staging)
-        add("queue", random.pick(Names{"4KiB", "5000", "auto"}));
-    else if (random.percent(30))
-        add("queue", random.pick(Names{"1MiB", "4MiB", "auto"}));
-    if (random.percent(20)) add("queue_full", "inline");
-    return text;
+        settings.set("staging", {"64MiB"}).set("queue", {"1MiB", "4MiB", "auto"}, 30);
+    return settings.draw(random);
 }
 
 bool holds_nothing(const Case& c, const File& f, int var, int rank) {

@@ -15,6 +15,7 @@
 #include "calls.hpp"
 #include "oracle.hpp"
 #include "random.hpp"
+#include "random_settings.hpp"
 #include "thalweg/thalweg.h"
 #include "values.hpp"
 
@@ -111,17 +112,6 @@ Contents write_file(const std::string& path, std::uint64_t seed) {
     return c;
 }
 
-std::string choose_settings(Random& random) {
-    const std::vector<std::string> nodes{"0", "0", "1", "2", "3"};
-    const std::vector<std::string> pieces{"auto", "auto", "1", "300", "4KiB"};
-    const std::vector<std::string> readers{"auto", "auto", "auto", "1", "2", "1/node"};
-    const std::vector<std::string> straight{"auto", "1", "200", "1GiB"};
-    return "log=off; node_size=" + random.pick(nodes) + "; piece=" + random.pick(pieces) +
-           "; readers=" + random.pick(readers) + "; straight=" + random.pick(straight) +
-           (random.percent(30) ? "; buffer=64KiB" : "") +
-           (random.percent(20) ? "; read_ahead=yes" : "");
-}
-
 struct Section {
     Lengths start, count, stride;
     std::int64_t n = 1;
@@ -170,7 +160,7 @@ void random_sections(const std::string& path, std::uint64_t seed) {
     check::step("seed %llu: write", number);
     const Contents contents = write_file(path, mix(seed, 1));
     Random random(mix(seed, 2));  // the same choices on every rank
-    const std::string settings = choose_settings(random);
+    const std::string settings = RandomSettings::reading().draw(random);
     MPI_Barrier(check::state.comm);
     int id = -1;
     CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);

@@ -17,6 +17,7 @@
 
 #include "check.hpp"
 #include "random.hpp"
+#include "random_settings.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -140,25 +141,13 @@ Case make_case(Random& random, const std::string& method) {
         c.types.push_back(pick<int>(random, {TW_DOUBLE, TW_FLOAT, TW_INT, TW_SHORT}));
     }
     c.steps = static_cast<int>(random.between(1, 3));
-    const auto add = [&](const std::string& text) { c.settings += text + "; "; };
-    add("method=" + (method.empty()
-                         ? pick<std::string>(random, {"auto", "serial", "direct", "slabs", "rows",
-                                                      "columns", "tiles", "record", "record"})
-                         : method));
+    RandomSettings settings = RandomSettings::writing();
+    if (!method.empty()) settings.set("method", {method});
     const std::string format = pick<std::string>(random, {"cdf2", "cdf5", "cdf5", "netcdf4"});
-    add("format=" + format);
-    if (format != "netcdf4")
-        add("storage=" + pick<std::string>(random, {"posix", "posix", "posix", PNETCDF}));
-    else if (random.percent(50))
-        add("deflate=1");
-    if (random.percent(50))
-        add("pnetcdf_mode=" + pick<std::string>(random, {"blocking", "nonblocking"}));
-    if (random.percent(60)) add("writers=" + pick<std::string>(random, {"1", "2", "3", "1/node"}));
-    if (random.percent(30)) add("piece=" + pick<std::string>(random, {"4096", "64KiB"}));
-    if (random.percent(30)) add("alignment=" + pick<std::string>(random, {"1", "512"}));
-    add("service=" + pick<std::string>(random, {"inline", "inline", "background", "auto"}));
-    if (random.percent(20)) add("queue=4KiB");
-    add("staging=" + pick<std::string>(random, {"64MiB", "64MiB", "1"}));
+    settings.set("format", {format});
+    if (format == "netcdf4") settings.leave_out("storage").set("deflate", {"1"}, 50);
+    settings.set("queue", {"4KiB"}, 20).set("staging", {"64MiB", "64MiB", "1"});
+    c.settings = settings.draw(random);
     return c;
 }
 

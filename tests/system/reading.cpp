@@ -19,6 +19,7 @@
 #include "check.hpp"
 #include "oracle.hpp"
 #include "random.hpp"
+#include "random_settings.hpp"
 #include "thalweg/thalweg.h"
 #include "values.hpp"
 
@@ -200,7 +201,7 @@ public:
     void all() {
         Random random(seed_);  // the same choices on every rank
         contents_ = make_contents(random);
-        const std::string settings = choose_settings(random);
+        const std::string settings = RandomSettings::reading().draw(random);
         check::step("seed %llu: write", static_cast<unsigned long long>(seed_));
         if (check::state.rank == 0) {
             Random values(mix(seed_, 1));
@@ -221,18 +222,6 @@ public:
     }
 
 private:
-    static std::string choose_settings(Random& random) {
-        const std::vector<std::string> nodes{"0", "0", "1", "2", "3"};
-        const std::vector<std::string> pieces{"auto", "auto", "64", "300", "4KiB"};
-        const std::vector<std::string> readers{"auto", "auto", "1", "2", "1/node", "2/node"};
-        const std::vector<std::string> straight{"auto", "1", "1", "200"};
-        return "log=off; node_size=" + random.pick(nodes) + "; piece=" + random.pick(pieces) +
-               "; readers=" + random.pick(readers) + "; straight=" + random.pick(straight) +
-               (random.percent(30) ? "; buffer=64KiB" : "") +
-               (random.percent(30) ? "; read_ahead=yes" : "") +
-               (random.percent(50) ? "; staging=2KiB" : "");
-    }
-
     void expect(int status, const char* call) {
         CHECK_TEXT(status == TW_OK, "seed %llu: %s gives %d: %s",
                    static_cast<unsigned long long>(seed_), call, status,

@@ -16,6 +16,7 @@
 
 #include "check.hpp"
 #include "random.hpp"
+#include "random_settings.hpp"
 #include "thalweg/thalweg.h"
 #include "values.hpp"
 
@@ -495,20 +496,13 @@ std::string choose_restart_settings(Random& random, const std::string& session_s
 }
 
 std::string choose_settings(Random& random, int servers) {
-    const std::vector<std::string> nodes{"0", "0", "1", "2", "3"};
-    const std::vector<std::string> methods{"auto", "record",  "slabs", "direct",
-                                           "rows", "columns", "tiles", "serial"};
-    std::string settings = "log=off; node_size=" + random.pick(nodes);
-    if (servers > 0) return settings + "; service=servers; servers=" + std::to_string(servers);
-    const bool background = random.percent(30);
-    const std::string method = random.pick(methods);
-    if (method != "direct" || !background) settings += "; method=" + method;
-    if (background) settings += "; service=background";
-    if (!background && random.percent(15)) settings += "; storage=" PNETCDF;
-    if (random.percent(30)) settings += "; piece=300; buffer=64KiB";
-    // None of these is for restarts.
-    if (random.percent(10)) settings += "; publish=live";
-    return settings;
+    RandomSettings settings = RandomSettings::writing();
+    settings.set("log", {"off"}).set("node_size", {"0", "0", "1", "2", "3"}).leave_out("durable");
+    settings.set("buffer", {"64KiB"}, 30);
+    if (servers > 0) settings.set("service", {"servers"}).set("servers", {std::to_string(servers)});
+    // Not PnetCDF for netCDF-4; most restarts are in either format.
+    settings.set("storage", {PNETCDF}, 10);
+    return settings.draw(random);
 }
 
 void round_trip(std::uint64_t seed, int servers, const std::string& path) {

@@ -1,0 +1,78 @@
+// Random settings of a file: how, by whom and when it is written or read.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
+#define THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "random.hpp"
+
+/// A test names what it needs otherwise than below.
+class RandomSettings {
+public:
+    using Names = std::vector<std::string>;
+
+    /// Of tw_create.
+    static RandomSettings writing() {
+        RandomSettings s;
+        s.set("method",
+              {"auto", "serial", "direct", "slabs", "rows", "columns", "tiles", "record", "record"})
+            .set("storage", {"auto", "posix", "posix", PNETCDF}, 80)
+            .set("pnetcdf_mode", {"blocking", "nonblocking"}, 50)
+            .set("writers", {"auto", "1", "2", "3", "1/node", "2/node"}, 60)
+            .set("piece", {"auto", "1", "4096", "64KiB", "1MiB"}, 25)
+            .set("alignment", {"auto", "1", "512", "4096", "64KiB"}, 25)
+            .set("publish", {"close", "live"}, 20)
+            .set("durable", {"yes"}, 3)
+            .set("service", {"inline", "inline", "background", "auto"})
+            .set("queue_full", {"wait", "inline"}, 20);
+        return s;
+    }
+    /// Of a session that reads.
+    static RandomSettings reading() {
+        RandomSettings s;
+        s.set("log", {"off"})
+            .set("node_size", {"0", "0", "1", "2", "3"})
+            .set("piece", {"auto", "auto", "1", "64", "300", "4KiB"})
+            .set("readers", {"auto", "auto", "auto", "1", "2", "1/node", "2/node"})
+            .set("straight", {"auto", "1", "200", "1GiB"})
+            .set("buffer", {"64KiB"}, 30)
+            .set("read_ahead", {"yes"}, 25)
+            .set("staging", {"2KiB"}, 25);
+        return s;
+    }
+
+    /// @param percent  of the cases that have the setting at all
+    RandomSettings& set(const std::string& name, Names values, int percent = 100) {
+        for (Choice& c : choices_)
+            if (c.name == name) {
+                c = {name, percent, std::move(values)};
+                return *this;
+            }
+        choices_.push_back({name, percent, std::move(values)});
+        return *this;
+    }
+    RandomSettings& leave_out(const std::string& name) { return set(name, {""}, 0); }
+
+    /// "name=value; name=value"
+    std::string draw(Random& random) const {
+        std::string text;
+        for (const Choice& c : choices_) {
+            if (!random.percent(c.percent)) continue;
+            text += (text.empty() ? "" : "; ") + c.name + "=" + random.pick(c.values);
+        }
+        return text;
+    }
+
+private:
+    struct Choice {
+        std::string name;
+        int percent;
+        Names values;
+    };
+    std::vector<Choice> choices_;
+};
+
+#endif
