@@ -37,7 +37,7 @@ AttributeValue attribute_of(const Reader& file, const std::string& variable,
     AttributeValue a;
     tw_type type{};
     std::int64_t n = 0;
-    const auto check = [&](int code) {
+    const auto check = [&](tw_status code) {
         if (code != TW_OK)
             throw Error(code, fmt::format("cannot read attribute '{}:{}'", variable, name));
     };

@@ -43,16 +43,18 @@ extern "C" {
     X(TW_EDIFFERENT, -24, "the definitions differ from the file's")                                \
     X(TW_ECANCELED, -25, "a rank has cancelled the session")
 
-#define TW_STATUS_ENUM(name, value, text) name = value,
-enum tw_status { TW_STATUS_TABLE(TW_STATUS_ENUM) };
-#undef TW_STATUS_ENUM
-
 /* In C++ a type may have any value of int: callers in other languages pass any number. */
 #ifdef __cplusplus
 #define TW_ENUM : int
 #else
 #define TW_ENUM
 #endif
+
+/** What every function returns that can fail. */
+#define TW_STATUS_ENUM(name, value, text) name = value,
+enum tw_status TW_ENUM { TW_STATUS_TABLE(TW_STATUS_ENUM) };
+#undef TW_STATUS_ENUM
+typedef enum tw_status tw_status;
 
 /** External and in-memory types; the values are netCDF's (nc_type). */
 enum tw_type TW_ENUM {

@@ -23,11 +23,11 @@ namespace thalweg {
 /// A failed call: code() is one of TW_STATUS_TABLE, what() the full text.
 class Error : public std::runtime_error {
 public:
-    Error(int code, const std::string& text) : std::runtime_error(text), code_(code) {}
-    int code() const noexcept { return code_; }
+    Error(tw_status code, const std::string& text) : std::runtime_error(text), code_(code) {}
+    tw_status code() const noexcept { return code_; }
 
 private:
-    int code_;
+    tw_status code_;
 };
 
 /// External types.
@@ -104,7 +104,7 @@ struct Session {
 
 using SessionPtr = std::shared_ptr<Session>;
 
-inline void check(int code, tw_session session) {
+inline void check(tw_status code, tw_session session) {
     if (code == TW_OK) return;
     const char* text = tw_error_message(session);
     throw Error(code, *text == '\0' ? tw_strerror(code) : text);
@@ -134,7 +134,7 @@ public:
     }
     tw_session session() const noexcept { return session_ ? session_->handle : nullptr; }
     const SessionPtr& session_ptr() const noexcept { return session_; }
-    void check(int code) const { handles::check(code, session()); }
+    void check(tw_status code) const { handles::check(code, session()); }
     /// Whether an exception has been thrown since this was made, and not been caught.
     bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
 

@@ -35,8 +35,8 @@ extern "C" {
  *         between ranks), TW_ENOMEM
  * @note Collective
  */
-int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
-                 const int64_t* start, const int64_t* count, tw_decomposition* decomposition);
+tw_status tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                       const int64_t* start, const int64_t* count, tw_decomposition* decomposition);
 
 /**
  * As tw_decompose, for arrays with a halo: in memory every box has halo_low[d] extra elements
@@ -45,9 +45,9 @@ int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_
  * @return as tw_decompose; TW_EARG: a negative halo
  * @note Collective
  */
-int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
-                      const int64_t* start, const int64_t* count, const int64_t* halo_low,
-                      const int64_t* halo_high, tw_decomposition* decomposition);
+tw_status tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                            const int64_t* start, const int64_t* count, const int64_t* halo_low,
+                            const int64_t* halo_high, tw_decomposition* decomposition);
 
 /** How often an index may occur in the lists of tw_decompose_list. */
 enum tw_list_kind TW_ENUM {
@@ -80,9 +80,9 @@ typedef enum tw_list_kind tw_list_kind;
  * TW_LIST_SHARED), TW_EMISMATCH (names, shape or kind differ between ranks), TW_ENOMEM
  * @note Collective
  */
-int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
-                      const char* listed, int64_t n, const int64_t* indices, tw_list_kind kind,
-                      tw_decomposition* decomposition);
+tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
+                            const char* listed, int64_t n, const int64_t* indices,
+                            tw_list_kind kind, tw_decomposition* decomposition);
 
 /** What reads do with the halo along a dimension. */
 enum tw_edge TW_ENUM {
@@ -100,7 +100,7 @@ typedef enum tw_edge tw_edge;
  *         TW_EHANDLE
  * @note Collective
  */
-int tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges);
+tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges);
 
 /**
  * Declares that the boxes of a decomposition are parts of larger arrays, all of the same extent, as
@@ -120,7 +120,7 @@ int tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges);
  *         between ranks), TW_EHANDLE
  * @note Collective
  */
-int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes);
+tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes);
 
 /**
  * Frees a decomposition and sets the handle to NULL. Variables, restarts and reads that use it keep
@@ -128,7 +128,7 @@ int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes)
  * all decompositions that are left. Local: ranks may free it at different times, or never.
  * @return TW_OK, TW_EHANDLE
  */
-int tw_free_decomposition(tw_decomposition* decomposition);
+tw_status tw_free_decomposition(tw_decomposition* decomposition);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ extern "C" {
  *         replace at tw_close)
  * @note Collective
  */
-int tw_create(tw_session session, const char* path, const char* settings, tw_file* file);
+tw_status tw_create(tw_session session, const char* path, const char* settings, tw_file* file);
 
 /**
  * Defines a dimension. Needed only for dimensions that no decomposition names. Every rank must call
@@ -41,7 +41,7 @@ int tw_create(tw_session session, const char* path, const char* settings, tw_fil
  *         length), TW_EFORMAT (a second record dimension), TW_ESTATE (the definitions have ended),
  *         TW_ECLOSED
  */
-int tw_def_dim(tw_file file, const char* name, int64_t length);
+tw_status tw_def_dim(tw_file file, const char* name, int64_t length);
 
 /**
  * Defines a variable.
@@ -60,8 +60,8 @@ int tw_def_dim(tw_file file, const char* name, int64_t length);
  *         dimension, or one that is not the slowest), TW_EOVERLAP (TW_LIST_SHARED), TW_EHANDLE,
  *         TW_ESTATE (the definitions have ended), TW_ECLOSED
  */
-int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
-               tw_decomposition decomposition);
+tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
+                     tw_decomposition decomposition);
 
 /**
  * Sets an attribute. Allowed until tw_close; it must be the same on every rank. Local; tw_enddef or
@@ -75,11 +75,11 @@ int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
  *         format does not have), TW_ESETTING (a fill value that differs from tw_set_var's),
  *         TW_ESTATE, TW_ECLOSED, TW_ENOMEM
  */
-int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
-               const void* values);
+tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+                     const void* values);
 
 /** As tw_put_att, of type TW_CHAR. @param text  ends with a zero byte, which is not written */
-int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
+tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
 
 /**
  * Settings of one variable: "name=value; name=value".
@@ -95,7 +95,7 @@ int tw_put_att_text(tw_file file, const char* var, const char* name, const char*
  * @return TW_OK, TW_ESETTING (also: a fill value that the type cannot represent, or that differs
  *         from the attribute's), TW_ENOTFOUND, TW_ESTATE
  */
-int tw_set_var(tw_file file, const char* var, const char* settings);
+tw_status tw_set_var(tw_file file, const char* var, const char* settings);
 
 /** What tw_set_record does with the file's records from the given one on. */
 enum tw_later TW_ENUM {
@@ -114,7 +114,7 @@ typedef enum tw_later tw_later;
  * @return TW_OK, TW_EBOUNDS, TW_EARG, TW_ESTATE (a new file, or the definitions have ended),
  *         TW_ECLOSED
  */
-int tw_set_record(tw_file file, int64_t record, tw_later later);
+tw_status tw_set_record(tw_file file, int64_t record, tw_later later);
 
 /**
  * Ends the definitions: checks that they are the same on all ranks, lays out the file and writes
@@ -125,7 +125,7 @@ int tw_set_record(tw_file file, int64_t record, tw_later later);
  *         them), TW_ESETTING, TW_EIO, TW_ENOMEM, TW_ESTATE (they have ended already), TW_ECLOSED
  * @note Collective
  */
-int tw_enddef(tw_file file);
+tw_status tw_enddef(tw_file file);
 
 #ifdef __cplusplus
 }

@@ -47,7 +47,7 @@ extern "C" {
  *         writable, or truncated), TW_ESETTING (another format, or tile_files=yes)
  * @note Collective
  */
-int tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
+tw_status tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
 
 /* Inquiry. Local, with the same results on every rank. Dimensions, variables and attributes are
  * numbered from 0 in the order of the file. Pointers for results may be NULL; names belong to the
@@ -59,54 +59,56 @@ int tw_open(tw_session session, const char* path, const char* settings, tw_file*
 
 /** The file: its format ("cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"), and its number of
  *  dimensions, variables, global attributes and records. */
-int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts, int64_t* records);
+tw_status tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
+                 int64_t* records);
 
 /** Length of a dimension; for the record dimension, the number of records. */
-int tw_inq_dim(tw_file file, const char* name, int64_t* length);
+tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length);
 
 /** Name of a dimension by its number. */
-int tw_inq_dim_name(tw_file file, int index, const char** name);
+tw_status tw_inq_dim_name(tw_file file, int index, const char** name);
 
 /** Name of the record dimension, "" if there is none. If there are several unlimited dimensions
  *  (netCDF-4), it is the first; the others keep the length that they had when the file was opened.
  */
-int tw_inq_unlimited(tw_file file, const char** name);
+tw_status tw_inq_unlimited(tw_file file, const char** name);
 
 /** Name of a variable by its number. */
-int tw_inq_var_name(tw_file file, int index, const char** name);
+tw_status tw_inq_var_name(tw_file file, int index, const char** name);
 
 /** Type, number of dimensions (with the record dimension) and number of attributes of a variable.
  *  The type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
-int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
+tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
 
 /** Name and length of a variable's dimension: index 0 is the slowest. */
-int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length);
+tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
+                         int64_t* length);
 
 /** How a variable is stored: whether in chunks (netCDF-4), and the number of filters. For files
  *  opened for reading, and for netCDF-4 files that are being written, after tw_sync. Of a set of
  *  tiles, in its first file. Returns also TW_ESTATE (a file that is being written, if it is not
  *  netCDF-4 or was not synced). */
-int tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters);
+tw_status tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters);
 
 /** Length of a variable's chunks along a dimension, in elements: index 0 is the slowest. 0 if the
  *  variable is not stored in chunks. Errors as of tw_inq_var_storage. */
-int tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length);
+tw_status tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length);
 
 /** A filter of a variable, in the order in which they were applied: its number in HDF5 (1 deflate,
  *  2 shuffle, 3 fletcher32, 4 szip, 32015 zstd) and, for deflate and zstd, the level; for others
  *  the level is 0. Errors as of tw_inq_var_storage. */
-int tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level);
+tw_status tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level);
 
 /** Number of groups in the root group of a file opened for reading (netCDF-4); what they hold
  *  cannot be read. Returns also TW_ESTATE (a file that is being written). */
-int tw_inq_groups(tw_file file, int* ngroups);
+tw_status tw_inq_groups(tw_file file, int* ngroups);
 
 /** Name of an attribute by its number; var NULL or "" for a global one. */
-int tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
+tw_status tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
 
 /** Type and number of values of an attribute; for text, the number of characters. A single string
  *  (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type is 0. */
-int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n);
+tw_status tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n);
 
 /**
  * Values of an attribute, converted to the given type by netCDF's rules.
@@ -115,13 +117,14 @@ int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, i
  *         not fit the type; they become its fill value, and the others are valid), TW_EUNSUPPORTED
  *         (its type is 0)
  */
-int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
-               void* values);
+tw_status tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+                     void* values);
 
 /** A text attribute, with a terminating zero byte: `size`, in bytes, must be at least one more than
  *  the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small),
  *  TW_EUNSUPPORTED (its type is 0). */
-int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text);
+tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size,
+                          char* text);
 
 /**
  * Reads this rank's part of a variable, whatever the order of its dimensions in the file.
@@ -142,8 +145,8 @@ int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t siz
  *         available). After any error except TW_ERANGE the contents of the arrays are undefined.
  * @note Collective
  */
-int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-           tw_type type, void* data, int64_t n);
+tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                 tw_type type, void* data, int64_t n);
 
 /**
  * As tw_get, for an array of any strides.
@@ -152,9 +155,9 @@ int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_
  * @return as tw_get
  * @note Collective
  */
-int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                   tw_type type, void* data, int rank, const int64_t* extent,
-                   const int64_t* byte_stride);
+tw_status tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                         int64_t record, tw_type type, void* data, int rank, const int64_t* extent,
+                         const int64_t* byte_stride);
 
 /**
  * Reads any section of a variable, independent of its decomposition: for programs that do not know
@@ -174,15 +177,16 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
  *         of tw_get. After any error except TW_ERANGE the contents of the arrays are undefined.
  * @note Collective
  */
-int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
-               const int64_t* count, const int64_t* stride, void* data);
+tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+                     const int64_t* count, const int64_t* stride, void* data);
 
 /** As tw_get_box, for callers that know how many values their arrays have.
  *  @param ndims  number of values at start, count and stride; -1: not checked
  *  @return as tw_get_box; TW_ESHAPE (the variable has another number of dimensions)
  *  @note Collective */
-int tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
-                       const int64_t* count, const int64_t* stride, void* data);
+tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims,
+                             const int64_t* start, const int64_t* count, const int64_t* stride,
+                             void* data);
 
 /**
  * Requests what tw_get would read; the next tw_read reads it, with everything else requested. Do
@@ -190,25 +194,25 @@ int tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims, c
  * same variables, records and decompositions in the same order. Local.
  * @return as tw_get, as far as it can be told without the other ranks and the file
  */
-int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                    tw_type type, void* data, int64_t n);
+tw_status tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                          int64_t record, tw_type type, void* data, int64_t n);
 
 /** As tw_get_deferred, for an array of any strides; see tw_get_strided. Local. */
-int tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                            int64_t record, tw_type type, void* data, int rank,
-                            const int64_t* extent, const int64_t* byte_stride);
+tw_status tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                  int64_t record, tw_type type, void* data, int rank,
+                                  const int64_t* extent, const int64_t* byte_stride);
 
 /** Reads everything requested with tw_get_deferred, in one pass through the file: the fastest way
  *  to read many variables. Afterwards no request is left, even after an error. Errors as of tw_get.
  *  @note Collective */
-int tw_read(tw_file file);
+tw_status tw_read(tw_file file);
 
 /** Starts reading in the background, on threads of the reader ranks, what tw_get_deferred has
  *  requested so far; the next tw_read fills the arrays. Data that exceed the setting "staging" are
  *  read by tw_read, which also returns any read errors.
  *  @return TW_OK, TW_EMISMATCH (requests differ between ranks), TW_ENOMEM
  *  @note Collective */
-int tw_prefetch(tw_file file);
+tw_status tw_prefetch(tw_file file);
 
 #ifdef __cplusplus
 }

@@ -174,7 +174,7 @@ public:
             return;
         }
         const std::vector<std::int64_t> none = handles::padded({});
-        const int code =
+        const tw_status code =
             tw_get_box(file(), var.c_str(), type, none.data(), none.data(), nullptr, nullptr);
         throw Error(code, "get_box of '" + var + "': start, count, stride and data differ in size");
     }
@@ -195,13 +195,13 @@ protected:
     ~OpenFile() { end(); }
 
     tw_file file() const noexcept { return owned_.get(); }
-    void check(int code) const { owned_.check(code); }
+    void check(tw_status code) const { owned_.check(code); }
 
 private:
     void end() noexcept try {
         if (file() == nullptr || owned_.unwinding()) return;
         const tw_session session = owned_.session();
-        const int code = tw_close(owned_.address());
+        const tw_status code = tw_close(owned_.address());
         if (code == TW_OK || owned_.session_ptr()->unseen) return;
         owned_.session_ptr()->unseen.emplace(code, tw_error_message(session));
     } catch (const std::exception&) {  // no memory for the text

@@ -22,18 +22,18 @@ extern "C" {
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EMISMATCH
  * @note Collective
  */
-int tw_restart_new(tw_session session, const char* settings, tw_restart* restart);
+tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* restart);
 
 /** Frees the restart, not the arrays, and sets the handle to NULL unless it returns TW_ESTATE.
  *  Local.
  *  @return TW_OK, TW_EHANDLE, TW_ESTATE (a file is open: call tw_restart_close first) */
-int tw_restart_free(tw_restart* restart);
+tw_status tw_restart_free(tw_restart* restart);
 
 /** Defines a dimension that no decomposition names, for replicated arrays. This function, and those
  *  up to tw_restart_put_att_text, must be called with the same arguments on every rank. Local;
  *  tw_restart_write reports differences.
  *  @return TW_OK, TW_EARG, TW_EEXISTS, TW_ESHAPE (a length that is not positive) */
-int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length);
+tw_status tw_restart_def_dim(tw_restart restart, const char* name, int64_t length);
 
 /** Flags of tw_restart_add. */
 enum tw_restart_flags TW_ENUM {
@@ -67,29 +67,30 @@ enum tw_restart_flags TW_ENUM {
  *         TW_ENOTFOUND (an unknown dimension), TW_ESHAPE, TW_ETYPE, TW_EHANDLE, TW_EOVERLAP
  *         (a decomposition made with TW_LIST_SHARED), TW_ENOMEM
  */
-int tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
-                   tw_decomposition decomposition, void* data, int64_t n, int flags);
+tw_status tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
+                         tw_decomposition decomposition, void* data, int64_t n, int flags);
 
 /** As tw_restart_add, for an array of any strides; see tw_put_strided. Local. */
-int tw_restart_add_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
-                           tw_decomposition decomposition, void* data, int rank,
-                           const int64_t* extent, const int64_t* byte_stride, int flags);
+tw_status tw_restart_add_strided(tw_restart restart, const char* name, tw_type type,
+                                 const char* dims, tw_decomposition decomposition, void* data,
+                                 int rank, const int64_t* extent, const int64_t* byte_stride,
+                                 int flags);
 
 /** Settings of one registered variable in all files written from now on, as for tw_set_var:
  *  "fill=0; deflate=1". Elements that no rank holds get the fill value. Local, with the same
  *  arguments on every rank.
  *  @return TW_OK, TW_ESETTING (also: quantize, which would lose bits), TW_ENOTFOUND */
-int tw_restart_set_var(tw_restart restart, const char* var, const char* settings);
+tw_status tw_restart_set_var(tw_restart restart, const char* var, const char* settings);
 
 /** Sets an attribute of all files written from now on: of a registered variable, or with var NULL
  *  or "" a global one, such as the model's time. A later call replaces it. Errors as of tw_put_att.
  *  Local. */
-int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                       int64_t n, const void* values);
+tw_status tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
+                             int64_t n, const void* values);
 
 /** As tw_restart_put_att, of type TW_CHAR. @param text  ends with a zero byte, not written */
-int tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
-                            const char* text);
+tw_status tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
+                                  const char* text);
 
 /**
  * Writes the current values of all registered arrays to a netCDF file. An existing file of that
@@ -102,7 +103,7 @@ int tw_restart_put_att_text(tw_restart restart, const char* var, const char* nam
  *         TW_ESTATE (between tw_restart_open and tw_restart_close), TW_EFORMAT, TW_EIO, TW_ENOMEM
  * @note Collective
  */
-int tw_restart_write(tw_restart restart, const char* path);
+tw_status tw_restart_write(tw_restart restart, const char* path);
 
 /**
  * Reads all registered arrays, whatever the number of ranks and the decompositions that wrote them,
@@ -117,7 +118,7 @@ int tw_restart_write(tw_restart restart, const char* path);
  *         the arrays are undefined.
  * @note Collective
  */
-int tw_restart_read(tw_restart restart, const char* path);
+tw_status tw_restart_read(tw_restart restart, const char* path);
 
 /* One variable at a time, for a model with one work array for many variables: tw_restart_open, then
  * tw_restart_get for each variable, then tw_restart_close. (For writing, see TW_COPIED.) */
@@ -128,7 +129,7 @@ int tw_restart_read(tw_restart restart, const char* path);
  *         as of tw_open, TW_EMISMATCH
  * @note Collective
  */
-int tw_restart_open(tw_restart restart, const char* path);
+tw_status tw_restart_open(tw_restart restart, const char* path);
 
 /**
  * Reads one variable of the open file into an array and verifies its checksum; types, dimensions
@@ -139,18 +140,19 @@ int tw_restart_open(tw_restart restart, const char* path);
  *         file stays open after an error.
  * @note Collective
  */
-int tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
-                   tw_decomposition decomposition, void* data, int64_t n, int flags);
+tw_status tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
+                         tw_decomposition decomposition, void* data, int64_t n, int flags);
 
 /** As tw_restart_get, for an array of any strides; see tw_put_strided. @note Collective */
-int tw_restart_get_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
-                           tw_decomposition decomposition, void* data, int rank,
-                           const int64_t* extent, const int64_t* byte_stride, int flags);
+tw_status tw_restart_get_strided(tw_restart restart, const char* name, tw_type type,
+                                 const char* dims, tw_decomposition decomposition, void* data,
+                                 int rank, const int64_t* extent, const int64_t* byte_stride,
+                                 int flags);
 
 /** Closes the file opened with tw_restart_open; its attributes remain available.
  *  @return TW_OK, TW_ESTATE (no file is open), TW_EIO
  *  @note Collective */
-int tw_restart_close(tw_restart restart);
+tw_status tw_restart_close(tw_restart restart);
 
 /* The following functions refer to the open file or, if none is open, to the one read last;
  * TW_ESTATE if there is neither, or if the last read failed. Local. */
@@ -158,15 +160,15 @@ int tw_restart_close(tw_restart restart);
 /** Whether the file has a variable: found becomes 1 or 0. If no file is open, the variable must be
  *  a registered one.
  *  @return TW_OK, TW_ENOTFOUND (not registered), TW_ESTATE */
-int tw_restart_found(tw_restart restart, const char* name, int* found);
+tw_status tw_restart_found(tw_restart restart, const char* name, int* found);
 
 /** Attributes of the file: as tw_inq_att, tw_get_att and tw_get_att_text. */
-int tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
-                       int64_t* n);
-int tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                       int64_t n, void* values);
-int tw_restart_get_att_text(tw_restart restart, const char* var, const char* name, int64_t size,
-                            char* text);
+tw_status tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
+                             int64_t* n);
+tw_status tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,
+                             int64_t n, void* values);
+tw_status tw_restart_get_att_text(tw_restart restart, const char* var, const char* name,
+                                  int64_t size, char* text);
 
 #ifdef __cplusplus
 }

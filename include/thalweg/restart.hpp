@@ -148,7 +148,7 @@ private:
         : owned_(std::move(session), restart) {}
 
     tw_restart restart() const noexcept { return owned_.get(); }
-    void check(int code) const { owned_.check(code); }
+    void check(tw_status code) const { owned_.check(code); }
     /// In a collective call, without an array.
     void take_part(const std::string& name, const Holding& held) {
         (void)tw_restart_get_strided(restart(), name.c_str(), TW_BYTE, "", nullptr, nullptr, -1,

@@ -30,7 +30,7 @@ extern "C" {
  *         MPI_COMM_NULL, an intercommunicator or a communicator that was freed)
  * @note Collective over comm
  */
-int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
+tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session);
 
 /**
  * Starts the sessions of a coupled model whose components share their servers. A rank serves, or is
@@ -52,8 +52,8 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session);
  * session, tw_error_message(NULL) returns the text
  * @note Collective over comm
  */
-int tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
-                       const char* settings, tw_session sessions[]);
+tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
+                             const char* settings, tw_session sessions[]);
 #endif
 
 /**
@@ -65,7 +65,7 @@ int tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int se
  * @param session   as in tw_init
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM
  */
-int tw_init_serial(const char* settings, tw_session* session);
+tw_status tw_init_serial(const char* settings, tw_session* session);
 
 /**
  * Closes the files still open (as tw_close does), writes what the settings "summary", "report" and
@@ -75,7 +75,7 @@ int tw_init_serial(const char* settings, tw_session* session);
  *         tw_recover can complete them; TW_ESTATE: another thread is in the session, which goes on
  * @note Collective
  */
-int tw_finalize(tw_session* session);
+tw_status tw_finalize(tw_session* session);
 
 /**
  * Ends this rank's part of a session without the others: for a program that cannot continue and is
@@ -85,7 +85,7 @@ int tw_finalize(tw_session* session);
  * until then. Sets the handle to NULL. Local.
  * @return TW_OK, TW_EHANDLE, TW_ESTATE (another thread is in the session, which goes on)
  */
-int tw_abandon(tw_session* session);
+tw_status tw_abandon(tw_session* session);
 
 /**
  * Ends the session on all ranks, because this rank cannot go on with the others: after an
@@ -98,7 +98,7 @@ int tw_abandon(tw_session* session);
  * @return TW_OK, TW_EHANDLE, TW_ESTATE (another thread is in the session, which goes on)
  * @note Collective, but the other ranks may be in other calls
  */
-int tw_cancel(tw_session* session, const char* why);
+tw_status tw_cancel(tw_session* session, const char* why);
 
 /** What a rank does in its session. */
 enum tw_role TW_ENUM {
@@ -114,7 +114,7 @@ typedef enum tw_role tw_role;
  * @param role  receives TW_MODEL or TW_SERVER
  * @return TW_OK, TW_EARG, TW_EHANDLE
  */
-int tw_inq_role(tw_session session, tw_role* role);
+tw_status tw_inq_role(tw_session session, tw_role* role);
 
 #ifndef THALWEG_SERIAL
 /**
@@ -125,7 +125,7 @@ int tw_inq_role(tw_session session, tw_role* role);
  *              MPI was not running when tw_init_serial was called
  * @return TW_OK, TW_EARG, TW_EHANDLE
  */
-int tw_model_comm(tw_session session, MPI_Comm* comm);
+tw_status tw_model_comm(tw_session session, MPI_Comm* comm);
 #endif
 
 /** Full text of this rank's last error in this session; "" if there was none. If this thread's last
@@ -142,13 +142,13 @@ const char* tw_error_message(tw_session session);
  * @param rank      receives the rank where the call failed; -1 if it is none in particular
  * @return TW_OK, TW_ENOMEM
  */
-int tw_error_place(tw_session session, const char** file, const char** variable, int64_t* record,
-                   int* rank);
+tw_status tw_error_place(tw_session session, const char** file, const char** variable,
+                         int64_t* record, int* rank);
 
 /** Rank 0 prints the effective settings, and where each value comes from, to standard output.
  *  Local.
  *  @return TW_OK, TW_EHANDLE */
-int tw_print_config(tw_session session);
+tw_status tw_print_config(tw_session session);
 
 /**
  * JSON summary of the session so far: phases (seconds, slowest rank), bytes, writes, messages,
@@ -157,12 +157,12 @@ int tw_print_config(tw_session session);
  * @return TW_OK, TW_EARG, TW_EHANDLE, TW_EMISMATCH (the ranks are in different calls)
  * @note Collective
  */
-int tw_summary(tw_session session, const char** json);
+tw_status tw_summary(tw_session session, const char** json);
 
 /** Rank 0 prints the summary as a table to standard output.
  *  @return TW_OK, TW_EHANDLE, TW_EMISMATCH (the ranks are in different calls)
  *  @note Collective */
-int tw_print_summary(tw_session session);
+tw_status tw_print_summary(tw_session session);
 
 #ifdef __cplusplus
 }

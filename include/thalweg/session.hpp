@@ -33,7 +33,7 @@ public:
     static std::vector<Session> components(MPI_Comm comm, const std::vector<MPI_Comm>& components,
                                            bool serves, const std::string& settings = "") {
         std::vector<tw_session> started(components.size() + 1);  // never empty
-        const int code =
+        const tw_status code =
             tw_init_components(comm, static_cast<int>(components.size()), components.data(),
                                serves ? 1 : 0, settings.c_str(), started.data());
         const std::string text = code == TW_OK ? "" : tw_error_message(nullptr);
@@ -79,7 +79,7 @@ public:
 
     /// tw_finalize: throws the first error that no other call has thrown @note Collective
     void finalize() {
-        const int code = tw_finalize(address());
+        const tw_status code = tw_finalize(address());
         if (session_ && session_->handle == nullptr && session_->unseen)
             throw Error(*std::exchange(session_->unseen, std::nullopt));
         check(code);
@@ -131,7 +131,7 @@ public:
             count.insert(count.end(), b.count.begin(), b.count.end());
         }
         tw_decomposition made = nullptr;
-        const int code = tw_decompose_halo(
+        const tw_status code = tw_decompose_halo(
             handle(), dims.c_str(), fit ? static_cast<int>(blocks.size()) : -1,
             handles::padded(shape).data(), start.data(), count.data(),
             halo_low.empty() ? nullptr : handles::padded(halo_low).data(),
@@ -197,7 +197,7 @@ public:
 private:
     Session() = default;
     /// What the call that began the session returned.
-    void begun(int code) {
+    void begun(tw_status code) {
         if (code == TW_OK) return;
         const std::string text = tw_error_message(session_->handle);
         tw_finalize(&session_->handle);
@@ -222,14 +222,14 @@ private:
         if (!session_) session_ = std::make_shared<handles::Session>();
         return &session_->handle;
     }
-    void check(int code) const { handles::check(code, handle()); }
+    void check(tw_status code) const { handles::check(code, handle()); }
     void end() noexcept try {
         if (handle() == nullptr) return;
         if (std::uncaught_exceptions() > exceptions_) {
             tw_abandon(&session_->handle);
             return;
         }
-        const int code = tw_finalize(&session_->handle);
+        const tw_status code = tw_finalize(&session_->handle);
         if (session_->rank != 0 || (code == TW_OK && !session_->unseen)) return;
         std::fprintf(stderr, "thalweg: %s\n",
                      session_->unseen ? session_->unseen->what() : tw_error_message(nullptr));
@@ -249,7 +249,8 @@ enum class Longer : int {
 /// tw_recover: returns what was done. Needs neither a session nor MPI.
 inline std::string recover(const std::string& path, Longer longer = Longer::keep) {
     char text[4096] = "";
-    const int code = tw_recover(path.c_str(), static_cast<tw_recovery>(longer), text, sizeof text);
+    const tw_status code =
+        tw_recover(path.c_str(), static_cast<tw_recovery>(longer), text, sizeof text);
     if (code != TW_OK) throw Error(code, *text == '\0' ? tw_strerror(code) : text);
     return text;
 }

@@ -28,7 +28,7 @@ extern "C" {
  *       step does not fit into the setting "staging" (with a service: "queue"): then every tw_put
  *       is collective, with puts in the same order on all ranks (the log reports it).
  */
-int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
+tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
 /**
  * As tw_put, for an array of any strides.
@@ -46,8 +46,8 @@ int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_
  * @return as tw_put
  * @note Local, with the exceptions of tw_put
  */
-int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                   const int64_t* extent, const int64_t* byte_stride);
+tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
+                         const int64_t* extent, const int64_t* byte_stride);
 
 /**
  * As tw_put, but without the copy, which is the fastest way to write: data must stay valid and
@@ -58,11 +58,11 @@ int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data
  * @return as tw_put
  * @note Local, except the first call in define mode (see tw_enddef)
  */
-int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
+tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
 /** As tw_put_deferred, for an array of any strides; see tw_put_strided. */
-int tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                            const int64_t* extent, const int64_t* byte_stride);
+tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
+                                  int rank, const int64_t* extent, const int64_t* byte_stride);
 
 /**
  * Puts this rank's part of any record of a variable, by any decomposition: the counterpart of
@@ -95,13 +95,13 @@ int tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const v
  *         or was freed), TW_ECLOSED, or an earlier error of the file
  * @note Local, except the first call in define mode (see tw_enddef)
  */
-int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                  tw_type type, const void* data, int64_t n);
+tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
+                        int64_t record, tw_type type, const void* data, int64_t n);
 
 /** As tw_put_record, for an array of any strides; see tw_put_strided. */
-int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                          int64_t record, tw_type type, const void* data, int rank,
-                          const int64_t* extent, const int64_t* byte_stride);
+tw_status tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                int64_t record, tw_type type, const void* data, int rank,
+                                const int64_t* extent, const int64_t* byte_stride);
 
 /**
  * As tw_put_record, but the array may be read until the next tw_end_step, tw_sync or tw_close of
@@ -109,13 +109,14 @@ int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomp
  * ranks put the record by the same decomposition. It must stay unchanged, and at its address, until
  * then. If the library detects that it did not (docs/arrays.md), that call returns TW_EARG.
  */
-int tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                           int64_t record, tw_type type, const void* data, int64_t n);
+tw_status tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                                 int64_t record, tw_type type, const void* data, int64_t n);
 
 /** As tw_put_record_deferred, for an array of any strides; see tw_put_strided. */
-int tw_put_record_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                   int64_t record, tw_type type, const void* data, int rank,
-                                   const int64_t* extent, const int64_t* byte_stride);
+tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
+                                         tw_decomposition decomposition, int64_t record,
+                                         tw_type type, const void* data, int rank,
+                                         const int64_t* extent, const int64_t* byte_stride);
 
 /**
  * Puts any section of a variable, independent of its decomposition: for programs that do not know
@@ -134,16 +135,17 @@ int tw_put_record_deferred_strided(tw_file file, const char* var, tw_decompositi
  *         section is not within the variable: the text names the dimension and the values)
  * @note Local, except the first call in define mode (see tw_enddef)
  */
-int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
-               const int64_t* count, const int64_t* stride, const void* data);
+tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+                     const int64_t* count, const int64_t* stride, const void* data);
 
 /** As tw_put_box, for callers that know how many values their arrays have, such as the interfaces
  *  in other languages.
  *  @param ndims  number of values at start, count and stride; -1: not checked
  *  @return as tw_put_box; TW_ESHAPE (the variable has another number of dimensions)
  *  @note Local, except the first call in define mode (see tw_enddef) */
-int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
-                       const int64_t* count, const int64_t* stride, const void* data);
+tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
+                             const int64_t* start, const int64_t* count, const int64_t* stride,
+                             const void* data);
 
 /**
  * Writes what was put and ends the current record; the next put belongs to the next record.
@@ -158,7 +160,7 @@ int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, c
  *         of an earlier step, on the ranks that know of it: see docs/services.md
  * @note Collective
  */
-int tw_end_step(tw_file file);
+tw_status tw_end_step(tw_file file);
 
 /**
  * Makes all records ended so far visible to other programs. From then on the inquiry and reading
@@ -167,7 +169,7 @@ int tw_end_step(tw_file file);
  * @return as tw_end_step; for a file open for reading TW_OK, TW_EIO, TW_EFORMAT
  * @note Collective
  */
-int tw_sync(tw_file file, int durable);
+tw_status tw_sync(tw_file file, int durable);
 
 /**
  * Writes what is left, completes the file and gives it its final name. The handle is set to NULL;
@@ -184,7 +186,7 @@ int tw_sync(tw_file file, int durable);
  *         error of the file
  * @note Collective
  */
-int tw_close(tw_file* file);
+tw_status tw_close(tw_file* file);
 
 /** What tw_recover does if the file of the final name has more records than the temporary one. */
 enum tw_recovery TW_ENUM {
@@ -201,7 +203,7 @@ typedef enum tw_recovery tw_recovery;
  *         TW_EARG (most < 0); TW_EMISMATCH (most differs between ranks)
  * @note Collective
  */
-int tw_wait(tw_session session, int64_t most);
+tw_status tw_wait(tw_session session, int64_t most);
 
 /**
  * Completes the file that a killed run left under its temporary name: keeps the records counted in
@@ -218,7 +220,7 @@ int tw_wait(tw_session session, int64_t most);
  *         the file of the final name has more records; TW_EINUSE if a run is still writing it;
  *         TW_EIO; TW_EARG; TW_ENOMEM. After an error nothing has been changed
  */
-int tw_recover(const char* path, tw_recovery longer, char* text, int64_t length);
+tw_status tw_recover(const char* path, tw_recovery longer, char* text, int64_t length);
 
 #ifdef __cplusplus
 }

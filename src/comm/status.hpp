@@ -13,7 +13,7 @@
 namespace thalweg::detail {
 
 struct [[nodiscard]] Status {
-    int code = TW_OK;
+    tw_status code = TW_OK;
     std::string text;
 
     bool ok() const { return code == TW_OK; }
@@ -21,7 +21,7 @@ struct [[nodiscard]] Status {
 };
 
 template <class... Args>
-Status failure(int code, fmt::format_string<Args...> text, Args&&... args) {
+Status failure(tw_status code, fmt::format_string<Args...> text, Args&&... args) {
     return {code, fmt::vformat(text, fmt::make_format_args(args...))};
 }
 

@@ -53,7 +53,7 @@ Status find_attribute(const std::string& path, const Definitions& definitions, c
 
 Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_any_sign,
                      tw_type type, std::int64_t n, void* values) {
-    auto refuse = [&](int code, const std::string& why) {
+    auto refuse = [&](tw_status code, const std::string& why) {
         return failure(code, "{}: attribute '{}': {}", path, a.name, why);
     };
     if (!valid_type(a.type)) return refuse(TW_EUNSUPPORTED, "its type cannot be read");

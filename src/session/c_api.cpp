@@ -78,7 +78,8 @@ Status start_writing(tw_session session, const std::string& path, const Settings
 
 /// A put, which may become readable.
 template <class F>
-int with_put(tw_file file, const char* var, F&& put, const char* call = __builtin_FUNCTION()) {
+tw_status with_put(tw_file file, const char* var, F&& put,
+                   const char* call = __builtin_FUNCTION()) {
     return with_file(
         file,
         [&](File& f) {
@@ -92,8 +93,8 @@ int with_put(tw_file file, const char* var, F&& put, const char* call = __builti
 
 /// The same by a decomposition that the call names.
 template <class F>
-int with_record(tw_file file, const char* var, tw_decomposition decomposition, F&& put,
-                const char* call = __builtin_FUNCTION()) {
+tw_status with_record(tw_file file, const char* var, tw_decomposition decomposition, F&& put,
+                      const char* call = __builtin_FUNCTION()) {
     return with_file(
         file,
         [&](File& f) -> Status {
@@ -111,7 +112,7 @@ int with_record(tw_file file, const char* var, tw_decomposition decomposition, F
 
 extern "C" {
 
-int tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
+tw_status tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
     tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {
@@ -127,17 +128,17 @@ int tw_create(tw_session session, const char* path, const char* settings, tw_fil
     });
 }
 
-int tw_set_record(tw_file file, int64_t record, tw_later later) {
+tw_status tw_set_record(tw_file file, int64_t record, tw_later later) {
     return with_file(file, [&](File& f) { return f.set_record(record, later); });
 }
 
-int tw_def_dim(tw_file file, const char* name, int64_t length) {
+tw_status tw_def_dim(tw_file file, const char* name, int64_t length) {
     return with_file(file,
                      [&](File& f) { return f.define_dimension(text_or_empty(name), length); });
 }
 
-int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
-               tw_decomposition decomposition) {
+tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
+                     tw_decomposition decomposition) {
     return with_file(file, [&](File& f) -> Status {
         std::shared_ptr<const Decomposition> held;
         if (Status s = find_decomposition(*file, name, decomposition, held); !s.ok()) return s;
@@ -145,8 +146,8 @@ int tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
     });
 }
 
-int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
-               const void* values) {
+tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+                     const void* values) {
     return with_file(file, [&](File& f) -> Status {
         Attribute a;
         Status status = make_attribute(file->path(), name, type, n, values, a);
@@ -154,7 +155,7 @@ int tw_put_att(tw_file file, const char* var, const char* name, tw_type type, in
     });
 }
 
-int tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
+tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
     if (text == nullptr)
         return with_file(file, [&](File&) {
             return failure(TW_EARG, "{}: attribute '{}': the text is missing (null pointer)",
@@ -163,46 +164,48 @@ int tw_put_att_text(tw_file file, const char* var, const char* name, const char*
     return tw_put_att(file, var, name, TW_CHAR, std::strlen(text), text);
 }
 
-int tw_set_var(tw_file file, const char* var, const char* settings) {
+tw_status tw_set_var(tw_file file, const char* var, const char* settings) {
     return with_file(
         file, [&](File& f) { return f.set_variable(text_or_empty(var), text_or_empty(settings)); });
 }
 
-int tw_enddef(tw_file file) {
+tw_status tw_enddef(tw_file file) {
     return with_file(file, [](File& f) { return f.end_definitions(); });
 }
 
-int tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
+tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
     return with_put(file, var,
                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
 }
 
-int tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                   const int64_t* extent, const int64_t* byte_stride) {
+tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
+                         const int64_t* extent, const int64_t* byte_stride) {
     return with_put(file, var, [&](File& f) {
         return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride, false);
     });
 }
 
-int tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
+tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data,
+                          int64_t n) {
     return with_put(file, var,
                     [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
 }
 
-int tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                            const int64_t* extent, const int64_t* byte_stride) {
+tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
+                                  int rank, const int64_t* extent, const int64_t* byte_stride) {
     return with_put(file, var, [&](File& f) {
         return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride, true);
     });
 }
 
-int tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
-               const int64_t* count, const int64_t* stride, const void* data) {
+tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+                     const int64_t* count, const int64_t* stride, const void* data) {
     return tw_put_box_checked(file, var, type, -1, start, count, stride, data);
 }
 
-int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
-                       const int64_t* count, const int64_t* stride, const void* data) {
+tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
+                             const int64_t* start, const int64_t* count, const int64_t* stride,
+                             const void* data) {
     return with_file(file, [&](File& f) {
         Status status = f.put_box(text_or_empty(var), type, start, count, stride, data, ndims);
         if (status.ok() || status.code == TW_ERANGE)
@@ -211,46 +214,47 @@ int tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims, c
     });
 }
 
-int tw_put_record(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                  tw_type type, const void* data, int64_t n) {
+tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
+                        int64_t record, tw_type type, const void* data, int64_t n) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
         return f.put_record(text_or_empty(var), held, record, type, data, n, false);
     });
 }
 
-int tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                          int64_t record, tw_type type, const void* data, int rank,
-                          const int64_t* extent, const int64_t* byte_stride) {
+tw_status tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                int64_t record, tw_type type, const void* data, int rank,
+                                const int64_t* extent, const int64_t* byte_stride) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
         return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
                                     byte_stride, false);
     });
 }
 
-int tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                           int64_t record, tw_type type, const void* data, int64_t n) {
+tw_status tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                                 int64_t record, tw_type type, const void* data, int64_t n) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
         return f.put_record(text_or_empty(var), held, record, type, data, n, true);
     });
 }
 
-int tw_put_record_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                   int64_t record, tw_type type, const void* data, int rank,
-                                   const int64_t* extent, const int64_t* byte_stride) {
+tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
+                                         tw_decomposition decomposition, int64_t record,
+                                         tw_type type, const void* data, int rank,
+                                         const int64_t* extent, const int64_t* byte_stride) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
         return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
                                     byte_stride, true);
     });
 }
 
-int tw_end_step(tw_file file) {
+tw_status tw_end_step(tw_file file) {
     return with_file(file, [&](File& f) {
         file->readback->note_step();
         return f.end_step();
     });
 }
 
-int tw_sync(tw_file file, int durable) {
+tw_status tw_sync(tw_file file, int durable) {
     if (file != nullptr && file->reader)
         return guarded(file->session, file->path().c_str(), [&] { return file->reader->sync(); });
     return with_file(file, [&](File& f) {
@@ -261,10 +265,10 @@ int tw_sync(tw_file file, int durable) {
     });
 }
 
-int tw_close(tw_file* file) {
+tw_status tw_close(tw_file* file) {
     if (file == nullptr || *file == nullptr) return no_handle();
     tw_file f = *file;
-    const int code = guarded(f->session, f->path().c_str(), [&]() -> Status {
+    const tw_status code = guarded(f->session, f->path().c_str(), [&]() -> Status {
         if (f->about && !f->about->left.ok() && f->about->was_read) return {};
         Status open = check_open(*f);
         return open.ok() ? close_file(*f) : open;
@@ -273,7 +277,7 @@ int tw_close(tw_file* file) {
     return code;
 }
 
-int tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
+tw_status tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
     tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {

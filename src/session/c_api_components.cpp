@@ -94,7 +94,7 @@ Status start_all(Comm& world, const Roles& roles, const char* settings, tw_sessi
         const auto begin = [&] {
             return start(rank, ready, settings, sessions[c], static_cast<int>(roles.ranks.back()));
         };
-        const int code = begin_session(&sessions[c], begin, "tw_init_components");
+        const tw_status code = begin_session(&sessions[c], begin, "tw_init_components");
         if (code != TW_OK && mine.ok())
             mine = alone([&] {
                 return failure(static_cast<tw_status>(code), "component {}: {}", c,
@@ -127,8 +127,8 @@ void serve_all(Comm& servers, const Roles& roles, const tw_session* sessions) {
 
 extern "C" {
 
-int tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
-                       const char* settings, tw_session sessions[]) {
+tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
+                             const char* settings, tw_session sessions[]) {
     forget_loose_text();
     for (int c = 0; sessions != nullptr && c < n; ++c) sessions[c] = nullptr;
     Status status = check_communicator(comm);

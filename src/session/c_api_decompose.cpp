@@ -218,15 +218,16 @@ Status begin_decomposition(tw_session session, Call call, const char* dims,
 
 extern "C" {
 
-int tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
-                 const int64_t* start_, const int64_t* count, tw_decomposition* decomposition) {
+tw_status tw_decompose(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                       const int64_t* start_, const int64_t* count,
+                       tw_decomposition* decomposition) {
     return tw_decompose_halo(session, dims, nblocks, shape, start_, count, nullptr, nullptr,
                              decomposition);
 }
 
-int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
-                      const int64_t* start_, const int64_t* count, const int64_t* halo_low,
-                      const int64_t* halo_high, tw_decomposition* decomposition) {
+tw_status tw_decompose_halo(tw_session session, const char* dims, int nblocks, const int64_t* shape,
+                            const int64_t* start_, const int64_t* count, const int64_t* halo_low,
+                            const int64_t* halo_high, tw_decomposition* decomposition) {
     tell(decomposition, tw_decomposition{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
@@ -272,9 +273,9 @@ int tw_decompose_halo(tw_session session, const char* dims, int nblocks, const i
     });
 }
 
-int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
-                      const char* listed, int64_t n, const int64_t* indices, tw_list_kind kind,
-                      tw_decomposition* decomposition) {
+tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
+                            const char* listed, int64_t n, const int64_t* indices,
+                            tw_list_kind kind, tw_decomposition* decomposition) {
     tell(decomposition, tw_decomposition{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
@@ -318,7 +319,7 @@ int tw_decompose_list(tw_session session, const char* dims, const int64_t* shape
     });
 }
 
-int tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
+tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
     if (decomposition == nullptr) return no_handle();
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
@@ -345,7 +346,7 @@ int tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
     });
 }
 
-int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes) {
+tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes) {
     if (decomposition == nullptr) return no_handle();
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
@@ -367,10 +368,10 @@ int tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes)
     });
 }
 
-int tw_free_decomposition(tw_decomposition* decomposition) {
+tw_status tw_free_decomposition(tw_decomposition* decomposition) {
     if (decomposition == nullptr || *decomposition == nullptr) return no_handle();
     const tw_decomposition d = *decomposition;
-    const int code = guarded(d->session, [&]() -> Status {
+    const tw_status code = guarded(d->session, [&]() -> Status {
         std::shared_ptr<const Decomposition> now;
         if (Status status = decomposition_of(d, d->session, now); !status.ok()) {
             status.text = "tw_free_decomposition: " + status.text;

@@ -43,7 +43,8 @@ Status find_variable(const tw_file_impl& file, const Contents& contents, const c
 
 /// The body takes the variable and its VariableStorage.
 template <class F>
-int with_storage(tw_file file, const char* var, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status with_storage(tw_file file, const char* var, F&& body,
+                       const char* call = __builtin_FUNCTION()) {
     return with_source(
         file,
         [&](const Source& source) {
@@ -79,8 +80,8 @@ void stride(Wish& wish, int rank, const int64_t* extent, const int64_t* byte_str
 
 extern "C" {
 
-int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
-           int64_t* records) {
+tw_status tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
+                 int64_t* records) {
     return with_contents(file, [&](const Contents& contents) -> Status {
         const Definitions& d = contents.definitions();
         tell(format, contents.format());
@@ -92,7 +93,7 @@ int tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts
     });
 }
 
-int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
+tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length) {
     return with_contents(file, [&](const Contents& contents) -> Status {
         if (length == nullptr)
             return failure(TW_EARG, "{}: the pointer for the length is null", file->path());
@@ -109,13 +110,13 @@ int tw_inq_dim(tw_file file, const char* name, int64_t* length) {
     });
 }
 
-int tw_inq_dim_name(tw_file file, int index, const char** name) {
+tw_status tw_inq_dim_name(tw_file file, int index, const char** name) {
     return with_contents(file, [&](const Contents& contents) {
         return name_of_entry(*file, contents.definitions().dims, index, "dimension", name);
     });
 }
 
-int tw_inq_unlimited(tw_file file, const char** name) {
+tw_status tw_inq_unlimited(tw_file file, const char** name) {
     return with_contents(file, [&](const Contents& contents) -> Status {
         const Definitions& d = contents.definitions();
         const int at = d.record_dim();
@@ -124,13 +125,13 @@ int tw_inq_unlimited(tw_file file, const char** name) {
     });
 }
 
-int tw_inq_var_name(tw_file file, int index, const char** name) {
+tw_status tw_inq_var_name(tw_file file, int index, const char** name) {
     return with_contents(file, [&](const Contents& contents) {
         return name_of_entry(*file, contents.definitions().variables, index, "variable", name);
     });
 }
 
-int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
+tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
     return with_contents(file, [&](const Contents& contents) {
         const Variable* v = nullptr;
         Status status = find_variable(*file, contents, var, v);
@@ -142,7 +143,8 @@ int tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* na
     });
 }
 
-int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, int64_t* length) {
+tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
+                         int64_t* length) {
     return with_contents(file, [&](const Contents& contents) {
         const Variable* v = nullptr;
         Status status = find_variable(*file, contents, var, v);
@@ -157,7 +159,7 @@ int tw_inq_var_dim(tw_file file, const char* var, int index, const char** name, 
     });
 }
 
-int tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters) {
+tw_status tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters) {
     return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) -> Status {
         tell(chunked, storage.chunk.empty() ? 0 : 1);
         tell(nfilters, static_cast<int>(storage.filters.size()));
@@ -165,7 +167,7 @@ int tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilter
     });
 }
 
-int tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length) {
+tw_status tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length) {
     return with_storage(file, var, [&](const Variable& v, const VariableStorage& storage) {
         const int* dim = nullptr;
         Status status = entry(*file, v.dims, index, "dimension of the variable", dim);
@@ -175,7 +177,7 @@ int tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length) 
     });
 }
 
-int tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level) {
+tw_status tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level) {
     return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) {
         const VariableStorage::Filter* filter = nullptr;
         Status status = entry(*file, storage.filters, index, "filter of the variable", filter);
@@ -186,14 +188,14 @@ int tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* le
     });
 }
 
-int tw_inq_groups(tw_file file, int* ngroups) {
+tw_status tw_inq_groups(tw_file file, int* ngroups) {
     return with_source(file, [&](const Source& source) -> Status {
         tell(ngroups, source.groups());
         return {};
     });
 }
 
-int tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
+tw_status tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
     return with_contents(file, [&](const Contents& contents) {
         const std::vector<Attribute>* list = nullptr;
         Status status = attributes_of(file->path(), contents.definitions(), var, list);
@@ -201,7 +203,7 @@ int tw_inq_att_name(tw_file file, const char* var, int index, const char** name)
     });
 }
 
-int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
+tw_status tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
     return with_contents(file, [&](const Contents& contents) {
         const Attribute* a = nullptr;
         Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
@@ -212,8 +214,8 @@ int tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, i
     });
 }
 
-int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
-               void* values) {
+tw_status tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+                     void* values) {
     return with_contents(file, [&](const Contents& contents) {
         const Attribute* a = nullptr;
         Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
@@ -222,7 +224,8 @@ int tw_get_att(tw_file file, const char* var, const char* name, tw_type type, in
     });
 }
 
-int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size, char* text) {
+tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size,
+                          char* text) {
     return with_contents(file, [&](const Contents& contents) {
         const Attribute* a = nullptr;
         Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
@@ -230,8 +233,8 @@ int tw_get_att_text(tw_file file, const char* var, const char* name, int64_t siz
     });
 }
 
-int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-           tw_type type, void* data, int64_t n) {
+tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                 tw_type type, void* data, int64_t n) {
     return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
         wish.n = std::max<int64_t>(n, 0);
@@ -239,9 +242,9 @@ int tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_
     });
 }
 
-int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                   tw_type type, void* data, int rank, const int64_t* extent,
-                   const int64_t* byte_stride) {
+tw_status tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                         int64_t record, tw_type type, void* data, int rank, const int64_t* extent,
+                         const int64_t* byte_stride) {
     return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
         stride(wish, rank, extent, byte_stride);
@@ -249,8 +252,8 @@ int tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition
     });
 }
 
-int tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-                    tw_type type, void* data, int64_t n) {
+tw_status tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                          int64_t record, tw_type type, void* data, int64_t n) {
     return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
         wish.n = std::max<int64_t>(n, 0);
@@ -258,9 +261,9 @@ int tw_get_deferred(tw_file file, const char* var, tw_decomposition decompositio
     });
 }
 
-int tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                            int64_t record, tw_type type, void* data, int rank,
-                            const int64_t* extent, const int64_t* byte_stride) {
+tw_status tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                  int64_t record, tw_type type, void* data, int rank,
+                                  const int64_t* extent, const int64_t* byte_stride) {
     return with_reader(file, [&](auto& r) {
         Wish wish = wish_for(file, var, decomposition, record, type, data);
         stride(wish, rank, extent, byte_stride);
@@ -268,23 +271,24 @@ int tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition deco
     });
 }
 
-int tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
-               const int64_t* count, const int64_t* stride, void* data) {
+tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+                     const int64_t* count, const int64_t* stride, void* data) {
     return tw_get_box_checked(file, var, type, -1, start, count, stride, data);
 }
 
-int tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims, const int64_t* start,
-                       const int64_t* count, const int64_t* stride, void* data) {
+tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims,
+                             const int64_t* start, const int64_t* count, const int64_t* stride,
+                             void* data) {
     return with_reader(file, [&](auto& r) {
         return r.get_box({text_or_empty(var), type, start, count, stride, data, ndims});
     });
 }
 
-int tw_read(tw_file file) {
+tw_status tw_read(tw_file file) {
     return with_reader(file, [](auto& r) { return r.read(); });
 }
 
-int tw_prefetch(tw_file file) {
+tw_status tw_prefetch(tw_file file) {
     return with_reader(file, [](auto& r) { return r.prefetch(); });
 }
 

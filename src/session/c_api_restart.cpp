@@ -11,7 +11,7 @@ using namespace thalweg::detail;
 namespace {
 
 template <class F>
-int with_restart(tw_restart restart, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status with_restart(tw_restart restart, F&& body, const char* call = __builtin_FUNCTION()) {
     if (restart == nullptr) return no_handle(call);
     return guarded(restart->session, std::forward<F>(body), call);
 }
@@ -110,7 +110,7 @@ Status find_read(const tw_restart_impl& restart, const char* var, const char* na
 
 extern "C" {
 
-int tw_restart_new(tw_session session, const char* settings, tw_restart* restart) {
+tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* restart) {
     tell(restart, tw_restart{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
@@ -135,10 +135,10 @@ int tw_restart_new(tw_session session, const char* settings, tw_restart* restart
     });
 }
 
-int tw_restart_free(tw_restart* restart) {
+tw_status tw_restart_free(tw_restart* restart) {
     if (restart == nullptr || *restart == nullptr) return no_handle();
     const tw_restart r = *restart;
-    const int code = guarded(r->session, [&]() -> Status {
+    const tw_status code = guarded(r->session, [&]() -> Status {
         if (r->restart.is_open())
             return failure(TW_ESTATE, "restart: a file is still open; call tw_restart_close first");
         std::erase_if(r->session->restarts, [&](const auto& own) { return own.get() == r; });
@@ -148,35 +148,36 @@ int tw_restart_free(tw_restart* restart) {
     return code;
 }
 
-int tw_restart_def_dim(tw_restart restart, const char* name, int64_t length) {
+tw_status tw_restart_def_dim(tw_restart restart, const char* name, int64_t length) {
     return with_restart(
         restart, [&] { return restart->restart.define_dimension(text_or_empty(name), length); });
 }
 
-int tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
-                   tw_decomposition decomposition, void* data, int64_t n, int flags) {
+tw_status tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
+                         tw_decomposition decomposition, void* data, int64_t n, int flags) {
     return with_restart(restart, [&] {
         return add(restart, counted(n), name, type, dims, decomposition, data, flags);
     });
 }
 
-int tw_restart_add_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
-                           tw_decomposition decomposition, void* data, int rank,
-                           const int64_t* extent, const int64_t* byte_stride, int flags) {
+tw_status tw_restart_add_strided(tw_restart restart, const char* name, tw_type type,
+                                 const char* dims, tw_decomposition decomposition, void* data,
+                                 int rank, const int64_t* extent, const int64_t* byte_stride,
+                                 int flags) {
     return with_restart(restart, [&] {
         return add(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
                    data, flags);
     });
 }
 
-int tw_restart_set_var(tw_restart restart, const char* var, const char* settings) {
+tw_status tw_restart_set_var(tw_restart restart, const char* var, const char* settings) {
     return with_restart(restart, [&] {
         return restart->restart.set_variable(text_or_empty(var), text_or_empty(settings));
     });
 }
 
-int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                       int64_t n, const void* values) {
+tw_status tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
+                             int64_t n, const void* values) {
     return with_restart(restart, [&] {
         Attribute a;
         Status status = make_attribute("restart", name, type, n, values, a);
@@ -185,13 +186,13 @@ int tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw
     });
 }
 
-int tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
-                            const char* text) {
+tw_status tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
+                                  const char* text) {
     return tw_restart_put_att(restart, var, name, TW_CHAR,
                               text == nullptr ? -1 : static_cast<int64_t>(std::strlen(text)), text);
 }
 
-int tw_restart_write(tw_restart restart, const char* path) {
+tw_status tw_restart_write(tw_restart restart, const char* path) {
     if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
@@ -213,7 +214,7 @@ int tw_restart_write(tw_restart restart, const char* path) {
     });
 }
 
-int tw_restart_read(tw_restart restart, const char* path) {
+tw_status tw_restart_read(tw_restart restart, const char* path) {
     if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
@@ -228,7 +229,7 @@ int tw_restart_read(tw_restart restart, const char* path) {
     });
 }
 
-int tw_restart_open(tw_restart restart, const char* path) {
+tw_status tw_restart_open(tw_restart restart, const char* path) {
     if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
@@ -243,30 +244,31 @@ int tw_restart_open(tw_restart restart, const char* path) {
     });
 }
 
-int tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
-                   tw_decomposition decomposition, void* data, int64_t n, int flags) {
+tw_status tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
+                         tw_decomposition decomposition, void* data, int64_t n, int flags) {
     return with_restart(restart, [&] {
         return get(restart, counted(n), name, type, dims, decomposition, data, flags);
     });
 }
 
-int tw_restart_get_strided(tw_restart restart, const char* name, tw_type type, const char* dims,
-                           tw_decomposition decomposition, void* data, int rank,
-                           const int64_t* extent, const int64_t* byte_stride, int flags) {
+tw_status tw_restart_get_strided(tw_restart restart, const char* name, tw_type type,
+                                 const char* dims, tw_decomposition decomposition, void* data,
+                                 int rank, const int64_t* extent, const int64_t* byte_stride,
+                                 int flags) {
     return with_restart(restart, [&] {
         return get(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
                    data, flags);
     });
 }
 
-int tw_restart_close(tw_restart restart) {
+tw_status tw_restart_close(tw_restart restart) {
     return with_restart(restart, [&]() -> Status {
         Status status = enter(restart->session, Call::restart_close);
         return status.ok() ? restart->restart.close() : status;
     });
 }
 
-int tw_restart_found(tw_restart restart, const char* name, int* found) {
+tw_status tw_restart_found(tw_restart restart, const char* name, int* found) {
     return with_restart(restart, [&] {
         bool there = false;
         Status status = restart->restart.found(text_or_empty(name), there);
@@ -275,8 +277,8 @@ int tw_restart_found(tw_restart restart, const char* name, int* found) {
     });
 }
 
-int tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
-                       int64_t* n) {
+tw_status tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
+                             int64_t* n) {
     return with_restart(restart, [&] {
         const Attribute* a = nullptr;
         Status status = find_read(*restart, var, name, a);
@@ -287,8 +289,8 @@ int tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw
     });
 }
 
-int tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                       int64_t n, void* values) {
+tw_status tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,
+                             int64_t n, void* values) {
     return with_restart(restart, [&] {
         const Attribute* a = nullptr;
         Status status = find_read(*restart, var, name, a);
@@ -297,8 +299,8 @@ int tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw
     });
 }
 
-int tw_restart_get_att_text(tw_restart restart, const char* var, const char* name, int64_t size,
-                            char* text) {
+tw_status tw_restart_get_att_text(tw_restart restart, const char* var, const char* name,
+                                  int64_t size, char* text) {
     return with_restart(restart, [&] {
         const Attribute* a = nullptr;
         Status status = find_read(*restart, var, name, a);

@@ -23,8 +23,8 @@ const char* tw_strerror(int status) {
 }
 
 #ifndef THALWEG_SERIAL
-int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
-    const int code = begin_session(session, [&]() -> Status {
+tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
+    const tw_status code = begin_session(session, [&]() -> Status {
         if (Status status = check_communicator(comm); !status.ok()) return status;
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
@@ -44,11 +44,11 @@ int tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
 }
 #endif
 
-int tw_init_serial(const char* settings, tw_session* session) {
+tw_status tw_init_serial(const char* settings, tw_session* session) {
     return begin_session(session, [&] { return start(0, make_own_comm, settings, *session); });
 }
 
-int tw_finalize(tw_session* session) {
+tw_status tw_finalize(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     tw_session s = *session;
     std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
@@ -56,7 +56,7 @@ int tw_finalize(tw_session* session) {
     const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end
     const bool told = !s->over.ok();
     const Standing standing(watchdog.get(), "tw_finalize");
-    int code = TW_OK;
+    tw_status code = TW_OK;
     if (is_model(s)) {
         const auto finish = [&]() -> Status {
             Status first = enter(s, Call::finalize);
@@ -95,7 +95,7 @@ int tw_finalize(tw_session* session) {
     return code;
 }
 
-int tw_abandon(tw_session* session) {
+tw_status tw_abandon(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     bool kept = false;
     {
@@ -108,7 +108,7 @@ int tw_abandon(tw_session* session) {
     return TW_OK;
 }
 
-int tw_cancel(tw_session* session, const char* why) {
+tw_status tw_cancel(tw_session* session, const char* why) {
     if (session == nullptr || *session == nullptr) return no_handle();
     {
         tw_session_impl& s = **session;
@@ -122,7 +122,7 @@ int tw_cancel(tw_session* session, const char* why) {
     return TW_OK;
 }
 
-int tw_inq_role(tw_session session, tw_role* role) {
+tw_status tw_inq_role(tw_session session, tw_role* role) {
     if (session == nullptr) return no_handle();
     if (role == nullptr)
         return report(session, failure(TW_EARG, "the pointer for the role is null"));
@@ -131,7 +131,7 @@ int tw_inq_role(tw_session session, tw_role* role) {
 }
 
 #ifndef THALWEG_SERIAL
-int tw_model_comm(tw_session session, MPI_Comm* comm) {
+tw_status tw_model_comm(tw_session session, MPI_Comm* comm) {
     if (session == nullptr) return no_handle();
     if (comm == nullptr)
         return report(session, failure(TW_EARG, "the pointer for the communicator is null"));
@@ -145,8 +145,8 @@ const char* tw_error_message(tw_session session) {
     return session == nullptr ? "" : session->error.c_str();
 }
 
-int tw_error_place(tw_session session, const char** file, const char** variable,
-                   std::int64_t* record, int* rank) {
+tw_status tw_error_place(tw_session session, const char** file, const char** variable,
+                         std::int64_t* record, int* rank) {
     static const ErrorPlace nowhere;
     thread_local ErrorPlace loose;
     const bool is_loose = *loose_text() != '\0';
@@ -165,7 +165,7 @@ int tw_error_place(tw_session session, const char** file, const char** variable,
     return TW_OK;
 }
 
-int tw_print_config(tw_session session) {
+tw_status tw_print_config(tw_session session) {
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         if (session->team->rank() == 0) {
@@ -176,7 +176,7 @@ int tw_print_config(tw_session session) {
     });
 }
 
-int tw_summary(tw_session session, const char** json) {
+tw_status tw_summary(tw_session session, const char** json) {
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::summary); !status.ok()) return status;
@@ -187,7 +187,7 @@ int tw_summary(tw_session session, const char** json) {
     });
 }
 
-int tw_print_summary(tw_session session) {
+tw_status tw_print_summary(tw_session session) {
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
         if (Status status = enter(session, Call::print_summary); !status.ok()) return status;

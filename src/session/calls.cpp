@@ -10,7 +10,7 @@ namespace {
 
 thread_local std::string loose;
 
-int keep_loose(Status status) {
+tw_status keep_loose(Status status) {
     (void)alone([&]() -> Status {
         loose = std::move(status.text);
         return {};
@@ -26,7 +26,7 @@ const char* loose_text() { return loose.c_str(); }
 
 void forget_loose_text() { loose.clear(); }
 
-int no_handle(const char* call) {
+tw_status no_handle(const char* call) {
     return keep_loose(alone([&] {
         return failure(
             TW_EHANDLE,
@@ -34,7 +34,7 @@ int no_handle(const char* call) {
     }));
 }
 
-int no_model(tw_session session, const char* call) {
+tw_status no_model(tw_session session, const char* call) {
     if (session == nullptr || session->role != TW_SERVER) return no_handle(call);
     return keep_loose(alone([&] {
         return failure(TW_EHANDLE,
@@ -44,7 +44,7 @@ int no_model(tw_session session, const char* call) {
     }));
 }
 
-int refuse(tw_session session, const char* call) {
+tw_status refuse(tw_session session, const char* call) {
     if (session->process != getpid())
         return keep_loose(alone([&] {
             return failure(TW_ESTATE,

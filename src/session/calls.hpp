@@ -24,7 +24,7 @@ void tell(T* to, T value) {
 }
 
 /// Keeps the text of a failure for tw_error_message. @param path  of the call's file, if it has one
-inline int report(tw_session session, Status status, const char* path = nullptr) {
+inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
     if (!status.ok() && session != nullptr) {
         session->error = std::move(status.text);
         session->place = {};
@@ -60,13 +60,13 @@ private:
 };
 
 /// The answer to a thread or a process that is not let in.
-int refuse(tw_session session, const char* call);
+tw_status refuse(tw_session session, const char* call);
 
 /// The answer to a call that was given no handle, whose text has no session to be kept in.
-int no_handle(const char* call = __builtin_FUNCTION());
+tw_status no_handle(const char* call = __builtin_FUNCTION());
 
 /// The answer to a call of the model with a session that is not a model's: none, or a server's.
-int no_model(tw_session session, const char* call = __builtin_FUNCTION());
+tw_status no_model(tw_session session, const char* call = __builtin_FUNCTION());
 
 /// Keeps a text for this thread when its session ends.
 void keep_text(const std::string& text);
@@ -76,7 +76,7 @@ const char* loose_text();
 void forget_loose_text();
 
 /// Whether a code is the answer to one that was not let in: its call had no effect.
-inline bool was_refused(int code) { return code == TW_ESTATE && *loose_text() != '\0'; }
+inline bool was_refused(tw_status code) { return code == TW_ESTATE && *loose_text() != '\0'; }
 
 /// Whether a handle is one of a session with calls to make, or of one that can tell why not.
 inline bool is_model(tw_session session) {
@@ -92,8 +92,8 @@ bool others_wait(const tw_session_impl& session, std::int64_t met, const char* c
 
 /// The part of guarded() of a thread that is in the session.
 template <class F>
-int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
-                   const char* call) {
+tw_status guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
+                         const char* call) {
     forget_loose_text();
     session->entered = now();
     const Stopwatch watch(session->in_calls);
@@ -129,15 +129,15 @@ int guarded_inside(tw_session session, const char* path, F&& body, std::int64_t 
 /// No exception leaves a C function, and a watchdog sees it.
 /// @param call  the C function: a default argument stands for where it is left out
 template <class F>
-int guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
-            const char* call = __builtin_FUNCTION()) {
+tw_status guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
+                  const char* call = __builtin_FUNCTION()) {
     const Inside inside(*session, call);
     if (!inside.entered()) return refuse(session, call);
     return guarded_inside(session, path, std::forward<F>(body), step, call);
 }
 
 template <class F>
-int guarded(tw_session session, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status guarded(tw_session session, F&& body, const char* call = __builtin_FUNCTION()) {
     return guarded(session, nullptr, std::forward<F>(body), 0, call);
 }
 
@@ -155,7 +155,7 @@ inline Status check_open(const tw_file_impl& file) {
 
 /// A file being written.
 template <class F>
-int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
@@ -169,7 +169,7 @@ int with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
 /// What is in a file; of one that is being written, what the last tw_sync made readable, and before
 /// the first one what was there when it was opened.
 template <class F>
-int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
@@ -186,7 +186,7 @@ int with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION(
 
 /// A file that was opened for reading, or a netCDF-4 file that is written, after tw_sync.
 template <class F>
-int with_source(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status with_source(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
@@ -205,7 +205,7 @@ int with_source(tw_file file, F&& body, const char* call = __builtin_FUNCTION())
 
 /// A file being read: one that was opened for it, or one that is written. The body takes both.
 template <class F>
-int with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;

@@ -119,7 +119,7 @@ Status tell_late(tw_session session) {
 
 }  // namespace thalweg::detail
 
-extern "C" int tw_wait(tw_session session, int64_t most) {
+extern "C" tw_status tw_wait(tw_session session, int64_t most) {
     using namespace thalweg::detail;
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {

@@ -114,7 +114,8 @@ TEST_P(TeamOf, AgreesOnTheLowestThatFailed) {
     for (int lowest = 0; lowest < team_->size(); ++lowest) {
         Status mine;
         if (team_->rank() >= lowest && (team_->rank() - lowest) % 2 == 0)
-            mine = failure(TW_EIO - team_->rank() % 3, "no luck with {}", team_->rank());
+            mine = failure(static_cast<tw_status>(TW_EIO - team_->rank() % 3), "no luck with {}",
+                           team_->rank());
         const Status all = team_->agree(mine);
         EXPECT_EQ(all.code, TW_EIO - lowest % 3);
         EXPECT_NE(all.text.find(fmt::format("no luck with {}", lowest)), std::string::npos);

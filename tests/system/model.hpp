@@ -96,7 +96,7 @@ struct History {
         CHECK(tw_def_var(file, "h", TW_FLOAT, "y x", d) == TW_OK);
         CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", m.error().c_str());
     }
-    int try_put(const char* name, std::int64_t record) {
+    tw_status try_put(const char* name, std::int64_t record) {
         std::vector<float> data;
         for (std::int64_t i = 0; i < count[0] * columns; ++i)
             data.push_back(value(salt, record, start[0] * columns + i));

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "comm/segment.hpp"
+#include "comm/status.hpp"
 #include "comm/wait.hpp"
 
 namespace thalweg::detail {
@@ -30,7 +31,7 @@ struct Region {
     Word meetings;            ///< calls in which all ranks meet that the rank has entered
     Word stuck;               ///< the meeting before which no room can come, as a writer found
     Word failed;              ///< 0, 1: the text is being written, 2: there
-    std::int32_t code;        ///< of the first failure
+    tw_status code;           ///< of the first failure
     char text[max_text];
     std::int64_t queue;  ///< bytes of the data; behind them the rank tells what it holds
     std::atomic<std::int64_t> unit_at[max_units];  ///< where the descriptors of units are

@@ -77,7 +77,7 @@ void put_status(WireWriter& out, const Status& status) {
 
 Status get_status(WireReader& in) {
     Status status;
-    status.code = in.get<int>();
+    status.code = in.get<tw_status>();
     status.text = in.get_text();
     return status;
 }
