@@ -142,6 +142,16 @@ bool Hdf5File::is_fresh(std::int64_t address) const {
                        [&](const Room& r) { return r.begin <= address && address < r.end; });
 }
 
+/// In one write, as the file is to have it: headers of one page change together, and with them the
+/// lengths of their variables, even if the process is killed.
+Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
+    std::vector<char> bytes(end - begin);
+    if (!read(H5FD_MEM_OHDR, begin, end - begin, bytes.data()))
+        return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, end - begin,
+                       begin, trouble_);
+    return write_fully(fd_, path_, bytes.data(), bytes.size(), begin);
+}
+
 Status Hdf5File::write_changes(bool durable) {
     NoSizeSignal guard;
     struct stat info {};
@@ -165,10 +175,19 @@ Status Hdf5File::write_changes(bool durable) {
         return order_of(a.second->type, a.second->bytes) <
                order_of(b.second->type, b.second->bytes);
     });
-    for (const auto& [address, change] : order) {
+    std::size_t at = 0;
+    for (; at < order.size() && order[at].second->type != H5FD_MEM_OHDR; ++at) {
+        const auto& [address, change] = order[at];
         Status status =
             write_fully(fd_, path_, change->bytes.data(), change->bytes.size(), address);
         if (!status.ok()) return status;
+    }
+    while (at < order.size()) {
+        const std::int64_t begin = order[at].first, in_page = begin / page;
+        std::int64_t last = begin;
+        for (; at < order.size() && order[at].first / page == in_page; ++at)
+            last = order[at].first + static_cast<std::int64_t>(order[at].second->bytes.size());
+        if (Status status = write_span(begin, last); !status.ok()) return status;
     }
     changes_.clear();
     fresh_.clear();

@@ -60,6 +60,7 @@ private:
     std::string trouble() const override { return trouble_; }
     void change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes);
     Status write_changes(bool durable);
+    Status write_span(std::int64_t begin, std::int64_t end);
     bool is_fresh(std::int64_t address) const;
 
     std::string path_;
