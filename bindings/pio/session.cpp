@@ -79,7 +79,8 @@ std::int64_t staging_limit() {
 
 bool Session::keeps_arrays() const {
     const char* const service = std::getenv("THALWEG_SERVICE");
-    return service == nullptr ? !served_ : std::string(service) == "inline";
+    if (service == nullptr || std::string(service) == "auto") return !served_;
+    return std::string(service) == "inline";
 }
 
 Session::Session(MPI_Comm comm) {

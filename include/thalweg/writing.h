@@ -150,8 +150,10 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
 /**
  * Writes what was put and ends the current record; the next put belongs to the next record.
  * Record variables that no rank has put get their fill value.
- * With service background or servers the call hands over the step and returns; errors of the write
- * come from later calls on the file, and on all ranks alike from tw_sync, tw_close and tw_finalize.
+ * With service inline the record is in the file when the call returns. With background or servers
+ * it hands over the step and returns; errors of the write come from later calls on the file, and on
+ * all ranks alike from tw_sync, tw_close and tw_finalize. With auto, the default, a file that is
+ * written inline may go on in the background: set inline where a program relies on the former.
  * @return TW_OK; TW_EMISSING if a variable was put on some ranks only; TW_EMISMATCH if it was put
  *         with its halo on some ranks and without it on others; TW_EARG if an array of
  *         tw_put_deferred has changed (with these three the step stays open; with a service they

@@ -101,6 +101,32 @@ bool choose_background(const Surroundings& around, Choice& choice) {
     return !room.bound && room.processors >= threads && room.queues <= room.memory / 2;
 }
 
+/// service=auto without servers: inline, until outputs of this run have shown that it pays to write
+/// in the background, where there is room for that. Who closes files later asks for it.
+void choose_by_outputs(const FileOptions& options, const Surroundings& around, Choice& choice) {
+    choice.service = "inline";
+    if (options.background_after >= 0) {
+        choice.why_service =
+            fmt::format("in the background after {} steps", options.background_after);
+        if (options.background_after == 0)
+            choice.service = "background";
+        else
+            choice.may_change = true;
+        return;
+    }
+    if (!choose_background(around, choice)) return;
+    if (options.close_later)
+        choice.service = "background";
+    else if (pays_in_background(around.outputs)) {
+        choice.service = "background";
+        choice.why_service = in_words(around.outputs) + "; " + choice.why_service;
+    } else {
+        choice.may_change = true;
+        choice.why_service =
+            "until outputs show that it pays to write in the background; " + choice.why_service;
+    }
+}
+
 /// With a reason against a service, the file is written inline.
 void choose_service(const FileOptions& options, const Surroundings& around, Choice& choice) {
     choice.service = options.service;
@@ -114,7 +140,7 @@ void choose_service(const FileOptions& options, const Surroundings& around, Choi
         choice.service = "servers";
         choice.why_service = "ranks are set aside as servers";
     } else if (automatic) {
-        choice.service = choose_background(around, choice) ? "background" : "inline";
+        choose_by_outputs(options, around, choice);
     }
     if (choice.why_service.empty()) return;
     choice.remarks.push_back(
@@ -130,6 +156,7 @@ void choose_packed_method(const FileOptions& options, const Definitions& definit
                           const Surroundings& around, Choice& choice) {
     const bool in_files = options.tile_files && choice.method == "tiles";
     if (!is_netcdf4(format) || !needs_whole_chunks(definitions) || in_files) return;
+    choice.may_change = false;  // the layout is another one
     const bool in_calls = choice.service == "inline";
     const std::string method = in_calls && choice.method != "serial" ? "record" : "serial";
     if (method != choice.method)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/hiding.hpp"
 #include "cost/machine.hpp"
 #include "dataset/room.hpp"
 #include "service/file_options.hpp"
@@ -38,6 +39,7 @@ struct Surroundings {
     int ranks = 1;  ///< without servers
     bool servers = false;
     Room room;                         ///< looked at with service=auto
+    OutputTimes outputs;               ///< of the run so far, with service=auto
     const Machine* machine = nullptr;  ///< of the setting calibration; null: nothing was measured
     std::string folder;                ///< of the file, absolute
 };
@@ -48,6 +50,7 @@ struct Choice {
     std::int64_t alignment = -1;
     bool writers_asked = false;  ///< their number is as asked for, or has to be
     std::string why_service;     ///< of service=auto, or why it is not the one asked for
+    bool may_change = false;     ///< to background, once that pays
     std::vector<Remark> remarks;
 };
 

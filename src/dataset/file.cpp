@@ -2,8 +2,10 @@
 #include "dataset/file.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "comm/clock.hpp"
+#include "comm/log.hpp"
 #include "comm/trace.hpp"
 #include "dataset/choose_layout.hpp"
 #include "dataset/explain.hpp"
@@ -129,8 +131,10 @@ Status File::choose_all(bool& writers_asked) {
     around.ranks = file_.team.size();
     around.servers = file_.session.port() != nullptr;
     around.machine = file_.session.machine();
-    if (file_.options.service == "auto" && !around.servers)
+    if (file_.options.service == "auto" && !around.servers) {
         around.room = find_room(file_.team, queue_bytes());
+        around.outputs = agree_on(file_.session.outputs);
+    }
     const Status asked = ask_file_system(around);
     Choice choice;
     const auto take = [&]() -> Status {
@@ -146,6 +150,8 @@ Status File::choose_all(bool& writers_asked) {
         options.alignment = choice.alignment;
         options.method = file_.figures.method = choice.method;
         options.service = file_.figures.service = choice.service;
+        data_->may_change = choice.may_change;
+        data_->computing = file_.session.computing();
         file_.figures.why_service = choice.why_service;
         file_.figures.storage = data_->target.storage->name();
         file_.figures.format = name_of(file_.format);
@@ -188,7 +194,7 @@ Status File::open_storage() {
         static_cast<double>(options.bandwidth) / static_cast<double>(target.writers.size());
     storage.keeper = target.writers.front();
     storage.one_writer = target.writers.size() == 1;
-    storage.behind = options.service == "background";
+    storage.behind = options.service == "background" || data_->may_change;
     Comm& world = file_.team.world();
     return file_.existing.is ? target.storage->open(world, file_.path, file_.definitions, storage,
                                                     writer, target.map)
@@ -341,7 +347,77 @@ Status File::end_step() {
     Stopwatch watch(file_.figures.step);
     Span span("step");
     span.record(data_->batch.record);
-    return data_->service->end_step();
+    Status status = data_->service->end_step();
+    if (!data_->may_change || file_.leaving || !status.ok()) return status;
+    return reconsider_service();
+}
+
+// ---- service=auto -------------------------------------------------------------------------------
+
+/// What this rank knows of this file's outputs.
+OutputTimes File::output_times() const {
+    const FileFigures f = figures();
+    OutputTimes times;
+    times.outputs = f.steps;
+    times.pack = std::max(f.put, f.remap);
+    times.write = f.write;
+    times.computing = file_.session.computing() - (data_ ? data_->computing : 0);
+    return times;
+}
+
+/// The slowest rank's of all that costs time, and of what the model does meanwhile the fastest
+/// one's.
+/// @note Collective
+OutputTimes File::agree_on(OutputTimes mine) const {
+    constexpr double ns = 1e9;
+    std::array<std::int64_t, 4> words{mine.outputs, std::llround(mine.pack * ns),
+                                      std::llround(mine.write * ns),
+                                      -std::llround(mine.computing * ns)};
+    file_.team.all_reduce(words, Reduce::max);
+    return {words[0], static_cast<double>(words[1]) / ns, static_cast<double>(words[2]) / ns,
+            static_cast<double>(-words[3]) / ns};
+}
+
+/// After 2, 4, 8, ... steps of the file; the ranks have just met.
+/// @param times  receives what was measured, where that decides. @note Collective
+bool File::is_time_to_change(OutputTimes& times) {
+    const std::int64_t steps = file_.figures.steps;
+    if (file_.options.background_after > 0) return steps >= file_.options.background_after;
+    if (steps < 2 || (steps & (steps - 1)) != 0) return false;
+    times = file_.session.outputs;
+    times = agree_on(times += output_times());
+    return pays_in_background(times);
+}
+
+/// A step has ended: what follows may be written in the background from now on. @note Collective
+Status File::reconsider_service() {
+    OutputTimes times;
+    if (!is_time_to_change(times)) return {};
+    data_->may_change = false;
+    Status status = go_on_in_background(file_, data_->target, data_->batch, data_->service);
+    data_->boxes.emplace(file_, data_->batch, *data_->service);
+    (void)alone([&]() -> Status {
+        note_service(times);
+        return {};
+    });
+    return file_.keep(std::move(status));
+}
+
+/// What became of the service, for the log and the summary.
+void File::note_service(const OutputTimes& times) {
+    FileFigures& f = file_.figures;
+    const bool changed = file_.options.service == "background";
+    f.service = file_.options.service;
+    f.why_service =
+        !changed ? "its steps do not fit into the queue, or boxes wait for other records"
+        : times.outputs > 0
+            ? in_words(times)
+            : fmt::format("in the background after {} steps", file_.options.background_after);
+    for (ChosenSetting& row : f.settings)
+        if (row.name == "service") row = {row.name, row.asked, f.service, f.why_service};
+    if (file_.team.rank() == 0)
+        log::info("{}: service {} from record {} on: {}", file_.path, f.service,
+                  file_.options.wording.index(data_->batch.record), f.why_service);
 }
 
 Status File::sync(bool durable) {
@@ -447,6 +523,7 @@ Status File::complete(Status status) {
     }
     names_.release();
     (void)alone([&]() -> Status {
+        if (data_) file_.session.outputs += output_times();
         file_.figures = figures();
         return {};
     });

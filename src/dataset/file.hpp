@@ -108,6 +108,8 @@ private:
         Batch batch;
         std::unique_ptr<Service> service;
         std::optional<BoxPuts> boxes;
+        bool may_change = false;  ///< service=auto: to background, once that pays
+        double computing = 0;     ///< of the session when data mode began
     };
 
     Status take_names();
@@ -116,6 +118,7 @@ private:
     Status put_record(const std::string& name, const RecordToPut& put);
     std::int64_t queue_bytes() const;
     Status choose_all(bool& writers_asked);
+    OutputTimes agree_on(OutputTimes mine) const;
     Status ask_file_system(Surroundings& surroundings) const;
     Status check_shared();
     Status open_storage();
@@ -123,6 +126,10 @@ private:
     template <class Check>
     Status put_array(const std::string& name, int type, const void* data, bool deferred,
                      Check&& check);
+    OutputTimes output_times() const;
+    bool is_time_to_change(OutputTimes& times);
+    Status reconsider_service();
+    void note_service(const OutputTimes& times);
     Status hand_over();
     Status publish();
     Status end();

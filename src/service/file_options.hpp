@@ -9,6 +9,7 @@
 #include "comm/meeting.hpp"
 #include "comm/segment.hpp"
 #include "comm/wording.hpp"
+#include "cost/hiding.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"
 
@@ -41,11 +42,13 @@ struct FileOptions {
     std::string stream;             ///< a path: references to all files that name it
     bool append = false;            ///< the file is there, and is written on under its name
     bool pnetcdf_blocking = false, live = false, durable = false;
-    std::string service = "inline";  ///< inline, background or servers
-    std::int64_t queue = -1;         ///< bytes a rank; -1: two steps, at most `staging`
-    bool queue_inline = false;       ///< who finds the queue full writes
-    std::int64_t bandwidth = 0;      ///< bytes a second of all writers, or readers; 0: no limit
-    VariableSettings packing;        ///< of all variables
+    std::string service = "inline";      ///< auto, inline, background or servers
+    std::int64_t background_after = -1;  ///< with service=auto: steps; -1: as they turn out
+    bool close_later = false;            ///< tw_close does not wait for what a service writes
+    std::int64_t queue = -1;             ///< bytes a rank; -1: two steps, at most `staging`
+    bool queue_inline = false;           ///< who finds the queue full writes
+    std::int64_t bandwidth = 0;          ///< bytes a second of all writers, or readers; 0: no limit
+    VariableSettings packing;            ///< of all variables
 };
 
 /// What all files of a session share, made when first needed.
@@ -69,6 +72,10 @@ public:
     virtual Meeting& meeting() = 0;
     /// What was measured of the machine; null: nothing.
     virtual const Machine* machine() const { return nullptr; }
+    /// What the outputs of files that are closed have cost this rank.
+    OutputTimes outputs;
+    /// Seconds that the model has spent outside the library's calls so far.
+    virtual double computing() const { return 0; }
 };
 
 }  // namespace thalweg::detail

@@ -218,6 +218,27 @@ Status InlineService::close(bool good) {
                                   good ? file_.late : LateAttributes{});
 }
 
+/// Not where tw_put is collective, as it is local with other services; nor where boxes may be parts
+/// of records to come.
+bool InlineService::is_at_rest() const {
+    if (immediate_ || boxes_ || !batch_.staged.empty()) return false;
+    return !turned_ || std::all_of(filled_.begin(), filled_.end(), [](char is) { return is != 0; });
+}
+
+Status InlineService::end_at_rest(std::int64_t& records) {
+    records = turned_ ? records_ : batch_.record;
+    if (turned_) return {};
+    writer_.prepare();
+    const Status ready = file_.team.agree(alone([&]() -> Status {
+        skip_all(writer_.spaces().fixed);
+        return {};
+    }));
+    if (!ready.ok()) return file_.keep(ready);
+    Agreed nothing;
+    nothing.put.assign(batch_.parts.size(), 0);
+    return finish_write(write_fixed(nothing, true), Written::fixed, false);
+}
+
 void InlineService::add_figures(FileFigures& f) const {
     writer_.add_figures(f);
     if (joined_) {
@@ -237,7 +258,7 @@ std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& 
                                       Status& status) {
     Stopwatch watch(file.figures.plan);
     if (file.options.service != "inline") {
-        auto service = make_queue_service(file, target, batch, status);
+        auto service = make_queue_service(file, target, batch, file.existing, status);
         if (file.options.service != "inline") return service;
     }
     std::unique_ptr<InlineService> service;

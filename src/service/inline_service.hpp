@@ -38,6 +38,8 @@ public:
     Status write_rest(const Agreed& agreed) override;
     Status finish(bool durable) override { return joined_ ? boxes_->finish(durable) : Status{}; }
     Status close(bool good) override;
+    bool is_at_rest() const override;
+    Status end_at_rest(std::int64_t& records) override;
     void add_figures(FileFigures& figures) const override;
 
 private:

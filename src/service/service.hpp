@@ -66,6 +66,16 @@ public:
     /// Completes the file under the name that it has, or leaves it where it failed.
     virtual Status close(bool good) = 0;
 
+    /// Whether all that was put is in the file, in which another service may go on. Local.
+    virtual bool is_at_rest() const { return false; }
+    /// Before another service goes on: fills what was never put of the fixed-size variables.
+    /// @param records  receives how many are complete
+    /// @note Collective; the status is the same on every rank
+    virtual Status end_at_rest(std::int64_t& records) {
+        (void)records;
+        return {};
+    }
+
     /// Whether it writes at any time, not only in calls.
     virtual bool writes_any_time() const { return false; }
     /// Whether finish() has nothing to wait for on this rank. Local.
@@ -80,5 +90,11 @@ protected:
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
                                       Status& status);
+
+/// At the end of a step: what follows is written in the background. Where that cannot be, `service`
+/// stays what it is, and so does the file's option.
+/// @return a failure of the file, the same on every rank. @note Collective
+Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
+                           std::unique_ptr<Service>& service);
 
 }  // namespace thalweg::detail

@@ -21,7 +21,8 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
 /// What calls that begin a session have in common. @param begin  makes it; returns a Status
 /// @note Collective
 template <class Begin>
-tw_status begin_session(tw_session* session, Begin&& begin, const char* call = __builtin_FUNCTION()) {
+tw_status begin_session(tw_session* session, Begin&& begin,
+                        const char* call = __builtin_FUNCTION()) {
     if (session == nullptr) return TW_EARG;
     *session = new (std::nothrow) tw_session_impl;
     if (*session == nullptr) return TW_ENOMEM;

@@ -27,7 +27,8 @@ Status recover_path(const char* path, tw_recovery longer, std::string& done) {
 
 }  // namespace
 
-extern "C" tw_status tw_recover(const char* path, tw_recovery longer, char* text, int64_t length) try {
+extern "C" tw_status tw_recover(const char* path, tw_recovery longer, char* text,
+                                int64_t length) try {
     std::string done;
     const Status status = recover_path(path, longer, done);
     copy_text(status.ok() ? done : status.text, text, length);

@@ -319,6 +319,8 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
     o.service = s.text("service");
+    o.background_after = s.number("background_after");
+    o.close_later = s.text("close") == "later";
     o.queue = s.number("queue");
     o.queue_inline = s.text("queue_full") == "inline";
     o.bandwidth = s.number("bandwidth");

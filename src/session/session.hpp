@@ -81,6 +81,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     const thalweg::detail::Machine* machine() const override {
         return measured ? &*measured : nullptr;
     }
+    double computing() const override { return entered - begun - in_calls; }
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Figures of all files so far. @note Collective
     const std::string& summarize();

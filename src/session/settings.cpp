@@ -109,11 +109,14 @@ const std::vector<SettingRow>& setting_table() {
          "memory limit, per rank and file, for copies of put data or for data read ahead; a step "
          "that needs more makes tw_put collective",
          true},
-        {"service", "inline", "auto|inline|background|servers",
+        {"service", "auto", "auto|inline|background|servers",
          "when the file is written: during the call, on a background thread, or on dedicated "
-         "ranks; auto is servers if there are any, background where processors and memory are "
-         "free, "
-         "else inline",
+         "ranks; auto is servers if there are any, else inline, and background once the run shows "
+         "that it pays, where processors and memory are free",
+         true},
+        {"background_after", "auto", auto_or_none,
+         "with service=auto: steps of a file after which it is written in the background, whether "
+         "or not that pays; auto measures",
          true},
         {"servers", "0", auto_or_none,
          "number of dedicated server ranks, from 1 to all but one; tw_init returns on them at the "

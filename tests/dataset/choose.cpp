@@ -71,8 +71,42 @@ TEST_F(Choose, ServiceAutoTakesServersWhereThereAreSome) {
     EXPECT_TRUE(says(c.remarks, "service servers: ranks are set aside as servers"));
 }
 
-TEST_F(Choose, ServiceAutoWritesInTheBackgroundWhereThereIsRoom) {
+TEST_F(Choose, ServiceAutoBeginsInline) {
     options.service = "auto";
+    around.room.processors = 1;
+    Choice c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(c.may_change);
+    EXPECT_TRUE(c.why_service.starts_with("until outputs show that it pays")) << c.why_service;
+
+    around.outputs = {2, 0.1, 0.4, 3};
+    c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_FALSE(c.may_change);
+    EXPECT_TRUE(c.why_service.starts_with("2 outputs took 0.1 s to pack and 0.4 s to write"))
+        << c.why_service;
+
+    around.room.processors = 0;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_FALSE(c.may_change);
+}
+
+TEST_F(Choose, ServiceAutoAfterSoManySteps) {
+    options.service = "auto";
+    options.background_after = 0;
+    EXPECT_EQ(made().service, "background");
+    options.background_after = 4;
+    EXPECT_EQ(made().service, "inline");
+    EXPECT_TRUE(made().may_change);
+    options.format = "netcdf4";
+    options.packing["deflate"] = "1";
+    EXPECT_FALSE(made().may_change);
+}
+
+TEST_F(Choose, ServiceAutoWritesInTheBackgroundWhatIsClosedLater) {
+    options.service = "auto";
+    options.close_later = true;
     around.room.processors = 1;
     around.room.queues = 1 << 20;
     around.room.memory = 2 << 20;
@@ -103,6 +137,7 @@ TEST_F(Choose, ServiceAutoWritesInTheBackgroundWhereThereIsRoom) {
 
 TEST_F(Choose, ServiceAutoCountsTheWritersOfANode) {
     options.service = "auto";
+    options.close_later = true;
     around.room.processors = 3;
     around.nodes = 2;
     options.writers = "4/node";

@@ -77,6 +77,7 @@ TEST_F(Explain, AParallelFileSystem) {
 
 TEST_F(Explain, WhatIsNotPossible) {
     options.service = "auto";
+    options.close_later = true;
     options.method = "direct";
     auto rows = made();
     EXPECT_EQ(rows["service"].value, "inline");

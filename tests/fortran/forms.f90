@@ -21,7 +21,7 @@ program forms
   call begin()
   ny = by*ranks
   nblocks = 3
-  io = tw_init(MPI_COMM_WORLD, 'log=off')
+  io = tw_init(MPI_COMM_WORLD, 'log=off; service=inline')
   call blocks()
   call deferred_records()
   call wrong_forms()

@@ -267,6 +267,9 @@ void Rank::end_step(bool ends) {
     ok(service_->end_step());
     kept_.clear();
     counts_ = false;
+    if (++steps_ != case_.options.background_after) return;
+    ok(go_on_in_background(*file_, target_, *batch_, service_));
+    boxes_ = std::make_unique<BoxPuts>(*file_, *batch_, *service_);
 }
 
 std::vector<double> Rank::values_at(int i, std::span<const std::int64_t> elements,

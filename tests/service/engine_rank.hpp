@@ -76,6 +76,7 @@ private:
     std::int64_t version_ = 0;
     bool boxed_ = false;
     bool counts_ = false;  ///< the step, in a file with boxes
+    std::int64_t steps_ = 0;
 };
 
 /// Lets all ranks of a case act, each as a thread, while servers serve.

@@ -462,7 +462,7 @@ void attributes() {
 /// Boxes change what they cover of records and fixed-size variables that are there, also of those
 /// after the record that the next step would write.
 void boxes(MPI_Comm comm, bool steps_from_first) {
-    OK(tw_init(comm, "log=off", &session));
+    OK(tw_init(comm, "log=off; service=inline", &session));
     decompose();
     make();
     tw_file file = append("mode=append; service=background");

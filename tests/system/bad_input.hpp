@@ -120,7 +120,7 @@ inline std::string storage_word;   // "storage=..." or ""
 struct Session {
     tw_session handle = nullptr;
     explicit Session(const std::string& more = "") {
-        std::string settings = "log=off";
+        std::string settings = "log=off; service=inline";  // whose calls tell all ranks at once
         if (!base_settings.empty()) settings += "; " + base_settings;
         if (!more.empty()) settings += "; " + more;
         OK_ALL(handle, tw_init(MPI_COMM_WORLD, settings.c_str(), &handle));

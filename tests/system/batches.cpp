@@ -112,8 +112,11 @@ struct Service {
     std::string session, file;
 };
 std::vector<Service> services() {
-    std::vector<Service> all{{"", "service=inline"}, {"", "service=background"}};
+    std::vector<Service> all{{"", "service=inline"},
+                             {"", "service=background"},
+                             {"", "service=auto; background_after=1"}};
     const int ranks = check::state.size;
+    if (ranks > 2) all.push_back({"node_size=2", "service=auto; background_after=2"});
     if (ranks > 2) all.push_back({"node_size=2", "service=inline"});
     if (ranks > 2) all.push_back({"node_size=2", "service=background"});
     if (ranks > 1) all.push_back({"servers=1", "service=servers"});

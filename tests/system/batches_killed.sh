@@ -12,6 +12,7 @@ folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 folders=()
 for service in "|inline" "node_size=2|inline" "|background" "node_size=2|background" \
+    "|auto; background_after=1" "node_size=2|auto; background_after=1" \
     "servers=1|servers" "servers=2; node_size=2; server_ranks=last|servers"; do
     for ((seed = first; seed < first + runs; ++seed)); do
         run="$folder/${#folders[@]}"

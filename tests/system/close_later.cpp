@@ -85,7 +85,7 @@ void close_does_not_wait() {
 // With inline there is nothing to wait for.
 void inline_is_complete() {
     Model model(MPI_COMM_WORLD, "close=later");
-    History h(model, path_of("inline.nc"), "");
+    History h(model, path_of("inline.nc"), "service=inline");
     write(h, 2);
     h.close_and_look(2, false);
     model.end();

@@ -27,6 +27,7 @@ public:
             .set("publish", {"close", "live"}, 20)
             .set("durable", {"yes"}, 3)
             .set("service", {"inline", "inline", "background", "auto"})
+            .set("background_after", {"auto", "0", "1", "2"}, 50)
             .set("queue_full", {"wait", "inline"}, 20);
         return s;
     }

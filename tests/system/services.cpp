@@ -36,7 +36,7 @@ void components() {
                 a.step(r);
                 b.step(r);
             }
-            const std::string wanted = servers ? "servers" : automatic();
+            const std::string wanted = servers ? "servers" : "inline";  // the steps are short
             CHECK(model.entry(name + ".nc", "service") == "\"" + wanted + "\"");
             a.close_and_look(20, true);
             b.close_and_look(20, false);
@@ -113,15 +113,20 @@ void choices() {
         }
         model.end();
     };
-    chosen("", "", "inline");
-    chosen("", "service=auto", automatic(), "free processors on ");
-    chosen("service=auto", "", automatic(), "free processors on ");
+    const std::string at_once = automatic();
+    chosen("", "", "inline", "free processors on ");
+    chosen("", "service=inline", "inline");
+    chosen("service=auto", "close=later", at_once, "free processors on ");
+    chosen("", "background_after=0", "background", "after 0 steps");
+    chosen("", "background_after=1", "background", "after 1 steps");
+    chosen("", "background_after=3", "inline", "after 3 steps");
+    chosen("", "background_after=1; staging=64", "inline", "do not fit into the queue");
     chosen("", "service=servers", "inline", "no ranks are set aside as servers");
     chosen("", "service=auto; method=direct", "inline", "every rank writes from its own arrays");
     if (THALWEG_TEST_PNETCDF) chosen("", "service=background; storage=pnetcdf", "inline");
     if (check::state.size < 2) return;
-    chosen("servers=1", "", "inline");
-    chosen("servers=1", "service=auto", "servers", "ranks are set aside as servers");
+    chosen("servers=1", "", "servers", "ranks are set aside as servers");
+    chosen("servers=1", "service=inline", "inline");
     chosen("servers=1", "service=background", "background");
     chosen("servers=1", "service=auto; method=direct", "inline");
     if (THALWEG_TEST_PNETCDF) chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
@@ -184,9 +189,9 @@ void processors() {
     CPU_ZERO(&before);
     sched_getaffinity(0, sizeof before, &before);
     const auto is = [](const std::string& wanted, const std::string& why) {
-        Model model(MPI_COMM_WORLD, "log=off; service=auto");
+        Model model(MPI_COMM_WORLD, "log=off");
         if (model) {
-            History h(model, path_of("processors.nc"), "");
+            History h(model, path_of("processors.nc"), "close=later");
             for (int r = 0; r < 2; ++r) h.step(r);
             CHECK(model.entry("processors.nc", "service") == "\"" + wanted + "\"");
             const std::string reason = model.entry("processors.nc", "service_reason");
@@ -206,6 +211,37 @@ void processors() {
     setenv("OMP_NUM_THREADS", std::to_string(CPU_COUNT(&before)).c_str(), 1);
     is("inline", "processors");
     unsetenv("OMP_NUM_THREADS");
+}
+
+// What outputs cost decides: in the background goes what takes long to write while the model
+// computes; and then a later file of the session from its first step on.
+void background_that_pays() {
+    if (automatic() != "background") return;
+    const auto is = [](Model& model, const char* file, const std::string& wanted) {
+        const std::string got = model.entry(file, "service");
+        CHECK_TEXT(got == "\"" + wanted + "\"", "%s: %s: %s", file, got.c_str(),
+                   model.entry(file, "service_reason").c_str());
+    };
+    for (const useconds_t computing : {0, 50000}) {
+        Model model(MPI_COMM_WORLD, "log=off");
+        const std::string wanted = computing > 0 ? "background" : "inline";
+        {
+            History h(model, path_of("first.nc"), "bandwidth=5000000", 256, 128);
+            for (int r = 0; r < 5; ++r) {
+                h.step(r);
+                is(model, "first.nc", r < 1 ? "inline" : wanted);
+                usleep(computing);
+            }
+            h.close_and_look(5, false);
+        }
+        {
+            History h(model, path_of("second.nc"), "bandwidth=5000000", 256, 128);
+            h.step(0);
+            is(model, "second.nc", wanted);
+            h.close_and_look(1, false);
+        }
+        model.end();
+    }
 }
 
 void too_many_servers() {
@@ -236,6 +272,7 @@ int main(int argc, char** argv) {
         {"choices", services::choices},
         {"automatic_servers", services::automatic_servers},
         {"processors", services::processors},
+        {"background_that_pays", services::background_that_pays},
         {"too_many_servers", services::too_many_servers},
         {"small_queue", services::small_queue},
         {"slow_disk", services::slow_disk},

@@ -19,7 +19,8 @@ namespace thalweg::detail {
 
 namespace {
 
-ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data) {
+ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data,
+                         const Existing& existing) {
     ServicePlan plan;
     plan.path = file.path;
     plan.data_path = file.data_path;
@@ -32,6 +33,7 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const He
     plan.durable = file.options.durable;
     plan.queue_inline = file.options.queue_inline;
     plan.options = file.storage_options();
+    plan.options.existing = existing;
     if (file.existing.is) plan.map = target.map;
     return plan;
 }
@@ -422,14 +424,14 @@ void QueueService::add_figures(FileFigures& f) const {
 }
 
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
-                                            Status& status) {
+                                            const Existing& existing, Status& status) {
     const FileOptions& options = file.options;
     const QueuePlan queue = plan_queue(file);
     std::unique_ptr<HeldData> data;
     ServicePlan plan;
     const auto describe = [&]() -> Status {
         data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
-        plan = service_plan(file, target, *data);
+        plan = service_plan(file, target, *data, existing);
         return {};
     };
     status = alone(describe);
@@ -493,7 +495,7 @@ std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& targe
                                                 std::vector<char> written, Status& status) {
     auto data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
     const QueuePlan queue = plan_inline_queue(file);
-    ServicePlan plan = service_plan(file, target, *data);
+    ServicePlan plan = service_plan(file, target, *data, file.existing);
     if (file.options.method == "direct") {  // fills what no rank holds with this layout, too
         plan.layout.method = "record";
         plan.layout.writers = file.team.size();

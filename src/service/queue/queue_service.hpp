@@ -93,9 +93,10 @@ private:
 
 /// Services background and servers. Where the system has no shared memory for the first, the file's
 /// service becomes inline, and the result is null.
+/// @param existing  what is in the file, complete
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
-                                            Status& status);
+                                            const Existing& existing, Status& status);
 
 /// What a file with service inline needs for boxes. Local.
 /// @param records, filled, written  see Composer::go_on

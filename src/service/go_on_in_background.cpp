@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "service/queue/queue_plan.hpp"
+#include "service/queue/queue_service.hpp"
+#include "service/service.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// A step has to fit into the queue: else tw_put would become collective.
+bool can_go_on(FileContext& file, const Service& service) {
+    std::int64_t can = service.is_at_rest() && plan_queue(file).holds_step ? 1 : 0;
+    file.team.all_reduce({&can, 1}, Reduce::min);
+    return can != 0;
+}
+
+}  // namespace
+
+Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
+                           std::unique_ptr<Service>& service) {
+    const std::string before = std::exchange(file.options.service, "background");
+    if (!can_go_on(file, *service)) {
+        file.options.service = before;
+        return {};
+    }
+    Existing complete;
+    complete.is = true;
+    Status status = service->end_at_rest(complete.first);
+    if (!status.ok()) return status;
+    complete.kept = std::max(complete.first, file.existing.kept);
+    std::unique_ptr<Service> next = make_queue_service(file, target, batch, complete, status);
+    if (!next) {
+        file.options.service = before;
+        return {};
+    }
+    service->add_figures(file.figures);
+    service = std::move(next);
+    return {};
+}
+
+}  // namespace thalweg::detail
