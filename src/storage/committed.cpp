@@ -29,7 +29,12 @@ Status find_netcdf4(const std::string& path, const Superblock& superblock, Commi
     if (found.size < static_cast<std::int64_t>(end_of_file) || found.size > found.actual)
         return failure(TW_EFORMAT, "{}: truncated inside its definitions or data: {} of {} bytes",
                        path, found.actual, found.size);
-    return check_netcdf4_whole(path, found.size, found.has_records, found.records);
+    Netcdf4Records records;
+    const Status status = check_netcdf4_whole(path, found.size, records);
+    found.has_records = records.any;
+    found.records = records.longest;
+    found.shortest = records.shortest;
+    return status;
 }
 
 Status find_classic(int fd, const std::string& path, Committed& found) {
@@ -42,7 +47,7 @@ Status find_classic(int fd, const std::string& path, Committed& found) {
     found.has_records = header.has_records();
     // Only a power loss takes records that were counted: the kill of a run does not.
     if (found.has_records) {
-        found.records = header.records_within(info.st_size);
+        found.records = found.shortest = header.records_within(info.st_size);
         found.lost = header.records - found.records;
     }
     found.size = header.map.size(found.records);

@@ -13,8 +13,10 @@ struct Committed {
     bool netcdf4 = false, has_records = false;
     std::int64_t records = 0;  ///< that are counted, and there
     std::int64_t lost = 0;     ///< that are counted, but are not there
-    std::int64_t size = 0;     ///< of the file without what is not committed
-    std::int64_t actual = 0;   ///< its size
+    /// Records of the shortest variable: a netCDF-4 file may have others.
+    std::int64_t shortest = 0;
+    std::int64_t size = 0;    ///< of the file without what is not committed
+    std::int64_t actual = 0;  ///< its size
     Format format = Format::cdf2;
 };
 

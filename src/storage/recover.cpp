@@ -14,6 +14,7 @@
 #include "storage/claim/claim.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/committed.hpp"
+#include "storage/netcdf4/whole.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 
@@ -99,12 +100,25 @@ Status complete(const std::string& path, const Committed& found) {
     return status;
 }
 
-std::string describe(const std::string& own, const Committed& found, bool whole) {
+/// A run that is killed while it counts records may leave some variables of a netCDF-4 file longer
+/// than others. Of a file under its own name it is not known whether it was written like that.
+Status level(const std::string& own, const std::string& data, Committed& found,
+             std::int64_t& uneven) {
+    if (!found.netcdf4 || data == own || found.shortest == found.records) return {};
+    uneven = found.records - found.shortest;
+    Status status = cut_netcdf4(data, found.shortest);
+    return status.ok() ? find_committed(data, found) : status;
+}
+
+std::string describe(const std::string& own, const Committed& found, bool whole,
+                     std::int64_t uneven) {
     std::string done =
         own + (found.has_records ? ": " + count(found.records, "record") : ": no record variables");
     done += whole ? ", already complete" : found.has_records ? " recovered" : ", recovered";
     if (found.lost > 0)
         done += fmt::format("; {} more counted in the header but missing", found.lost);
+    if (uneven > 0)
+        done += fmt::format("; {} that only some variables had cut off", count(uneven, "record"));
     if (found.actual > found.size)
         done += fmt::format("; {} cut off", count(found.actual - found.size, "byte"));
     for (const std::string& kept : kept_paths(own))
@@ -129,10 +143,12 @@ Status recover(const std::string& path, bool force, std::string& done) {
     if (status = find_committed(data, found); !status.ok()) return status;
     if (data != own && !force)
         if (status = compare(own, data, found); !status.ok()) return status;
+    std::int64_t uneven = 0;
+    if (status = level(own, data, found, uneven); !status.ok()) return status;
     const bool whole = data == own && found.lost == 0 && found.size == found.actual;
     if (status = complete(data, found); !status.ok()) return status;
     if (status = claim->publish(true); !status.ok()) return status;
-    done = describe(own, found, whole);
+    done = describe(own, found, whole, uneven);
     return {};
 }
 

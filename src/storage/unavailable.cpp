@@ -70,9 +70,10 @@ std::unique_ptr<Places> open_netcdf4_places(const std::string& path, std::unique
     status = no_netcdf4(path);
     return nullptr;
 }
-Status check_netcdf4_whole(const std::string& path, std::int64_t, bool&, std::int64_t&) {
+Status check_netcdf4_whole(const std::string& path, std::int64_t, Netcdf4Records&) {
     return no_netcdf4(path);
 }
+Status cut_netcdf4(const std::string& path, std::int64_t) { return no_netcdf4(path); }
 #endif
 
 }  // namespace thalweg::detail

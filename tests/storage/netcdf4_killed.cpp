@@ -14,13 +14,20 @@
 #include <vector>
 
 #include "storage/committed.hpp"
+#include "storage/netcdf4/whole.hpp"
 #include "storage/storage.hpp"
 
 using namespace thalweg::detail;
 
 namespace {
 
-constexpr std::int64_t rows = 6, columns = 11, all_records = 80;
+constexpr std::int64_t rows = 6, columns = 11;
+
+struct Job {
+    bool filtered = false;
+    int variables = 2;
+    std::int64_t records = 80;
+};
 
 /// What a child tells its parent, whatever becomes of it.
 struct Shared {
@@ -30,33 +37,33 @@ struct Shared {
 };
 Shared* shared = nullptr;
 
-int value(std::int64_t record, std::int64_t i) { return static_cast<int>(record * 1000 + i); }
+int value(int variable, std::int64_t record, std::int64_t i) {
+    return static_cast<int>(variable * 1'000'000 + record * 1000 + i);
+}
 
 /// More chunks a record than one, so that nodes of the index are split often, and one upwards.
-Definitions definitions(bool filtered) {
+Definitions definitions(const Job& job) {
     Definitions d;
     d.dims = {{"time", 0}, {"y", rows}, {"x", columns}};
-    for (const char* name : {"a", "b"}) {
+    for (int i = 0; i < job.variables; ++i) {
         Variable v;
-        v.name = name;
+        v.name = "v" + std::to_string(i);
         v.type = TW_INT;
         v.dims = {0, 1, 2};
         v.shape = {rows, columns};
         v.record = true;
         v.packing.chunks = {1, columns};
-        if (filtered) v.packing.codec = Packing::Codec::deflate;
+        if (job.filtered) v.packing.codec = Packing::Codec::deflate;
         v.packing.level = 1;
+        if (!job.filtered) v.packing = {};  // one chunk a record, at its known place
         v.decomposition = replicate(0, {"y", "x"}, v.shape);
         d.variables.push_back(v);
-    }
-    if (!filtered) {  // one chunk a record, at its known place
-        d.variables[0].packing = d.variables[1].packing = {};
     }
     return d;
 }
 
-void write_records(const std::string& path, bool filtered) {
-    const Definitions d = definitions(filtered);
+void write_records(const std::string& path, const Job& job) {
+    const Definitions d = definitions(job);
     const auto storage = make_netcdf4_storage();
     const auto comm = make_serial_comm();
     StorageOptions options;
@@ -66,10 +73,10 @@ void write_records(const std::string& path, bool filtered) {
     if (!storage->set_records(0, false).ok()) std::_Exit(2);
     shared->counted = 0;
     std::vector<int> data(static_cast<std::size_t>(rows * columns));
-    for (std::int64_t r = 0; r < all_records; ++r) {
-        for (std::size_t i = 0; i < data.size(); ++i)
-            data[i] = value(r, static_cast<std::int64_t>(i));
-        for (int v = 0; v < 2; ++v) {
+    for (std::int64_t r = 0; r < job.records; ++r) {
+        for (int v = 0; v < job.variables; ++v) {
+            for (std::size_t i = 0; i < data.size(); ++i)
+                data[i] = value(v, r, static_cast<std::int64_t>(i));
             Chunk c;
             c.variable = v;
             c.record = r;
@@ -82,11 +89,11 @@ void write_records(const std::string& path, bool filtered) {
         if (!storage->set_records(r + 1, false).ok()) std::_Exit(4);
         shared->counted = r + 1;
     }
-    std::_Exit(storage->close(all_records, {}).ok() ? 0 : 5);
+    std::_Exit(storage->close(job.records, {}).ok() ? 0 : 5);
 }
 
-/// "" if all counted records are there.
-std::string look(const std::string& path) {
+/// "" if all counted records are there, and what else the file has is right.
+std::string look(const std::string& path, const Job& job) {
     int id = 0;
     if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
         return nc_strerror(status);
@@ -98,10 +105,10 @@ std::string look(const std::string& path) {
     if (records < counted || records > counted + 1)
         wrong = fmt::format("{} records, {} were counted", records, counted);
     std::vector<int> data(records * rows * columns);
-    for (int v = 0; v < 2 && wrong.empty(); ++v) {
+    for (int v = 0; v < job.variables && wrong.empty(); ++v) {
         if (records > 0 && nc_get_var_int(id, v, data.data()) != NC_NOERR) wrong = "unreadable";
-        for (std::size_t i = 0; i < counted * rows * columns && wrong.empty(); ++i)
-            if (data[i] != value(static_cast<std::int64_t>(i) / (rows * columns),
+        for (std::size_t i = 0; i < data.size() && wrong.empty(); ++i)
+            if (data[i] != value(v, static_cast<std::int64_t>(i) / (rows * columns),
                                  static_cast<std::int64_t>(i) % (rows * columns)))
                 wrong = fmt::format("element {} of variable {} is {}", i, v, data[i]);
     }
@@ -111,10 +118,10 @@ std::string look(const std::string& path) {
 
 /// Writes in a process of its own, which dies before a write.
 /// @return how it ended
-int run(const std::string& path, bool filtered, long writes) {
+int run(const std::string& path, const Job& job, long writes) {
     *shared = {writes, 0, -1};
     const pid_t child = fork();
-    if (child == 0) write_records(path, filtered);
+    if (child == 0) write_records(path, job);
     int status = 0;
     waitpid(child, &status, 0);
     return status;
@@ -131,22 +138,36 @@ extern "C" ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t off
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
 }
 
-TEST(Netcdf4, AKilledWriterLeavesWhatItHadCounted) {
-    shared = static_cast<Shared*>(
-        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    ASSERT_NE(shared, MAP_FAILED);
+class Netcdf4Killed : public testing::Test {
+protected:
+    Netcdf4Killed() {
+        void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory != MAP_FAILED) shared = static_cast<Shared*>(memory);
+    }
+    ~Netcdf4Killed() override {
+        std::filesystem::remove(path);
+        munmap(shared, sizeof *shared);
+        shared = nullptr;
+    }
+
     const std::string path = "netcdf4_killed_" + std::to_string(getpid()) + ".nc";
+};
+
+TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
+    ASSERT_NE(shared, nullptr);
     for (const bool filtered : {false, true}) {
-        ASSERT_EQ(run(path, filtered, -1), 0);
-        EXPECT_EQ(look(path), "");
+        const Job job{filtered};
+        ASSERT_EQ(run(path, job, -1), 0);
+        EXPECT_EQ(look(path, job), "");
         const long writes = shared->writes;
-        EXPECT_GT(writes, 5 * all_records);
+        EXPECT_GT(writes, 4 * job.records);
         int counted = 0;
         int undefined = 0;
         // Each write of the definitions, and some of the data.
         for (long n = 0; n < writes; n += n < 40 ? 1 : filtered ? 11 : 5) {
             std::filesystem::remove(path);
-            const int status = run(path, filtered, n);
+            const int status = run(path, job, n);
             ASSERT_TRUE(WIFSIGNALED(status)) << status;
             Committed found;
             const Status whole = find_committed(path, found);
@@ -155,19 +176,46 @@ TEST(Netcdf4, AKilledWriterLeavesWhatItHadCounted) {
                 ASSERT_TRUE(whole.ok() || whole.code == TW_EFORMAT) << whole.text;
                 if (whole.ok()) {
                     shared->counted = 0;
-                    ASSERT_EQ(look(path), "");
+                    ASSERT_EQ(look(path, job), "");
                 }
                 continue;
             }
             ASSERT_TRUE(whole.ok()) << "killed before write " << n << ": " << whole.text;
             EXPECT_GE(found.records, shared->counted);
+            // Headers of two pages are not written at once.
+            if (found.records != found.shortest) {
+                ASSERT_TRUE(cut_netcdf4(path, found.shortest).ok());
+            }
             ++counted;
-            ASSERT_EQ(look(path), "") << "killed before write " << n << " of " << writes;
+            ASSERT_EQ(look(path, job), "") << "killed before write " << n << " of " << writes;
         }
         EXPECT_GT(counted, 30);
         EXPECT_GT(undefined, 2);
     }
-    std::filesystem::remove(path);
-    munmap(shared, sizeof *shared);
-    shared = nullptr;
+}
+
+/// Headers of several pages: some variables may be longer than others, until they are cut.
+TEST_F(Netcdf4Killed, IsCutToWhatAllVariablesHave) {
+    ASSERT_NE(shared, nullptr);
+    const Job job{false, 30, 4};
+    ASSERT_EQ(run(path, job, -1), 0);
+    const long writes = shared->writes;
+    int uneven = 0;
+    for (long n = 60; n < writes; n += 3) {
+        std::filesystem::remove(path);
+        ASSERT_TRUE(WIFSIGNALED(run(path, job, n)));
+        Committed found;
+        if (shared->counted < 1) continue;
+        ASSERT_TRUE(find_committed(path, found).ok());
+        EXPECT_GE(found.shortest, shared->counted);
+        if (found.shortest == found.records) continue;
+        ++uneven;
+        EXPECT_NE(look(path, job), "");
+        const Status cut = cut_netcdf4(path, found.shortest);
+        ASSERT_TRUE(cut.ok()) << cut.text;
+        ASSERT_TRUE(find_committed(path, found).ok());
+        EXPECT_EQ(found.shortest, found.records);
+        ASSERT_EQ(look(path, job), "") << "killed before write " << n << " of " << writes;
+    }
+    EXPECT_GT(uneven, 1);
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "storage/netcdf4/object_header.hpp"
 #include "storage/netcdf4/page.hpp"
 #include "storage/posix/system.hpp"
 
@@ -19,10 +20,13 @@ namespace {
 /// Readers that come in between must find what was there before or what is there now: first what
 /// nothing points to yet, then the superblock, which tells how far the file reaches; then indices,
 /// their upper nodes first, as a node that was split has given its right half away; then headers,
-/// which tell how long the variables are.
+/// and of these last what tells how long the variables are, as another part of the same header may
+/// tell where their index is.
+constexpr int lengths = 1000;
 int order_of(H5FD_mem_t type, const std::vector<char>& bytes) {
     if (type == H5FD_MEM_SUPER) return 0;
-    if (type != H5FD_MEM_BTREE) return type == H5FD_MEM_OHDR ? 1000 : 900;
+    if (type == H5FD_MEM_OHDR) return has_length(bytes) ? lengths : 950;
+    if (type != H5FD_MEM_BTREE) return 900;
     constexpr std::size_t level = 5;  // of a node of version 1, which begins "TREE"
     const bool node = bytes.size() > level && std::memcmp(bytes.data(), "TREE", 4) == 0;
     return node ? 500 - static_cast<unsigned char>(bytes[level]) : 600;
@@ -152,6 +156,21 @@ Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     return write_fully(fd_, path_, bytes.data(), bytes.size(), begin);
 }
 
+/// Ascending; lengths that are in one page together.
+Status Hdf5File::write_in_order(std::span<const Pending> order) {
+    for (std::size_t at = 0; at < order.size();) {
+        const std::int64_t begin = order[at].address;
+        const bool alone = order[at].order != lengths;
+        std::int64_t end = begin;
+        do {
+            end = order[at].address + static_cast<std::int64_t>(order[at].change->bytes.size());
+            ++at;
+        } while (!alone && at < order.size() && order[at].address / page == begin / page);
+        if (Status status = write_span(begin, end); !status.ok()) return status;
+    }
+    return {};
+}
+
 Status Hdf5File::write_changes(bool durable) {
     NoSizeSignal guard;
     struct stat info {};
@@ -160,10 +179,10 @@ Status Hdf5File::write_changes(bool durable) {
     while (info.st_size < end && ftruncate(fd_, end) != 0)
         if (errno != EINTR)
             return system_failure(path_, fmt::format("cannot extend to {} bytes", end));
-    std::vector<std::pair<std::int64_t, const Change*>> order;
+    std::vector<Pending> order;
     for (const auto& [address, change] : changes_) {
         if (!is_fresh(address)) {
-            order.emplace_back(address, &change);
+            order.push_back({order_of(change.type, change.bytes), address, &change});
             continue;
         }
         Status status = write_fully(fd_, path_, change.bytes.data(), change.bytes.size(), address);
@@ -171,24 +190,9 @@ Status Hdf5File::write_changes(bool durable) {
     }
     if (durable)
         if (Status status = sync_file(fd_, path_); !status.ok()) return status;
-    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-        return order_of(a.second->type, a.second->bytes) <
-               order_of(b.second->type, b.second->bytes);
-    });
-    std::size_t at = 0;
-    for (; at < order.size() && order[at].second->type != H5FD_MEM_OHDR; ++at) {
-        const auto& [address, change] = order[at];
-        Status status =
-            write_fully(fd_, path_, change->bytes.data(), change->bytes.size(), address);
-        if (!status.ok()) return status;
-    }
-    while (at < order.size()) {
-        const std::int64_t begin = order[at].first, in_page = begin / page;
-        std::int64_t last = begin;
-        for (; at < order.size() && order[at].first / page == in_page; ++at)
-            last = order[at].first + static_cast<std::int64_t>(order[at].second->bytes.size());
-        if (Status status = write_span(begin, last); !status.ok()) return status;
-    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Pending& a, const Pending& b) { return a.order < b.order; });
+    if (Status status = write_in_order(order); !status.ok()) return status;
     changes_.clear();
     fresh_.clear();
     return durable ? sync_file(fd_, path_) : Status{};

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,13 @@ private:
     std::string trouble() const override { return trouble_; }
     void change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes);
     Status write_changes(bool durable);
+    /// A change, and when it is written.
+    struct Pending {
+        int order;
+        std::int64_t address;
+        const Change* change;
+    };
+    Status write_in_order(std::span<const Pending> order);
     Status write_span(std::int64_t begin, std::int64_t end);
     bool is_fresh(std::int64_t address) const;
 

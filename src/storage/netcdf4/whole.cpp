@@ -103,12 +103,25 @@ private:
 
 }  // namespace
 
-Status check_netcdf4_whole(const std::string& path, std::int64_t end, bool& has_records,
-                           std::int64_t& records) {
+namespace {
+
+Netcdf4Records records_of(const Netcdf4Contents& contents) {
+    Netcdf4Records records;
+    records.any = contents.definitions.record_dim() >= 0;
+    records.longest = records.shortest = contents.records;
+    const auto& variables = contents.definitions.variables;
+    for (std::size_t i = 0; i < variables.size(); ++i)
+        if (variables[i].record && !contents.stored[i].extent.empty())
+            records.shortest = std::min(records.shortest, contents.stored[i].extent.front());
+    return records;
+}
+
+}  // namespace
+
+Status check_netcdf4_whole(const std::string& path, std::int64_t end, Netcdf4Records& records) {
     Netcdf4Contents contents;
     if (Status status = read_netcdf4_contents(path, contents); !status.ok()) return status;
-    has_records = contents.definitions.record_dim() >= 0;
-    records = contents.records;
+    records = records_of(contents);
     Status status;
     const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
     if (!view) return status;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <array>
+
+#include "storage/netcdf4/hdf5_file.hpp"
+#include "storage/netcdf4/page.hpp"
+#include "storage/netcdf4/whole.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Of one data set of the root group.
+/// @param records  of those whose first dimension can grow
+Status cut_set(hid_t file, const char* name, std::int64_t records, const std::string& path) {
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    if (set < 0) return hdf5_failure(path, fmt::format("variable '{}'", name));
+    const hid_t space = H5Dget_space(set);
+    std::array<hsize_t, H5S_MAX_RANK> length{}, most{};
+    const int nd = H5Sget_simple_extent_dims(space, length.data(), most.data());
+    H5Sclose(space);
+    const auto wanted = static_cast<hsize_t>(records);
+    Status status;
+    if (nd > 0 && most[0] == H5S_UNLIMITED && length[0] > wanted) {
+        length[0] = wanted;
+        if (H5Dset_extent(set, length.data()) < 0)
+            status = hdf5_failure(path, fmt::format("{} records of '{}'", records, name));
+    }
+    H5Dclose(set);
+    return status;
+}
+
+struct Visit {
+    const std::string& path;
+    std::int64_t records;
+    Status status;
+};
+
+herr_t visit(hid_t group, const char* name, const H5L_info_t*, void* data) {
+    auto& v = *static_cast<Visit*>(data);
+    H5O_info_t info;
+    // HDF5 bears no exceptions.
+    v.status = alone([&]() -> Status {
+        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+            return hdf5_failure(v.path, fmt::format("object '{}'", name));
+        return info.type == H5O_TYPE_DATASET ? cut_set(group, name, v.records, v.path) : Status{};
+    });
+    return v.status.ok() ? 0 : 1;
+}
+
+}  // namespace
+
+Status cut_netcdf4(const std::string& path, std::int64_t records) {
+    struct stat info {};
+    if (stat(path.c_str(), &info) != 0) return system_failure(path, "cannot get its size");
+    Status status;
+    std::int64_t end = rounded(info.st_size, page);
+    const auto file = Hdf5File::open(
+        path,
+        [&] {
+            const Room room{end, end + 16 * page};
+            end = room.end;
+            return room;
+        },
+        status);
+    if (!file) return status;
+    Visit all{path, records, {}};
+    {
+        const QuietHdf5 quiet;
+        const herr_t code =
+            H5Literate(file->id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &all);
+        if (code < 0 && all.status.ok())
+            all.status = hdf5_failure(path, "cannot list its variables");
+    }
+    if (all.status.ok()) all.status = file->commit(true);
+    Status closed = file->close();
+    return all.status.ok() ? closed : all.status;
+}
+
+}  // namespace thalweg::detail
