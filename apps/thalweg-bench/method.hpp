@@ -56,6 +56,8 @@ public:
     virtual void open(const std::string& path) = 0;
     virtual void step(int step) = 0;
     virtual void close() = 0;
+    /// Until files that were closed are complete.
+    virtual void finish() {}
     virtual FileReport report() = 0;
 };
 

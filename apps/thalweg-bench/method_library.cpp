@@ -68,6 +68,8 @@ public:
 
     void close() override { check(tw_close(&file_), "tw_close"); }
 
+    void finish() override { check(tw_wait(session_, 0), "tw_wait"); }
+
     FileReport report() override {
         const char* text = nullptr;
         check(tw_summary(session_, &text), "tw_summary");

@@ -93,7 +93,7 @@ public:
                 run_row(row, r);
             }
         }
-        ground_.remove(last_file_);
+        remove_files();
         for (const OverlapRow& row : measured_.rows)
             if (!row.wrong.empty()) measured_.good = false;
         return std::move(measured_);
@@ -166,7 +166,8 @@ private:
         if (way.writes()) {
             ground_.level(measured_.step_bytes * steps, last_file_, base_.sync_between,
                           base_.settle_ms);
-            last_file_ = ground_.file_of(way.name);
+            remove_files();
+            name_files(ground_.file_of(way.name), steps);
         }
         OverlapSample sample;
         Json told;
@@ -252,10 +253,11 @@ private:
 
     /// A short file first: buffers, connections and pages of the session have been used before.
     void warm_up(Method& method, const Meeting& meeting) const {
-        const std::string path = last_file_ + "-warm-up";
+        const std::string path = files_.front() + "-warm-up";
         method.open(path);
         for (int s = 0; s < std::min(2, base_.steps); ++s) method.step(s);
         method.close();
+        method.finish();
         meeting.wait();
         if (meeting.rank() == 0) ::unlink(path.c_str());
     }
@@ -267,7 +269,7 @@ private:
         MPI_Comm_rank(meeting.node(), &node_rank);
         const std::vector<pid_t> counted = node_rank == 0 ? crew.here : std::vector<pid_t>();
         double start = meeting.start();
-        if (method) method->open(last_file_);
+        if (method) method->open(files_.front());
         sample.open = now() - start;
 
         start = meeting.start();
@@ -276,12 +278,19 @@ private:
             const double begin = now();
             compute.run();
             const double output = now();
+            if (method && s > 0 && s % steps_of_file() == 0) {
+                method->close();
+                method->open(files_[static_cast<std::size_t>(s / steps_of_file())]);
+            }
             if (method) method->step(s);
             sample.computing += output - begin;
             sample.library += now() - output;
         }
         const double closing = now();
-        if (method) method->close();
+        if (method) {
+            method->close();
+            method->finish();
+        }
         sample.close = now() - closing;
         sample.total = now() - start;
         meeting.wait();
@@ -310,15 +319,36 @@ private:
         told["method"] = file.at("method");
         told["storage"] = report.storage;
         told["details"] = file;
-        if (report.service != way.service)
+        if (report.service != way.service && way.service != "auto")
             told["note"] = "no effect: the service was " + report.service;
     }
 
     void verify(const Way& way, const Meeting& meeting, const Problem& problem, int steps,
                 Json& told) const {
         const FileKind kind = way.peer ? way.peer->kind : FileKind::classic;
-        told["wrong"] = check_values(meeting, problem, kind, last_file_, steps);
+        std::string wrong;
+        for (std::size_t f = 0; f < files_.size() && wrong.empty(); ++f) {
+            const int first = static_cast<int>(f) * steps_of_file();
+            wrong = check_values(meeting, problem, kind, files_[f],
+                                 {std::min(steps_of_file(), steps - first), first});
+        }
+        told["wrong"] = wrong;
         if (!way.peer) told["hash"] = hash_file(meeting, last_file_);
+    }
+
+    int steps_of_file() const {
+        return options_.steps_per_file > 0 ? options_.steps_per_file : base_.steps;
+    }
+
+    void name_files(const std::string& first, int steps) {
+        files_ = {first};
+        for (int s = steps_of_file(); s < steps; s += steps_of_file())
+            files_.push_back(fmt::format("{}-{}", first, files_.size()));
+        last_file_ = files_.back();
+    }
+
+    void remove_files() const {
+        for (const std::string& file : files_) ground_.remove(file);
     }
 
     /// The lowest rank that has something to say tells all.
@@ -351,8 +381,9 @@ private:
     const Options& base_;
     Progress progress_;
     Ground ground_;
-    std::string last_file_;
-    std::map<int, Crew> crews_;  ///< by the number of servers
+    std::vector<std::string> files_;  ///< of the latest run
+    std::string last_file_;           ///< of them
+    std::map<int, Crew> crews_;       ///< by the number of servers
     std::map<int, std::unique_ptr<Problem>> problems_;
     double rounds_per_second_ = 0;
     std::optional<std::uint64_t> hash_;  ///< of the library's files

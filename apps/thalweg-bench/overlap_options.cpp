@@ -11,13 +11,20 @@ namespace thalweg::bench {
 namespace {
 
 Way service_way(const std::string& name) {
+    const std::string later = "+later";
+    if (name.size() > later.size() && name.ends_with(later)) {
+        Way way = service_way(name.substr(0, name.size() - later.size()));
+        way.name = name;
+        way.settings += "; close=later";
+        return way;
+    }
     Way way{name, name, 0, {}, {}};
     if (name == "serial") {
         way.service = "inline";
         way.settings = "method=serial";
         return way;
     }
-    for (const char* plain : {"none", "pack", "inline", "background"})
+    for (const char* plain : {"none", "pack", "inline", "background", "auto"})
         if (name == plain) return way;
     const std::string prefix = "servers:";
     const char* const end = name.data() + name.size();
@@ -29,7 +36,7 @@ Way service_way(const std::string& name) {
         }
     }
     throw UsageError("--services " + name +
-                     ": must be none, pack, inline, serial, background or servers:N");
+                     ": must be none, pack, inline, serial, background, auto or servers:N");
 }
 
 /// Other libraries, as far as they can be held to the bandwidth.
@@ -75,10 +82,12 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
     app.add_option("-s,--steps", base.steps, "Steps")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
-    app.add_option("--services", services,
-                   "Services of the library, separated by commas: inline, background, servers:N, "
-                   "serial (inline, by one rank); none (no output), pack (copies only) and inline "
-                   "are always measured")
+    app.add_option(
+           "--services", services,
+           "Services of the library, separated by commas: inline, background, servers:N, "
+           "auto, serial (inline, by one rank); with +later, as background+later, files are "
+           "closed without waiting; none (no output), pack (copies only) and inline "
+           "are always measured")
         ->delimiter(',')
         ->capture_default_str();
     app.add_option(
@@ -95,6 +104,9 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
         ->check(CLI::Range(0.0, 1e6));
     app.add_option("--every", options.every, "Steps of computation between two outputs")
         ->capture_default_str()
+        ->check(CLI::Range(1, 1000000));
+    app.add_option("--steps-per-file", options.steps_per_file,
+                   "Outputs in a file, after which another one is begun (default: all)")
         ->check(CLI::Range(1, 1000000));
     app.add_option("--bandwidth", base.bandwidth,
                    "Limit in bytes per second for all writers together (500MB, 2GiB); 0: no limit")

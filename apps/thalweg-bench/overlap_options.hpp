@@ -15,7 +15,7 @@ namespace thalweg::bench {
 /// A way of getting output done beside the computing.
 struct Way {
     std::string name;                ///< "inline", "serial", "servers:2", "peer-pnetcdf"
-    std::string service;             ///< "none", "pack", "inline", "background", "servers"
+    std::string service;             ///< "none", "pack", or one of the library's
     int servers = 0;                 ///< ranks besides the model's
     std::optional<MethodInfo> peer;  ///< of another library
     std::string settings;            ///< more of the library's
@@ -31,6 +31,7 @@ struct OverlapOptions {
     std::vector<Computing> computing;
     double compute_seconds = -1;        ///< a step; negative: as the workload's pace says
     int every = 1;                      ///< steps of computing between two outputs
+    int steps_per_file = 0;             ///< 0: all are in one
     std::int64_t serial_bandwidth = 0;  ///< bytes a second where one rank writes; 0: as the others
     bool print_ranks = false;
 

@@ -138,6 +138,8 @@ Json overlap_json(const Json& machine, const OverlapOptions& options, const Over
         {"warmup", base.warmup},
         {"compute_seconds", m.compute_seconds},
         {"every", options.every},
+        {"steps_per_file",
+         options.steps_per_file > 0 ? options.steps_per_file : options.base.steps},
         {"output_seconds", m.io_seconds},
         {"pace", {{"output", m.workload.pace.output}, {"compute", m.workload.pace.compute}}},
         {"bandwidth", base.bandwidth},

@@ -233,7 +233,7 @@ private:
 
     void verify(Result& result, const std::string& path) {
         std::string wrong =
-            check_values(meeting_, problem_, result.info->kind, path, measurement_.steps);
+            check_values(meeting_, problem_, result.info->kind, path, {measurement_.steps});
         if (result.info->kind == FileKind::classic) {
             const std::uint64_t hash = hash_file(meeting_, path);
             if (wrong.empty() && result.hashed && hash != result.hash)

@@ -102,7 +102,7 @@ std::string check_classic(const Reader& file, const Problem& p, const Variable& 
 }
 
 /// The header is read through PnetCDF, so that what it says is checked, too.
-std::string check_classic_file(const Problem& p, const std::string& path, int steps) {
+std::string check_classic_file(const Problem& p, const std::string& path, Steps steps) {
     int id = 0;
     int status = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &id);
     if (status != NC_NOERR) return std::string("ncmpi_open: ") + ncmpi_strerror(status);
@@ -117,7 +117,8 @@ std::string check_classic_file(const Problem& p, const std::string& path, int st
     if (unlimited < 0) return "no unlimited dimension";
     ncmpi_inq_dimlen(id, unlimited, &records);
     ncmpi_inq_recsize(id, &record_bytes);
-    if (records != steps) return fmt::format("{} records instead of {}", records, steps);
+    if (records != steps.number)
+        return fmt::format("{} records instead of {}", records, steps.number);
 
     const Reader file(path);
     std::vector<double> buffer(piece_bytes / sizeof(double));
@@ -144,8 +145,9 @@ std::string check_classic_file(const Problem& p, const std::string& path, int st
         ncmpi_inq_varoffset(id, var, &offset);
         const std::int64_t begin = g.elements() * p.rank() / p.ranks();
         const std::int64_t end = g.elements() * (p.rank() + 1) / p.ranks();
-        for (int s = 0; s < steps; ++s) {
-            const std::int64_t at = offset + s * record_bytes;
+        for (int r = 0; r < steps.number; ++r) {
+            const int s = steps.first + r;
+            const std::int64_t at = offset + r * record_bytes;
             std::string wrong = g.spec->type == Element::f4
                                     ? check_classic<float>(file, p, v, s, at, begin, end, buffer)
                                     : check_classic<double>(file, p, v, s, at, begin, end, buffer);
@@ -155,7 +157,7 @@ std::string check_classic_file(const Problem& p, const std::string& path, int st
     return {};
 }
 
-std::string check_netcdf4_file(const Problem& p, const std::string& path, int steps) {
+std::string check_netcdf4_file(const Problem& p, const std::string& path, Steps steps) {
     int id = 0;
     int status = nc_open(path.c_str(), NC_NOWRITE, &id);
     if (status != NC_NOERR) return std::string("nc_open: ") + nc_strerror(status);
@@ -169,8 +171,8 @@ std::string check_netcdf4_file(const Problem& p, const std::string& path, int st
     nc_inq_unlimdim(id, &unlimited);
     if (unlimited < 0) return "no unlimited dimension";
     nc_inq_dimlen(id, unlimited, &records);
-    if (records != static_cast<std::size_t>(steps))
-        return fmt::format("{} records instead of {}", records, steps);
+    if (records != static_cast<std::size_t>(steps.number))
+        return fmt::format("{} records instead of {}", records, steps.number);
 
     std::vector<double> buffer;
     for (const Variable& v : p.variables()) {
@@ -186,8 +188,9 @@ std::string check_netcdf4_file(const Problem& p, const std::string& path, int st
         std::vector<std::size_t> start(ndims, 0), count{1};
         for (const std::int64_t n : g.shape) count.push_back(static_cast<std::size_t>(n));
         buffer.resize(static_cast<std::size_t>(row));
-        for (int s = 0; s < steps; ++s) {
-            start[0] = static_cast<std::size_t>(s);
+        for (int r = 0; r < steps.number; ++r) {
+            const int s = steps.first + r;
+            start[0] = static_cast<std::size_t>(r);
             for (std::int64_t i = slowest * p.rank() / p.ranks();
                  i < slowest * (p.rank() + 1) / p.ranks(); ++i) {
                 if (ndims > 1) {
@@ -221,11 +224,11 @@ std::uint64_t hash_piece(const std::vector<std::uint64_t>& words, std::uint64_t 
 }  // namespace
 
 std::string check_values(const Meeting& meeting, const Problem& problem, FileKind kind,
-                         const std::string& path, int steps) {
+                         const std::string& path, Steps steps) {
     std::string wrong;
     if (kind == FileKind::bytes) {
         const std::int64_t bytes = file_bytes(meeting, path);
-        if (bytes != problem.step_bytes() * steps)
+        if (bytes != problem.step_bytes() * steps.number)
             wrong = fmt::format("{} bytes in the file", bytes);
     } else {
         wrong = kind == FileKind::classic ? check_classic_file(problem, path, steps)

@@ -11,10 +11,16 @@
 
 namespace thalweg::bench {
 
+/// Steps that a file has.
+struct Steps {
+    int number = 0;
+    int first = 0;  ///< of the run
+};
+
 /// Compares a file's variables with the fields. Returns "" or, on every rank, what is wrong.
 /// @note Collective
 std::string check_values(const Meeting& meeting, const Problem& problem, FileKind kind,
-                         const std::string& path, int steps);
+                         const std::string& path, Steps steps);
 
 /// A hash of a file's bytes, the same whatever the number of ranks. @note Collective
 std::uint64_t hash_file(const Meeting& meeting, const std::string& path);
