@@ -280,6 +280,22 @@ void Scatter::take(Pass& pass, const Lane& lane, std::int64_t k) {
     counts_.pack += now() - begin - (counts_.wait - waited);
 }
 
+/// What is there already comes first, the own piece before all, while it is in cache.
+void Scatter::take_pieces(Pass& pass, std::int64_t k) {
+    const std::size_t first = own_ < 0 ? 0 : static_cast<std::size_t>(own_);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        Lane& lane = lanes_[(first + i) % lanes_.size()];
+        const Control& owner = control(lane.owner);
+        const Word& filled = lane.local ? owner.read : owner.received;
+        lane.later = filled.load(std::memory_order_acquire) <= k;
+        if (!lane.later) take(pass, lane, k);
+    }
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        const Lane& lane = lanes_[(first + i) % lanes_.size()];
+        if (lane.later) take(pass, lane, k);
+    }
+}
+
 Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries,
                     Source& source, const Shelf* shelf) {
     // From here to the end a rank takes memory for reading and for messages alone, and goes on if
@@ -296,7 +312,6 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
         if (pass.kept > 0) count_to(control(me).read, pass.kept - 1);
     }
     for (Lane& lane : lanes_) lane.cursor.rewind();
-    const std::size_t first = own_ < 0 ? 0 : static_cast<std::size_t>(own_);
     for (std::int64_t k = 0;; ++k) {
         bool any = false, receives = false;
         for (Lane& lane : lanes_) {
@@ -326,18 +341,7 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
             Stopwatch watch(counts_.move);
             team_.world().finish(sends_);
         }
-        // What is there already comes first, the own piece before all, while it is in cache.
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {
-            Lane& lane = lanes_[(first + i) % lanes_.size()];
-            const Control& owner = control(lane.owner);
-            const Word& filled = lane.local ? owner.read : owner.received;
-            lane.later = filled.load(std::memory_order_acquire) <= k;
-            if (!lane.later) take(pass, lane, k);
-        }
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {
-            const Lane& lane = lanes_[(first + i) % lanes_.size()];
-            if (lane.later) take(pass, lane, k);
-        }
+        take_pieces(pass, k);
         count_to(control(me).taken, k);
     }
     end_streams();

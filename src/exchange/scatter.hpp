@@ -113,6 +113,7 @@ private:
     void receive_parts(const Lane& lane, std::int64_t k);
     bool meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) const;
     void take(Pass& pass, const Lane& lane, std::int64_t k);
+    void take_pieces(Pass& pass, std::int64_t k);
     void take_local(Pass& pass, const Lane& lane, std::int64_t k);
     void take_incoming(const Lane& lane, std::int64_t k);
 

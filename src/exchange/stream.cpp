@@ -319,6 +319,57 @@ std::int64_t Stream::most_pieces() {
     return n;
 }
 
+/// Sends the pieces k - R that this rank drains for writers of other nodes.
+void Stream::send_pieces(std::int64_t k, std::vector<MPI_Request>& sends) {
+    for (Lane& lane : lanes_) {
+        if (lane.local || !lane.mine || k < slots_ || lane.recent[k % slots_].size() <= 0) continue;
+        wait_packed(lane, k - slots_);
+        const std::uint32_t used =
+            lane.control->slots[k % slots_].used.load(std::memory_order_acquire);
+        if (used == 0) continue;
+        Span span("send");
+        span.bytes(used);
+        sends.push_back(
+            team_.world().start_send(slot(lane, k - slots_), used, lane.rank, piece_tag));
+        ++counts_.messages;
+        counts_.message_bytes += used;
+    }
+}
+
+/// Completes and writes this writer's piece k - R.
+/// @param calls  writes that a collective storage takes from every writer
+void Stream::drain_own(Pass& pass, std::int64_t k, std::int64_t calls) {
+    if (own_ < 0 || k < slots_) return;
+    Lane& lane = lanes_[own_];
+    const Extent piece = lane.recent[k % slots_];
+    if (piece.size() > 0) {
+        wait_packed(lane, k - slots_);
+        receive_pieces(pass, lane, piece, k - slots_);
+    } else if (!pass.storage.collective() || k - slots_ >= calls) {
+        return;
+    }
+    Status status = write_piece(pass, lane, piece, k - slots_);
+    if (pass.status.ok()) pass.status = std::move(status);
+}
+
+/// The pieces k enter; their slots are freed by those who drained them.
+/// @return whether there are any
+bool Stream::enter_pieces(Pass& pass, std::int64_t k) {
+    bool any = false;
+    for (Lane& lane : lanes_) {
+        Extent piece;
+        if (!lane.cursor.next(piece)) piece = {};
+        Extent& recent = lane.recent[k % slots_];
+        const bool had = recent.size() > 0 && k >= slots_;
+        recent = piece;
+        any |= piece.size() > 0;
+        if (!lane.mine || (piece.size() <= 0 && !had)) continue;
+        if (lane.local && piece.size() > 0) prefill(pass, lane, piece, k);
+        release(lane, k);
+    }
+    return any;
+}
+
 Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const ArrayView* const> arrays,
                    Storage& storage, std::span<std::int64_t> misfits) {
@@ -333,64 +384,21 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
         return true;
     };
     if (!with_reserve(begin)) return {};
-    const std::int64_t R = slots_;
+    const std::int64_t calls = storage.collective() ? most_pieces() : -1;
     std::int64_t last = -1;  // position at which some lane of this node had a piece
-    const std::int64_t bound = storage.collective() ? most_pieces() : -1;
-    for (std::int64_t k = 0;; ++k) {
-        // Pieces k - R leave.
-        for (Lane& lane : lanes_) {
-            if (lane.local || !lane.mine || k < R) continue;
-            if (lane.recent[k % R].size() <= 0) continue;
-            wait_packed(lane, k - R);
-            const std::uint32_t used =
-                lane.control->slots[(k - R) % R].used.load(std::memory_order_acquire);
-            if (used > 0) {
-                Span span("send");
-                span.bytes(used);
-                sends.push_back(
-                    team_.world().start_send(slot(lane, k - R), used, lane.rank, piece_tag));
-                ++counts_.messages;
-                counts_.message_bytes += used;
-            }
-        }
-        if (own_ >= 0 && k >= R) {
-            Lane& lane = lanes_[own_];
-            const Extent piece = lane.recent[k % R];
-            if (piece.size() > 0) {
-                wait_packed(lane, k - R);
-                receive_pieces(pass, lane, piece, k - R);
-            }
-            if (piece.size() > 0 || (storage.collective() && k - R < bound)) {
-                Status status = write_piece(pass, lane, piece, k - R);
-                if (pass.status.ok()) pass.status = std::move(status);
-            }
-        }
+    for (std::int64_t k = 0; k <= std::max(last + slots_, calls + slots_); ++k) {
+        send_pieces(k, sends);
+        drain_own(pass, k, calls);
         if (!sends.empty()) {
             const Waiting writers("writers of other nodes to receive");
             Stopwatch watch(counts_.move);
             team_.world().finish(sends);
         }
-
-        // The next pieces enter; their slots are freed by those who drained them.
-        bool any = false;
-        for (Lane& lane : lanes_) {
-            Extent piece;
-            if (!lane.cursor.next(piece)) piece = {};
-            Extent& recent = lane.recent[k % R];
-            const bool had = recent.size() > 0 && k >= R;
-            recent = piece;
-            any |= piece.size() > 0;
-            if (!lane.mine || (piece.size() <= 0 && !had)) continue;
-            if (lane.local && piece.size() > 0) prefill(pass, lane, piece, k);
-            release(lane, k);
-        }
-        if (any) last = k;
+        if (enter_pieces(pass, k)) last = k;
         for (Lane& lane : lanes_)
             if (lane.local) pack_local(pass, lane, k);
         for (Lane& lane : lanes_)
             if (!lane.local) pack_outgoing(pass, lane, k);
-        const bool drained = k >= last + R;
-        if (drained && k >= bound + R) break;
     }
     for (Lane& lane : lanes_) {
         std::fill(lane.recent.begin(), lane.recent.end(), Extent{});

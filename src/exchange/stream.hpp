@@ -131,6 +131,9 @@ private:
                 Extent piece, char* to);
     Status write_piece(Pass& pass, Lane& lane, Extent piece, std::int64_t k);
     std::int64_t most_pieces();
+    void send_pieces(std::int64_t k, std::vector<MPI_Request>& sends);
+    void drain_own(Pass& pass, std::int64_t k, std::int64_t calls);
+    bool enter_pieces(Pass& pass, std::int64_t k);
 
     Team& team_;
     Packers& packers_;
