@@ -15,6 +15,7 @@ FILE_SETTINGS = (
     *VARIABLE_SETTINGS[1:],
     "alignment",
     "attributes",
+    "background_after",
     "bandwidth",
     "checksum",
     "close",
