@@ -192,7 +192,7 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
                                std::vector<char>& raw, std::int64_t bytes,
                                std::vector<char>& elements) {
     const std::vector<StoredFilter> todo = applied(filters, skipped);
-    // What is inside the compressed data: the elements, and sums of them.
+    // What a codec was given: the elements, and sums of them.
     auto inside = [&](std::size_t i) {
         std::int64_t n = bytes;
         for (std::size_t k = 0; k < i; ++k)
@@ -203,16 +203,18 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
         const StoredFilter& f = todo[i];
         const std::size_t n = inside(i);
         if (f.id == H5Z_FILTER_FLETCHER32) {
-            if (raw.size() != n + sum_bytes) return "wrong length for its checksum (fletcher32)";
-            const auto* sum = reinterpret_cast<const unsigned char*>(raw.data() + n);
+            if (raw.size() < static_cast<std::size_t>(sum_bytes))
+                return "too short for its checksum (fletcher32)";
+            const std::size_t summed = raw.size() - sum_bytes;
+            const auto* sum = reinterpret_cast<const unsigned char*>(raw.data() + summed);
             const std::uint32_t told = sum[0] | std::uint32_t(sum[1]) << 8 |
                                        std::uint32_t(sum[2]) << 16 | std::uint32_t(sum[3]) << 24;
-            if (told != fletcher32(raw.data(), n)) return "checksum mismatch (fletcher32)";
-            raw.resize(n);
+            if (told != fletcher32(raw.data(), static_cast<std::int64_t>(summed)))
+                return "checksum mismatch (fletcher32)";
+            raw.resize(summed);
         } else if (f.id == H5Z_FILTER_SHUFFLE) {
-            if (raw.size() != n) return "wrong length for its number of elements";
-            const auto whole = static_cast<std::int64_t>(n) / f.element;
-            elements.resize(n);
+            const auto whole = static_cast<std::int64_t>(raw.size()) / f.element;
+            elements.resize(raw.size());
             unshuffle(raw.data(), whole, f.element, elements.data());
             // HDF5 leaves what is no whole element at the end.
             std::copy(raw.begin() + whole * f.element, raw.end(),
