@@ -33,7 +33,7 @@ std::int64_t Space::share_boundary(std::int64_t byte) const { return boundary(by
 
 std::int64_t Space::largest_grain() const {
     std::int64_t largest = 8;
-    for (const Place& p : places) largest = std::max(largest, p.grain);
+    for (const Place& p : places) largest = std::max(largest, p.grain + p.padded - p.bytes);
     return largest;
 }
 

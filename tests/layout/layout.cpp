@@ -189,6 +189,34 @@ TEST(Layout, NoElementAndNoPaddingIsSplit) {
     });
 }
 
+TEST(Layout, ReachHoldsTheShareForAnyBase) {
+    const auto check_reach = [](const Layout& layout, const Space& space, std::int64_t base) {
+        for (int w = 0; w < layout.writers(); ++w) {
+            const auto reach = bytes_of(layout.reach(w, space), space);
+            for (const Extent& e : bytes_of(layout.share(w, space, base), space)) {
+                const auto common = intersect(std::vector<Extent>{e}, reach);
+                ASSERT_EQ(common.size(), 1U) << w;
+                ASSERT_EQ(common[0].size(), e.size()) << w;
+            }
+        }
+    };
+    for_cases(4, 5000, [&](const Case& c, Random&) { check_reach(*c.layout, c.space, c.base); });
+    // Places that are not split, with padding: as small chunks are.
+    Random random(5);
+    for (int i = 0; i < 5000; ++i) {
+        Space space;
+        for (int n = static_cast<int>(random.between(1, 6)); n > 0; --n) {
+            const std::int64_t bytes = random.between(1, 12);
+            Place p{n, space.bytes, bytes, (bytes + 7) / 8 * 8, 1, {bytes}};
+            p.grain = bytes;
+            space.bytes += p.padded;
+            space.places.push_back(std::move(p));
+        }
+        const auto layout = make_record_layout(static_cast<int>(random.between(1, 6)), 1);
+        ASSERT_NO_FATAL_FAILURE(check_reach(*layout, space, 8 * random.below(100)));
+    }
+}
+
 /// A random box of a place.
 Box random_box(Random& random, const Place& p) {
     Box box;
