@@ -84,7 +84,9 @@ bool goes_as_boxes(const FileContext& file, const Variable& v) {
     const bool can = options.service == "servers" ||
                      (options.service == "background" && file.team.topology().nodes == 1);
     const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
-    return can && v.decomposition->replicated &&
+    // Boxes change what they cover; a step that replaces a record fills what nobody put.
+    const bool replaces = file.existing.first < file.existing.kept;
+    return can && !replaces && v.decomposition->replicated &&
            v.elements() * v.element() > std::min(queue, options.staging) / 8;
 }
 
