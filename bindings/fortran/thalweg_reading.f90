@@ -124,10 +124,10 @@ contains
 
   !> file = tw_open(io, path [, settings] [, ierr]): opens an existing netCDF file, classic or
   !> netCDF-4, or a set of tiles (path.0000 ...), for reading. With settings='mode=append' it opens
-  !> a classic file for adding records: the model defines the file's variables as for tw_create, and
-  !> steps add records.
+  !> it for adding records: the model defines the file's variables as for tw_create, and steps add
+  !> records.
   !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT, TW_EINUSE (a netCDF-4 file locked by its
-  !> writer); with mode=append also TW_EUNSUPPORTED (netCDF-4, tiles), TW_EINUSE (open in this
+  !> writer); with mode=append also TW_EUNSUPPORTED (what cannot be continued), TW_EINUSE (open in this
   !> session, or being written by another session or run), and when the definitions end
   !> TW_EDIFFERENT (they differ from the file's, which is not changed). Collective.
   function tw_open(io, path, settings, ierr) result(file)

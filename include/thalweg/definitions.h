@@ -85,8 +85,8 @@ tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const
  * Settings of one variable: "name=value; name=value".
  * - fill: the fill value, without the attribute _FillValue: "fill=0", "fill=1e30", "fill=nan"; of a
  *   text variable, one character. It is written wherever nothing was put: elements that no rank
- *   holds, records and variables never put, values that do not fit the type. A classic file does
- *   not record it (a netCDF-4 file does, as HDF5's fill value), so set it again with mode=append.
+ *   holds, records and variables never put, values that do not fit the type. A netCDF-4 file
+ *   records it, as HDF5's fill value; a classic one does not, so set it again with mode=append.
  *   If the variable has the attribute _FillValue as well, the two must be equal.
  * - deflate, shuffle, zstd, quantize, chunks: how the variable is stored in a netCDF-4 file. They
  *   override those of the file, and are ignored in classic formats (logged at level info).

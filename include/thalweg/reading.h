@@ -42,9 +42,10 @@ extern "C" {
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's error text; also: a tile is
  *         missing), TW_EFORMAT (not a netCDF file, an inconsistent header, or tiles that do not
  *         belong together), TW_EMISMATCH (paths differ), TW_EINUSE (a netCDF-4 file that another
- *         program has locked for writing). With mode=append also TW_EUNSUPPORTED (netCDF-4, tiles),
- *         TW_EINUSE (open in this session, or being written by another session or run), TW_EIO (not
- *         writable, or truncated), TW_ESETTING (another format, or tile_files=yes)
+ *         program has locked for writing, or whose run was killed while it changed attributes). With
+ *         mode=append also TW_EUNSUPPORTED (what cannot be continued: docs/appending.md), TW_EINUSE
+ *         (open in this session, or being written by another session or run), TW_EIO (not writable,
+ *         or truncated), TW_ESETTING (another format, or tile_files=yes for a single file)
  * @note Collective
  */
 tw_status tw_open(tw_session session, const char* path, const char* settings, tw_file* file);

@@ -166,6 +166,8 @@ void choose_packed_method(const FileOptions& options, const Definitions& definit
                          in_calls ? "each writer needs whole chunks"
                                   : "with a service, one writer compresses all chunks")});
     choice.method = method;
+    // Where chunks go does not follow from their order. A writer has the same ones of each record.
+    choice.alignment = 1;
     if (!choice.writers_asked) choice.writers = fmt::format("{}/node", around.ranks);
 }
 

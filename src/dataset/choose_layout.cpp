@@ -311,28 +311,65 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     return {};
 }
 
+/// The axis of the first cut comes first.
+void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
+    const auto is_first = [&](const Axis& axis) {
+        return !cuts.empty() && axis.dim == cuts.front().dim;
+    };
+    const auto found = std::find_if(axes.begin(), axes.end(), is_first);
+    if (found == axes.end())
+        axes.clear();
+    else
+        std::rotate(axes.begin(), found, found + 1);
+}
+
+/// A set of files is cut as it is.
+Status divide_as_existing(const FileContext& file, const Grid& existing, Division& d, Grid& grid) {
+    const Tiles asked = parse_tiles(file.options.tiles);
+    const bool one_way = existing.rows == 1 || existing.columns == 1;
+    if (asked.x > 0 &&
+        (asked.x * asked.y != existing.parts() || (!one_way && asked.x != existing.columns)))
+        return failure(TW_ESETTING, "{}: setting tiles is {}, but the files are {}x{} tiles",
+                       file.path, file.options.tiles, existing.columns, existing.rows);
+    const int most = d.named.empty() ? d.available : static_cast<int>(d.named.size());
+    if (existing.parts() > most)
+        return failure(TW_ESETTING, "{}: {} tiles need as many writers; there are only {} {}",
+                       file.path, existing.parts(), most, d.served ? "servers" : "ranks");
+    grid = existing;
+    sort_axes(d.axes.y, grid.y);
+    sort_axes(d.axes.x, grid.x);
+    return {};
+}
+
 /// @param mine  becomes the part of which this rank holds something; -1: none
-Status divide(const FileContext& file, bool writers_asked, Division& d, Target& target, int& mine) {
+Status divide(const FileContext& file, bool writers_asked, const Grid* existing, Division& d,
+              Target& target, int& mine) {
     const FileOptions& options = file.options;
     Axes& axes = d.axes;
     Grid& grid = target.layout.grid;
     grid.own_files = file.in_files();
-    if (grid.own_files) {
+    if (grid.own_files && existing == nullptr) {
         drop_whole(file.definitions, axes.x, d.starts, axes.y.size());
         drop_whole(file.definitions, axes.y, d.starts, 0);
     }
     const bool asked = writers_asked || options.writer_first > 0 || options.writer_stride > 0;
     if (!asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0)) d.named.clear();
     const int most = d.named.empty() ? d.available : static_cast<int>(d.named.size());
-    if (d.rows || d.columns)
-        choose_lines(file, axes, d.starts, most, grid);
-    else if (Status s = choose_tiles(file, axes, d.available, d.spread, d.served, grid); !s.ok())
-        return s;
+    if (existing != nullptr) {
+        if (Status s = divide_as_existing(file, *existing, d, grid); !s.ok()) return s;
+    } else {
+        if (d.rows || d.columns)
+            choose_lines(file, axes, d.starts, most, grid);
+        else if (Status s = choose_tiles(file, axes, d.available, d.spread, d.served, grid);
+                 !s.ok())
+            return s;
+        if (!d.columns) grid.y = cut_axes(file.definitions, axes.y, d.starts, 0, grid.rows);
+        if (!d.rows)
+            grid.x = cut_axes(file.definitions, axes.x, d.starts, axes.y.size(), grid.columns);
+        if (grid.own_files)
+            if (Status s = check_tiles(file, grid); !s.ok()) return s;
+    }
     target.layout.writers = grid.parts();
-    if (!d.columns) grid.y = cut_axes(file.definitions, axes.y, d.starts, 0, grid.rows);
-    if (!d.rows) grid.x = cut_axes(file.definitions, axes.x, d.starts, axes.y.size(), grid.columns);
-    if (grid.own_files)
-        if (Status s = check_tiles(file, grid); !s.ok()) return s;
     if (d.served) return {};
     const std::size_t parts = grid.parts();
     for (std::size_t k = 0; k < parts && !d.named.empty(); ++k)
@@ -345,14 +382,16 @@ Status divide(const FileContext& file, bool writers_asked, Division& d, Target& 
 
 }  // namespace
 
-Status choose_layout(const FileContext& file, bool writers_asked, Target& target) {
+Status choose_layout(const FileContext& file, bool writers_asked, const Grid* existing,
+                     Target& target) {
     Division d;
     Status status =
         file.team.agree(alone([&] { return begin_division(file, writers_asked, d, target); }));
     if (!status.ok() || !target.layout.gridded()) return status;
     d.starts = unite_starts(file.team.world(), std::move(d.starts));
     int mine = -1;
-    status = file.team.agree(alone([&] { return divide(file, writers_asked, d, target, mine); }));
+    status = file.team.agree(
+        alone([&] { return divide(file, writers_asked, existing, d, target, mine); }));
     if (status.ok() && !d.served && d.named.empty())
         target.writers = writers_in_parts(file.team, target.layout.grid.parts(), mine);
     return status;

@@ -8,7 +8,9 @@ namespace thalweg::detail {
 
 /// Sets the layout and the writers of a file whose options are chosen.
 /// @param writers_asked  their number is as asked for
+/// @param existing       how a set of files is cut that is there; null: it is not
 /// @return the same on every rank. @note Collective
-Status choose_layout(const FileContext& file, bool writers_asked, Target& target);
+Status choose_layout(const FileContext& file, bool writers_asked, const Grid* existing,
+                     Target& target);
 
 }  // namespace thalweg::detail

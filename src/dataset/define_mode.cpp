@@ -1,45 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/define_mode.hpp"
 
+#include <unistd.h>
+
+#include "comm/log.hpp"
 #include "comm/text.hpp"
-#include "dataset/choose.hpp"
 #include "definitions/adopt.hpp"
 #include "definitions/first_attributes.hpp"
-#include "storage/classic/header_reader.hpp"
+#include "storage/netcdf4/undo.hpp"
+#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 
+namespace {
+
+Status take_back(const std::string& path) {
+    bool undone = false;
+    Status status = undo(path, undone);
+    if (undone)
+        log::warn(
+            "{}: a run was killed while it changed its definitions; they are again as they "
+            "were before",
+            path);
+    return status;
+}
+
+}  // namespace
+
 Status DefineMode::open_existing() {
-    Status status;
+    // What a killed run could not complete.
+    Status status = file_.team.agree(alone([&]() -> Status {
+        if (file_.team.rank() != 0) return {};
+        if (!file_.in_files()) return take_back(file_.path);
+        Status own;
+        for (int k = 0; own.ok() && access(tile_path(file_.path, k).c_str(), F_OK) == 0; ++k)
+            own = take_back(tile_path(file_.path, k));
+        return own;
+    }));
+    if (!status.ok()) return status;
     source_ = open_source(file_.team.world(), file_.path, false, status);
     if (!status.ok()) return status;
     file_.existing.is = true;
     file_.existing.first = file_.existing.kept = source_->records();
+    return file_.team.agree(alone([&] { return check_existing(); }));
+}
+
+Status DefineMode::check_existing() {
     const std::string& format = file_.options.format;
-    const auto check = [&]() -> Status {
-        if (source_->classic_header() == nullptr)
-            return failure(TW_EUNSUPPORTED,
-                           "{}: mode=append needs a single file of a classic format; this one has "
-                           "format {}, or is a set of files",
-                           file_.path, source_->format());
-        if (format != "auto" && format != source_->format())
-            return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",
-                           file_.path, format, source_->format());
-        return check_whole();
-    };
-    return file_.team.agree(alone(check));
+    if (Status s = source_->find_writable(writable_); !s.ok()) {
+        s.text = fmt::format("{}: {}", file_.path, s.text);
+        return s;
+    }
+    if (format != "auto" && format != source_->format())
+        return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",
+                       file_.path, format, source_->format());
+    return check_whole();
 }
 
 /// What is lost must not pass for written when the file grows over it.
 Status DefineMode::check_whole() const {
     const std::int64_t records = source_->records();
-    const auto& variables = source_->definitions().variables;
-    for (std::size_t i = 0; i < variables.size(); ++i) {
-        if (variables[i].record && records == 0) continue;
-        Status status = source_->check(static_cast<int>(i), variables[i].record ? records - 1 : 0);
+    for (const Variable& v : writable_.variables) {
+        if (v.record && records == 0) continue;
+        const int at = source_->definitions().find_variable(v.name);
+        Status status = source_->check(at, v.record ? records - 1 : 0);
         if (status.ok()) continue;
-        status.text =
-            fmt::format("{}: variable '{}': {}", file_.path, variables[i].name, status.text);
+        status.text = fmt::format("{}: variable '{}': {}", file_.path, v.name, status.text);
         return status;
     }
     return {};
@@ -129,23 +155,53 @@ Status DefineMode::compare() {
     return check_alike(file_.team, file_.path, lines);
 }
 
+namespace {
+
+bool same(const Packing& a, const Packing& b) {
+    return a.codec == b.codec && a.level == b.level && a.shuffle == b.shuffle &&
+           a.quantize == b.quantize && a.digits == b.digits;
+}
+
+}  // namespace
+
+/// An existing file's definitions, with their order and numbers, become those of all.
+Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
+    const Definitions& its = source_->definitions();
+    for (const Variable& v : file_.definitions.variables) {
+        const int at = its.find_variable(v.name);
+        if (at < 0 || writable_.find_variable(v.name) >= 0) continue;
+        return failure(TW_EDIFFERENT,
+                       "the model defines variable '{}', which cannot be written: {}", v.name,
+                       source_->check(at, 0).text);
+    }
+    Definitions all = writable_;
+    if (Status s = adopt(file_.definitions, all, file_.late, file_.options.wording); !s.ok())
+        return s;
+    if (file_.existing.kept < source_->records())
+        if (Status s = source_->can_drop_records(); !s.ok()) return s;
+    file_.options.format = source_->format();
+    if (Status s = choose_format(file_.options, file_.definitions, file_.format, remarks); !s.ok())
+        return s;
+    std::vector<std::string> otherwise;
+    for (const Variable& v : file_.definitions.variables) {
+        const Packing& stored = all.variables[all.find_variable(v.name)].packing;
+        if (v.packing.filtered() && !same(v.packing, stored)) otherwise.push_back(v.name);
+    }
+    if (!otherwise.empty())
+        remarks.push_back({Remark::Level::info,
+                           fmt::format("variables whose filters are those of the file, not those "
+                                       "of their settings: {}",
+                                       joined(otherwise, ", "))});
+    file_.definitions = std::move(all);
+    return {};
+}
+
 Status DefineMode::settle() {
     std::vector<Remark> remarks;
-    Definitions all;  // of an existing file
-    const auto use_definitions = [&]() -> Status {
-        if (source_) {
-            all = source_->definitions();
-            if (Status s = adopt(file_.definitions, all, file_.late, file_.options.wording);
-                !s.ok())
-                return s;
-            file_.options.format = source_->format();
-        }
-        Status s = choose_format(file_.options, file_.definitions, file_.format, remarks);
-        if (!s.ok()) return s;
-        if (source_) file_.definitions = std::move(all);
-        return {};
-    };
-    Status status = alone(use_definitions);
+    Status status = alone([&] {
+        return source_ ? adopt_existing(remarks)
+                       : choose_format(file_.options, file_.definitions, file_.format, remarks);
+    });
     if (!status.ok()) status.text = file_.path + ": " + status.text;
     if (status = file_.team.agree(status); !status.ok()) return status;
     if (file_.team.rank() == 0) report(remarks, file_.path);

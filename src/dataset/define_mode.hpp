@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "dataset/choose.hpp"
 #include "service/file_context.hpp"
 #include "storage/source.hpp"
 
@@ -36,10 +37,13 @@ public:
     Status settle();
 
 private:
+    Status check_existing();
     Status check_whole() const;
+    Status adopt_existing(std::vector<Remark>& remarks);
 
     FileContext& file_;
     std::unique_ptr<Source> source_;
+    Definitions writable_;  ///< of an existing file: what the model has to define
 };
 
 }  // namespace thalweg::detail

@@ -30,9 +30,6 @@ Status File::check_defining(const char* what) const {
 /// @note Collective
 Status File::take_names() {
     if (!file_.options.append) return names_.create([this] { return references_.drop(); });
-    if (file_.in_files())
-        return failure(TW_ESETTING, "{}: mode=append is not possible with tile_files=yes",
-                       file_.path);
     // Before it is read: what another run adds meanwhile would be lost.
     Status status = names_.take_existing();
     return status.ok() ? define_.open_existing() : status;
@@ -210,7 +207,9 @@ Status File::begin_file() {
     Team& team = file_.team;
     if (Status s = team.agree(alone([&]() -> Status {
             data_ = std::make_unique<Data>(file_);
-            if (file_.existing.is) data_->target.map = contents()->classic_header()->map;
+            const ClassicHeader* header =
+                file_.existing.is ? contents()->classic_header() : nullptr;
+            if (header != nullptr) data_->target.map = header->map;
             return {};
         }));
         !s.ok())
@@ -218,7 +217,8 @@ Status File::begin_file() {
     bool writers_asked = false;
     if (Status s = choose_all(writers_asked); !s.ok()) return s;
     Target& target = data_->target;
-    if (Status s = choose_layout(file_, writers_asked, target); !s.ok()) return s;
+    const Grid* const tiles = contents() != nullptr ? contents()->tiles() : nullptr;
+    if (Status s = choose_layout(file_, writers_asked, tiles, target); !s.ok()) return s;
     if (file_.in_files())
         if (Status s =
                 team.agree(alone([&] { return names_.claim_tiles(target.layout.grid.parts()); }));

@@ -26,11 +26,30 @@ Status FileNames::create(const std::function<Status()>& before_cut) {
 }
 
 Status FileNames::take_existing() {
-    Status status = detail::agree(file_.team.world(), alone([&]() -> Status {
-                                      return file_.team.rank() == 0 ? claim(file_.path) : Status{};
-                                  }));
-    if (status.ok()) tell_identity(file_.path);
-    return status;
+    Comm& world = file_.team.world();
+    std::int64_t set = 0;  // there is no such file, but the first of a set of tiles
+    Status status = alone([&]() -> Status {
+        if (file_.team.rank() != 0) return {};
+        set = is_tile_set(file_.path) ? 1 : 0;
+        if (set == 0 && file_.in_files())
+            return failure(TW_ESETTING,
+                           "{}: setting tile_files is yes, but there is no set of tiles of this "
+                           "name: leave it away",
+                           file_.path);
+        return claim(set != 0 ? tile_path(file_.path, 0) : file_.path);
+    });
+    if (status = detail::agree(world, status); !status.ok()) return status;
+    world.broadcast(&set, sizeof set, 0);
+    if (set == 0) {
+        tell_identity(file_.path);
+        return {};
+    }
+    return detail::agree(world, alone([&]() -> Status {
+                             file_.options.tile_files = true;
+                             file_.options.method = "tiles";
+                             file_.data_path = tile_path(file_.path, 0);
+                             return {};
+                         }));
 }
 
 /// So that writers of other nodes know the file when they see it. @note Collective

@@ -40,12 +40,16 @@ Status FileReferences::find_paths() {
     return stream_.check();
 }
 
+Status FileReferences::check_single() const {
+    if (!wanted() || !file_.in_files()) return {};
+    return failure(TW_ESETTING, "{}: {}={} is not possible with a set of tiles", file_.path,
+                   own() ? "zarr_references" : "zarr_stream",
+                   own() ? file_.options.references : file_.options.stream);
+}
+
 Status FileReferences::find() {
     if (!wanted()) return {};
-    if (file_.in_files())
-        return failure(TW_ESETTING, "{}: {}={} is not possible with tile_files=yes", file_.path,
-                       own() ? "zarr_references" : "zarr_stream",
-                       own() ? file_.options.references : file_.options.stream);
+    if (Status status = check_single(); !status.ok()) return status;
     return on_root([&] { return find_paths(); });
 }
 
@@ -57,6 +61,7 @@ Status FileReferences::drop() {
 }
 
 Status FileReferences::begin() {
+    if (Status status = check_single(); !status.ok()) return status;
     return on_root([&] { return drop(); });
 }
 

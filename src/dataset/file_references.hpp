@@ -19,7 +19,7 @@ public:
     /// Finds where they go. @return TW_OK, TW_ESETTING (a set of tiles), TW_EIO, TW_EEXISTS
     /// @note Collective, as are the next ones; the same status on every rank
     Status find();
-    /// Of a file that was there and changes under its own name, removes old ones.
+    /// Of a file that was there and changes under its own name, removes old ones. @return as find()
     Status begin();
     /// The same on rank 0, in the middle of taking the name of a new file. Local.
     Status drop();
@@ -40,6 +40,7 @@ private:
     bool kept() const { return wanted() && file_.options.storage != "memory"; }
     template <class Do>
     Status on_root(Do&& act);
+    Status check_single() const;
     Status find_paths();
     Status write_own(std::int64_t least_records);
     Status write_stream(std::int64_t least_records, bool replaced);

@@ -71,6 +71,10 @@ Status compare_fill_value(const Variable& model, const Variable& file) {
     if (its != nullptr && !check_fill(model, *its).ok())
         return failure(TW_EDIFFERENT, "setting fill={} of '{}' in the model, but {} in the file",
                        model.settings.at("fill"), model.name, describe(model.name, *its));
+    if (its == nullptr && file.fill && model.fill && *file.fill != *model.fill)
+        return failure(TW_EDIFFERENT,
+                       "setting fill={} of '{}' in the model, but the file has another fill value",
+                       model.settings.at("fill"), model.name);
     if (own == nullptr || (its != nullptr && same(*own, *its))) return {};
     return failure(TW_EDIFFERENT, "{} in the model, but {} in the file", describe(model.name, *own),
                    its == nullptr ? "none" : describe(model.name, *its));
@@ -97,7 +101,7 @@ Status adopt(const Definitions& model, Definitions& file,
         its.decomposition = own.decomposition;
         its.order = own.order;
         its.settings = own.settings;
-        its.fill = own.fill;
+        if (own.fill) its.fill = own.fill;
         add_late(own.attributes, its.attributes, static_cast<int>(i), late);
     }
     add_late(model.attributes, file.attributes, -1, late);

@@ -28,6 +28,9 @@ struct Packing {
     /// nothing was asked for.
     std::vector<std::int64_t> chunks;
 
+    /// Chunks are written whole, whatever else holds.
+    bool whole = false;
+
     /// Whether the file holds other bytes than the elements'.
     bool filtered() const { return codec != Codec::none || shuffle || quantize != Quantize::none; }
 };

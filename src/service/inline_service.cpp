@@ -128,8 +128,8 @@ void InlineService::keep_for_later(Status published) {
 /// All ranks learn what became of a write; on success the record is published.
 Status InlineService::finish_write(Status mine, Written written, bool durable) {
     Storage& storage = *target_.storage;
-    if (storage.collective()) {
-        Status complete = storage.complete();
+    if (mine.ok() || storage.collective()) {
+        Status complete = alone([&] { return storage.complete(); });
         if (mine.ok()) mine = std::move(complete);
     }
     if (durable) {  // a collective matter for some drivers, so whatever this rank's own luck

@@ -17,13 +17,25 @@ namespace thalweg::detail {
 namespace {
 
 constexpr std::string_view hdf5_signature("\x89HDF\r\n\x1a\n", 8);
-using Superblock = std::array<char, 48>;
+using Superblock = std::array<char, 52>;
 
-/// HDF5's superblock tells how far the file reaches (HDF5 file format specification, "Superblock",
-/// versions 2 and 3). What is killed before its definitions are complete has one, too.
+/// Where a superblock tells how far the file reaches (HDF5 file format specification, "Superblock",
+/// versions 0 to 3); 0: it does not.
+std::size_t end_of_file_in(const Superblock& superblock) {
+    constexpr std::size_t version = 8, offset_bytes_before_2 = 13, offset_bytes = 9;
+    switch (superblock[version]) {
+        case 0: return superblock[offset_bytes_before_2] == 8 ? 40 : 0;
+        case 1: return superblock[offset_bytes_before_2] == 8 ? 44 : 0;
+        case 2:
+        case 3: return superblock[offset_bytes] == 8 ? 28 : 0;
+        default: return 0;
+    }
+}
+
+/// What is killed before its definitions are complete has a superblock, too.
 Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
-    constexpr std::size_t version = 8, offset_bytes = 9, end_of_file = 28;
-    if ((superblock[version] != 2 && superblock[version] != 3) || superblock[offset_bytes] != 8)
+    const std::size_t end_of_file = end_of_file_in(superblock);
+    if (end_of_file == 0)
         return failure(TW_EFORMAT, "{}: not a netCDF-4 file: unexpected HDF5 superblock", path);
     std::memcpy(&found.size, superblock.data() + end_of_file, sizeof found.size);
     if (found.size < static_cast<std::int64_t>(end_of_file) || found.size > found.actual)

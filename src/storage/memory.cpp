@@ -25,7 +25,7 @@ public:
         return status;
     }
     Status open(Comm&, const std::string&, const Definitions&, const StorageOptions& options, bool,
-                const FileMap&) override {
+                FileMap&) override {
         throttle_ = Throttle(options.rate);
         return {};
     }

@@ -29,8 +29,7 @@ Status find_kind(const std::string& path, Kind& kind) {
     // A pipe without a writer would keep open() waiting.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        const bool none = errno == ENOENT;
-        if (none && access(tile_path(path, 0).c_str(), F_OK) == 0) kind = Kind::tiles;
+        if (is_tile_set(path)) kind = Kind::tiles;
         return {};
     }
     if (is_variable_folder(fd, path)) kind = Kind::variables;
@@ -70,6 +69,11 @@ std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool re
 
 std::vector<SourcePart> Source::parts(int variable, int) const {
     return {{whole_box(definitions_.variables[variable].shape), 0, 0}};
+}
+
+Status Source::find_writable(Definitions&) const {
+    return failure(TW_EUNSUPPORTED,
+                   "mode=append is not possible: it is a folder with a file for each variable");
 }
 
 std::unique_ptr<Storage> make_storage(const std::string& name) {

@@ -14,6 +14,7 @@
 #include "storage/claim/claim.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/committed.hpp"
+#include "storage/netcdf4/undo.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
@@ -110,15 +111,23 @@ Status level(const std::string& own, const std::string& data, Committed& found,
     return status.ok() ? find_committed(data, found) : status;
 }
 
+/// What had to be done to a file.
+struct Mended {
+    std::int64_t uneven = 0;  ///< records that only some variables had
+    bool undone = false;      ///< a change that was not complete
+};
+
 std::string describe(const std::string& own, const Committed& found, bool whole,
-                     std::int64_t uneven) {
+                     const Mended& mended) {
     std::string done =
         own + (found.has_records ? ": " + count(found.records, "record") : ": no record variables");
     done += whole ? ", already complete" : found.has_records ? " recovered" : ", recovered";
+    if (mended.undone) done += "; a change of its definitions that was not complete was taken back";
     if (found.lost > 0)
         done += fmt::format("; {} more counted in the header but missing", found.lost);
-    if (uneven > 0)
-        done += fmt::format("; {} that only some variables had cut off", count(uneven, "record"));
+    if (mended.uneven > 0)
+        done += fmt::format("; {} that only some variables had cut off",
+                            count(mended.uneven, "record"));
     if (found.actual > found.size)
         done += fmt::format("; {} cut off", count(found.actual - found.size, "byte"));
     for (const std::string& kept : kept_paths(own))
@@ -139,16 +148,18 @@ Status recover(const std::string& path, bool force, std::string& done) {
                        data);
     std::unique_ptr<Claim> claim;
     if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
+    Mended mended;
+    if (status = undo(data, mended.undone); !status.ok()) return status;
     Committed found;
     if (status = find_committed(data, found); !status.ok()) return status;
     if (data != own && !force)
         if (status = compare(own, data, found); !status.ok()) return status;
-    std::int64_t uneven = 0;
-    if (status = level(own, data, found, uneven); !status.ok()) return status;
-    const bool whole = data == own && found.lost == 0 && found.size == found.actual;
+    if (status = level(own, data, found, mended.uneven); !status.ok()) return status;
+    const bool whole =
+        data == own && !mended.undone && found.lost == 0 && found.size == found.actual;
     if (status = complete(data, found); !status.ok()) return status;
     if (status = claim->publish(true); !status.ok()) return status;
-    done = describe(own, found, whole, uneven);
+    done = describe(own, found, whole, mended);
     return {};
 }
 

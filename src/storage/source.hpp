@@ -43,6 +43,7 @@ struct ReadRange {
 };
 
 struct ClassicHeader;
+struct Grid;
 
 /// A variable, its record if it has some, and a part.
 struct PlaceSource {
@@ -93,6 +94,17 @@ public:
     }
     /// Groups in the root group, of which nothing is read.
     virtual int groups() const { return 0; }
+
+    /// What a model has to define that writes on in the file, and how the file stores it.
+    /// @param writable  receives them: the definitions without what has to stay as it is
+    /// @return TW_OK; TW_EUNSUPPORTED, and why it cannot be written on. Local; the same on every
+    /// rank
+    virtual Status find_writable(Definitions& writable) const;
+    /// Whether records can be dropped. @return TW_OK, TW_EUNSUPPORTED
+    virtual Status can_drop_records() const { return {}; }
+
+    /// How a set of tiles is cut; null for other files, and for a set that is not a grid.
+    virtual const Grid* tiles() const { return nullptr; }
 
     const Definitions& definitions() const { return definitions_; }
     /// What a classic file's header says of where its data lie; null for other formats.

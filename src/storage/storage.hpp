@@ -100,12 +100,12 @@ public:
     /**
      * Opens a file that is there, in place of create(): drops what lies behind the records that
      * are kept (options.existing), and leaves all else as it is.
-     * @param definitions  those of the file, in its order
-     * @param map          where its data lie
+     * @param definitions  those of the file, in its order; variables may be left out
+     * @param map          where its data lie, as far as a header tells; receives it else
      * @note Collective over comm; the same status on every rank
      */
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
-                        const StorageOptions& options, bool writer, const FileMap& map) {
+                        const StorageOptions& options, bool writer, FileMap& map) {
         (void)comm, (void)definitions, (void)options, (void)writer, (void)map;
         return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", path, name());
     }
@@ -126,8 +126,8 @@ public:
     /// number of times.
     virtual void begin_boxes() {}
 
-    /// With drivers that are collective: all of a step was given to write. Called on every rank
-    /// after the writes. @note Collective
+    /// All of a step was given to write. Called on every rank after the writes; of drivers that are
+    /// not collective, on those whose writes succeeded. @note Collective, as write is
     virtual Status complete() { return {}; }
 
     /// Does what set_records() has left for the model's own thread: libraries that the model may

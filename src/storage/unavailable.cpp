@@ -22,7 +22,7 @@ public:
         return refuse(path);
     }
     Status open(Comm&, const std::string& path, const Definitions&, const StorageOptions&, bool,
-                const FileMap&) override {
+                FileMap&) override {
         return refuse(path);
     }
     Status write(std::span<const Chunk>) override { return refuse("a write"); }

@@ -11,10 +11,15 @@ program="$1" inject="$2" thalweg="$3"
 shift 3
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
-for run in "1:" "4:" "5:method=direct" "7:service=background"; do
+# The call of rank 0, the settings, and those of the file.
+for run in "1::" "4::" "5:method=direct:" "7:service=background:" "2::format=netcdf4" \
+    "6::format=netcdf4;deflate=1" "9:service=background:format=netcdf4;deflate=1" \
+    "5::method=tiles;tile_files=yes;tiles=2x2" \
+    "8::method=tiles;tile_files=yes;tiles=2x2;format=netcdf4;deflate=1"; do
+    IFS=: read -r at settings created <<<"$run"
     rm -rf "${folder:?}"/*
     if LD_PRELOAD="$inject" TMPDIR="$folder" "$@" "$program" --grow "$folder/grows.nc" \
-        --at "${run%%:*}" --settings "${run#*:}" >"$folder/words" 2>&1; then
+        --at "$at" --settings "$settings" --created "$created" >"$folder/words" 2>&1; then
         cat "$folder/words" >&2
         echo "append_killed.sh: the run was to be killed, but ended well ($run)" >&2
         exit 1
@@ -22,6 +27,12 @@ for run in "1:" "4:" "5:method=direct" "7:service=background"; do
     if grep -q "FAILED\|HANG" "$folder/words"; then
         cat "$folder/words" >&2
         exit 1
+    fi
+    if [[ "$created" == *tile_files* ]]; then
+        "$thalweg" repack "$folder/grows.nc" "$folder/joined.nc"
+        [[ ! -f "$folder/grows.nc.committed" ]] || mv "$folder"/{grows,joined}.nc.committed
+        "${@:1:$#-1}" 1 "$program" --look "$folder/joined.nc"
+        continue
     fi
     "${@:1:$#-1}" 1 "$program" --look "$folder/grows.nc"
     "$thalweg" recover "$folder/grows.nc"

@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: memory_writing [--settings a=1,b=2] [--every N] [--ways all|arrays]
+// Usage: memory_writing [--settings a=1,b=2] [--every N] [--ways all|arrays] [--appended yes]
 //
 // A file is written again and again, by whole arrays, records and boxes; the n-th time the n-th
 // allocation of one of the calls throws std::bad_alloc on one rank. Nothing hangs, and all ranks
 // get the same status. After TW_OK the file has what was put; after an error another file of the
-// same name can be written.
+// same name can be written. With --appended the file has its first record before, and keeps it.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -29,8 +29,9 @@ enum class Way { arrays, records, boxes };
 
 class Program {
 public:
-    Program(const std::string& settings, long every, std::vector<Way> ways)
+    Program(const std::string& settings, long every, std::vector<Way> ways, bool appended)
         : ways_(std::move(ways)),
+          first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
         CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
@@ -45,7 +46,7 @@ public:
         for (const Way way : ways_) {
             way_ = way;
             create();
-            finish(TW_OK, 0);
+            finish(TW_OK, first_);
         }
     }
     ~Program() {
@@ -67,13 +68,13 @@ private:
         way_ = way;
         trial_->run(
             "tw_enddef", [&] { create(); }, [&] { return tw_enddef(file_); },
-            [&](int status) { finish(status, 0); });
-        for (std::int64_t r = 0; r < steps; ++r)
+            [&](int status) { finish(status, first_); });
+        for (std::int64_t r = first_; r < steps; ++r)
             trial_->run(
-                r == 0 ? "first tw_end_step" : "tw_end_step",
+                r == first_ ? "first tw_end_step" : "tw_end_step",
                 [&] {
                     create();
-                    for (std::int64_t before = 0; before < r; ++before) ok(step(before));
+                    for (std::int64_t before = first_; before < r; ++before) ok(step(before));
                     ok(put(r));
                 },
                 [&] { return tw_end_step(file_); }, [&](int status) { finish(status, r + 1, r); });
@@ -89,10 +90,18 @@ private:
     }
     void ok(int status) const { CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session_)); }
 
-    void create() {  // without a file there is nothing to test
-        ok(tw_create(session_, path_.c_str(), "", &file_));
+    void define() const {
         ok(tw_def_var(file_, "T", TW_INT, "time y x", cells_));
         ok(tw_def_var(file_, "h", TW_INT, "y x", cells_));
+    }
+    void create() {  // without a file there is nothing to test
+        ok(tw_create(session_, path_.c_str(), "", &file_));
+        define();
+        if (first_ == 0) return;
+        ok(step(0));
+        ok(tw_close(&file_));
+        ok(tw_open(session_, path_.c_str(), "mode=append", &file_));
+        define();
     }
     void set_values(std::int64_t record) {
         std::iota(values_.begin(), values_.end(), static_cast<int>(1000 * record + start_[0] * nx));
@@ -115,7 +124,7 @@ private:
     }
     void write_all() {
         create();
-        for (std::int64_t r = 0; r < steps; ++r) ok(step(r));
+        for (std::int64_t r = first_; r < steps; ++r) ok(step(r));
     }
 
     /// The rest of the file, after a call that came out so. What a call left behind may come out at
@@ -133,10 +142,14 @@ private:
         const int closed = tw_close(&file_);
         if (good) goes(closed);
         CHECK(file_ == nullptr);
-        if (closed == TW_OK) judge(good ? steps : told);
+        if (closed == TW_OK)
+            judge(good ? steps : told);
+        else if (first_ > 0)
+            judge(first_);
     }
     /// The file has so many records at least; all that it has are right.
     void judge(std::int64_t least) {
+        least = std::max(least, first_);
         ok(tw_open(session_, path_.c_str(), "", &file_));
         std::vector<int> got(values_.size());
         const auto n = static_cast<std::int64_t>(got.size());
@@ -157,6 +170,7 @@ private:
     }
 
     std::vector<Way> ways_;
+    std::int64_t first_;  // record that is put
     std::string folder_, path_;
     tw_session session_ = nullptr;
     tw_decomposition cells_ = nullptr;
@@ -178,7 +192,8 @@ int main(int argc, char** argv) {
             ways.insert(ways.end(), {Way::records, Way::boxes});
         std::string settings = check::option(argc, argv, "--settings", "");
         std::replace(settings.begin(), settings.end(), ',', ';');  // the other one parts CMake's
-        Program(settings, std::atol(every.c_str()), ways).go();
+        const bool appended = check::option(argc, argv, "--appended", "no") == "yes";
+        Program(settings, std::atol(every.c_str()), ways, appended).go();
     }
     return check::verdict("memory_writing");
 }

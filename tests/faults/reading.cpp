@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: reading [--settings "..."] [--every N]   with the library of faults preloaded (inject.c)
-//        reading --grow FILE --at N | --look FILE
+//        reading --grow FILE --at N [--created "..."] | --look FILE
 //
 // Short and interrupted reads give the right data. A read that fails is TW_EIO on every rank, with
 // the file, the variable and the rank, and the same call succeeds afterwards. What fails behind the
@@ -124,14 +124,15 @@ public:
         for (const char* name : {"classic.nc", "four.nc", "tiles.nc"}) reads(name);
         shortened();
         prefetched();
-        written_on();
+        for (const char* settings : {"", "format=netcdf4", "format=netcdf4; deflate=1"})
+            written_on(settings);
         restarts();
         if (rank() == 0) check::print(check::text("reading: %ld faults", faults_));
     }
 
     /// Adds records to a file, and notes how many there are, until it is killed.
-    void grow(const std::string& name, const std::string& at) {
-        write(name, "");
+    void grow(const std::string& name, const std::string& at, const std::string& created) {
+        write(name, created.c_str());
         arm(name, 0, at, "kill");
         open_to_append(name);
         for (std::int64_t r = records; step(r) == TW_OK && tw_sync(file_, 0) == TW_OK; ++r)
@@ -319,11 +320,12 @@ private:
     }
 
     /// Records that were there stay, and those of steps that succeeded.
-    void written_on() {
+    void written_on(const char* settings) {
         const std::string name = "grows.nc";
         for (const std::string kind : {"eio", "enospc", "short", "eintr"})
             every_call(
-                "writing on", name, kind.c_str(), [&] { write(name, ""); },
+                std::string("writing on ") + settings, name, kind.c_str(),
+                [&] { write(name, settings); },
                 [&](int victim) {
                     std::int64_t committed = records;
                     const Told told = add_two(name, committed);
@@ -427,7 +429,9 @@ int main(int argc, char** argv) {
         const std::string wrong = look(left, std::max(committed, records));
         CHECK_TEXT(wrong.empty(), "%s: %s", left.c_str(), wrong.c_str());
     } else if (!grow.empty()) {
-        Program(settings, every).grow(grow, check::option(argc, argv, "--at", "1"));
+        Program(settings, every)
+            .grow(grow, check::option(argc, argv, "--at", "1"),
+                  check::option(argc, argv, "--created", ""));
     } else {
         Program(settings, every).go();
     }

@@ -34,7 +34,8 @@ void expect_covered(const Variable& v, std::int64_t target) {
     std::iota(values.begin(), values.end(), 1);
     Definitions d;
     d.variables.push_back(v);
-    Packer packer(d, {&g, 1});
+    const std::vector<StoredFilter> none;
+    Packer packer(d, {&g, 1}, {&none, 1});
     std::vector<int> seen(values.size(), 0);
     std::set<std::int64_t> numbers;
     const auto take = [&](int, std::int64_t, std::int64_t number, const FilteredChunk& c) {
@@ -75,15 +76,17 @@ void expect_covered(const Variable& v, std::int64_t target) {
 }
 
 /// Random ranges written and read in any order, with packing in between, against a plain array.
-void expect_any_ranges(const Variable& v, std::int64_t target, std::mt19937_64& random) {
-    const ChunkGrid g = choose_grid(v, target);
+void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& random) {
     Definitions d;
     d.variables.push_back(v);
-    Packer packer(d, {&g, 1});
+    const std::vector<StoredFilter> none;
+    Packer packer(d, {&g, 1}, {&none, 1});
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<char>> chunks;
     const auto load = [&](const Band& band, char* to) -> Status {
         if (!chunks.contains({band.record, band.number * g.chunks_a_band()})) {
-            packer.fill_band(0, band.number, to);
+            for (std::int64_t r = 0; r < g.records; ++r)
+                packer.fill_band(0, band.number,
+                                 to + r * g.elements_of(band.number) * g.element);
             return {};
         }
         const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {
@@ -162,7 +165,7 @@ TEST(Filters, DeflateIsAStreamOfZlib) {
     packing.shuffle = true;
     for (packing.level = 1; packing.level <= 9; ++packing.level) {
         Compressor compressor;
-        const FilteredChunk c = compressor.apply(packing, data, 5000, 4);
+        const FilteredChunk c = compressor.apply(filters_of(packing, 4), data, 20000);
         EXPECT_LT(c.bytes, 10000);
         std::vector<char> back(20000), expected(20000);
         uLongf size = back.size();
@@ -183,15 +186,11 @@ TEST(Filters, WhatDoesNotGetShorterIsCompressedAllTheSame) {
     for (const std::int32_t id : {1, zstd_filter})
         for (const bool shuffled : {false, true})
             for (const std::int64_t elements : {1, 1024}) {
-                Packing packing;
-                packing.codec = id == 1 ? Packing::Codec::deflate : Packing::Codec::zstd;
-                packing.level = 1;
-                packing.shuffle = shuffled;
-                Compressor compressor;
-                const FilteredChunk c = compressor.apply(packing, noise.data(), elements, 4);
-                EXPECT_GT(c.bytes, 4 * elements);
-                std::vector<StoredFilter> filters{{id, 1}};
+                std::vector<StoredFilter> filters{{id, 1, 1}};
                 if (shuffled) filters.insert(filters.begin(), {2, 4});
+                Compressor compressor;
+                const FilteredChunk c = compressor.apply(filters, noise.data(), elements * 4);
+                EXPECT_GT(c.bytes, 4 * elements);
                 EXPECT_TRUE(Decompressor::plausible(filters, 0, c.bytes, 4 * elements));
                 std::vector<char> raw(c.data, c.data + c.bytes), back;
                 Decompressor decompressor;
@@ -218,10 +217,30 @@ TEST(Filters, ChunksOfAWrongLengthAreNotUndone) {
 
 TEST(Chunks, AreWrittenInAnyRanges) {
     std::mt19937_64 random(1);
+    const auto expect_of = [&](const Variable& v, std::int64_t target) {
+        for (const std::int64_t records : {1, 2, 5}) {
+            ChunkGrid g = choose_grid(v, target);
+            g.records = records;
+            expect_any_ranges(v, g, random);
+        }
+    };
     for (const std::int64_t target : {4, 40, 1000, 1 << 20}) {
-        expect_any_ranges(variable({7}), target, random);
-        expect_any_ranges(variable({5, 6}), target, random);
-        expect_any_ranges(variable({5, 7, 6}, {2, 3, 4}), target, random);
-        expect_any_ranges(variable({4, 1, 13}, {0, 1, 5}), target, random);
+        expect_of(variable({}), target);
+        expect_of(variable({7}), target);
+        expect_of(variable({5, 6}), target);
+        expect_of(variable({5, 7, 6}, {2, 3, 4}), target);
+        expect_of(variable({4, 1, 13}, {0, 1, 5}), target);
     }
+}
+
+TEST(Chunks, OfAFileAreAsTheyAreThere) {
+    const Variable v = variable({5, 6});
+    const std::int64_t chunk[] = {4, 2, 6};
+    const ChunkGrid g = grid_of(v, chunk);
+    EXPECT_TRUE(g.chunked && g.records == 4 && g.band == 12 && g.in_order);
+    EXPECT_EQ(g.chunk, (std::vector<std::int64_t>{2, 6}));
+    EXPECT_EQ(g.number, (std::vector<std::int64_t>{3, 1}));
+    EXPECT_EQ(g.chunk_bytes(), 4 * 12 * 4);
+    EXPECT_EQ(g.first_record(7), 4);
+    EXPECT_FALSE(grid_of(v, {}).chunked);
 }

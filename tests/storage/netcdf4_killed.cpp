@@ -3,12 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
@@ -16,9 +13,11 @@
 #include "storage/committed.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/storage.hpp"
+#include "storage_kills.hpp"
 
 using namespace thalweg::detail;
 
+namespace netcdf4_killed {
 namespace {
 
 constexpr std::int64_t rows = 6, columns = 11;
@@ -28,14 +27,6 @@ struct Job {
     int variables = 2;
     std::int64_t records = 80;
 };
-
-/// What a child tells its parent, whatever becomes of it.
-struct Shared {
-    long writes_left;  ///< then it dies; negative: never
-    long writes;
-    std::int64_t counted;  ///< records
-};
-Shared* shared = nullptr;
 
 int value(int variable, std::int64_t record, std::int64_t i) {
     return static_cast<int>(variable * 1'000'000 + record * 1000 + i);
@@ -71,7 +62,7 @@ void write_records(const std::string& path, const Job& job) {
     FileMap map;
     if (!storage->create(*comm, path, d, options, true, map).ok()) std::_Exit(1);
     if (!storage->set_records(0, false).ok()) std::_Exit(2);
-    shared->counted = 0;
+    kills::shared->counted = 0;
     std::vector<int> data(static_cast<std::size_t>(rows * columns));
     for (std::int64_t r = 0; r < job.records; ++r) {
         for (int v = 0; v < job.variables; ++v) {
@@ -87,7 +78,7 @@ void write_records(const std::string& path, const Job& job) {
             if (!storage->write({&c, 1}).ok()) std::_Exit(3);
         }
         if (!storage->set_records(r + 1, false).ok()) std::_Exit(4);
-        shared->counted = r + 1;
+        kills::shared->counted = r + 1;
     }
     std::_Exit(storage->close(job.records, {}).ok() ? 0 : 5);
 }
@@ -100,7 +91,7 @@ std::string look(const std::string& path, const Job& job) {
     std::string wrong;
     std::size_t records = 0;
     nc_inq_dimlen(id, 0, &records);
-    const auto counted = static_cast<std::size_t>(shared->counted);
+    const auto counted = static_cast<std::size_t>(kills::shared->counted);
     // The last count may have been under way.
     if (records < counted || records > counted + 1)
         wrong = fmt::format("{} records, {} were counted", records, counted);
@@ -116,51 +107,26 @@ std::string look(const std::string& path, const Job& job) {
     return wrong;
 }
 
-/// Writes in a process of its own, which dies before a write.
-/// @return how it ended
-int run(const std::string& path, const Job& job, long writes) {
-    *shared = {writes, 0, -1};
-    const pid_t child = fork();
-    if (child == 0) write_records(path, job);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return status;
-}
-
-}  // namespace
-
-/// Takes the place of the system's in this program.
-extern "C" ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t offset) {
-    if (shared != nullptr) {
-        if (shared->writes_left-- == 0) raise(SIGKILL);
-        ++shared->writes;
-    }
-    return syscall(SYS_pwrite64, fd, from, bytes, offset);
+int run(const std::string& path, const Job& job, long calls) {
+    return kills::in_child([&] { write_records(path, job); }, calls);
 }
 
 class Netcdf4Killed : public testing::Test {
 protected:
-    Netcdf4Killed() {
-        void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (memory != MAP_FAILED) shared = static_cast<Shared*>(memory);
-    }
-    ~Netcdf4Killed() override {
-        std::filesystem::remove(path);
-        munmap(shared, sizeof *shared);
-        shared = nullptr;
-    }
+    ~Netcdf4Killed() override { std::filesystem::remove(path); }
 
-    const std::string path = "netcdf4_killed_" + std::to_string(getpid()) + ".nc";
+    const kills::Shared memory;
+    const std::string path = kills::path_of("netcdf4_killed");
 };
 
+}  // namespace
+
 TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
-    ASSERT_NE(shared, nullptr);
     for (const bool filtered : {false, true}) {
         const Job job{filtered};
         ASSERT_EQ(run(path, job, -1), 0);
         EXPECT_EQ(look(path, job), "");
-        const long writes = shared->writes;
+        const long writes = kills::shared->calls;
         EXPECT_GT(writes, 4 * job.records);
         int counted = 0;
         int undefined = 0;
@@ -171,17 +137,17 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
             ASSERT_TRUE(WIFSIGNALED(status)) << status;
             Committed found;
             const Status whole = find_committed(path, found);
-            if (shared->counted < 0) {  // nothing is promised yet
+            if (kills::shared->counted < 0) {  // nothing is promised yet
                 undefined += whole.code == TW_EFORMAT ? 1 : 0;
                 ASSERT_TRUE(whole.ok() || whole.code == TW_EFORMAT) << whole.text;
                 if (whole.ok()) {
-                    shared->counted = 0;
+                    kills::shared->counted = 0;
                     ASSERT_EQ(look(path, job), "");
                 }
                 continue;
             }
             ASSERT_TRUE(whole.ok()) << "killed before write " << n << ": " << whole.text;
-            EXPECT_GE(found.records, shared->counted);
+            EXPECT_GE(found.records, kills::shared->counted);
             // Headers of two pages are not written at once.
             if (found.records != found.shortest) {
                 ASSERT_TRUE(cut_netcdf4(path, found.shortest).ok());
@@ -196,18 +162,17 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
 
 /// Headers of several pages: some variables may be longer than others, until they are cut.
 TEST_F(Netcdf4Killed, IsCutToWhatAllVariablesHave) {
-    ASSERT_NE(shared, nullptr);
     const Job job{false, 30, 4};
     ASSERT_EQ(run(path, job, -1), 0);
-    const long writes = shared->writes;
+    const long writes = kills::shared->calls;
     int uneven = 0;
     for (long n = 60; n < writes; n += 3) {
         std::filesystem::remove(path);
         ASSERT_TRUE(WIFSIGNALED(run(path, job, n)));
         Committed found;
-        if (shared->counted < 1) continue;
+        if (kills::shared->counted < 1) continue;
         ASSERT_TRUE(find_committed(path, found).ok());
-        EXPECT_GE(found.shortest, shared->counted);
+        EXPECT_GE(found.shortest, kills::shared->counted);
         if (found.shortest == found.records) continue;
         ++uneven;
         EXPECT_NE(look(path, job), "");
@@ -219,3 +184,5 @@ TEST_F(Netcdf4Killed, IsCutToWhatAllVariablesHave) {
     }
     EXPECT_GT(uneven, 1);
 }
+
+}  // namespace netcdf4_killed

@@ -1,5 +1,6 @@
 // Writing on in files that are there: random files of netCDF-C or of the library, continued on
-// another number of ranks, against the same file written by netCDF-C in one go, byte for byte.
+// another number of ranks, against the same file written by netCDF-C in one go: byte for byte, or
+// as netCDF-C reads netCDF-4 files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -13,186 +14,24 @@
 #include <vector>
 
 #include "append.hpp"
+#include "append_case.hpp"
 #include "check.hpp"
-#include "oracle.hpp"
+#include "compare.hpp"
+#include "compare_netcdf4.hpp"
 #include "random.hpp"
 #include "random_settings.hpp"
 #include "thalweg/thalweg.h"
 #include "values.hpp"
 
+using namespace append_case;  // NOLINT: the case that it writes
+
 namespace {
-
-struct Var {
-    std::string name;
-    tw_type type = TW_FLOAT;
-    std::vector<int> dims;  // slowest first, without the record dimension
-    bool record = false;
-    bool has_fill = false;
-    bool put[2] = {};  // a fixed-size variable: at first, and when written on
-};
-
-/// What the seed says of both runs.
-struct Case {
-    std::string format;
-    std::vector<std::int64_t> dims;
-    std::vector<Var> vars;
-    int before = 0, first = 0, steps = 0;  // records of the first run; of the second
-    bool drop = false, told = false;       // whether tw_set_record is called
-    bool by_library = false;               // who writes the first run
-    int writers_before = 1;                // ranks of it
-    std::size_t pad = 4096, align = 4, between = 0;
-
-    int after() const { return drop ? first + steps : std::max(before, first + steps); }
-    /// Which run's values a record has in the end.
-    int run_of(int record) const { return record >= first && record < first + steps ? 1 : 0; }
-};
-
-std::string dim_name(int d) { return "d" + std::to_string(d); }
-
-Case make_case(Random& random, int ranks) {
-    Case c;
-    c.format = random.pick(std::vector<std::string>{"cdf1", "cdf2", "cdf5"});
-    for (std::int64_t d = random.between(1, 3); d > 0; --d) c.dims.push_back(random.between(1, 12));
-    const auto nd = static_cast<std::int64_t>(c.dims.size());
-    const bool single = random.percent(25);  // one record variable: it is not padded
-    for (std::int64_t v = random.between(1, 6); v > 0; --v) {
-        Var var;
-        var.name = "v" + std::to_string(v);
-        var.type = random.pick(c.format == "cdf5" ? all_types() : cdf2_types());
-        var.record = single ? v == 1 : random.percent(65);
-        var.dims.resize(static_cast<std::size_t>(nd));
-        std::iota(var.dims.begin(), var.dims.end(), 0);
-        random.shuffle(var.dims);
-        var.dims.resize(static_cast<std::size_t>(random.between(0, nd)));
-        var.has_fill = random.percent(30);
-        var.put[0] = random.percent(70);
-        var.put[1] = random.percent(40);
-        c.vars.push_back(var);
-    }
-    c.before = static_cast<int>(random.below(5));
-    c.steps = static_cast<int>(random.below(4));
-    c.told = random.percent(50);
-    c.first = c.told ? static_cast<int>(random.between(0, c.before)) : c.before;
-    c.drop = c.told && random.percent(50);
-    const bool records =
-        std::any_of(c.vars.begin(), c.vars.end(), [](const Var& v) { return v.record; });
-    if (!records) c.before = c.first = 0;
-    c.by_library = random.percent(40);
-    c.writers_before = static_cast<int>(random.between(1, ranks));
-    if (!c.by_library) {
-        c.pad = random.pick(std::vector<std::size_t>{0, 100, 4096});
-        c.align = random.pick(std::vector<std::size_t>{4, 64, 512});
-        c.between = random.pick(std::vector<std::size_t>{0, 0, 300});
-    }
-    return c;
-}
-
-/// Whether a step of a run puts a record variable.
-bool is_put(const Case&, std::uint64_t seed, int var, int record, int run) {
-    return mix(seed, static_cast<std::uint64_t>(1000 * var + 10 * record + run)) % 8 != 0;
-}
-
-std::uint64_t hash_of(std::uint64_t seed, int var, int record, int run, std::int64_t element) {
-    const std::uint64_t which =
-        mix(seed, static_cast<std::uint64_t>(1000 * var + 10 * record + run));
-    return mix(which, static_cast<std::uint64_t>(element));
-}
-
-std::int64_t elements_of(const Case& c, const Var& v) {
-    std::int64_t n = 1;
-    for (const int d : v.dims) n *= c.dims[static_cast<std::size_t>(d)];
-    return n;
-}
-
-/// All values of a variable (of a record).
-std::vector<char> values_of(const Case& c, std::uint64_t seed, int var, int record, int run) {
-    const Var& v = c.vars[static_cast<std::size_t>(var)];
-    const std::int64_t n = elements_of(c, v), size = type_size(v.type);
-    std::vector<char> values(static_cast<std::size_t>(n * size));
-    for (std::int64_t i = 0; i < n; ++i)
-        make_value(values.data() + i * size, v.type, v.type, hash_of(seed, var, record, run, i));
-    return values;
-}
-
-constexpr char fill_byte = 7;  // of every byte of a _FillValue
-
-/// The first run's file, or with `after` what must be there in the end.
-void write_by_netcdf(const std::string& path, const Case& c, std::uint64_t seed, bool after) {
-    Oracle oracle(path, c.format);
-    for (std::size_t d = 0; d < c.dims.size(); ++d)
-        oracle.dim(dim_name(static_cast<int>(d)), c.dims[d]);
-    oracle.dim("time", NC_UNLIMITED);
-    std::vector<int> ids;
-    for (const Var& v : c.vars) {
-        std::vector<std::string> names;
-        if (v.record) names.emplace_back("time");
-        for (const int d : v.dims) names.push_back(dim_name(d));
-        ids.push_back(oracle.var(v.name, v.type, names));
-        oracle.att(ids.back(), "units", TW_CHAR, 6, "metres");
-        const std::vector<char> fill(8, fill_byte);
-        if (v.has_fill) oracle.att(ids.back(), "_FillValue", v.type, 1, fill.data());
-    }
-    oracle.att(NC_GLOBAL, "title", TW_CHAR, 4, "test");
-    oracle.require(nc__enddef(oracle.id(), c.pad, c.align, c.between, 4), "nc__enddef");
-    for (int i = 0; i < static_cast<int>(c.vars.size()); ++i) {
-        const Var& v = c.vars[static_cast<std::size_t>(i)];
-        std::vector<std::size_t> start(v.dims.size(), 0), count;
-        for (const int d : v.dims)
-            count.push_back(static_cast<std::size_t>(c.dims[static_cast<std::size_t>(d)]));
-        const auto put = [&](int record, int run) {
-            const std::vector<char> values = values_of(c, seed, i, record, run);
-            oracle.require(
-                oracle.put(ids[static_cast<std::size_t>(i)], v.type, start, count, values.data()),
-                "put");
-        };
-        if (!v.record) {
-            if (after && v.put[1])
-                put(0, 1);
-            else if (v.put[0])
-                put(0, 0);
-            continue;
-        }
-        start.insert(start.begin(), 0);
-        count.insert(count.begin(), 1);
-        const int records = after ? c.after() : c.before;
-        for (int r = 0; r < records; ++r) {
-            const int run = after ? c.run_of(r) : 0;
-            start[0] = static_cast<std::size_t>(r);
-            if (is_put(c, seed, i, r, run)) put(r, run);
-        }
-    }
-    // Records of which no variable was put at the end are there all the same.
-    const int records = after ? c.after() : c.before;
-    std::size_t n = 0;
-    int unlimited = -1;
-    nc_inq_unlimdim(oracle.id(), &unlimited);
-    nc_inq_dimlen(oracle.id(), unlimited, &n);
-    for (int i = 0; i < static_cast<int>(c.vars.size()) && static_cast<int>(n) < records; ++i) {
-        const Var& v = c.vars[static_cast<std::size_t>(i)];
-        if (!v.record) continue;
-        std::vector<std::size_t> start(v.dims.size() + 1, 0), count{1};
-        for (const int d : v.dims)
-            count.push_back(static_cast<std::size_t>(c.dims[static_cast<std::size_t>(d)]));
-        start[0] = static_cast<std::size_t>(records - 1);
-        std::vector<char> values(static_cast<std::size_t>(elements_of(c, v) * type_size(v.type)));
-        std::vector<char> fill(8, 0);
-        nc_inq_var_fill(oracle.id(), ids[static_cast<std::size_t>(i)], nullptr, fill.data());
-        for (std::size_t at = 0; at < values.size(); ++at)
-            values[at] = fill[at % static_cast<std::size_t>(type_size(v.type))];
-        oracle.require(
-            oracle.put(ids[static_cast<std::size_t>(i)], v.type, start, count, values.data()),
-            "put");
-        break;
-    }
-    oracle.close();
-}
 
 /// One run of the library over the ranks of a session.
 class Run {
 public:
-    Run(const Case& c, std::uint64_t seed, int run, MPI_Comm comm, tw_session session,
-        Random random)
-        : case_(c), seed_(seed), run_(run), session_(session), random_(random) {
+    Run(const Case& c, int run, MPI_Comm comm, tw_session session, Random random)
+        : case_(c), run_(run), session_(session), random_(random) {
         MPI_Comm_rank(comm, &rank_);
         MPI_Comm_size(comm, &size_);
     }
@@ -215,11 +54,17 @@ public:
         put_fixed();
         const int first = run_ == 1 ? case_.first : 0;
         const int steps = run_ == 1 ? case_.steps : case_.before;
-        for (int r = first; r < first + steps; ++r) {
-            for (int v = 0; v < static_cast<int>(case_.vars.size()); ++v)
-                if (case_.vars[static_cast<std::size_t>(v)].record &&
-                    is_put(case_, seed_, v, r, run_))
-                    put(v, r);
+        std::vector<int> records(static_cast<std::size_t>(steps));
+        std::iota(records.begin(), records.end(), first);
+        if (in_parts()) random_.shuffle(records);
+        for (const int r : records) {
+            bool any = !in_parts();
+            for (int v = 0; v < static_cast<int>(case_.vars.size()); ++v) {
+                if (!case_.is_put(v, r, run_)) continue;
+                put(v, r);
+                any = true;
+            }
+            if (!any) continue;  // the step would be a record, unless others have come in parts
             expect(tw_end_step(file_), "tw_end_step");
             if (random_.percent(10)) expect(tw_sync(file_, 0), "tw_sync");
         }
@@ -240,7 +85,7 @@ private:
 
     void expect(int status, const char* call) {
         CHECK_TEXT(status == TW_OK, "seed %llu, %s: %s gives %d: %s",
-                   static_cast<unsigned long long>(seed_), what_.c_str(), call, status,
+                   static_cast<unsigned long long>(case_.seed), what_.c_str(), call, status,
                    tw_error_message(session_));
     }
 
@@ -284,7 +129,7 @@ private:
         h.listed = along;
         h.list.resize(static_cast<std::size_t>(h.count[along]));
         std::iota(h.list.begin(), h.list.end(), h.start[along]);
-        Random own(mix(seed_, static_cast<std::uint64_t>(rank_)));
+        Random own(mix(case_.seed, static_cast<std::uint64_t>(rank_)));
         own.shuffle(h.list);
         std::string listed = names;
         for (std::size_t d = 0; d < along; ++d) listed.erase(0, listed.find(' ') + 1);
@@ -347,13 +192,32 @@ private:
             for (std::size_t d = 0; d < index.size(); ++d)
                 element = element * length(v, static_cast<int>(d)) + index[d];
             make_value(values.data() + i * size, v.type, v.type,
-                       hash_of(seed_, variable, record, run_, element));
+                       case_.hash_of(variable, record, run_, element));
         }
-        expect(tw_put(file_, v.name.c_str(), v.type, values.data(), n), "tw_put");
+        if (!in_parts()) {
+            expect(tw_put(file_, v.name.c_str(), v.type, values.data(), n), "tw_put");
+        } else if (case_.way == Way::boxes && h.list.empty() &&
+                   std::is_sorted(h.order.begin(), h.order.end())) {
+            std::vector<std::int64_t> start = h.start, count = h.count;
+            // What every rank has whole, one puts.
+            if (h.decomposition == nullptr && rank_ > 0) count.assign(count.size(), 0);
+            if (v.record) start.insert(start.begin(), record);
+            if (v.record)
+                count.insert(count.begin(), h.decomposition == nullptr && rank_ > 0 ? 0 : 1);
+            if (count.empty() && rank_ > 0) return;
+            expect(tw_put_box(file_, v.name.c_str(), v.type, start.data(), count.data(), nullptr,
+                              values.data()),
+                   "tw_put_box");
+        } else {
+            expect(tw_put_record(file_, v.name.c_str(), h.decomposition, record, v.type,
+                                 values.data(), n),
+                   "tw_put_record");
+        }
     }
 
+    bool in_parts() const { return run_ == 1 && case_.way != Way::steps; }
+
     const Case& case_;
-    std::uint64_t seed_;
     int run_, rank_ = 0, size_ = 1;
     tw_session session_;
     Random random_;
@@ -362,19 +226,81 @@ private:
     std::string what_;
 };
 
-std::string choose_settings(Random& random, bool servers) {
+std::string choose_settings(const Case& c, Random& random, bool servers, bool first) {
     RandomSettings settings = RandomSettings::writing();
-    if (servers) settings.set("service", {"inline", "servers", "servers"});
-    settings.set("staging", {"0"}, 20).set("queue", {"4KiB"}, 20);
+    const bool steps = c.way == Way::steps;
+    if (servers && c.parts <= 2)  // as many as the tests have
+        settings.set("service", {"inline", "servers", "servers"});
+    if (steps) settings.set("staging", {"0"}, 20);
+    settings.set("queue", {steps ? "4KiB" : "1MiB"}, 20);
+    if (c.netcdf4())
+        settings.set("storage", {"auto", "netcdf4"}).leave_out("pnetcdf_mode");
+    else if (!steps || !c.tiles.empty())  // PnetCDF takes no boxes
+        settings.set("storage", {"auto", "posix"}).leave_out("pnetcdf_mode");
+    if (!c.tiles.empty()) settings.leave_out("writers");
+    const bool tiles = !c.tiles.empty() && (first || random.percent(50));
+    if (tiles)
+        settings.set("method", {"tiles"})
+            .set("tile_files", {"yes"})
+            .set("tiles", {first ? c.tiles : "auto"});
+    if (first && c.netcdf4())
+        settings.set("deflate", {"0", "0", "1"})
+            .set("shuffle", {"auto", "auto", "yes"})
+            .set("chunks", {"auto", "auto", "d0=3", "d0=2,d1=1"});
     return settings.draw(random);
+}
+
+/// What differs between a set of tiles, as the library reads it, and a file of netCDF-C.
+std::string tile_difference(const std::string& expected, const std::string& path) {
+    tw_session alone = nullptr;
+    tw_file file = nullptr;
+    int id = 0, variables = 0;
+    std::int64_t records = 0;
+    std::size_t n = 0;
+    std::string wrong;
+    if (tw_init(MPI_COMM_SELF, "log=off", &alone) != TW_OK ||
+        tw_open(alone, path.c_str(), nullptr, &file) != TW_OK ||
+        tw_inq(file, nullptr, nullptr, &variables, nullptr, &records) != TW_OK)
+        wrong = tw_error_message(alone);
+    if (nc_open(expected.c_str(), NC_NOWRITE, &id) != NC_NOERR) wrong = "no reference";
+    int unlimited = -1;
+    nc_inq_unlimdim(id, &unlimited);
+    nc_inq_dimlen(id, unlimited, &n);
+    if (wrong.empty() && records != static_cast<std::int64_t>(n))
+        wrong = check::text("%ld records, not %zu", static_cast<long>(records), n);
+    for (int v = 0; v < variables && wrong.empty(); ++v) {
+        char name[NC_MAX_NAME + 1] = "";
+        nc_type type = 0;
+        int nd = 0, dims[4] = {}, number = 0;
+        nc_inq_varname(id, v, name);
+        nc_inq_varid(id, name, &number);
+        nc_inq_var(id, number, nullptr, &type, &nd, dims, nullptr);
+        std::int64_t start[4] = {}, count[4] = {}, elements = 1;
+        for (int d = 0; d < nd; ++d) {
+            nc_inq_dimlen(id, dims[d], &n);
+            count[d] = static_cast<std::int64_t>(n);
+            elements *= count[d];
+        }
+        const auto bytes = static_cast<std::size_t>(elements * type_size(tw_type(type)));
+        std::vector<char> x(bytes + 1), y(bytes + 1);
+        nc_get_var(id, number, x.data());
+        if (tw_get_box(file, name, tw_type(type), start, count, nullptr, y.data()) != TW_OK)
+            wrong = tw_error_message(alone);
+        else if (x != y)
+            wrong = check::text("%s differs", name);
+    }
+    nc_close(id);
+    if (file != nullptr) tw_close(&file);
+    tw_finalize(&alone);
+    return wrong;
 }
 
 void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Comm comm,
          bool servers) {
     Random random(seed);  // the same choices on every rank
-    const Case c = make_case(random, check::state.size);
-    const std::string before = choose_settings(random, false),
-                      after = choose_settings(random, servers);
+    const Case c = make_case(seed, random, check::state.size);
+    const std::string before = choose_settings(c, random, false, true),
+                      after = choose_settings(c, random, servers, false);
     const Random choices(mix(seed, 5));
     if (c.by_library) {
         check::step("seed %llu: %s", static_cast<unsigned long long>(seed), before.c_str());
@@ -384,28 +310,31 @@ void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Co
         if (takes_part) {
             tw_session own = nullptr;
             CHECK(tw_init(few, "log=off", &own) == TW_OK);
-            Run(c, seed, 0, few, own, choices).write(path, before + "; format=" + c.format);
+            Run(c, 0, few, own, choices).write(path, before + "; format=" + c.format);
             CHECK(tw_finalize(&own) == TW_OK);
             MPI_Comm_free(&few);
         }
     } else if (check::state.rank == 0) {
-        write_by_netcdf(path, c, seed, false);
+        write_by_netcdf(path, c, false);
     }
     MPI_Barrier(comm);
     check::step("seed %llu: %s, first %d of %d, %d steps%s", static_cast<unsigned long long>(seed),
                 after.c_str(), c.first, c.before, c.steps, c.drop ? ", drop" : "");
-    Run(c, seed, 1, comm, session, choices).write(path, after);
+    Run(c, 1, comm, session, choices).write(path, after);
     MPI_Barrier(comm);
     if (check::state.rank == 0) {
         const std::string expected = path + ".expected";
-        write_by_netcdf(expected, c, seed, true);
-        const std::string what = difference(expected, path);
+        write_by_netcdf(expected, c, true);
+        const std::string what = !c.tiles.empty() ? tile_difference(expected, path)
+                                 : c.netcdf4()    ? netcdf4_difference(expected, path)
+                                                  : difference(expected, path);
         CHECK_TEXT(what.empty(), "seed %llu: %s (%s by %s; first %d of %d, %d steps%s): %s",
                    static_cast<unsigned long long>(seed), after.c_str(), c.format.c_str(),
                    c.by_library ? before.c_str() : "netCDF-C", c.first, c.before, c.steps,
                    c.drop ? ", drop" : "", what.c_str());
         std::remove(expected.c_str());
         std::remove(path.c_str());
+        for (int k = 0; k < c.parts; ++k) std::remove((path + ".000" + std::to_string(k)).c_str());
     }
     MPI_Barrier(comm);
 }
@@ -419,13 +348,17 @@ int main(int argc, char** argv) {
     const double seconds = std::atof(check::option(argc, argv, "--seconds", "4").c_str());
     const long cases = std::atol(check::option(argc, argv, "--cases", "1000").c_str());
     const std::string servers = check::option(argc, argv, "--servers", "0");
+    // The seed of a case that a failure names, to run it alone, and its session's node size.
+    const std::string replay = check::option(argc, argv, "--replay", "");
+    const std::string size_of_all = check::option(argc, argv, "--node-size", "");
     const std::string folder = check::make_folder("append");
     long done = 0;
     Random sizes(seed);
     const auto begin = std::chrono::steady_clock::now();
     // Sessions of several node sizes, each for some cases.
     for (int turn = 0; done < cases; ++turn) {
-        const auto node_size = sizes.pick(std::vector<std::string>{"0", "0", "1", "2", "3"});
+        auto node_size = sizes.pick(std::vector<std::string>{"0", "0", "1", "2", "3"});
+        if (!size_of_all.empty()) node_size = size_of_all;
         tw_session session = nullptr;
         check::use(MPI_COMM_WORLD);
         check::step("tw_init");
@@ -443,11 +376,14 @@ int main(int argc, char** argv) {
                 const std::chrono::duration<double> spent =
                     std::chrono::steady_clock::now() - begin;
                 more = check::everywhere(spent.count() < seconds && check::state.failures == 0);
-                if (more)
-                    one(mix(seed, static_cast<std::uint64_t>(done++)), folder + "/file.nc", session,
-                        comm, servers != "0");
+                if (!more) break;
+                const auto number = static_cast<std::uint64_t>(done++);
+                one(replay.empty() ? mix(seed, number) : std::strtoull(replay.c_str(), nullptr, 10),
+                    folder + "/file.nc", session, comm, servers != "0");
+                more = replay.empty();
             }
-            if (turn == 0 && servers == "0") appended_calls(session, comm, folder);
+            if (turn == 0 && servers == "0" && replay.empty())
+                appended_calls(session, comm, folder);
         }
         CHECK(tw_finalize(&session) == TW_OK);
         check::use(MPI_COMM_WORLD);

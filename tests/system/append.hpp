@@ -12,4 +12,9 @@
 /// text, the same on all ranks, and the file as it was.
 void appended_calls(tw_session session, MPI_Comm comm, const std::string& folder);
 
+/// Of netCDF-4 files, within the former.
+void appended_netcdf4();
+/// Of sets of tiles.
+void appended_tiles();
+
 #endif

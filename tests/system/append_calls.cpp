@@ -9,102 +9,12 @@
 #include <vector>
 
 #include "append.hpp"
-#include "calls.hpp"
+#include "append_file.hpp"
 #include "compare.hpp"
 
-using namespace calls;  // NOLINT: its session and its ways of judging
+using namespace append_file;  // NOLINT: the file that it writes on in
 
 namespace {
-
-tw_decomposition line = nullptr;  // two elements a rank
-std::string folder, path;
-
-int rank() { return check::state.rank; }
-int ranks() { return check::state.size; }
-void together() { MPI_Barrier(check::state.comm); }
-
-template <class Do>
-void on_rank_0(Do&& act) {
-    together();
-    if (rank() == 0) act();
-    together();
-}
-
-float value(int record, std::int64_t i) { return static_cast<float>(1000 * record + i); }
-
-int put(tw_file file, const char* name, int record) {
-    const float values[2] = {value(record, 2 * rank()), value(record, 2 * rank() + 1)};
-    return tw_put(file, name, TW_FLOAT, values, 2);
-}
-
-void decompose() {
-    const std::int64_t shape = 2 * ranks(), start = 2 * rank(), count = 2;
-    OK(tw_decompose(session, "x", 1, &shape, &start, &count, &line));
-}
-
-void step(tw_file file, int record) {
-    OK(put(file, "T", record));
-    OK(tw_end_step(file));
-}
-
-void define(tw_file file) {
-    OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
-    OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
-}
-
-/// Three records, and "h" as if it were record 9.
-void make(const char* settings = "format=cdf2") {
-    tw_file file = nullptr;
-    OK(tw_create(session, path.c_str(), settings, &file));
-    define(file);
-    OK(tw_put_att_text(file, "", "history", "first run"));
-    OK(put(file, "h", 9));
-    for (int r = 0; r < 3; ++r) step(file, r);
-    OK(tw_close(&file));
-}
-
-tw_file append(const char* settings = "mode=append") {
-    tw_file file = nullptr;
-    OK(tw_open(session, path.c_str(), settings, &file));
-    return file;
-}
-
-/// What serial netCDF-C finds: "" if the records are these, and so is h.
-std::string look(const std::vector<int>& records, int h) {
-    int id = 0, t = 0, hid = 0, dim = 0;
-    if (const int code = nc_open(path.c_str(), NC_NOWRITE, &id); code != NC_NOERR)
-        return nc_strerror(code);
-    std::size_t n = 0;
-    nc_inq_varid(id, "T", &t);
-    nc_inq_varid(id, "h", &hid);
-    nc_inq_unlimdim(id, &dim);
-    nc_inq_dimlen(id, dim, &n);
-    std::string wrong;
-    if (n != records.size()) wrong = check::text("%zu records, not %zu", n, records.size());
-    const auto length = static_cast<std::size_t>(2 * ranks());
-    std::vector<float> got(length);
-    for (std::size_t r = 0; r <= n && wrong.empty(); ++r) {
-        const std::size_t start[2] = {r, 0}, count[2] = {1, length};
-        const int record = r < n ? records[r] : h;
-        if (r < n)
-            nc_get_vara_float(id, t, start, count, got.data());
-        else
-            nc_get_var_float(id, hid, got.data());
-        for (std::size_t i = 0; i < length; ++i)
-            if (got[i] != value(record, static_cast<std::int64_t>(i)))
-                wrong = check::text("record %zu, element %zu is %g", r, i, double(got[i]));
-    }
-    nc_close(id);
-    return wrong;
-}
-
-void expect_file(int line_number, const std::vector<int>& records, int h) {
-    on_rank_0([&] {
-        const std::string wrong = look(records, h);
-        ++check::state.checks;
-        if (!wrong.empty()) check::fail(__FILE__, line_number, wrong);
-    });
-}
 
 /// Definitions that are not the file's are refused, whoever closes, and change nothing.
 template <class Define>
@@ -197,7 +107,7 @@ void whereabouts() {
     REFUSED(tw_open(session, path.c_str(), "mode=append; format=cdf5", &file), TW_ESETTING,
             "setting format is cdf5, but the file has format cdf2");
     REFUSED(tw_open(session, path.c_str(), "mode=append; method=tiles; tile_files=yes", &file),
-            TW_ESETTING, "tile_files");
+            TW_ESETTING, "tile_files is yes, but there is no set of tiles of this name");
     file = append("mode=append; storage=netcdf4");
     define(file);
     REFUSED(tw_enddef(file), TW_ESETTING, "storage=netcdf4 cannot write format cdf2");
@@ -233,12 +143,6 @@ void others() {
     refuse(odd, TW_EFORMAT, "odd.nc");
     contents("time, T\n0, 273.15\n");
     refuse(odd, TW_EFORMAT, "does not begin with CDF");
-    on_rank_0([&] {
-        int id = 0;
-        nc_create(odd.c_str(), NC_NETCDF4, &id);
-        nc_close(id);
-    });
-    refuse(odd, TW_EUNSUPPORTED, "odd.nc");
     make();
     on_rank_0([] { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8); });
     refuse(path, TW_EIO, "variable 'T': the file is truncated");
@@ -254,9 +158,9 @@ void others() {
 
 /// Records are seen when their steps have ended, and not before; what a killed run leaves is what
 /// is seen here.
-void meanwhile(const std::string& settings) {
-    check::step("%s", settings.c_str());
-    make();
+void meanwhile(const std::string& settings, const char* created = "format=cdf2") {
+    check::step("%s; %s", settings.c_str(), created);
+    make(created);
     tw_file file = append(("mode=append; " + settings).c_str());
     define(file);
     OK(tw_enddef(file));
@@ -292,6 +196,48 @@ void meanwhile(const std::string& settings) {
     expect_file(__LINE__, {6, 5}, 8);
     OK(tw_close(&file));
     expect_file(__LINE__, {6, 5}, 8);
+}
+
+/// A step that replaces a record fills what nobody puts, also where a variable that every rank has
+/// whole is too large for the queue.
+void replaced(const std::string& settings) {
+    check::step("%s", settings.c_str());
+    constexpr std::int64_t many = 300;
+    const std::vector<double> all(many, 4);
+    tw_file file = nullptr;
+    const auto define_both = [&] {
+        OK(tw_def_dim(file, "time", TW_UNLIMITED));
+        OK(tw_def_dim(file, "many", many));
+        OK(tw_def_var(file, "whole", TW_DOUBLE, "time many", nullptr));
+        OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
+    };
+    OK(tw_create(session, path.c_str(), "format=cdf2", &file));
+    define_both();
+    for (int r = 0; r < 3; ++r) {
+        OK(tw_put(file, "whole", TW_DOUBLE, all.data(), many));
+        step(file, r);
+    }
+    OK(tw_close(&file));
+    file = append(("mode=append; staging=0; " + settings).c_str());
+    define_both();
+    OK(tw_set_record(file, 0, TW_KEEP_LATER));
+    OK(tw_put(file, "whole", TW_DOUBLE, all.data(), many));
+    OK(tw_end_step(file));
+    step(file, 7);
+    OK(tw_close(&file));
+    on_rank_0([&] {
+        int id = 0;
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        const std::size_t length = static_cast<std::size_t>(2 * ranks());
+        std::vector<double> got(3 * many);
+        std::vector<float> t(3 * length);
+        nc_get_var_double(id, 0, got.data());
+        nc_get_var_float(id, 1, t.data());
+        nc_close(id);
+        CHECK(got[0] == 4 && got[many] == NC_FILL_DOUBLE && got[2 * many - 1] == NC_FILL_DOUBLE &&
+              got[2 * many] == 4);
+        CHECK(t[0] == NC_FILL_FLOAT && t[length] == value(7, 0) && t[2 * length] == value(2, 0));
+    });
 }
 
 /// A killed run's file keeps its name; what it was writing is cut off.
@@ -525,6 +471,12 @@ void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& it
          {"method=record; writers=2", "method=direct", "storage=" PNETCDF,
           "storage=" PNETCDF "; pnetcdf_mode=blocking", "service=background", "durable=yes"})
         meanwhile(settings);
+    for (const char* settings : {"method=record", "service=background", "durable=yes"})
+        for (const char* created : {"format=netcdf4", "format=netcdf4-classic; deflate=1"})
+            meanwhile(settings, created);
+    appended_netcdf4();
+    appended_tiles();
+    for (const char* settings : {"service=inline", "service=background"}) replaced(settings);
     recovered();
     for (const char* settings : {"method=record; alignment=1; writers=3", "method=direct",
                                  "method=slabs", "service=background"})

@@ -326,7 +326,7 @@ class Session:
             attrs, keywords: as for create; attributes only with mode "a"
         Raises:
             Error: TW_EIO (also: there is no such file), TW_EFORMAT, TW_ESETTING, TW_EMISMATCH,
-                TW_EINUSE; with mode "a" TW_EUNSUPPORTED (netCDF-4, tiles)
+                TW_EINUSE; with mode "a" TW_EUNSUPPORTED (docs/appending.md)
         Note: Collective.
         """
 

@@ -55,6 +55,7 @@ void put_packing(WireWriter& out, const Packing& p) {
     out.put(p.quantize);
     out.put(p.digits);
     out.put(p.chunks);
+    out.put(p.whole);
 }
 
 Packing get_packing(WireReader& in) {
@@ -65,6 +66,7 @@ Packing get_packing(WireReader& in) {
     p.quantize = in.get<Packing::Quantize>();
     p.digits = in.get<int>();
     p.chunks = in.get_many<std::vector<std::int64_t>>();
+    p.whole = in.get<bool>();
     return p;
 }
 

@@ -177,7 +177,7 @@ void Server::set_up(Served& served, Status& status) {
     if (status.ok())
         status =
             plan.options.existing.is
-                ? served.storage->open(peers_, plan.path, definitions, plan.options, true, plan.map)
+                ? served.storage->open(peers_, plan.path, definitions, plan.options, true, served.map)
                 : served.storage->create(peers_, plan.data_path, definitions, plan.options, true,
                                          served.map);
     if (!status.ok()) {

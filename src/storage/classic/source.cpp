@@ -32,6 +32,10 @@ public:
     Order order(int) const override { return Order::big_endian; }
     bool reads_behind() const override { return true; }
     bool byte_of_any_sign() const override { return header_.format != Format::cdf5; }
+    Status find_writable(Definitions& writable) const override {
+        writable = definitions_;
+        return {};
+    }
     const ClassicHeader* classic_header() const override { return &header_; }
 
     Status open(Comm& comm, bool reader) {

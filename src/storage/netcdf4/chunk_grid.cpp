@@ -51,6 +51,24 @@ Index ChunkGrid::corner(std::int64_t n) const {
     return at;
 }
 
+namespace {
+
+/// What follows from shape and chunks.
+void complete(ChunkGrid& g) {
+    std::size_t first = 0;  // dimension along which chunks have a length
+    while (first + 1 < g.chunk.size() && g.chunk[first] == 1) ++first;
+    for (std::size_t d = 0; d < g.shape.size(); ++d)
+        g.number.push_back((g.shape[d] + g.chunk[d] - 1) / g.chunk[d]);
+    if (g.shape.empty()) return;
+    const bool slowest = volume(std::span(g.shape).first(first)) == 1;
+    const bool even = slowest || g.shape[first] % g.chunk[first] == 0;
+    const std::int64_t row = volume(std::span(g.shape).subspan(first + 1));
+    g.band = std::max<std::int64_t>(1, (even ? g.chunk[first] : g.shape[first]) * row);
+    g.in_order = even && volume(std::span(g.chunk).subspan(first + 1)) == row;
+}
+
+}  // namespace
+
 ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     ChunkGrid g;
     g.shape = v.shape;
@@ -62,16 +80,21 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
         const std::int64_t wish = v.packing.chunks[d];
         g.chunk[d] = wish > 0 ? wish : g.shape[d];
     }
-    std::size_t first = 0;  // dimension along which chunks have a length
-    while (first + 1 < g.chunk.size() && g.chunk[first] == 1) ++first;
-    for (std::size_t d = 0; d < g.shape.size(); ++d)
-        g.number.push_back((g.shape[d] + g.chunk[d] - 1) / g.chunk[d]);
-    if (g.shape.empty()) return g;
-    const bool slowest = volume(std::span(g.shape).first(first)) == 1;
-    const bool even = slowest || g.shape[first] % g.chunk[first] == 0;
-    const std::int64_t row = volume(std::span(g.shape).subspan(first + 1));
-    g.band = (even ? g.chunk[first] : g.shape[first]) * row;
-    g.in_order = even && volume(std::span(g.chunk).subspan(first + 1)) == row;
+    complete(g);
+    return g;
+}
+
+ChunkGrid grid_of(const Variable& v, std::span<const std::int64_t> chunk) {
+    ChunkGrid g;
+    g.shape = v.shape;
+    g.element = v.element();
+    g.chunked = !chunk.empty();
+    g.chunk = g.shape;
+    if (g.chunked) {
+        if (v.record) g.records = chunk.front();
+        g.chunk.assign(chunk.begin() + (v.record ? 1 : 0), chunk.end());
+    }
+    complete(g);
     return g;
 }
 
@@ -94,7 +117,7 @@ void copy_rows(int nd, const Index& count, std::int64_t element, const char* fro
 
 bool needs_whole_chunks(const Definitions& d) {
     return std::any_of(d.variables.begin(), d.variables.end(), [](const Variable& v) {
-        return v.packing.filtered() || !v.packing.chunks.empty();
+        return v.packing.filtered() || !v.packing.chunks.empty() || v.packing.whole;
     });
 }
 

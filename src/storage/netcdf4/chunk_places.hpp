@@ -1,4 +1,4 @@
-// Where a writer has put its chunks, so that they can be read again without HDF5.
+// Where the chunks of a file lie, so that they can be read again without HDF5.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ public:
     void add(const PlacedChunk& c) {
         auto& chunks = chunks_[{c.variable, c.record}];
         if (chunks.empty()) chunks.resize(grids_[c.variable].chunks());
-        chunks[c.number] = {c.address, c.bytes};
+        chunks[c.number] = {c.address, static_cast<std::uint32_t>(c.bytes), c.skipped};
     }
 
     /// Whether a chunk was placed, and then where.
@@ -29,13 +29,15 @@ public:
         const Place& p = chunks->second[c.number];
         c.address = p.address;
         c.bytes = p.bytes;
+        c.skipped = p.skipped;
         return p.bytes > 0;
     }
 
 private:
     struct Place {
         std::int64_t address = 0;
-        std::int64_t bytes = 0;
+        std::uint32_t bytes = 0;  ///< HDF5's limit is 4 GiB
+        std::uint32_t skipped = 0;
     };
     std::span<const ChunkGrid> grids_;
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Place>> chunks_;

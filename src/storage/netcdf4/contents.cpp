@@ -14,7 +14,9 @@
 #include <memory>
 
 #include "definitions/wire.hpp"
+#include "storage/netcdf4/existing.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/undo.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -63,10 +65,44 @@ public:
         if (code != NC_NOERR) return wrong(code);
         for (int i = 0; i < nvars; ++i)
             if (Status status = define_variable(i); !status.ok()) return status;
+        find_other_records(ncid_, "");
         return {};
     }
 
 private:
+    /// In groups, of whose variables nothing else is told.
+    void find_other_records(int group, const std::string& name) {
+        int n = 0;
+        if (nc_inq_grps(group, &n, nullptr) != NC_NOERR || n < 1) return;
+        std::vector<int> groups(n);
+        if (nc_inq_grps(group, &n, groups.data()) != NC_NOERR) return;
+        for (const int inner : groups) {
+            char own[NC_MAX_NAME + 1] = {};
+            int variables = 0;
+            if (nc_inq_grpname(inner, own) != NC_NOERR ||
+                nc_inq_nvars(inner, &variables) != NC_NOERR)
+                continue;
+            const std::string whole = name + own + "/";
+            for (int v = 0; v < variables; ++v) note_records(inner, v, whole);
+            find_other_records(inner, whole);
+        }
+    }
+
+    void note_records(int group, int variable, const std::string& group_name) {
+        char name[NC_MAX_NAME + 1] = {};
+        int nd = 0;
+        if (nc_inq_varndims(group, variable, &nd) != NC_NOERR || nd < 1) return;
+        std::vector<int> dims(nd);
+        if (nc_inq_vardimid(group, variable, dims.data()) != NC_NOERR ||
+            nc_inq_varname(group, variable, name) != NC_NOERR)
+            return;
+        for (const int dim : dims) {
+            const auto found = numbers_.find(dim);
+            if (found != numbers_.end() && found->second == record_ && to_.other_records.empty())
+                to_.other_records = group_name + name;
+        }
+    }
+
     Status wrong(int code) const {
         return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read its header: {}",
                        path_, nc_strerror(code));
@@ -117,6 +153,7 @@ private:
             std::size_t size = 0;
             (void)nc_inq_type(ncid_, type, word, &size);
             stored.why = fmt::format("it is of type {}", word);
+            note_records(ncid_, id, "");
         }
         std::int64_t bytes = std::max<std::int64_t>(1, v.element());
         for (int d = 0; d < nd; ++d) {
@@ -300,20 +337,17 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     H5D_fill_value_t defined{};
     if (H5Pfill_value_defined(properties, &defined) >= 0 && defined != H5D_FILL_VALUE_UNDEFINED &&
         H5Tget_size(type) <= v.fill.size() && v.way != StoredVariable::Way::hdf5)
-        H5Pget_fill_value(properties, type, v.fill.data());
+        v.chosen_fill = H5Pget_fill_value(properties, type, v.fill.data()) >= 0 &&
+                        defined == H5D_FILL_VALUE_USER_DEFINED;
     if (v.big_endian && little) std::reverse(v.beyond.begin(), v.beyond.begin() + element);
     return {};
-}
-
-/// By the names that netCDF-C gives (NetCDF-4 format specification, "Coordinate variables").
-std::string name_in_hdf5(hid_t file, const std::string& name) {
-    const std::string other = "_nc4_non_coord_" + name;
-    return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
 }
 
 void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     const QuietHdf5 quiet;
     contents.size = view.size();
+    contents.no_append = append_limit(view.id(), contents.definitions);
+    const int record_dim = contents.definitions.record_dim();
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {
         StoredVariable& v = contents.stored[i];
         const Variable& variable = contents.definitions.variables[i];
@@ -322,9 +356,12 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
         const Handle set(H5Dopen2(view.id(), v.name.c_str(), H5P_DEFAULT), H5Dclose);
         const Status described = set < 0 ? failure(TW_EFORMAT, "HDF5 cannot open it")
                                          : describe_storage(set, variable, v);
-        if (described.ok()) continue;
+        if (described.ok()) {
+            v.no_append = append_limit(set, variable, v, record_dim);
+            continue;
+        }
         v.way = StoredVariable::Way::none;
-        v.why = described.text;
+        v.why = v.no_append = described.text;
     }
 }
 
@@ -359,6 +396,11 @@ Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& cont
 }  // namespace
 
 Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents) {
+    if (has_undo(path))
+        return failure(TW_EINUSE,
+                       "{}: a run is changing its definitions, or was killed when it did: try "
+                       "again, or restore it with thalweg recover",
+                       path);
     Status defined = read_definitions_by_netcdf(path, contents);
     // After netCDF-C: in a file under way, the records that it has counted are there to be found.
     Status status;
@@ -369,12 +411,19 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
     return view->refused();
 }
 
+std::string name_in_hdf5(hid_t file, const std::string& name) {
+    const std::string other = "_nc4_non_coord_" + name;
+    return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
+}
+
 std::vector<char> to_bytes(const Netcdf4Contents& c) {
     WireWriter out;
     out.put(c.records);
     out.put(c.size);
     out.put(c.format);
     out.put(c.groups);
+    out.put(c.no_append);
+    out.put(c.other_records);
     put_dims(out, c.definitions.dims);
     put_attributes(out, c.definitions.attributes);
     out.put(static_cast<std::uint64_t>(c.stored.size()));
@@ -392,6 +441,8 @@ std::vector<char> to_bytes(const Netcdf4Contents& c) {
         out.put(s.filters);
         out.put(s.fill);
         out.put(s.beyond);
+        out.put(s.chosen_fill);
+        out.put(s.no_append);
     }
     return std::move(out.bytes);
 }
@@ -403,6 +454,8 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
     c.size = in.get<std::int64_t>();
     c.format = in.get<Format>();
     c.groups = in.get<int>();
+    c.no_append = in.get_text();
+    c.other_records = in.get_text();
     c.definitions.dims = get_dims(in);
     c.definitions.attributes = get_attributes(in);
     c.stored.resize(in.get<std::uint64_t>());
@@ -421,6 +474,8 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
         s.filters = in.get_many<std::vector<StoredFilter>>();
         s.fill = in.get<FillValue>();
         s.beyond = in.get<FillValue>();
+        s.chosen_fill = in.get<bool>();
+        s.no_append = in.get_text();
     }
     return c;
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <hdf5.h>
+
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct StoredVariable {
     /// What stands for elements that were never written, and for those beyond the extent, in the
     /// byte order in which they are read.
     FillValue fill{}, beyond{};
+    bool chosen_fill = false;  ///< the former is one that the file's program has chosen
+    std::string no_append;     ///< why it cannot be written on; empty if it can
 };
 
 struct Netcdf4Contents {
@@ -38,7 +42,9 @@ struct Netcdf4Contents {
     std::int64_t records = 0;
     std::int64_t size = 0;  ///< of the file
     Format format = Format::netcdf4;
-    int groups = 0;  ///< of the root group
+    int groups = 0;             ///< of the root group
+    std::string no_append;      ///< why nothing can be added to the file; empty if it can
+    std::string other_records;  ///< a variable with records that cannot be read; empty: none
 };
 
 /**
@@ -49,6 +55,10 @@ struct Netcdf4Contents {
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */
 Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents);
+
+/// What a variable is called in a file of HDF5: netCDF-C gives another name to one that is called
+/// as a dimension which is not its first (NetCDF-4 format specification, "Coordinate variables").
+std::string name_in_hdf5(hid_t file, const std::string& name);
 
 std::vector<char> to_bytes(const Netcdf4Contents& contents);
 Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes);

@@ -58,8 +58,8 @@ Status cut_netcdf4(const std::string& path, std::int64_t records) {
     std::int64_t end = rounded(info.st_size, page);
     const auto file = Hdf5File::open(
         path,
-        [&] {
-            const Room room{end, end + 16 * page};
+        [&](std::int64_t bytes) {
+            const Room room{end, end + rounded(bytes, 16 * page)};
             end = room.end;
             return room;
         },
@@ -73,7 +73,7 @@ Status cut_netcdf4(const std::string& path, std::int64_t records) {
         if (code < 0 && all.status.ok())
             all.status = hdf5_failure(path, "cannot list its variables");
     }
-    if (all.status.ok()) all.status = file->commit(true);
+    if (all.status.ok()) all.status = file->commit_together(true, true);
     Status closed = file->close();
     return all.status.ok() ? closed : all.status;
 }

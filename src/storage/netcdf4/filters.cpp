@@ -95,8 +95,9 @@ std::vector<StoredFilter> filters_of(const Packing& packing, std::int64_t elemen
     std::vector<StoredFilter> filters;
     if (packing.shuffle)
         filters.push_back({H5Z_FILTER_SHUFFLE, static_cast<std::int32_t>(element)});
-    if (packing.codec == Packing::Codec::deflate) filters.push_back({H5Z_FILTER_DEFLATE, 1});
-    if (packing.codec == Packing::Codec::zstd) filters.push_back({zstd_filter, 1});
+    if (packing.codec == Packing::Codec::deflate)
+        filters.push_back({H5Z_FILTER_DEFLATE, 1, packing.level});
+    if (packing.codec == Packing::Codec::zstd) filters.push_back({zstd_filter, 1, packing.level});
     return filters;
 }
 
@@ -126,38 +127,56 @@ struct Compressor::Codecs {
 Compressor::Compressor() : codecs_(std::make_unique<Codecs>()) {}
 Compressor::~Compressor() = default;
 
-FilteredChunk Compressor::apply(const Packing& packing, const char* data, std::int64_t elements,
-                                std::int64_t element) {
-    FilteredChunk chunk{data, elements * element};
-    const std::size_t bytes = chunk.bytes;
-    // HDF5 leaves elements of one byte as they are.
-    if (packing.shuffle && element > 1) {
-        shuffled_.resize(std::max(shuffled_.size(), bytes));
-        shuffle(data, elements, element, shuffled_.data());
-        chunk.data = shuffled_.data();
+FilteredChunk Compressor::apply(const std::vector<StoredFilter>& filters, const char* data,
+                                std::int64_t bytes) {
+    FilteredChunk chunk{data, bytes};
+    for (const StoredFilter& f : filters) {
+        // HDF5 leaves elements of one byte as they are.
+        if (f.id == H5Z_FILTER_SHUFFLE && f.element < 2) continue;
+        std::vector<char>& to = chunk.data == one_.data() ? other_ : one_;
+        const std::size_t n = apply_one(f, chunk, to);
+        chunk = {to.data(), static_cast<std::int64_t>(n)};
     }
-    std::size_t packed = 0;
-    if (packing.codec == Packing::Codec::deflate) {
-        libdeflate_compressor*& c = codecs_->deflate[packing.level];
-        if (c == nullptr) c = libdeflate_alloc_compressor(packing.level);
-        if (c == nullptr) throw std::bad_alloc();
-        const std::size_t most = libdeflate_zlib_compress_bound(c, bytes);
-        packed_.resize(std::max(packed_.size(), most));
-        packed = libdeflate_zlib_compress(c, chunk.data, bytes, packed_.data(), most);
-    } else if (packing.codec == Packing::Codec::zstd) {
-        if (codecs_->zstd == nullptr) codecs_->zstd = ZSTD_createCCtx();
-        if (codecs_->zstd == nullptr) throw std::bad_alloc();
-        const std::size_t most = ZSTD_compressBound(bytes);
-        packed_.resize(std::max(packed_.size(), most));
-        packed = ZSTD_compressCCtx(codecs_->zstd, packed_.data(), most, chunk.data, bytes,
-                                   packing.level);
-        if (ZSTD_isError(packed)) throw std::bad_alloc();  // there is room for any data
-    } else {
-        return chunk;
-    }
-    chunk.data = packed_.data();
-    chunk.bytes = packed;
     return chunk;
+}
+
+/// @return bytes that the filter has made
+std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& from,
+                                  std::vector<char>& to) {
+    const std::size_t bytes = from.bytes;
+    // To be written over: what vectors clear when they grow again would take time.
+    const auto make_room = [&](std::size_t n) {
+        if (to.size() < n) to.resize(n);
+    };
+    if (f.id == H5Z_FILTER_SHUFFLE) {
+        make_room(bytes);
+        const std::int64_t whole = from.bytes / f.element;
+        shuffle(from.data, whole, f.element, to.data());
+        // HDF5 leaves what is no whole element at the end.
+        std::copy(from.data + whole * f.element, from.data + bytes, to.data() + whole * f.element);
+        return bytes;
+    }
+    if (f.id == H5Z_FILTER_FLETCHER32) {
+        make_room(bytes + sum_bytes);
+        std::copy(from.data, from.data + bytes, to.data());
+        const std::uint32_t sum = fletcher32(from.data, from.bytes);
+        for (int i = 0; i < sum_bytes; ++i) to[bytes + i] = static_cast<char>(sum >> (8 * i));
+        return bytes + sum_bytes;
+    }
+    if (f.id == H5Z_FILTER_DEFLATE) {
+        libdeflate_compressor*& c = codecs_->deflate[f.level];
+        if (c == nullptr) c = libdeflate_alloc_compressor(f.level);
+        if (c == nullptr) throw std::bad_alloc();
+        make_room(libdeflate_zlib_compress_bound(c, bytes));
+        return libdeflate_zlib_compress(c, from.data, bytes, to.data(), to.size());
+    }
+    if (codecs_->zstd == nullptr) codecs_->zstd = ZSTD_createCCtx();
+    if (codecs_->zstd == nullptr) throw std::bad_alloc();
+    make_room(ZSTD_compressBound(bytes));
+    const std::size_t packed =
+        ZSTD_compressCCtx(codecs_->zstd, to.data(), to.size(), from.data, bytes, f.level);
+    if (ZSTD_isError(packed)) throw std::bad_alloc();  // there is room for any data
+    return packed;
 }
 
 struct Decompressor::Codecs {

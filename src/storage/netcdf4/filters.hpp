@@ -21,17 +21,17 @@ void unshuffle(const char* from, std::int64_t elements, std::int64_t element, ch
 /// The sum of HDF5's filter "fletcher32".
 std::uint32_t fletcher32(const char* data, std::int64_t bytes);
 
-/// What a file says was done to a variable's chunks, in that order: HDF5's number of each filter.
+/// What is done to a variable's chunks, one filter after another.
 struct StoredFilter {
-    std::int32_t id = 0;
+    std::int32_t id = 0;       ///< HDF5's number
     std::int32_t element = 1;  ///< of shuffle: bytes
     std::int32_t level = 0;    ///< of deflate and zstd
 };
 
-/// Those of Compressor.
+/// Those of a variable that the library defines.
 std::vector<StoredFilter> filters_of(const Packing& packing, std::int64_t element);
 
-/// Whether Decompressor can undo them.
+/// Whether Compressor knows them, and Decompressor can undo them.
 bool can_undo(const std::vector<StoredFilter>& filters);
 
 /// A chunk as it lies in the file.
@@ -49,14 +49,18 @@ public:
     Compressor(const Compressor&) = delete;
     Compressor& operator=(const Compressor&) = delete;
 
-    /// @param data  the elements of a chunk in the machine's byte order
-    FilteredChunk apply(const Packing& packing, const char* data, std::int64_t elements,
-                        std::int64_t element);
+    /// @param filters  for which can_undo() holds
+    /// @param data     the elements of a chunk as the file is to have them
+    FilteredChunk apply(const std::vector<StoredFilter>& filters, const char* data,
+                        std::int64_t bytes);
 
 private:
     struct Codecs;
+    std::size_t apply_one(const StoredFilter& filter, const FilteredChunk& from,
+                          std::vector<char>& to);
+
     std::unique_ptr<Codecs> codecs_;
-    std::vector<char> shuffled_, packed_;
+    std::vector<char> one_, other_;  ///< what a filter makes of what the one before it has made
 };
 
 /// Undoes the filters of chunk after chunk; keeps its memory. What is in the file is not trusted.

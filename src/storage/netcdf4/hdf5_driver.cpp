@@ -72,9 +72,15 @@ struct Hdf5Driver::Table {
             return at < 0 ? HADDR_UNDEF : static_cast<haddr_t>(at);
         });
     }
-    static herr_t free(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, hsize_t) { return 0; }
-    static haddr_t get_end(const H5FD_t* f, H5FD_mem_t) {
-        return driver_of(f) == nullptr ? 0 : static_cast<haddr_t>(of(f).end_);
+    /// What HDF5 frees at the end of the file makes it shorter.
+    static herr_t free(H5FD_t* f, H5FD_mem_t, hid_t, haddr_t at, hsize_t bytes) {
+        if (driver_of(f) != nullptr && at + bytes == static_cast<haddr_t>(of(f).end_))
+            of(f).end_ = static_cast<std::int64_t>(at);
+        return 0;
+    }
+    static haddr_t get_end(const H5FD_t* f, H5FD_mem_t type) {
+        if (driver_of(f) == nullptr) return 0;
+        return static_cast<haddr_t>(calls(f).end_for(type, of(f).end_));
     }
     static herr_t set_end(H5FD_t* f, H5FD_mem_t, haddr_t end) {
         if (driver_of(f) != nullptr) of(f).end_ = end;
@@ -86,6 +92,10 @@ struct Hdf5Driver::Table {
         return size < 0 ? HADDR_UNDEF : static_cast<haddr_t>(size);
     }
     static herr_t read(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes, void* to) {
+        if (driver_of(f) != nullptr && of(f).looking_ && type == H5FD_MEM_DRAW) {
+            of(f).seen_ = static_cast<std::int64_t>(at);
+            return 0;
+        }
         return guarded(f, herr_t(-1), [&]() -> herr_t {
             const bool good = calls(f).read(type, at, bytes, static_cast<char*>(to));
             return good ? 0 : -1;
@@ -153,6 +163,42 @@ Status Hdf5Driver::close() {
     if (driver_ >= 0) H5FDunregister(driver_);
     id_ = driver_ = H5I_INVALID_HID;
     return status;
+}
+
+namespace {
+
+/// Whether the last call asked for the size of a chunk that was never written: an error of just
+/// that function, where a damaged index is one of those that it calls.
+bool never_written() {
+    const auto take = [](unsigned n, const H5E_error2_t* error, void* to) -> herr_t {
+        if (n == 0 && error->func_name != nullptr)
+            *static_cast<bool*>(to) =
+                std::strstr(error->func_name, "chunk_storage_size") != nullptr;
+        return 0;
+    };
+    bool innermost = false;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &innermost);
+    return innermost;
+}
+
+}  // namespace
+
+Status Hdf5Driver::locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
+    const QuietHdf5 quiet;
+    chunk = {};
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_storage_size(set, corner, &bytes) < 0)
+        return never_written() ? Status{} : hdf5_failure(path_, "cannot find a chunk");
+    if (bytes == 0) return {};
+    char nothing = 0;
+    seen_ = -1;
+    looking_ = true;
+    const bool good = H5Dread_chunk(set, H5P_DEFAULT, corner, &chunk.skipped, &nothing) >= 0;
+    looking_ = false;
+    if (!good || seen_ < 0) return hdf5_failure(path_, "cannot find a chunk");
+    chunk.address = seen_;
+    chunk.bytes = static_cast<std::int64_t>(bytes);
+    return {};
 }
 
 Status Hdf5Driver::healthy() const { return no_memory_ ? out_of_memory() : Status{}; }

@@ -33,12 +33,24 @@ private:
 /// A failure of HDF5 in its own words.
 Status hdf5_failure(const std::string& path, const std::string& what);
 
+/// A chunk as it lies in the file.
+struct StoredChunk {
+    std::int64_t address = -1;  ///< -1: never written
+    std::int64_t bytes = 0;
+    std::uint32_t skipped = 0;  ///< HDF5's mask of filters
+};
+
 class Hdf5Driver {
 public:
     /// What HDF5 calls.
     class Calls {
     public:
         virtual std::int64_t size() const = 0;  ///< of the file; -1: it cannot be told
+        /// Where the space ends that HDF5 uses for a type, if it ends at `end`.
+        virtual std::int64_t end_for(H5FD_mem_t type, std::int64_t end) const {
+            (void)type;
+            return end;
+        }
         virtual bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) = 0;
         virtual bool write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes,
                            const char* from) = 0;
@@ -62,6 +74,9 @@ public:
     Status close();
     /// Whether all that HDF5 has written is with the caller.
     Status healthy() const;
+    /// Where the chunk with that corner lies. HDF5's own functions that tell it walk the whole
+    /// index each time; so it is asked to read the chunk, and what it would read is noted.
+    Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk);
     /// The last call of HDF5's has failed.
     Status failed(const std::string& what) const;
 
@@ -79,6 +94,8 @@ private:
     Table* table_ = nullptr;  ///< what HDF5 has of this
     bool dropping_ = false;   ///< what HDF5 still writes is given up
     bool no_memory_ = false;  ///< in a call of ours
+    bool looking_ = false;    ///< for a chunk
+    std::int64_t seen_ = -1;  ///< where HDF5 wanted to read it
     std::int64_t end_ = 0;
 };
 

@@ -11,6 +11,7 @@
 
 #include "storage/netcdf4/object_header.hpp"
 #include "storage/netcdf4/page.hpp"
+#include "storage/netcdf4/undo.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -22,10 +23,11 @@ namespace {
 /// their upper nodes first, as a node that was split has given its right half away; then headers,
 /// and of these last what tells how long the variables are, as another part of the same header may
 /// tell where their index is.
+/// @param shorter  the variables become shorter: headers come first, and the superblock last
 constexpr int lengths = 1000;
-int order_of(H5FD_mem_t type, const std::vector<char>& bytes) {
-    if (type == H5FD_MEM_SUPER) return 0;
-    if (type == H5FD_MEM_OHDR) return has_length(bytes) ? lengths : 950;
+int order_in(H5FD_mem_t type, const std::vector<char>& bytes, bool shorter) {
+    if (type == H5FD_MEM_SUPER) return shorter ? 2000 : 0;
+    if (type == H5FD_MEM_OHDR) return shorter ? 100 : has_length(bytes) ? lengths : 950;
     if (type != H5FD_MEM_BTREE) return 900;
     constexpr std::size_t level = 5;  // of a node of version 1, which begins "TREE"
     const bool node = bytes.size() > level && std::memcmp(bytes.data(), "TREE", 4) == 0;
@@ -34,7 +36,7 @@ int order_of(H5FD_mem_t type, const std::vector<char>& bytes) {
 
 }  // namespace
 
-std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, std::function<Room()> next_room,
+std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, NextRoom next_room,
                                          Status& status) {
     std::unique_ptr<Hdf5File> file(new Hdf5File(path, std::move(next_room)));
     file->fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -59,9 +61,9 @@ std::int64_t Hdf5File::size() const {
 
 std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
     std::int64_t at = expected_;
-    if (type == H5FD_MEM_DRAW) {
-        expected_ = -1;
-        if (at < 0) return -1;
+    if (is_data(type)) {
+        expected_ = replaced_end_ = -1;
+        if (at < 0) at = rounded(next_room_(bytes).begin, 8);
     } else {
         // A page is written whole or not at all, even by a process that is killed.
         const auto place = [&] {
@@ -69,8 +71,10 @@ std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
             if (bytes <= page && at / page != (at + bytes - 1) / page) at = rounded(at, page);
             return at + bytes <= room_.end;
         };
+        // HDF5 may have made what lies at the end longer.
+        if (attributes_) room_ = {driver_.end(), INT64_MAX / 2};
         if (!place()) {
-            room_ = next_room_();
+            room_ = next_room_(bytes + page);
             if (!place()) return -1;
         }
         room_.begin = at + bytes;
@@ -81,7 +85,7 @@ std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
 }
 
 bool Hdf5File::write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, const char* from) {
-    if (type == H5FD_MEM_DRAW)
+    if (is_data(type))
         data_address_ = address;
     else
         change(type, address, from, bytes);
@@ -146,6 +150,34 @@ bool Hdf5File::is_fresh(std::int64_t address) const {
                        [&](const Room& r) { return r.begin <= address && address < r.end; });
 }
 
+Status Hdf5File::set_size(std::int64_t bytes) const {
+    NoSizeSignal guard;
+    while (ftruncate(fd_, bytes) != 0)
+        if (errno != EINTR)
+            return system_failure(path_, fmt::format("cannot set its size to {} bytes", bytes));
+    return {};
+}
+
+/// What nothing points to yet. The file reaches as far as HDF5 will say that it does.
+/// @param others  receives the other changes, in the order in which they are written
+Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
+    struct stat info {};
+    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+    if (info.st_size < driver_.end())
+        if (Status status = set_size(driver_.end()); !status.ok()) return status;
+    for (const auto& [address, change] : changes_) {
+        if (!is_fresh(address)) {
+            others.push_back({order_in(change.type, change.bytes, shorter), address, &change});
+            continue;
+        }
+        Status status = write_fully(fd_, path_, change.bytes.data(), change.bytes.size(), address);
+        if (!status.ok()) return status;
+    }
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Pending& a, const Pending& b) { return a.order < b.order; });
+    return {};
+}
+
 /// In one write, as the file is to have it: headers of one page change together, and with them the
 /// lengths of their variables, even if the process is killed.
 Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
@@ -172,47 +204,75 @@ Status Hdf5File::write_in_order(std::span<const Pending> order) {
 }
 
 Status Hdf5File::write_changes(bool durable) {
-    NoSizeSignal guard;
-    struct stat info {};
-    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
-    const std::int64_t end = driver_.end();
-    while (info.st_size < end && ftruncate(fd_, end) != 0)
-        if (errno != EINTR)
-            return system_failure(path_, fmt::format("cannot extend to {} bytes", end));
     std::vector<Pending> order;
-    for (const auto& [address, change] : changes_) {
-        if (!is_fresh(address)) {
-            order.push_back({order_of(change.type, change.bytes), address, &change});
-            continue;
-        }
-        Status status = write_fully(fd_, path_, change.bytes.data(), change.bytes.size(), address);
-        if (!status.ok()) return status;
-    }
+    if (Status status = write_fresh(false, order); !status.ok()) return status;
     if (durable)
         if (Status status = sync_file(fd_, path_); !status.ok()) return status;
-    std::stable_sort(order.begin(), order.end(),
-                     [](const Pending& a, const Pending& b) { return a.order < b.order; });
     if (Status status = write_in_order(order); !status.ok()) return status;
     changes_.clear();
     fresh_.clear();
     return durable ? sync_file(fd_, path_) : Status{};
 }
 
-Status Hdf5File::commit(bool durable) {
+Status Hdf5File::write_together(bool durable, bool shorter) {
+    struct stat info {};
+    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+    std::vector<Pending> order;
+    if (Status status = write_fresh(shorter, order); !status.ok()) return status;
+    std::vector<SavedBytes> saved;
+    for (const Pending& pending : order) {
+        saved.push_back({pending.address, std::vector<char>(pending.change->bytes.size())});
+        auto& bytes = saved.back().bytes;
+        if (Status s = read_fully(fd_, path_, bytes.data(), std::ssize(bytes), pending.address);
+            !s.ok())
+            return s;
+    }
+    const std::int64_t end = driver_.end();
+    if (!order.empty()) {
+        const std::int64_t at = rounded(std::max<std::int64_t>(info.st_size, end), 8);
+        Status status = write_undo(fd_, path_, at, info.st_size, saved);
+        if (status.ok() && durable) status = sync_file(fd_, path_);
+        if (status.ok()) status = write_in_order(order);
+        if (status.ok() && durable) status = sync_file(fd_, path_);
+        if (!status.ok()) {
+            bool undone = false;
+            (void)undo(path_, undone);
+            return status;
+        }
+    }
+    changes_.clear();
+    fresh_.clear();
+    // What was behind the end, and the means to take the change back.
+    Status status = set_size(end);
+    return status.ok() && durable ? sync_file(fd_, path_) : status;
+}
+
+Status Hdf5File::flush() {
     const QuietHdf5 quiet;
     if (H5Fflush(id(), H5F_SCOPE_LOCAL) < 0) return driver_.failed("cannot write the HDF5 index");
-    if (Status status = driver_.healthy(); !status.ok()) return status;
-    return write_changes(durable);
+    return driver_.healthy();
+}
+
+Status Hdf5File::commit(bool durable) {
+    Status status = flush();
+    return status.ok() ? write_changes(durable) : status;
+}
+
+Status Hdf5File::commit_together(bool durable, bool shorter) {
+    Status status = flush();
+    return status.ok() ? write_together(durable, shorter) : status;
+}
+
+Status Hdf5File::reopen() {
+    Status status = driver_.close();
+    return status.ok() ? driver_.open(H5F_ACC_RDWR) : status;
 }
 
 Status Hdf5File::close() {
     Status status = driver_.close();
     if (status.ok()) status = alone([&] { return write_changes(false); });
     // What a failed step left behind.
-    const std::int64_t end = driver_.end();
-    while (status.ok() && ftruncate(fd_, end) != 0)
-        if (errno != EINTR)
-            status = system_failure(path_, fmt::format("cannot set its size to {} bytes", end));
+    if (status.ok()) status = set_size(driver_.end());
     if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())
         status = system_failure(path_, "cannot close");
     return status;

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -57,51 +56,11 @@ bool Hdf5View::changed() const {
            info.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
 }
 
-bool Hdf5View::read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) {
-    if (looking_ && type == H5FD_MEM_DRAW) {
-        seen_ = address;
-        return true;
-    }
+bool Hdf5View::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* to) {
     Status status = alone([&] { return read_fully(fd_, path_, to, bytes, address); });
     const bool read = status.ok();
     if (!read && refused_.ok() && bytes <= size() - address) refused_ = std::move(status);
     return read;
-}
-
-namespace {
-
-/// Whether the last call asked for the size of a chunk that was never written: an error of just
-/// that function, where a damaged index is one of those that it calls.
-bool never_written() {
-    const auto take = [](unsigned n, const H5E_error2_t* error, void* to) -> herr_t {
-        if (n == 0 && error->func_name != nullptr)
-            *static_cast<bool*>(to) =
-                std::strstr(error->func_name, "chunk_storage_size") != nullptr;
-        return 0;
-    };
-    bool innermost = false;
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &innermost);
-    return innermost;
-}
-
-}  // namespace
-
-Status Hdf5View::locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
-    const QuietHdf5 quiet;
-    chunk = {};
-    hsize_t bytes = 0;
-    if (H5Dget_chunk_storage_size(set, corner, &bytes) < 0)
-        return never_written() ? Status{} : hdf5_failure(path_, "cannot find a chunk");
-    if (bytes == 0) return {};
-    char nothing = 0;
-    seen_ = -1;
-    looking_ = true;
-    const bool good = H5Dread_chunk(set, H5P_DEFAULT, corner, &chunk.skipped, &nothing) >= 0;
-    looking_ = false;
-    if (!good || seen_ < 0) return hdf5_failure(path_, "cannot find a chunk");
-    chunk.address = seen_;
-    chunk.bytes = static_cast<std::int64_t>(bytes);
-    return {};
 }
 
 }  // namespace thalweg::detail

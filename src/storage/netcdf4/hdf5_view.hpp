@@ -13,13 +13,6 @@
 
 namespace thalweg::detail {
 
-/// A chunk as it lies in the file.
-struct StoredChunk {
-    std::int64_t address = -1;  ///< -1: never written
-    std::int64_t bytes = 0;
-    std::uint32_t skipped = 0;  ///< HDF5's mask of filters
-};
-
 class Hdf5View final : private Hdf5Driver::Calls {
 public:
     /// @param file  a descriptor of the file, which stays the caller's; -1: that of the path
@@ -36,9 +29,9 @@ public:
     /// The first read of bytes of the file that failed: not what a damaged file makes HDF5 ask for.
     const Status& refused() const { return refused_; }
 
-    /// Where the chunk with that corner lies. HDF5's own functions that tell it walk the whole
-    /// index each time; so it is asked to read the chunk, and its driver told to note where.
-    Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk);
+    Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
+        return driver_.locate(set, corner, chunk);
+    }
 
 private:
     explicit Hdf5View(const std::string& path) : path_(path), driver_(*this, path) {}
@@ -51,8 +44,6 @@ private:
     struct stat opened_ {};  ///< what the file was like
     bool young_ = false;     ///< it had been written just before
     Status refused_;
-    bool looking_ = false;
-    std::int64_t seen_ = -1;  ///< where HDF5 wanted to read data last
     Hdf5Driver driver_;
 };
 

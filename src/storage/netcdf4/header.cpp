@@ -98,20 +98,6 @@ Status provide_zstd(const std::string& path) {
     return failure(TW_ENETCDF, "{}: HDF5 cannot register the filter zstd", path);
 }
 
-/// All that a file tells of quantization (netCDF-C, nc_def_var_quantize). That function itself
-/// would have netCDF-C quantize what it writes, which is nothing; in the classic model it fails
-/// in 4.9.0.
-const char* quantize_attribute(Packing::Quantize quantize) {
-    switch (quantize) {
-        case Packing::Quantize::none: break;
-        case Packing::Quantize::bitgroom: return "_QuantizeBitGroomNumberOfSignificantDigits";
-        case Packing::Quantize::granularbr:
-            return "_QuantizeGranularBitRoundNumberOfSignificantDigits";
-        case Packing::Quantize::bitround: return "_QuantizeBitRoundNumberOfSignificantBits";
-    }
-    return "";
-}
-
 Status define_variable(int ncid, const std::string& path, const Variable& v, const ChunkGrid& grid,
                        const std::vector<int>& dims) {
     std::vector<int> of;
@@ -202,6 +188,19 @@ Status check_size_limit(const std::string& path, const Definitions& d) {
 
 }  // namespace
 
+/// netCDF-C's own function would have it quantize what it writes, which is nothing; in the classic
+/// model it fails in 4.9.0.
+const char* quantize_attribute(Packing::Quantize quantize) {
+    switch (quantize) {
+        case Packing::Quantize::none: break;
+        case Packing::Quantize::bitgroom: return "_QuantizeBitGroomNumberOfSignificantDigits";
+        case Packing::Quantize::granularbr:
+            return "_QuantizeGranularBitRoundNumberOfSignificantDigits";
+        case Packing::Quantize::bitround: return "_QuantizeBitRoundNumberOfSignificantBits";
+    }
+    return "";
+}
+
 Status create_netcdf4(const std::string& path, const Definitions& d,
                       std::span<const ChunkGrid> grids, Format format) {
     if (Status status = check_size_limit(path, d); !status.ok()) return status;
@@ -223,70 +222,6 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
     errno = 0;
     status = netcdf_status(nc_close(ncid), path, "cannot write the header");
     return status.ok() && in_memory ? memory.copy_to(path) : status;
-}
-
-namespace {
-
-/// Room at a file's end for what HDF5 will add to it, as long as this lives. Without it HDF5 finds
-/// the disk full when it closes the file, and crashes when the program ends.
-class RoomAtEnd {
-public:
-    explicit RoomAtEnd(const std::string& path)
-        : path_(path), fd_(::open(path.c_str(), O_WRONLY)) {}
-    ~RoomAtEnd() {
-        if (fd_ < 0) return;
-        struct stat info {};
-        // To its size: what was not used is given back.
-        if (fstat(fd_, &info) == 0) (void)!ftruncate(fd_, info.st_size);
-        close_file(fd_);
-    }
-    RoomAtEnd(const RoomAtEnd&) = delete;
-    RoomAtEnd& operator=(const RoomAtEnd&) = delete;
-
-    Status take(std::int64_t bytes) const {
-        struct stat info {};
-        if (fd_ < 0 || fstat(fd_, &info) != 0) return system_failure(path_, "attributes");
-        return has_space(fd_, FALLOC_FL_KEEP_SIZE, info.st_size, bytes)
-                   ? Status{}
-                   : system_failure(path_, "attributes");
-    }
-
-private:
-    const std::string& path_;
-    int fd_;
-};
-
-/// More than HDF5 needs for them, indices included.
-std::int64_t room_for(const std::vector<std::pair<int, Attribute>>& attributes) {
-    std::int64_t bytes = 32 << 10;
-    for (const auto& [variable, attribute] : attributes)
-        bytes += (4 << 10) + 2 * std::ssize(attribute.values);
-    return bytes;
-}
-
-}  // namespace
-
-Status add_netcdf4_attributes(const std::string& path, const Definitions& d, Format format,
-                              const std::vector<std::pair<int, Attribute>>& late) {
-    if (late.empty()) return {};
-    const RoomAtEnd room(path);
-    if (Status s = room.take(room_for(late)); !s.ok()) return s;
-    const QuietHdf5 quiet;
-    int ncid = 0;
-    errno = 0;
-    int code = nc_open(path.c_str(), NC_WRITE, &ncid);
-    if (code != NC_NOERR) return netcdf_status(code, path, "cannot open to set attributes");
-    Status status;
-    if (format == Format::netcdf4_classic)
-        status = netcdf_status(nc_redef(ncid), path, "attributes");
-    for (const auto& [variable, attribute] : late) {
-        if (!status.ok()) break;
-        status = put_attribute(ncid, path, variable < 0 ? NC_GLOBAL : variable,
-                               variable < 0 ? "" : d.variables[variable].name, attribute);
-    }
-    code = nc_close(ncid);
-    if (status.ok()) status = netcdf_status(code, path, "attributes");
-    return status;
 }
 
 }  // namespace thalweg::detail

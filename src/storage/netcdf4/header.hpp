@@ -2,20 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <utility>
-#include <vector>
+#include <span>
+#include <string>
 
 #include "storage/netcdf4/chunk_grid.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
 
+/// The attribute that is all that a file tells of quantization (netCDF-C, nc_def_var_quantize).
+const char* quantize_attribute(Packing::Quantize quantize);
+
 /// Creates a file without data; an existing one is replaced.
 Status create_netcdf4(const std::string& path, const Definitions& definitions,
                       std::span<const ChunkGrid> grids, Format format);
-
-/// Adds attributes to a complete file, by way of netCDF-C.
-Status add_netcdf4_attributes(const std::string& path, const Definitions& definitions,
-                              Format format, const std::vector<std::pair<int, Attribute>>& late);
 
 }  // namespace thalweg::detail

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/index.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "storage/netcdf4/contents.hpp"
+
 namespace thalweg::detail {
 
 std::unique_ptr<Netcdf4Index> Netcdf4Index::open(const std::string& path,
                                                  const Definitions& definitions,
                                                  std::span<const ChunkGrid> grids,
-                                                 std::function<Room()> next_room, Status& status) {
+                                                 NextRoom next_room, Status& status) {
     std::unique_ptr<Netcdf4Index> index(new Netcdf4Index(path, definitions, grids));
     index->file_ = Hdf5File::open(path, std::move(next_room), status);
     if (status.ok()) status = index->open_variables();
@@ -23,17 +28,20 @@ void Netcdf4Index::close_handles() {
     dimension_ = H5I_INVALID_HID;
 }
 
-/// By the names that netCDF-C gives (NetCDF-4 format specification, "Coordinate variables"): a
-/// variable with the name of a dimension that is not its first one is called otherwise.
 Status Netcdf4Index::open_variables() {
     const QuietHdf5 quiet;
-    for (const Variable& v : definitions_.variables) {
-        const int same = definitions_.find_dim(v.name);
-        const bool renamed = same >= 0 && (v.dims.empty() || v.dims.front() != same);
-        const std::string name = (renamed ? "_nc4_non_coord_" : "") + v.name;
+    records_ = 0;
+    lengths_.assign(definitions_.variables.size(), 0);
+    sets_.reserve(definitions_.variables.size());
+    for (std::size_t i = 0; i < definitions_.variables.size(); ++i) {
+        const Variable& v = definitions_.variables[i];
+        const std::string name = name_in_hdf5(file_->id(), v.name);
         const hid_t set = H5Dopen2(file_->id(), name.c_str(), H5P_DEFAULT);
         if (set < 0) return hdf5_failure(path_, "variable '" + v.name + "'");
         sets_.push_back(set);
+        if (!v.record) continue;
+        if (Status s = find_length(set, lengths_[i]); !s.ok()) return s;
+        records_ = std::max(records_, lengths_[i]);
     }
     if (definitions_.record_dim() < 0) return {};
     const std::size_t record = definitions_.record_dim();
@@ -42,6 +50,47 @@ Status Netcdf4Index::open_variables() {
     if (variable >= 0 && definitions_.variables[variable].record) return {};
     dimension_ = H5Dopen2(file_->id(), name.c_str(), H5P_DEFAULT);
     if (dimension_ < 0) return hdf5_failure(path_, "dimension '" + name + "'");
+    std::int64_t length = 0;
+    Status status = find_length(dimension_, length);
+    records_ = std::max(records_, length);
+    return status;
+}
+
+Status Netcdf4Index::find_length(hid_t set, std::int64_t& records) const {
+    const hid_t space = H5Dget_space(set);
+    hsize_t length[H5S_MAX_RANK] = {};
+    const int nd = H5Sget_simple_extent_dims(space, length, nullptr);
+    H5Sclose(space);
+    if (nd < 1) return hdf5_failure(path_, "cannot read the shape of a variable");
+    records = static_cast<std::int64_t>(length[0]);
+    return {};
+}
+
+Status Netcdf4Index::for_chunks(int variable, std::int64_t records,
+                                const std::function<void(const PlacedChunk&)>& visit) {
+    const QuietHdf5 quiet;
+    const std::size_t v = variable;
+    const ChunkGrid& g = grids_[v];
+    const bool record = definitions_.variables[v].record;
+    if (!g.chunked || H5Dget_storage_size(sets_[v]) == 0) return {};
+    const std::int64_t end = record ? std::min(records, lengths_[v]) : 1;
+    PlacedChunk chunk;
+    chunk.variable = variable;
+    for (; chunk.record < end; chunk.record += record ? g.records : 1) {
+        for (chunk.number = 0; chunk.number < g.chunks(); ++chunk.number) {
+            StoredChunk stored;
+            Status status = file_->locate(sets_[v], offset_of(chunk).data(), stored);
+            if (!status.ok()) return status;
+            if (stored.address < 0) continue;
+            if (stored.bytes > file_->end() - stored.address)
+                return failure(TW_EFORMAT, "{}: variable '{}' has data beyond the end of the file",
+                               path_, definitions_.variables[v].name);
+            chunk.address = stored.address;
+            chunk.bytes = stored.bytes;
+            chunk.skipped = stored.skipped;
+            visit(chunk);
+        }
+    }
     return {};
 }
 
@@ -81,8 +130,9 @@ Status Netcdf4Index::set_records(std::int64_t records) {
     const QuietHdf5 quiet;
     for (std::size_t i = 0; i < sets_.size(); ++i) {
         const Variable& v = definitions_.variables[i];
-        if (!v.record) continue;
+        if (!v.record || lengths_[i] == records) continue;
         if (Status s = set_length(sets_[i], records, v.name); !s.ok()) return s;
+        lengths_[i] = records;
     }
     if (dimension_ >= 0)
         if (Status s = set_length(dimension_, records, "the record dimension"); !s.ok()) return s;
@@ -90,23 +140,156 @@ Status Netcdf4Index::set_records(std::int64_t records) {
     return {};
 }
 
+/// HDF5 clears what a chunk has beyond the end of a variable: it would read the chunk, and write it
+/// anew. So it gets to see only ends between chunks.
+Status Netcdf4Index::drop_records(std::int64_t records) {
+    const QuietHdf5 quiet;
+    const auto cut = [&](bool between_chunks) -> Status {
+        for (std::size_t i = 0; i < sets_.size(); ++i) {
+            const Variable& v = definitions_.variables[i];
+            if (!v.record || lengths_[i] <= records) continue;
+            const std::int64_t n = between_chunks ? grids_[i].first_record(records) : records;
+            if (Status s = set_length(sets_[i], n, v.name); !s.ok()) return s;
+        }
+        return dimension_ >= 0 ? set_length(dimension_, records, "the record dimension") : Status{};
+    };
+    if (Status s = cut(true); !s.ok()) return s;
+    // The room that is free now must not be used while readers find the records there.
+    close_handles();
+    if (Status s = file_->reopen(); !s.ok()) return s;
+    const std::vector<std::int64_t> before = lengths_;
+    if (Status s = open_variables(); !s.ok()) return s;
+    lengths_ = before;
+    if (Status s = cut(false); !s.ok()) return s;
+    for (std::int64_t& length : lengths_) length = std::min(length, records);
+    records_ = records;
+    return {};
+}
+
+std::vector<hsize_t> Netcdf4Index::offset_of(const PlacedChunk& c) const {
+    const std::size_t at = c.variable;
+    const Index corner = grids_[at].corner(c.number);
+    std::vector<hsize_t> offset;
+    if (definitions_.variables[at].record) offset.push_back(static_cast<hsize_t>(c.record));
+    for (std::size_t d = 0; d < grids_[at].shape.size(); ++d)
+        offset.push_back(static_cast<hsize_t>(corner[d]));
+    return offset;
+}
+
+Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
+                                 const StoredChunk& old) {
+    file_->expect_data(c.address, old);
+    const char none = 0;  // HDF5 hands the data to the file's driver, which does not look at them
+    const bool good =
+        H5Dwrite_chunk(sets_[c.variable], H5P_DEFAULT, 0, offset, c.bytes, &none) >= 0;
+    file_->expect_data(-1);  // where HDF5 did not ask for room
+    if (good) return {};
+    return hdf5_failure(path_, fmt::format("a chunk of variable '{}', record {}",
+                                           definitions_.variables[c.variable].name, c.record));
+}
+
 Status Netcdf4Index::add(const PlacedChunk& c) {
     const QuietHdf5 quiet;
     const std::size_t at = c.variable;
     const Variable& v = definitions_.variables[at];
-    const Index corner = grids_[at].corner(c.number);
-    std::vector<hsize_t> offset;
-    if (v.record) offset.push_back(static_cast<hsize_t>(c.record));
-    for (std::size_t d = 0; d < grids_[at].shape.size(); ++d)
-        offset.push_back(static_cast<hsize_t>(corner[d]));
-    file_->expect_data(c.address);
-    const char none = 0;  // HDF5 hands the data to the file's driver, which does not look at them
-    if (H5Dwrite_chunk(sets_[at], H5P_DEFAULT, 0, offset.data(), c.bytes, &none) < 0)
-        return hdf5_failure(path_,
-                            fmt::format("a chunk of variable '{}', record {}", v.name, c.record));
-    // A chunk that is written again may have its first place.
-    if (file_->data_address() == c.address) return {};
-    return file_->copy(c.address, file_->data_address(), c.bytes);
+    // Of one that was shorter, an earlier record.
+    if (v.record && lengths_[at] < records_) {
+        if (Status s = set_length(sets_[at], records_, v.name); !s.ok()) return s;
+        lengths_[at] = records_;
+    }
+    if (c.bytes == 0) {
+        const auto other = elsewhere_.find({c.variable, c.record, c.number});
+        if (other == elsewhere_.end()) return {};
+        return file_->copy(c.address, other->second, grids_[at].chunk_bytes());
+    }
+    const std::vector<hsize_t> offset = offset_of(c);
+    StoredChunk old;
+    if (c.replaces)
+        if (Status s = file_->locate(sets_[at], offset.data(), old); !s.ok()) return s;
+    if (old.address >= 0 && old.address != c.address && old.bytes == c.bytes) {
+        // HDF5 keeps the place of a chunk whose length stays.
+        PlacedChunk longer = c;
+        ++longer.bytes;
+        if (Status s = write_chunk(longer, offset.data(), old); !s.ok()) return s;
+        old = {c.address, longer.bytes};
+    }
+    if (Status s = write_chunk(c, offset.data(), old); !s.ok()) return s;
+    // HDF5 had a place before: it takes room early, or a killed run had got as far.
+    const std::int64_t address = file_->data_address();
+    if (address == c.address) return {};
+    elsewhere_[{c.variable, c.record, c.number}] = address;
+    return file_->copy(c.address, address, c.bytes);
+}
+
+namespace {
+
+/// The types of netCDF-C's attributes.
+hid_t attribute_type(const Attribute& a) {
+    switch (a.type) {
+        case TW_BYTE: return H5Tcopy(H5T_NATIVE_SCHAR);
+        case TW_CHAR: {
+            const hid_t type = H5Tcopy(H5T_C_S1);
+            H5Tset_size(type, std::max<std::size_t>(1, a.n));
+            H5Tset_strpad(type, H5T_STR_NULLTERM);
+            return type;
+        }
+        case TW_SHORT: return H5Tcopy(H5T_NATIVE_INT16);
+        case TW_INT: return H5Tcopy(H5T_NATIVE_INT32);
+        case TW_FLOAT: return H5Tcopy(H5T_NATIVE_FLOAT);
+        case TW_DOUBLE: return H5Tcopy(H5T_NATIVE_DOUBLE);
+        case TW_UBYTE: return H5Tcopy(H5T_NATIVE_UINT8);
+        case TW_USHORT: return H5Tcopy(H5T_NATIVE_UINT16);
+        case TW_UINT: return H5Tcopy(H5T_NATIVE_UINT32);
+        case TW_INT64: return H5Tcopy(H5T_NATIVE_INT64);
+        case TW_UINT64: return H5Tcopy(H5T_NATIVE_UINT64);
+    }
+    return H5I_INVALID_HID;
+}
+
+}  // namespace
+
+Status Netcdf4Index::set_attributes(const LateAttributes& attributes) {
+    file_->write_attributes();
+    for (const auto& [variable, attribute] : attributes)
+        if (Status s = set_attribute(variable, attribute); !s.ok()) return s;
+    return {};
+}
+
+Status Netcdf4Index::set_attribute(int variable, const Attribute& a) {
+    const QuietHdf5 quiet;
+    const hid_t owner = variable < 0 ? file_->id() : sets_[variable];
+    const hid_t type = attribute_type(a);
+    const hsize_t n = a.n;
+    const hid_t space = n == 0              ? H5Screate(H5S_NULL)
+                        : a.type == TW_CHAR ? H5Screate(H5S_SCALAR)
+                                            : H5Screate_simple(1, &n, nullptr);
+    // One that stays as long keeps its place among the others.
+    hid_t attribute = H5I_INVALID_HID;
+    bool good = type >= 0 && space >= 0;
+    if (good && H5Aexists(owner, a.name.c_str()) > 0) {
+        attribute = H5Aopen(owner, a.name.c_str(), H5P_DEFAULT);
+        const hid_t its_type = H5Aget_type(attribute), its_space = H5Aget_space(attribute);
+        const bool same = H5Tequal(type, its_type) > 0 && H5Sextent_equal(space, its_space) > 0;
+        H5Tclose(its_type);
+        H5Sclose(its_space);
+        if (!same) {
+            H5Aclose(std::exchange(attribute, H5I_INVALID_HID));
+            good = H5Adelete(owner, a.name.c_str()) >= 0;
+        }
+    }
+    if (good && attribute < 0)
+        attribute = H5Acreate2(owner, a.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT);
+    good = good && attribute >= 0 && (n == 0 || H5Awrite(attribute, type, a.values.data()) >= 0);
+    Status status;
+    if (!good)
+        status =
+            hdf5_failure(path_, variable < 0 ? fmt::format("global attribute '{}'", a.name)
+                                             : fmt::format("attribute '{}' of '{}'", a.name,
+                                                           definitions_.variables[variable].name));
+    if (attribute >= 0) H5Aclose(attribute);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    return status;
 }
 
 Status Netcdf4Index::close() {

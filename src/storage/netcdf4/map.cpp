@@ -70,6 +70,42 @@ FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> gr
     return map;
 }
 
+FileMap existing_map(const Definitions& d, std::span<const ChunkGrid> grids,
+                     std::span<const std::int64_t> addresses) {
+    FileMap map;
+    const std::size_t n = grids.size();
+    map.offset.assign(n, 0);
+    map.padded.assign(n, 0);
+    map.grain.assign(n, 0);
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const ChunkGrid& g = grids[i];
+        if (g.chunked) continue;
+        map.offset[i] = std::max<std::int64_t>(0, addresses[i]);
+        map.padded[i] = g.elements() * g.element;
+        map.grain[i] = g.element;
+        at = std::max(at, map.offset[i] + map.padded[i]);
+    }
+    const auto add = [&](bool record) {
+        at = rounded(at, page);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (!grids[i].chunked || d.variables[i].record != record) continue;
+            map.offset[i] = at;
+            map.padded[i] = rounded(grids[i].elements() * grids[i].element, aligned);
+            map.grain[i] = grids[i].band * grids[i].element;
+            at += map.padded[i];
+        }
+    };
+    add(false);
+    map.fixed_end = at;
+    at = std::max(at, page);
+    map.record_begin = rounded(at, page);
+    add(true);
+    map.record_bytes = at - map.record_begin;
+    if (map.record_bytes == 0) map.record_begin = 0;
+    return map;
+}
+
 Room Netcdf4Map::room(const FileMap& map, std::int64_t definitions_bytes, std::int64_t n) const {
     const std::int64_t begin = rounded(definitions_bytes, page);
     if (n == 0) return {begin, begin + first_room_};

@@ -38,4 +38,10 @@ private:
     std::int64_t room_ = 0;        ///< bytes of the others
 };
 
+/// The places in a file that is there, as spaces want them: ranges lie where they do, and what has
+/// chunks comes after them, which has a meaning for shares alone.
+/// @param addresses  of the variables without chunks
+FileMap existing_map(const Definitions& definitions, std::span<const ChunkGrid> grids,
+                     std::span<const std::int64_t> addresses);
+
 }  // namespace thalweg::detail

@@ -6,27 +6,26 @@
 // HDF5's index when their records are counted. With boxes, what is not counted yet is kept
 // unpacked, as any part of it may come later, and packed when it is counted.
 //
+// In a file that is there, all chunks are written whole: they have the shapes and filters that they
+// have, and the places of new ones do not follow from anything.
+//
 // HDF5 is never called by a thread of the library's: the model may use HDF5, too, and it bears no
 // two threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <mutex>
-#include <optional>
-#include <tuple>
 
 #include "comm/clock.hpp"
 #include "comm/trace.hpp"
-#include "storage/classic/header.hpp"
-#include "storage/netcdf4/chunk_places.hpp"
+#include "storage/netcdf4/chunk_store.hpp"
+#include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/header.hpp"
 #include "storage/netcdf4/index.hpp"
 #include "storage/netcdf4/map.hpp"
-#include "storage/netcdf4/packer.hpp"
-#include "storage/netcdf4/unpacked_bands.hpp"
+#include "storage/netcdf4/page.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -36,7 +35,6 @@ namespace {
 
 constexpr std::int64_t plain_chunk = 16 << 20;  ///< bytes; HDF5 reads parts of it, too
 constexpr std::int64_t least_packed_chunk = 128 << 10, most_packed_chunk = 2 << 20;
-constexpr int pieces_a_round = 32;  ///< that a writer packs before it asks for room
 constexpr std::int64_t index_room = 64 << 10;
 
 /// Filtered chunks: small enough that every writer has some, and that readers need not unpack much.
@@ -48,36 +46,29 @@ std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writer
     return std::clamp(bytes / (2 * writers), least_packed_chunk, most_packed_chunk);
 }
 
-class Netcdf4Storage final : public PlainFile {
+class Netcdf4Storage final : public PlainFile, public ChunkStore::File {
 public:
     const char* name() const override { return "netcdf4"; }
     Order order() const override { return Order::native; }
-    bool collective() const override { return together_ && !boxes_; }
+    bool collective() const override { return together_ && !store_->boxes(); }
     bool takes_boxes() const override { return true; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        definitions_ = &definitions;
-        format_ = options.format;
-        wording_ = options.wording;
-        throttle_ = Throttle(options.rate);
-        first_ = comm.rank() == options.keeper;
-        later_ = options.behind;
-        sync_close_ = options.durable;
+        begin(comm, definitions, options);
         const bool whole = needs_whole_chunks(definitions);
-        together_ = whole && !options.one_writer;
-        std::int64_t writers = options.one_writer ? first_ : writer;
-        comm.all_reduce({&writers, 1}, Reduce::sum);
-        const std::int64_t target = chunk_target(definitions, whole, writers);
+        const std::int64_t target =
+            chunk_target(definitions, whole, count_writers(comm, options, writer, whole));
         const auto make = [&]() -> Status {
             path_ = path;
             for (const Variable& v : definitions.variables) {
-                grids_.push_back(choose_grid(v, target));
-                packed_.push_back(whole && grids_.back().chunked);
+                layout_.grids.push_back(choose_grid(v, target));
+                layout_.filters.push_back(filters_of(v.packing, v.element()));
+                layout_.whole.push_back(whole && layout_.grids.back().chunked);
+                layout_.fills.push_back(v.fill_value());
             }
-            places_ = Netcdf4Map(definitions, grids_, packed_);
-            packer_.emplace(definitions, grids_);
-            written_.emplace(grids_);
+            places_ = Netcdf4Map(definitions, layout_.grids, layout_.whole);
+            make_store();
             if (!first_) return {};
             NoSizeSignal guard;
             Status status = make_file();
@@ -85,42 +76,72 @@ public:
             return status;
         };
         if (Status status = agree(comm, alone(make)); !status.ok()) return status;
-        if (together_) writers_ = comm.split(writer ? 0 : -1, first_ ? -1 : comm.rank());
+        join(comm, writer);
         broadcast(comm, map, options.keeper);
         return agree(comm, alone([&]() -> Status {
                          map_ = map;
                          if (!writer && !first_) return {};
                          Status status = open_file();
-                         return status.ok() && first_ ? open_index() : status;
+                         return status.ok() && first_ ? open_new_index() : status;
                      }));
     }
 
-    /// Allocates nothing: what is collective depends on it.
-    void begin_boxes() override {
-        boxes_ = std::find(packed_.begin(), packed_.end(), 1) != packed_.end();
+    /// What there is stays where it is; new chunks go to the end of the file.
+    Status open(Comm& comm, const std::string& path, const Definitions& definitions,
+                const StorageOptions& options, bool writer, FileMap& map) override {
+        begin(comm, definitions, options);
+        kept_ = options.existing.kept;
+        std::vector<char> bytes;
+        const auto read = [&]() -> Status {
+            path_ = path;
+            if (!first_) return {};
+            Netcdf4Contents contents;
+            if (Status s = read_netcdf4_contents(path, contents); !s.ok()) return s;
+            give_places(contents);
+            bytes = to_bytes(contents);
+            return {};
+        };
+        if (Status status = agree(comm, alone(read)); !status.ok()) return status;
+        comm.broadcast(bytes, options.keeper);
+        const auto take = [&]() -> Status {
+            map = map_ = take_contents(netcdf4_contents_of(bytes));
+            make_store();
+            return {};
+        };
+        if (Status status = agree(comm, alone(take)); !status.ok()) return status;
+        count_writers(comm, options, writer, layout_.any_whole());
+        std::vector<PlacedChunk> chunks;
+        const auto open_all = [&]() -> Status {
+            if (!writer && !first_) return {};
+            NoSizeSignal guard;
+            Status status = open_file();
+            return status.ok() && first_ ? open_existing(chunks) : status;
+        };
+        if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
+        join(comm, writer);
+        return agree(comm, writer || first_ ? store_->know(std::move(chunks)) : Status{});
     }
 
+    /// Allocates nothing: what is collective depends on it.
+    void begin_boxes() override { store_->begin_boxes(); }
+
     Status write(std::span<const Chunk> chunks) override {
-        if (!collective()) return write_all(chunks);
-        if (failed_.ok()) failed_ = write_all(chunks);
-        if (++pieces_ % pieces_a_round == 0) write_round();
-        return failed_;
+        Status status = write_all(chunks);
+        return collective() ? store_->end_piece(std::move(status)) : status;
     }
 
     Status read(const Chunk& chunk, char* to) override {
-        const bool packed = packed_[chunk.variable] != 0;
-        return packed && boxes_ ? bands().read(chunk, to) : PlainFile::read(chunk, to);
+        const bool whole = layout_.whole[chunk.variable] != 0;
+        return whole && store_->boxes() ? store_->read(chunk, to) : PlainFile::read(chunk, to);
     }
 
     Status complete() override {
-        if (!writers_) return {};
-        write_round();
-        gather_placed();
-        return failed_;
+        Stopwatch watch(counts_.seconds);
+        return store_->boxes() ? Status{} : store_->complete();
     }
 
     Status set_records(std::int64_t records, bool durable) override {
-        if (Status status = place_bands(records); !status.ok()) return status;
+        if (Status status = place(records); !status.ok()) return status;
         if (!first_) return {};
         ask_for(records, durable);
         return later_ ? Status{} : catch_up();
@@ -129,31 +150,33 @@ public:
     Status catch_up() override {
         std::int64_t records;
         bool durable;
-        std::vector<PlacedChunk> chunks;
         {
             const std::lock_guard lock(small_);
             if (!behind_ || !index_) return {};
             behind_ = false;
             records = wanted_;
             durable = durable_;
-            const auto later = std::stable_partition(
-                placed_.begin(), placed_.end(),
-                [&](const PlacedChunk& c) { return c.record < records || !record(c.variable); });
-            chunks.assign(placed_.begin(), later);
-            placed_.erase(placed_.begin(), later);
         }
-        NoSizeSignal guard;
-        Status status = enter(chunks, records);
-        return status.ok() ? index_->commit(durable) : status;
+        const auto count = [&]() -> Status {
+            NoSizeSignal guard;
+            Status status = enter(store_->take_placed(records), records);
+            return status.ok() ? index_->commit(durable) : status;
+        };
+        Status status = alone(count);
+        // What is half in the index is not counted by a later call, either.
+        if (!status.ok()) index_.reset();
+        return status;
     }
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
         Status status = alone([&]() -> Status {
-            if (Status s = place_bands(records); !s.ok() || !index_) return s;
+            if (Status s = place(records); !s.ok() || !index_) return s;
             ask_for(records, false);
-            return catch_up();
+            if (Status s = catch_up(); !s.ok() || late.empty()) return s;
+            if (Status s = index_->set_attributes(late); !s.ok()) return s;
+            return index_->commit_together(sync_close_, false);
         });
         if (index_) {
             Status closed = alone([&] { return index_->close(); });
@@ -162,54 +185,66 @@ public:
         }
         Status closed = close_file();
         if (status.ok()) status = std::move(closed);
-        const auto add = [&] {
-            return add_netcdf4_attributes(path_, *definitions_, format_, late);
-        };
-        if (first_ && status.ok()) status = alone(add);
         if (first_ && status.ok() && sync_close_) status = sync_closed(path_);
         return status;
     }
 
 private:
-    bool record(std::int64_t variable) const { return definitions_->variables[variable].record; }
+    // ---- opening ----
 
-    /// Of catch_up().
-    void ask_for(std::int64_t records, bool durable) {
-        const std::lock_guard lock(small_);
-        wanted_ = records;
-        durable_ = durable;
-        behind_ = true;
+    void begin(Comm& comm, const Definitions& definitions, const StorageOptions& options) {
+        definitions_ = &definitions;
+        format_ = options.format;
+        wording_ = options.wording;
+        throttle_ = Throttle(options.rate);
+        first_ = comm.rank() == options.keeper;
+        later_ = options.behind;
+        sync_close_ = options.durable;
     }
 
-    std::int64_t in_file(std::int64_t offset) const override {
-        return places_.in_file(map_, offset);
+    /// @note Collective
+    std::int64_t count_writers(Comm& comm, const StorageOptions& options, bool writer, bool whole) {
+        together_ = whole && !options.one_writer;
+        std::int64_t writers = options.one_writer ? first_ : writer;
+        comm.all_reduce({&writers, 1}, Reduce::sum);
+        return writers;
+    }
+
+    void make_store() {
+        store_ = std::make_unique<ChunkStore>(*this, path_, *definitions_, layout_, wording_);
+    }
+
+    /// @note Collective
+    void join(Comm& comm, bool writer) {
+        if (!together_) return;
+        auto writers = comm.split(writer ? 0 : -1, first_ ? -1 : comm.rank());
+        if (writers) store_->join(std::move(writers));
     }
 
     Status make_file() {
-        Status status = create_netcdf4(path_, *definitions_, grids_, format_);
+        Status status = create_netcdf4(path_, *definitions_, layout_.grids, format_);
         if (!status.ok()) return status;
         struct stat info {};
         if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot get its size");
         definitions_bytes_ = info.st_size;
-        map_ = places_.file_map(*definitions_, grids_, packed_, definitions_bytes_);
+        map_ = places_.file_map(*definitions_, layout_.grids, layout_.whole, definitions_bytes_);
         end_ = map_.record_begin > 0 ? map_.record_begin : map_.fixed_end;
         return {};
     }
 
-    Status open_index() {
+    Status open_new_index() {
         Status status;
-        const bool known = std::find(packed_.begin(), packed_.end(), 1) == packed_.end();
+        const bool known = !layout_.any_whole();
         index_ = Netcdf4Index::open(
-            path_, *definitions_, grids_,
-            [this, known, n = std::int64_t(0)]() mutable -> Room {
+            path_, *definitions_, layout_.grids,
+            [this, known, n = std::int64_t(0)](std::int64_t bytes) mutable -> Room {
                 if (known || n == 0) return places_.room(map_, definitions_bytes_, n++);
-                const std::int64_t at = take_room(index_room);
-                return {at, at + index_room};
+                return room_at_end(bytes);
             },
             status);
         bool placed = false;
-        for (std::size_t i = 0; i < grids_.size() && status.ok(); ++i) {
-            if (grids_[i].chunked) continue;
+        for (std::size_t i = 0; i < layout_.grids.size() && status.ok(); ++i) {
+            if (layout_.grids[i].chunked) continue;
             status = index_->place(static_cast<int>(i), map_.offset[i]);
             placed = true;
         }
@@ -217,131 +252,137 @@ private:
         return status.ok() && placed ? index_->commit(false) : status;
     }
 
-    /// Room at the end of the file.
-    std::int64_t take_room(std::int64_t bytes) {
+    // ---- a file that is there ----
+
+    /// @param contents  what the keeper found in it, which all have
+    FileMap take_contents(const Netcdf4Contents& contents) {
+        std::vector<std::int64_t> addresses;
+        for (const Variable& v : definitions_->variables) {
+            const StoredVariable& s = contents.stored[contents.definitions.find_variable(v.name)];
+            const bool chunked = s.way == StoredVariable::Way::chunks;
+            layout_.grids.push_back(
+                grid_of(v, chunked ? std::span(s.chunk) : std::span<const std::int64_t>()));
+            layout_.filters.push_back(s.filters);
+            layout_.whole.push_back(chunked);
+            layout_.fills.push_back(s.fill);
+            addresses.push_back(s.address);
+        }
+        end_ = contents.size;
+        return existing_map(*definitions_, layout_.grids, addresses);
+    }
+
+    /// On the keeper. @param chunks  receives those that the file has
+    Status open_existing(std::vector<PlacedChunk>& chunks) {
+        Status status;
+        index_ = Netcdf4Index::open(
+            path_, *definitions_, layout_.grids,
+            [this](std::int64_t bytes) { return room_at_end(bytes); }, status);
+        if (!status.ok()) return status;
+        // What a killed run has left behind its end is written over.
+        end_ = unwritten_.empty() ? index_->end() : std::max(end_, index_->end());
+        status = fill_places();
+        if (status.ok() && index_->records() > kept_) status = drop_records();
+        for (std::size_t v = 0; v < layout_.grids.size() && status.ok(); ++v)
+            status = find_chunks(v, chunks);
+        entered_ = kept_;
+        return status;
+    }
+
+    Status find_chunks(std::size_t variable, std::vector<PlacedChunk>& chunks) {
+        return index_->for_chunks(static_cast<int>(variable), kept_,
+                                  [&](const PlacedChunk& c) { chunks.push_back(c); });
+    }
+
+    /// Variables that are not chunked have their places even where they were never written.
+    void give_places(Netcdf4Contents& contents) {
+        for (std::size_t i = 0; i < definitions_->variables.size(); ++i) {
+            const Variable& v = definitions_->variables[i];
+            StoredVariable& s = contents.stored[contents.definitions.find_variable(v.name)];
+            if (s.way != StoredVariable::Way::range || s.address >= 0 || v.elements() == 0)
+                continue;
+            s.address = rounded(contents.size, 8);
+            contents.size = s.address + v.elements() * v.element();
+            unwritten_.push_back(static_cast<int>(i));
+        }
+    }
+
+    /// What was never written reads as before.
+    Status fill_places() {
+        constexpr std::int64_t piece = 1 << 20;
+        std::vector<char> bytes(piece);
+        for (const int i : unwritten_) {
+            const ChunkGrid& g = layout_.grids[i];
+            for (std::int64_t at = 0; at < piece; at += g.element)
+                std::memcpy(bytes.data() + at, layout_.fills[i].data(), g.element);
+            const std::int64_t begin = map_.offset[i], end = begin + g.elements() * g.element;
+            for (std::int64_t at = begin; at < end; at += piece)
+                if (Status s = write_at(bytes.data(), std::min(piece, end - at), at); !s.ok())
+                    return s;
+            if (Status s = index_->place(i, begin); !s.ok()) return s;
+        }
+        return unwritten_.empty() ? Status{} : index_->commit(false);
+    }
+
+    Status drop_records() {
+        std::vector<PlacedChunk> chunks;
+        Status status;
+        for (std::size_t v = 0; v < layout_.grids.size() && status.ok(); ++v)
+            if (layout_.grids[v].records > 1) status = find_chunks(v, chunks);
+        if (status.ok()) status = store_->know(std::move(chunks));
+        for (std::size_t v = 0; v < layout_.grids.size() && status.ok(); ++v)
+            if (definitions_->variables[v].record && index_->records(static_cast<int>(v)) > kept_)
+                status = store_->cut(static_cast<int>(v), kept_);
+        if (status.ok()) status = index_->drop_records(kept_);
+        if (!status.ok()) return status;
+        for (const PlacedChunk& c : store_->take_placed(kept_))
+            if (status = index_->add(c); !status.ok()) return status;
+        status = index_->commit_together(sync_close_, true);
+        end_ = index_->end();
+        return status;
+    }
+
+    // ---- room ----
+
+    std::int64_t in_file(std::int64_t offset) const override {
+        return places_.in_file(map_, offset);
+    }
+
+    Room room_at_end(std::int64_t bytes) {
+        bytes = std::max(bytes, index_room);
+        const std::int64_t at = take_room(bytes);
+        return {at, at + bytes};
+    }
+
+    std::int64_t next_room() override {
         const std::lock_guard lock(small_);
-        const std::int64_t at = (end_ + 7) / 8 * 8;
+        return rounded(end_, 8);
+    }
+
+    std::int64_t take_room(std::int64_t bytes) override {
+        const std::lock_guard lock(small_);
+        const std::int64_t at = rounded(end_, 8);
         end_ = at + bytes;
         return at;
     }
 
+    // ---- data ----
+
     Status write_all(std::span<const Chunk> chunks) {
-        if (std::none_of(packed_.begin(), packed_.end(), [](char p) { return p != 0; }))
-            return PlainFile::write(chunks);
+        if (!layout_.any_whole()) return PlainFile::write(chunks);
         for (const Chunk& c : chunks) {
             Status status;
-            if (packed_[c.variable] == 0) {
+            if (layout_.whole[c.variable] == 0) {
                 status = PlainFile::write({&c, 1});
             } else {
                 Stopwatch watch(counts_.seconds);
-                status = boxes_ ? bands().write(c) : packer_->add(c, take_);
+                status = store_->write(c);
             }
             if (!status.ok()) return status;
         }
         return {};
     }
 
-    /// Writes a chunk, or keeps it for the next round.
-    Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk) {
-        PlacedChunk placed{variable, record, number, 0, chunk.bytes};
-        if (together_) {
-            placed.address = waiting_.size();
-            waiting_.insert(waiting_.end(), chunk.data, chunk.data + chunk.bytes);
-            unplaced_.push_back(placed);
-            return {};
-        }
-        placed.address = take_room(chunk.bytes);
-        const Variable& v = definitions_->variables[variable];
-        Status status = write_bytes(chunk.data, chunk.bytes, placed.address);
-        if (!status.ok()) {
-            status.text += fmt::format(", variable '{}'", v.name);
-            if (v.record) status.text += fmt::format(", record {}", wording_.index(record));
-            return status;
-        }
-        written_->add(placed);
-        const std::lock_guard lock(small_);
-        placed_.push_back(placed);
-        return {};
-    }
-
-    UnpackedBands& bands() {
-        if (!bands_)
-            bands_ = std::make_unique<UnpackedBands>(
-                path_, *definitions_, grids_,
-                [this](const Band& band, char* to) { return load(band, to); });
-        return *bands_;
-    }
-
-    /// Packs the bands of what is counted from now on; with several writers together.
-    Status place_bands(std::int64_t records) {
-        if (!boxes_) return {};
-        Stopwatch watch(counts_.seconds);
-        const auto pack = [&](const Band& band, char* elements) {
-            if (Status s = quantize_changes(band, elements); !s.ok()) return s;
-            return packer_->pack_band(band.variable, band.record, band.number, elements, take_);
-        };
-        if (!together_) return alone([&] { return bands().take(records, INT_MAX, pack); });
-        if (!writers_) return {};
-        for (;;) {
-            if (failed_.ok())
-                failed_ = alone([&] { return bands().take(records, pieces_a_round, pack); });
-            std::int64_t more = !waiting_.empty();
-            writers_->all_reduce({&more, 1}, Reduce::max);
-            if (more == 0) break;
-            write_round();
-        }
-        gather_placed();
-        return agree(*writers_, failed_);
-    }
-
-    /// Elements that are as they were placed are not quantized again: that could change them.
-    Status quantize_changes(const Band& band, char* elements) {
-        const std::size_t v = band.variable;
-        if (definitions_->variables[v].packing.quantize == Packing::Quantize::none) return {};
-        const ChunkGrid& g = grids_[v];
-        const std::size_t size = g.element;
-        const std::int64_t n = std::min(g.band, g.elements() - band.number * g.band);
-        before_.resize(n * size);
-        if (Status s = load(band, before_.data()); !s.ok()) return s;
-        std::vector<char> same(n);
-        for (std::size_t i = 0; i < same.size(); ++i)
-            same[i] = std::memcmp(elements + i * size, before_.data() + i * size, size) == 0;
-        packer_->quantize_band(band.variable, band.number, elements);
-        for (std::size_t i = 0; i < same.size(); ++i)
-            if (same[i]) std::memcpy(elements + i * size, before_.data() + i * size, size);
-        return {};
-    }
-
-    /// The elements of a band: as this writer has placed its chunks, or fill values.
-    Status load(const Band& band, char* to) {
-        const std::size_t v = band.variable;
-        const ChunkGrid& g = grids_[v];
-        const Variable& variable = definitions_->variables[v];
-        PlacedChunk c{band.variable, band.record, band.number * g.chunks_a_band()};
-        if (!written_->find(c)) {
-            packer_->fill_band(band.variable, band.number, to);
-            return {};
-        }
-        if (!unpacker_) unpacker_.emplace();
-        const auto filters = filters_of(variable.packing, g.element);
-        return packer_->unpack_band(
-            band.variable, band.number, to,
-            [&](std::int64_t number, std::vector<char>& elements) -> Status {
-                c.number = number;
-                if (!written_->find(c))
-                    return failure(TW_EINTERNAL, "{}: variable '{}': chunk {} is missing", path_,
-                                   variable.name, number);
-                raw_.resize(c.bytes);
-                Status status = read_fully(fd_, path_, raw_.data(), c.bytes, c.address);
-                if (!status.ok()) return status;
-                const char* wrong = unpacker_->undo(filters, 0, raw_, g.chunk_bytes(), elements);
-                if (wrong == nullptr) return {};
-                return failure(TW_EIO, "{}: variable '{}', record {}: a chunk written before: {}",
-                               path_, variable.name, wording_.index(band.record), wrong);
-            });
-    }
-
-    Status write_bytes(const char* data, std::int64_t bytes, std::int64_t address) {
+    Status write_at(const char* data, std::int64_t bytes, std::int64_t address) override {
         Span span("write");
         throttle_.begin();
         if (Status status = write_fully(fd_, path_, data, bytes, address); !status.ok())
@@ -352,108 +393,63 @@ private:
         return {};
     }
 
-    /// All writers together: room for what waits, one range for each, in their order.
-    void write_round() {
-        const std::int64_t mine = (static_cast<std::int64_t>(waiting_.size()) + 7) / 8 * 8;
-        std::int64_t words[] = {mine, first_ ? (end_ + 7) / 8 * 8 : 0};
-        const std::int64_t before = writers_->sum_before(mine);
-        writers_->all_reduce(words, Reduce::sum);
-        const std::int64_t at = words[1] + before;
-        if (first_) end_ = words[1] + words[0];
-        // The others go on, whatever this rank has no memory for.
-        Status kept = alone([&]() -> Status {
-            for (PlacedChunk& c : unplaced_) {
-                c.address += at;
-                written_->add(c);
-            }
-            placed_.insert(placed_.end(), unplaced_.begin(), unplaced_.end());
-            return {};
-        });
-        if (failed_.ok()) failed_ = std::move(kept);
-        unplaced_.clear();
-        if (!waiting_.empty()) {
-            Stopwatch watch(counts_.seconds);
-            Status status = write_bytes(waiting_.data(), waiting_.size(), at);
-            if (failed_.ok()) failed_ = std::move(status);
-        }
-        waiting_.clear();
+    Status read_at(char* to, std::int64_t bytes, std::int64_t address) override {
+        return read_fully(fd_, path_, to, bytes, address);
     }
 
-    /// What all writers have placed, to the keeper.
-    void gather_placed() {
-        const auto* bytes = reinterpret_cast<const char*>(placed_.data());
-        std::vector<std::vector<char>> all;
-        Status status = together([&]() -> Status {
-            all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
-            return {};
-        });
-        const auto join = [&]() -> Status {
-            placed_.clear();
-            for (const auto& row : all) {
-                const std::size_t had = placed_.size();
-                placed_.resize(had + row.size() / sizeof(PlacedChunk));
-                if (!row.empty()) std::memcpy(placed_.data() + had, row.data(), row.size());
-            }
-            return {};
-        };
-        if (status.ok()) status = alone(join);
-        if (failed_.ok()) failed_ = std::move(status);
+    // ---- counting ----
+
+    /// Packs the bands of what is counted from now on; with boxes and several writers together.
+    Status place(std::int64_t records) {
+        if (!store_->boxes() && (together_ || !store_->has_groups())) return {};
+        Stopwatch watch(counts_.seconds);
+        return store_->place(std::max(records, kept_));
+    }
+
+    /// Of catch_up().
+    void ask_for(std::int64_t records, bool durable) {
+        const std::lock_guard lock(small_);
+        wanted_ = std::max(records, kept_);
+        durable_ = durable;
+        behind_ = true;
     }
 
     /// Chunks come in the order of the index, which then has to grow at its end alone.
-    Status enter(std::vector<PlacedChunk>& chunks, std::int64_t records) {
+    Status enter(std::span<const PlacedChunk> chunks, std::int64_t records) {
         Status status = index_->set_records(records);
         for (; entered_ < records && status.ok(); ++entered_)
-            for (std::size_t i = 0; i < grids_.size(); ++i)
-                if (definitions_->variables[i].record && packed_[i] == 0)
+            for (std::size_t i = 0; i < layout_.grids.size(); ++i)
+                if (definitions_->variables[i].record && layout_.whole[i] == 0)
                     status = enter_record(i, status);
-        std::stable_sort(chunks.begin(), chunks.end(), [](const auto& a, const auto& b) {
-            return std::tie(a.variable, a.record, a.number) <
-                   std::tie(b.variable, b.record, b.number);
-        });
         for (const PlacedChunk& c : chunks)
             if (status.ok()) status = index_->add(c);
         return status;
     }
 
     Status enter_record(std::int64_t variable, Status status) {
-        const std::int64_t bytes = grids_[variable].chunk_bytes();
+        const ChunkGrid& g = layout_.grids[variable];
+        const std::int64_t bytes = g.chunk_bytes();
         const std::int64_t first = in_file(map_.offset[variable] + entered_ * map_.record_bytes);
-        for (std::int64_t n = 0; n < grids_[variable].chunks() && status.ok(); ++n)
+        for (std::int64_t n = 0; n < g.chunks() && status.ok(); ++n)
             status = index_->add({variable, entered_, n, first + n * bytes, bytes});
         return status;
     }
 
     Format format_ = Format::netcdf4;
     bool first_ = false, sync_close_ = false;
-    bool together_ = false;         ///< writers ask for room together
-    bool later_ = false;            ///< the index is left for catch_up()
-    std::vector<ChunkGrid> grids_;  ///< of each variable
-    std::vector<char> packed_;      ///< variables that are written in whole chunks
-    Netcdf4Map places_;
+    bool together_ = false;  ///< writers ask for room together
+    bool later_ = false;     ///< the index is left for catch_up()
+    ChunkLayout layout_;
+    Netcdf4Map places_;  ///< of a new file
     std::int64_t definitions_bytes_ = 0;
-    std::optional<Packer> packer_;
-    /// What Packer calls for each chunk.
-    Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
-                                const FilteredChunk& chunk) {
-        return put(variable, record, number, chunk);
-    };
-    std::optional<ChunkPlaces> written_;    ///< by this writer
-    bool boxes_ = false;                    ///< chunks come in any parts
-    std::unique_ptr<UnpackedBands> bands_;  ///< those
-    std::optional<Decompressor> unpacker_;  ///< of chunks that are changed
-    std::vector<char> raw_, before_;
-    std::unique_ptr<Comm> writers_;      ///< null unless this rank is one and they write together
-    std::int64_t pieces_ = 0;            ///< given to write
-    std::vector<char> waiting_;          ///< chunks without a place
-    std::vector<PlacedChunk> unplaced_;  ///< those, with their addresses in waiting_
-    Status failed_;                      ///< of this rank, while it still joins the others
+    std::int64_t kept_ = 0;       ///< records that the file has already
+    std::vector<int> unwritten_;  ///< on the keeper: variables that had no place
+    std::unique_ptr<ChunkStore> store_;
 
     std::unique_ptr<Netcdf4Index> index_;  ///< on the keeper
     std::int64_t entered_ = 0;             ///< records of variables with known places
     std::mutex small_;                     ///< guards what follows
     std::int64_t end_ = 0;                 ///< of the file; on the keeper
-    std::vector<PlacedChunk> placed_;      ///< not in the index yet
     std::int64_t wanted_ = 0;              ///< records
     bool durable_ = false, behind_ = false;
 };

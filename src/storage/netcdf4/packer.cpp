@@ -20,7 +20,7 @@ Status Packer::add(const Chunk& piece, const Take& take) {
     const char* data = piece.data;
     for (std::int64_t first = piece.first, left = piece.elements; left > 0;) {
         const std::int64_t band = first / g.band, begin = band * g.band;
-        const std::int64_t whole = std::min(g.band, g.elements() - begin);
+        const std::int64_t whole = g.elements_of(band);
         const std::int64_t n = std::min(left, begin + whole - first);
         if (first == begin) part.have = 0;
         if (part.have != first - begin)
@@ -46,16 +46,15 @@ void Packer::quantize_band(int variable, std::int64_t band, char* data) const {
     const ChunkGrid& g = grids_[variable];
     const Variable& v = definitions_.variables[variable];
     if (v.packing.quantize == Packing::Quantize::none) return;
-    quantize(v.packing, v.type, v.fill_value().data(), data,
-             std::min(g.band, g.elements() - band * g.band), band * g.band);
+    quantize(v.packing, v.type, v.fill_value().data(), data, g.elements_of(band), band * g.band);
 }
 
 Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                          const Take& take) {
     const ChunkGrid& g = grids_[variable];
-    const Variable& v = definitions_.variables[variable];
-    const FillValue fill = v.fill_value();
+    const FillValue fill = definitions_.variables[variable].fill_value();
     const std::int64_t chunks = g.chunks_a_band(), elements = g.chunk_elements();
+    const int nd = static_cast<int>(g.shape.size());
     const Index from_stride = strides_of(g.shape), to_stride = strides_of(g.chunk);
     for (std::int64_t i = 0; i < chunks; ++i) {
         const std::int64_t number = band * chunks + i;
@@ -63,15 +62,17 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         std::int64_t offset;
         const std::int64_t inside = locate(g, band, number, offset, extent);
         const char* from = data + offset;
-        if (inside != elements || !g.in_order) {
-            chunk_.resize(std::max(chunk_.size(), static_cast<std::size_t>(elements * g.element)));
-            if (inside != elements) fill_with(fill.data(), g.element, chunk_.data(), elements);
-            const int nd = static_cast<int>(g.shape.size());
-            copy_rows(nd, extent, g.element, from, from_stride, chunk_.data(), to_stride);
+        if (inside != elements || !g.in_order || g.records > 1) {
+            chunk_.resize(std::max(chunk_.size(), static_cast<std::size_t>(g.chunk_bytes())));
+            if (inside != elements)
+                fill_with(fill.data(), g.element, chunk_.data(), g.records * elements);
+            for (std::int64_t r = 0; r < g.records; ++r)
+                copy_rows(nd, extent, g.element, from + r * g.elements_of(band) * g.element,
+                          from_stride, chunk_.data() + r * elements * g.element, to_stride);
             from = chunk_.data();
         }
-        Status status =
-            take(variable, record, number, compressor_.apply(v.packing, from, elements, g.element));
+        Status status = take(variable, record, number,
+                             compressor_.apply(filters_[variable], from, g.chunk_bytes()));
         if (!status.ok()) return status;
     }
     return {};
@@ -99,8 +100,10 @@ Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give
         Index extent;
         std::int64_t offset;
         locate(g, band, number, offset, extent);
-        copy_rows(static_cast<int>(g.shape.size()), extent, g.element, chunk_.data(), from_stride,
-                  to + offset, to_stride);
+        for (std::int64_t r = 0; r < g.records; ++r)
+            copy_rows(static_cast<int>(g.shape.size()), extent, g.element,
+                      chunk_.data() + r * g.chunk_elements() * g.element, from_stride,
+                      to + offset + r * g.elements_of(band) * g.element, to_stride);
     }
     return {};
 }
@@ -108,7 +111,7 @@ Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give
 void Packer::fill_band(int variable, std::int64_t band, char* to) const {
     const ChunkGrid& g = grids_[variable];
     const FillValue fill = definitions_.variables[variable].fill_value();
-    fill_with(fill.data(), g.element, to, std::min(g.band, g.elements() - band * g.band));
+    fill_with(fill.data(), g.element, to, g.elements_of(band));
 }
 
 }  // namespace thalweg::detail

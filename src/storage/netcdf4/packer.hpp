@@ -14,18 +14,24 @@ namespace thalweg::detail {
 
 class Packer {
 public:
-    /// Takes a chunk of a variable and record; its data live as long as the call.
+    /// Takes a chunk of a variable and its (first) record; its data live as long as the call.
     using Take = std::function<Status(int variable, std::int64_t record, std::int64_t number,
                                       const FilteredChunk& chunk)>;
 
-    Packer(const Definitions& definitions, std::span<const ChunkGrid> grids)
-        : definitions_(definitions), grids_(grids), parts_(definitions.variables.size()) {}
+    /// @param filters  of each variable
+    Packer(const Definitions& definitions, std::span<const ChunkGrid> grids,
+           std::span<const std::vector<StoredFilter>> filters)
+        : definitions_(definitions),
+          grids_(grids),
+          filters_(filters),
+          parts_(definitions.variables.size()) {}
 
-    /// Pieces of a band come in order, the bands of a variable in any.
+    /// Pieces of a band come in order, the bands of a variable in any. For chunks of one record.
     Status add(const Chunk& piece, const Take& take);
-    /// Quantizes the elements of a whole band, if the variable's are to be.
+    /// Quantizes the elements of a whole band (of one record), if the variable's are to be.
     void quantize_band(int variable, std::int64_t band, char* data) const;
     /// Filters the chunks of a band.
+    /// @param data  of its records, one after another
     Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                      const Take& take);
 
@@ -33,7 +39,7 @@ public:
     using Give = std::function<Status(std::int64_t number, std::vector<char>& elements)>;
     /// The reverse: the elements of a band, of its chunks.
     Status unpack_band(int variable, std::int64_t band, char* to, const Give& give);
-    /// A band that was never written.
+    /// A band (of one record) that was never written.
     void fill_band(int variable, std::int64_t band, char* to) const;
 
 private:
@@ -48,6 +54,7 @@ private:
 
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
+    std::span<const std::vector<StoredFilter>> filters_;
     std::vector<Part> parts_;  ///< of each variable
     Compressor compressor_;
     std::vector<char> chunk_;

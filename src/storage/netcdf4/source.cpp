@@ -19,6 +19,7 @@
 #include "storage/netcdf4/chunk_cache.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
 #include "storage/netcdf4/contents.hpp"
+#include "storage/netcdf4/existing.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
@@ -100,6 +101,32 @@ public:
     }
     int groups() const override { return groups_; }
 
+    Status find_writable(Definitions& writable) const override {
+        if (!no_append_.empty())
+            return failure(TW_EUNSUPPORTED, "mode=append is not possible: {}", no_append_);
+        writable = definitions_;
+        writable.variables.clear();
+        for (std::size_t i = 0; i < stored_.size(); ++i) {
+            const Variable& v = definitions_.variables[i];
+            if (!valid_type(v.type)) continue;  // nobody can define it
+            if (!stored_[i].no_append.empty())
+                return failure(TW_EUNSUPPORTED, "mode=append is not possible: variable '{}': {}",
+                               v.name, stored_[i].no_append);
+            writable.variables.push_back(v);
+            writable.variables.back().packing = packing_of(v, stored_[i]);
+            if (stored_[i].chosen_fill) writable.variables.back().fill = stored_[i].fill;
+        }
+        return {};
+    }
+
+    Status can_drop_records() const override {
+        if (other_records_.empty()) return {};
+        return failure(TW_EUNSUPPORTED,
+                       "records cannot be dropped: variable '{}', which the library does not "
+                       "write, has records",
+                       other_records_);
+    }
+
     Status open(Comm& comm) {
         Netcdf4Contents contents;
         Status status = look(comm, contents, fd_, opened_);
@@ -107,6 +134,8 @@ public:
         definitions_ = std::move(contents.definitions);
         format_ = contents.format;
         groups_ = contents.groups;
+        no_append_ = std::move(contents.no_append);
+        other_records_ = std::move(contents.other_records);
         accept(std::move(contents));
         return {};
     }
@@ -275,6 +304,7 @@ private:
     OpenedFile opened_;
     Format format_ = Format::netcdf4;
     int groups_ = 0;
+    std::string no_append_, other_records_;
     std::vector<StoredVariable> stored_;
     std::int64_t size_ = 0;
 

@@ -37,29 +37,35 @@ Status UnpackedBands::make_file() {
     return {};
 }
 
-std::int64_t UnpackedBands::elements_of(const Band& band) const {
+std::int64_t UnpackedBands::bytes_of(const Band& band) const {
     const ChunkGrid& g = grid(band);
-    return std::min(g.band, g.elements() - band.number * g.band);
+    return g.records * g.elements_of(band.number) * g.element;
 }
 
 bool UnpackedBands::counts(const Band& band, std::int64_t records) const {
     return band.record < records || !definitions_.variables[band.variable].record;
 }
 
-/// Calls visit(band, first element within it, elements, byte of the range) until one fails.
+/// Calls visit(part) until one fails.
 template <class Visit>
-Status UnpackedBands::for_bands(const Chunk& range, Visit&& visit) const {
+Status UnpackedBands::for_parts(const Chunk& range, Visit&& visit) const {
     const ChunkGrid& g = grids_[range.variable];
     if (range.box != nullptr)
         return failure(TW_EINTERNAL, "{}: variable '{}': a box where chunks are written whole",
                        path_, definitions_.variables[range.variable].name);
+    const std::int64_t first_record = g.first_record(range.record);
     const std::int64_t end = range.first + range.elements;
     for (std::int64_t at = range.first; at < end;) {
-        const std::int64_t number = at / g.band;
-        const std::int64_t n = std::min(end, (number + 1) * g.band) - at;
-        Status status = visit(Band{range.variable, range.record, number}, at - number * g.band, n,
-                              (at - range.first) * g.element);
-        if (!status.ok()) return status;
+        Part part;
+        part.band = {range.variable, first_record, at / g.band};
+        const std::int64_t elements = g.elements_of(part.band.number);
+        const std::int64_t within = at - part.band.number * g.band;
+        const std::int64_t n = std::min(end - at, elements - within);
+        part.whole = n == elements && g.records == 1;
+        part.at = ((range.record - first_record) * elements + within) * g.element;
+        part.offset = (at - range.first) * g.element;
+        part.bytes = n * g.element;
+        if (Status status = visit(part); !status.ok()) return status;
         at += n;
     }
     return {};
@@ -77,37 +83,33 @@ Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
     const ChunkGrid& g = grid(band);
     at = free.empty() ? end_ : free.back();
     if (!whole) {
-        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(g.band * g.element)));
+        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(bytes_of(band))));
         if (Status s = load_(band, buffer_.data()); !s.ok()) return s;
-        Status s = write_fully(fd_, path_, buffer_.data(), elements_of(band) * g.element, at);
+        Status s = write_fully(fd_, path_, buffer_.data(), bytes_of(band), at);
         if (!s.ok()) return s;
     }
     at_.emplace(band, at);
     if (free.empty())
-        end_ += g.band * g.element;
+        end_ += g.records * g.band * g.element;
     else
         free.pop_back();
     return {};
 }
 
 Status UnpackedBands::write(const Chunk& range) {
-    return for_bands(
-        range, [&](const Band& band, std::int64_t first, std::int64_t n, std::int64_t byte) {
-            std::int64_t at = 0;
-            if (Status s = find(band, n == elements_of(band), at); !s.ok()) return s;
-            const std::int64_t element = grid(band).element;
-            return write_fully(fd_, path_, range.data + byte, n * element, at + first * element);
-        });
+    return for_parts(range, [&](const Part& p) {
+        std::int64_t at = 0;
+        if (Status s = find(p.band, p.whole, at); !s.ok()) return s;
+        return write_fully(fd_, path_, range.data + p.offset, p.bytes, at + p.at);
+    });
 }
 
 Status UnpackedBands::read(const Chunk& range, char* to) {
-    return for_bands(
-        range, [&](const Band& band, std::int64_t first, std::int64_t n, std::int64_t byte) {
-            std::int64_t at = 0;
-            if (Status s = find(band, false, at); !s.ok()) return s;
-            const std::int64_t element = grid(band).element;
-            return read_fully(fd_, path_, to + byte, n * element, at + first * element);
-        });
+    return for_parts(range, [&](const Part& p) {
+        std::int64_t at = 0;
+        if (Status s = find(p.band, false, at); !s.ok()) return s;
+        return read_fully(fd_, path_, to + p.offset, p.bytes, at + p.at);
+    });
 }
 
 Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
@@ -117,10 +119,8 @@ Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
             ++at;
             continue;
         }
-        const ChunkGrid& g = grid(band);
-        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(g.band * g.element)));
-        Status status =
-            read_fully(fd_, path_, buffer_.data(), elements_of(band) * g.element, place);
+        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(bytes_of(band))));
+        Status status = read_fully(fd_, path_, buffer_.data(), bytes_of(band), place);
         if (status.ok()) status = take(band, buffer_.data());
         if (!status.ok()) return status;
         free_[band.variable].push_back(place);

@@ -15,9 +15,11 @@
 
 namespace thalweg::detail {
 
+/// Of one record, or of all records of its chunks, one after another.
 struct Band {
     int variable = 0;
-    std::int64_t record = 0, number = 0;
+    std::int64_t record = 0;  ///< the first one
+    std::int64_t number = 0;
     auto operator<=>(const Band&) const = default;
 };
 
@@ -37,16 +39,24 @@ public:
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
-    /// Gives at most so many bands of fixed-size variables and of records below `records` to
-    /// `take`, and forgets them.
+    /// Gives at most so many bands of fixed-size variables, and of those with a record below
+    /// `records`, to `take`, and forgets them.
     Status take(std::int64_t records, int most, const Take& take);
 
 private:
+    /// Of a band, what a range has.
+    struct Part {
+        Band band;
+        bool whole;           ///< all of it
+        std::int64_t at;      ///< byte within the band
+        std::int64_t offset;  ///< byte within the range
+        std::int64_t bytes;
+    };
     template <class Visit>
-    Status for_bands(const Chunk& range, Visit&& visit) const;
+    Status for_parts(const Chunk& range, Visit&& visit) const;
     bool counts(const Band& band, std::int64_t records) const;
     const ChunkGrid& grid(const Band& band) const { return grids_[band.variable]; }
-    std::int64_t elements_of(const Band& band) const;
+    std::int64_t bytes_of(const Band& band) const;
     Status find(const Band& band, bool whole, std::int64_t& at);
     Status make_file();
 

@@ -54,7 +54,7 @@ public:
     }
 
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
-                const StorageOptions& options, bool writer, const FileMap& map) override {
+                const StorageOptions& options, bool writer, FileMap& map) override {
         Status status = check_mpi(comm, path);
         if (!status.ok()) return status;
         if (status = begin(comm, path, definitions, options, writer); !status.ok()) return status;

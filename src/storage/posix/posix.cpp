@@ -35,7 +35,7 @@ public:
     }
 
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
-                const StorageOptions& options, bool writer, const FileMap& map) override {
+                const StorageOptions& options, bool writer, FileMap& map) override {
         Status status = alone([&]() -> Status {
             begin(comm, path, definitions, options);
             map_ = map;

@@ -84,6 +84,48 @@ Box TileSet::box(int variable, int tile) const {
     return box;
 }
 
+/// Of a grid of so many rows and columns, the cuts.
+bool TileSet::is_grid(Grid& grid) const {
+    for (std::size_t d = 0; d < whole_.dims.size(); ++d) {
+        const auto of = [&](int tile) { return places_[tile].begin[d]; };
+        const auto end_of = [&](int tile) { return of(tile) + places_[tile].length[d]; };
+        bool cut = false, by_row = true, by_column = true;
+        for (int t = 0; t < size(); ++t) {
+            const int row = t / grid.columns, column = t % grid.columns;
+            cut |= places_[t].length[d] != whole_.dims[d].length;
+            by_row &= of(t) == of(row * grid.columns) && end_of(t) == end_of(row * grid.columns);
+            by_column &= of(t) == of(column) && end_of(t) == end_of(column);
+        }
+        if (!cut) continue;
+        if (!by_row && !by_column) return false;
+        // Along one direction each part begins where the one before ends.
+        const int parts = by_row ? grid.rows : grid.columns, step = by_row ? grid.columns : 1;
+        Cut at{static_cast<int>(d), {}};
+        for (int k = 0; k < parts; ++k) {
+            at.begin.push_back(of(k * step));
+            if (at.begin.back() != (k == 0 ? 0 : end_of((k - 1) * step)) ||
+                places_[k * step].length[d] < 1)
+                return false;
+        }
+        (by_row ? grid.y : grid.x).push_back(std::move(at));
+    }
+    return true;
+}
+
+bool TileSet::find_grid(Grid& grid) const {
+    for (int columns = 1; columns <= size(); ++columns) {
+        if (size() % columns != 0) continue;
+        Grid found;
+        found.columns = columns;
+        found.rows = size() / columns;
+        found.own_files = true;
+        if (!is_grid(found)) continue;
+        grid = std::move(found);
+        return true;
+    }
+    return false;
+}
+
 std::vector<int> TileSet::holders(int variable) const {
     std::set<Index> begins;
     std::vector<int> result;

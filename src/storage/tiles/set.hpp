@@ -26,6 +26,8 @@ public:
     int size() const { return static_cast<int>(places_.size()); }
     /// What of a variable a tile has, without the record dimension.
     Box box(int variable, int tile) const;
+    /// Whether the tiles are parts of a grid, in their order, and then which.
+    bool find_grid(Grid& grid) const;
     /// Tiles that together have a variable once: what is not cut is in several.
     std::vector<int> holders(int variable) const;
 
@@ -33,6 +35,8 @@ private:
     struct Place {
         std::vector<std::int64_t> begin, length;  ///< of each dimension
     };
+    bool is_grid(Grid& grid) const;
+
     std::string first_;
     int files_ = 0;
     Definitions whole_;

@@ -53,9 +53,35 @@ public:
         return agree(comm, alone([&] {
                          definitions_ = set_.whole();
                          count_records();
+                         is_grid_ = set_.find_grid(grid_);
                          return set_.check_cover(path_);
                      }));
     }
+
+    const Grid* tiles() const override { return is_grid_ ? &grid_ : nullptr; }
+
+    Status find_writable(Definitions& writable) const override {
+        if (!is_grid_)
+            return failure(TW_EUNSUPPORTED,
+                           "mode=append is not possible: the tiles are not parts of a grid");
+        for (int t = set_.size() - 1; t >= 0; --t) {
+            Status status = at(t).find_writable(writable);
+            if (status.ok()) continue;
+            status.text = fmt::format("{}: {}", tile_path(path_, t), status.text);
+            return status;
+        }
+        // Of the first one, with all that there is of each variable.
+        Definitions whole = definitions_;
+        whole.variables.clear();
+        for (const Variable& v : writable.variables) {
+            whole.variables.push_back(definitions_.variables[definitions_.find_variable(v.name)]);
+            whole.variables.back().packing = v.packing;
+        }
+        writable = std::move(whole);
+        return {};
+    }
+
+    Status can_drop_records() const override { return files_.front()->can_drop_records(); }
 
     std::vector<SourcePart> parts(int variable, int readers) const override {
         std::vector<SourcePart> all;
@@ -124,6 +150,8 @@ private:
 
     std::string path_;
     TileSet set_;
+    Grid grid_;
+    bool is_grid_ = false;
 };
 
 }  // namespace

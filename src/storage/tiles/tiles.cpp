@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/tiles/tiles.hpp"
 
-#include <algorithm>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
+#include "storage/classic/header_reader.hpp"
 #include "storage/posix/paths.hpp"
+#include "storage/source.hpp"
 
 namespace thalweg::detail {
 
@@ -44,6 +50,16 @@ public:
         return agree(comm, status);
     }
 
+    Status open(Comm& comm, const std::string&, const Definitions& definitions,
+                const StorageOptions& options, bool, FileMap& map) override {
+        return agree(comm, alone([&]() -> Status {
+                         plain_ = map = plain_map(definitions, true);
+                         return tile_ < 0 ? Status{} : open_tile(definitions, options);
+                     }));
+    }
+
+    Status complete() override { return tile_ < 0 ? Status{} : inner_->complete(); }
+
     Status reserve(std::int64_t offset, std::int64_t bytes) override {
         if (tile_ < 0 || bytes == 0) return {};
         if (plain_.record_bytes == 0 || offset < plain_.record_begin)
@@ -78,6 +94,31 @@ public:
     }
 
 private:
+    /// What the tile's file says of itself, and of the whole what the model says of it.
+    Status open_tile(const Definitions& whole, const StorageOptions& options) {
+        const std::string path = tile_path(path_, tile_);
+        Status status;
+        const std::unique_ptr<Source> source = open_source(*alone_, path, false, status);
+        if (status.ok()) status = source->find_writable(definitions_);
+        if (!status.ok()) return status;
+        const Definitions expected = tile_definitions(whole, grid_, tile_);
+        const auto same = [](const Variable& a, const Variable& b) {
+            return a.name == b.name && a.type == b.type && a.shape == b.shape;
+        };
+        if (!std::equal(expected.variables.begin(), expected.variables.end(),
+                        definitions_.variables.begin(), definitions_.variables.end(), same))
+            return failure(TW_ESTATE, "{}: its definitions have changed; open the set again", path);
+        for (std::size_t i = 0; i < expected.variables.size(); ++i) {
+            definitions_.variables[i].fill = expected.variables[i].fill;
+            definitions_.variables[i].decomposition = expected.variables[i].decomposition;
+        }
+        StorageOptions own = options;
+        own.keeper = 0;
+        own.one_writer = true;
+        if (const ClassicHeader* header = source->classic_header()) map_ = header->map;
+        return inner_->open(*alone_, path, definitions_, own, true, map_);
+    }
+
     /// A chunk of the tile's own positions where its file has it.
     Chunk placed(Chunk c) const {
         const std::size_t v = c.variable;
@@ -100,6 +141,12 @@ private:
 
 std::string tile_path(const std::string& path, int tile) {
     return fmt::format("{}.{:04}", path, tile);
+}
+
+bool is_tile_set(const std::string& path) {
+    struct stat info {};
+    return stat(path.c_str(), &info) != 0 && errno == ENOENT &&
+           access(tile_path(path, 0).c_str(), F_OK) == 0;
 }
 
 DecompositionPlace decomposition_place(const Definitions& definitions, int dim) {

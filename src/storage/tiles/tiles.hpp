@@ -16,6 +16,9 @@ inline constexpr char files_attribute[] = "NumFilesInSet";
 /// The name of a tile's file: at least four digits, from 0.
 std::string tile_path(const std::string& path, int tile);
 
+/// Whether there is no file of that name, but the first of a set of tiles.
+bool is_tile_set(const std::string& path);
+
 /// Where the four indices of a dimension stand: in the attribute above of the variable of its name,
 /// or, where there is none, in a global attribute that ends in the dimension's name, which
 /// mppnccombine does not know.

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/chunk_store.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr int pieces_a_round = 32;  ///< that a writer packs before it asks for room
+
+/// The next address for a chunk.
+std::int64_t aligned(std::int64_t address) { return (address + 7) / 8 * 8; }
+
+}  // namespace
+
+ChunkStore::ChunkStore(File& file, std::string path, const Definitions& definitions,
+                       const ChunkLayout& layout, Wording wording)
+    : file_(file),
+      path_(std::move(path)),
+      definitions_(definitions),
+      layout_(layout),
+      wording_(wording),
+      packer_(definitions, layout.grids, layout.filters),
+      written_(layout.grids) {
+    for (const ChunkGrid& g : layout.grids) groups_ |= g.records > 1;
+}
+
+// ---- pieces of variables ------------------------------------------------------------------------
+
+Status ChunkStore::write(const Chunk& piece) {
+    const bool in_parts = boxes_ || layout_.grids[piece.variable].records > 1;
+    return in_parts ? bands().write(piece) : packer_.add(piece, take_);
+}
+
+Status ChunkStore::read(const Chunk& piece, char* to) { return bands().read(piece, to); }
+
+UnpackedBands& ChunkStore::bands() {
+    if (!bands_)
+        bands_ = std::make_unique<UnpackedBands>(
+            path_, definitions_, layout_.grids,
+            [this](const Band& band, char* to) { return load(band, to); });
+    return *bands_;
+}
+
+Status ChunkStore::end_piece(Status mine) {
+    if (failed_.ok()) failed_ = std::move(mine);
+    if (++pieces_ % pieces_a_round == 0) write_round();
+    return failed_;
+}
+
+Status ChunkStore::complete() {
+    if (groups_ && !boxes_) return place(INT64_MAX);
+    if (!writers_) return {};
+    write_round();
+    gather_placed();
+    return failed_;
+}
+
+Status ChunkStore::place(std::int64_t records) {
+    const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
+    if (!writers_) return alone([&] { return bands().take(records, INT_MAX, pack_one); });
+    for (;;) {
+        if (failed_.ok())
+            failed_ = alone([&] { return bands().take(records, pieces_a_round, pack_one); });
+        std::int64_t more = !waiting_.empty();
+        writers_->all_reduce({&more, 1}, Reduce::max);
+        if (more == 0) break;
+        write_round();
+    }
+    gather_placed();
+    return agree(*writers_, failed_);
+}
+
+// ---- bands --------------------------------------------------------------------------------------
+
+Status ChunkStore::pack(const Band& band, char* elements) {
+    if (Status s = quantize_changes(band, elements); !s.ok()) return s;
+    return packer_.pack_band(band.variable, band.record, band.number, elements, take_);
+}
+
+/// Elements that are as they were placed are not quantized again: that could change them.
+Status ChunkStore::quantize_changes(const Band& band, char* elements) {
+    const std::size_t v = band.variable;
+    if (definitions_.variables[v].packing.quantize == Packing::Quantize::none) return {};
+    const ChunkGrid& g = layout_.grids[v];
+    const std::size_t size = g.element;
+    const std::int64_t n = g.elements_of(band.number);
+    before_.resize(g.records * n * size);
+    if (Status s = load(band, before_.data()); !s.ok()) return s;
+    std::vector<char> same(n);
+    for (std::int64_t r = 0; r < g.records; ++r) {
+        char* const now = elements + r * n * g.element;
+        const char* const old = before_.data() + r * n * g.element;
+        for (std::size_t i = 0; i < same.size(); ++i)
+            same[i] = std::memcmp(now + i * size, old + i * size, size) == 0;
+        packer_.quantize_band(band.variable, band.number, now);
+        for (std::size_t i = 0; i < same.size(); ++i)
+            if (same[i]) std::memcpy(now + i * size, old + i * size, size);
+    }
+    return {};
+}
+
+void ChunkStore::fill(int variable, char* to, std::int64_t elements) const {
+    const std::int64_t size = layout_.grids[variable].element;
+    for (std::int64_t i = 0; i < elements; ++i)
+        std::memcpy(to + i * size, layout_.fills[variable].data(), size);
+}
+
+/// The elements of a band as they were placed; where they never were, fill values.
+Status ChunkStore::load(const Band& band, char* to) {
+    const std::size_t v = band.variable;
+    const ChunkGrid& g = layout_.grids[v];
+    const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {
+        PlacedChunk c{band.variable, band.record, number};
+        elements.resize(std::max(elements.size(), static_cast<std::size_t>(g.chunk_bytes())));
+        if (!written_.find(c)) {
+            fill(band.variable, elements.data(), g.chunk_bytes() / g.element);
+            return {};
+        }
+        raw_.resize(c.bytes);
+        Status status = file_.read_at(raw_.data(), c.bytes, c.address);
+        if (!status.ok()) return status;
+        if (!unpacker_) unpacker_.emplace();
+        const char* wrong =
+            unpacker_->undo(layout_.filters[v], c.skipped, raw_, g.chunk_bytes(), elements);
+        if (wrong == nullptr) return {};
+        return failure(TW_EIO, "{}: variable '{}', record {}: the chunk at byte {} is damaged: {}",
+                       path_, definitions_.variables[v].name, wording_.index(band.record),
+                       c.address, wrong);
+    };
+    return packer_.unpack_band(band.variable, band.number, to, give);
+}
+
+Status ChunkStore::cut(int variable, std::int64_t records) {
+    const ChunkGrid& g = layout_.grids[variable];
+    Band band{variable, g.first_record(records)};
+    const std::int64_t kept = records - band.record;
+    if (kept == 0) return {};
+    move_ = true;
+    Status status;
+    std::vector<char> elements;
+    for (; band.number * g.band < g.elements() && status.ok(); ++band.number) {
+        const std::int64_t n = g.elements_of(band.number);
+        elements.resize(g.records * n * g.element);
+        status = load(band, elements.data());
+        fill(variable, elements.data() + kept * n * g.element, (g.records - kept) * n);
+        if (status.ok())
+            status = packer_.pack_band(variable, band.record, band.number, elements.data(), take_);
+    }
+    move_ = false;
+    return status;
+}
+
+// ---- chunks -------------------------------------------------------------------------------------
+
+Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
+    if (writers_) {
+        std::vector<char> bytes;
+        const auto* first = reinterpret_cast<const char*>(chunks.data());
+        Status status = alone([&]() -> Status {
+            bytes.assign(first, first + chunks.size() * sizeof(PlacedChunk));
+            return {};
+        });
+        if (status = agree(*writers_, status); !status.ok()) return status;
+        status = together([&]() -> Status {
+            writers_->broadcast(bytes, 0);
+            return {};
+        });
+        if (!status.ok()) return status;
+        status = alone([&]() -> Status {
+            chunks.resize(bytes.size() / sizeof(PlacedChunk));
+            if (!chunks.empty()) std::memcpy(chunks.data(), bytes.data(), bytes.size());
+            return {};
+        });
+        if (!status.ok()) return status;
+    }
+    return alone([&]() -> Status {
+        for (const PlacedChunk& c : chunks) written_.add(c);
+        return {};
+    });
+}
+
+/// Writes a chunk, or keeps it for the next round.
+Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
+                       const FilteredChunk& chunk) {
+    PlacedChunk placed{variable, record, number};
+    placed.replaces = written_.find(placed);
+    const auto named = [&](Status status) {
+        const Variable& v = definitions_.variables[variable];
+        if (status.ok()) return status;
+        status.text += fmt::format(", variable '{}'", v.name);
+        if (v.record) status.text += fmt::format(", record {}", wording_.index(record));
+        return status;
+    };
+    // Without filters a chunk stays where it is.
+    if (placed.replaces && layout_.filters[variable].empty() && !move_) {
+        Status status = named(file_.write_at(chunk.data, chunk.bytes, placed.address));
+        placed.bytes = 0;
+        const std::lock_guard lock(small_);
+        placed_.push_back(placed);
+        return status;
+    }
+    placed.bytes = chunk.bytes;
+    placed.skipped = 0;
+    if (writers_) {
+        placed.address = std::ssize(waiting_);
+        waiting_.insert(waiting_.end(), chunk.data, chunk.data + chunk.bytes);
+        unplaced_.push_back(placed);
+        return {};
+    }
+    placed.address = file_.take_room(chunk.bytes);
+    Status status = named(file_.write_at(chunk.data, chunk.bytes, placed.address));
+    if (!status.ok()) return status;
+    written_.add(placed);
+    const std::lock_guard lock(small_);
+    placed_.push_back(placed);
+    return {};
+}
+
+/// All writers together: room for what waits, one range for each, in their order.
+void ChunkStore::write_round() {
+    const std::int64_t mine = aligned(std::ssize(waiting_));
+    const bool keeper = writers_->rank() == 0;
+    std::int64_t words[] = {mine, keeper ? file_.next_room() : 0};
+    const std::int64_t before = writers_->sum_before(mine);
+    writers_->all_reduce(words, Reduce::sum);
+    const std::int64_t at = words[1] + before;
+    if (keeper) (void)file_.take_room(words[0]);
+    // The others go on, whatever this rank has no memory for.
+    Status kept = alone([&]() -> Status {
+        for (PlacedChunk& c : unplaced_) {
+            c.address += at;
+            written_.add(c);
+        }
+        placed_.insert(placed_.end(), unplaced_.begin(), unplaced_.end());
+        return {};
+    });
+    if (failed_.ok()) failed_ = std::move(kept);
+    unplaced_.clear();
+    if (!waiting_.empty()) {
+        Status status = file_.write_at(waiting_.data(), std::ssize(waiting_), at);
+        if (failed_.ok()) failed_ = std::move(status);
+    }
+    waiting_.clear();
+}
+
+/// What all writers have placed, to the keeper.
+void ChunkStore::gather_placed() {
+    const auto* bytes = reinterpret_cast<const char*>(placed_.data());
+    std::vector<std::vector<char>> all;
+    Status status = together([&]() -> Status {
+        all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
+        return {};
+    });
+    const auto join = [&]() -> Status {
+        placed_.clear();
+        for (const auto& row : all) {
+            const std::size_t had = placed_.size();
+            placed_.resize(had + row.size() / sizeof(PlacedChunk));
+            if (!row.empty()) std::memcpy(placed_.data() + had, row.data(), row.size());
+        }
+        return {};
+    };
+    if (status.ok()) status = alone(join);
+    if (failed_.ok()) failed_ = std::move(status);
+}
+
+std::vector<PlacedChunk> ChunkStore::take_placed(std::int64_t records) {
+    const auto key = [](const PlacedChunk& c) { return std::tie(c.variable, c.record, c.number); };
+    const auto before = [&](const PlacedChunk& a, const PlacedChunk& b) {
+        if (key(a) != key(b)) return key(a) < key(b);
+        return a.bytes == 0 && b.bytes > 0;
+    };
+    std::vector<PlacedChunk> taken;
+    {
+        const std::lock_guard lock(small_);
+        const auto later =
+            std::stable_partition(placed_.begin(), placed_.end(), [&](const PlacedChunk& c) {
+                return c.record < records || !definitions_.variables[c.variable].record;
+            });
+        taken.assign(placed_.begin(), later);
+        placed_.erase(placed_.begin(), later);
+    }
+    std::stable_sort(taken.begin(), taken.end(), before);
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < taken.size(); ++i)
+        if (i + 1 == taken.size() || key(taken[i]) != key(taken[i + 1])) taken[n++] = taken[i];
+    taken.resize(n);
+    return taken;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,120 @@
+// A writer's chunks that are written whole: filtered, and put where there is room. One writer takes
+// the room it needs; several pack a number of pieces into memory each and then ask together. What
+// comes in parts is kept unpacked until its records count.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/netcdf4/chunk_places.hpp"
+#include "storage/netcdf4/packer.hpp"
+#include "storage/netcdf4/unpacked_bands.hpp"
+
+namespace thalweg::detail {
+
+/// How the chunks of a file's variables are stored, of each variable.
+struct ChunkLayout {
+    std::vector<ChunkGrid> grids;
+    std::vector<std::vector<StoredFilter>> filters;
+    std::vector<char> whole;       ///< it is written in whole chunks
+    std::vector<FillValue> fills;  ///< of what was never written
+
+    bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
+};
+
+class ChunkStore {
+public:
+    /// The file that they go to.
+    class File {
+    public:
+        virtual Status write_at(const char* data, std::int64_t bytes, std::int64_t address) = 0;
+        virtual Status read_at(char* to, std::int64_t bytes, std::int64_t address) = 0;
+        /// Takes room at its end. Of one writer, or of the keeper, for all.
+        virtual std::int64_t take_room(std::int64_t bytes) = 0;
+        /// Where the next room begins.
+        virtual std::int64_t next_room() = 0;
+
+    protected:
+        ~File() = default;
+    };
+
+    ChunkStore(File& file, std::string path, const Definitions& definitions,
+               const ChunkLayout& layout, Wording wording);
+
+    /// Several writers write together from now on.
+    /// @param writers  of which this one is a member; the first is the keeper
+    void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
+    /// From now on any parts of chunks come, in any order.
+    void begin_boxes() { boxes_ = layout_.any_whole(); }
+    bool boxes() const { return boxes_; }
+    /// Whether place() has something to do where there are no boxes: chunks of several records.
+    bool has_groups() const { return groups_; }
+
+    /// Takes a piece of a variable that is written in whole chunks. Without boxes, the pieces of a
+    /// band come in order.
+    Status write(const Chunk& piece);
+    /// What was given to write(), or is in the file.
+    Status read(const Chunk& piece, char* to);
+    /// With several writers, after each piece of any variable; `mine` is what became of it.
+    /// @note Collective over the writers
+    Status end_piece(Status mine);
+    /// All of a step was given to write(). @note Collective over the writers, if there are several
+    Status complete();
+    /// Packs what has come in parts, of fixed-size variables and of chunks with records before
+    /// `records`. @note Collective over the writers, if there are several
+    Status place(std::int64_t records);
+
+    /// Chunks that the file has, as the keeper knows them.
+    /// @note Collective over the writers, if there are several
+    Status know(std::vector<PlacedChunk> chunks);
+    /// Writes chunks of a variable that have records before and from `records` on anew, without the
+    /// latter.
+    Status cut(int variable, std::int64_t records);
+    /// Takes those that were written and not taken yet: of fixed-size variables, and with records
+    /// before `records`. In the order of the index, the latest of each. On the keeper; any thread.
+    std::vector<PlacedChunk> take_placed(std::int64_t records);
+
+private:
+    Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk);
+    Status load(const Band& band, char* to);
+    Status pack(const Band& band, char* elements);
+    Status quantize_changes(const Band& band, char* elements);
+    UnpackedBands& bands();
+    void fill(int variable, char* to, std::int64_t elements) const;
+    void write_round();
+    void gather_placed();
+
+    File& file_;
+    std::string path_;
+    const Definitions& definitions_;
+    const ChunkLayout& layout_;
+    Wording wording_;
+    Packer packer_;
+    /// What Packer calls for each chunk.
+    Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
+                                const FilteredChunk& chunk) {
+        return put(variable, record, number, chunk);
+    };
+    ChunkPlaces written_;                   ///< by this writer, or before
+    bool groups_ = false;                   ///< some chunks have several records
+    bool boxes_ = false;                    ///< chunks come in any parts
+    bool move_ = false;                     ///< no chunk is changed where it is
+    std::unique_ptr<UnpackedBands> bands_;  ///< those
+    std::optional<Decompressor> unpacker_;  ///< of chunks that are changed
+    std::vector<char> raw_, before_;
+    std::unique_ptr<Comm> writers_;      ///< null unless several write together
+    std::int64_t pieces_ = 0;            ///< given to write
+    std::vector<char> waiting_;          ///< chunks without a place
+    std::vector<PlacedChunk> unplaced_;  ///< those, with their addresses in waiting_
+    Status failed_;                      ///< of this rank, while it still joins the others
+    std::mutex small_;                   ///< guards what follows
+    std::vector<PlacedChunk> placed_;    ///< not taken yet
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/existing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "storage/netcdf4/header.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// HDF5 marks files with a superblock of version 3 as being written, for all readers, and a killed
+/// run leaves the mark. Where HDF5 manages room in pages, or keeps lists of it in the file, it
+/// decides where data go.
+constexpr unsigned last_superblock = 2;
+
+bool manages_room(hid_t properties) {
+    H5F_fspace_strategy_t strategy{};
+    hbool_t persists = 0;
+    hsize_t threshold = 0;
+    return H5Pget_file_space_strategy(properties, &strategy, &persists, &threshold) < 0 ||
+           strategy == H5F_FSPACE_STRATEGY_PAGE || persists != 0;
+}
+
+bool is_data_set(hid_t file, const std::string& name) {
+    if (H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0) return false;
+    const hid_t set = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+    if (set >= 0) H5Dclose(set);
+    return set >= 0;
+}
+
+/// Why the elements of a variable cannot be written as the library writes them.
+std::string layout_limit(hid_t properties, const StoredVariable& s) {
+    if (H5Pget_layout(properties) == H5D_COMPACT) return "its storage in HDF5 is compact";
+    for (const StoredFilter& f : s.filters)
+        if (!can_undo({f}))
+            return fmt::format("it has the HDF5 filter {}, which the library cannot apply", f.id);
+    if (!can_undo(s.filters)) return "it has two filters that compress";
+    if (s.way == StoredVariable::Way::hdf5)
+        return "its type or its storage in HDF5 is not one that netCDF would choose";
+    if (s.big_endian) return "its elements are big-endian";
+    unsigned options = 0;
+    if (H5Pget_layout(properties) == H5D_CHUNKED && H5Pget_chunk_opts(properties, &options) >= 0 &&
+        options != 0)
+        return "its chunks at the edges have no filters";
+    return {};
+}
+
+}  // namespace
+
+std::string append_limit(hid_t file, const Definitions& d) {
+    H5F_info2_t info{};
+    if (H5Fget_info2(file, &info) < 0) return "HDF5 cannot read its superblock";
+    if (info.super.version > last_superblock)
+        return fmt::format(
+            "its HDF5 superblock has version {} (libver 'latest' or 'v110'); at most {} is "
+            "possible",
+            info.super.version, last_superblock);
+    const hid_t properties = H5Fget_create_plist(file);
+    const bool managed = properties < 0 || manages_room(properties);
+    if (properties >= 0) H5Pclose(properties);
+    if (managed) return "HDF5 manages its room in pages, or keeps lists of it in the file";
+    const bool records = std::any_of(d.variables.begin(), d.variables.end(),
+                                     [](const Variable& v) { return v.record; });
+    if (!records) return {};
+    const std::string& name = d.dims[d.record_dim()].name;
+    if (is_data_set(file, name)) return {};
+    return fmt::format("its record dimension '{}' has no dimension scale", name);
+}
+
+std::string append_limit(hid_t set, const Variable& v, const StoredVariable& s, int record_dim) {
+    const hid_t properties = H5Dget_create_plist(set), space = H5Dget_space(set);
+    std::array<hsize_t, H5S_MAX_RANK> most{};
+    const int nd = H5Sget_simple_extent_dims(space, nullptr, most.data());
+    std::string why = layout_limit(properties, s);
+    H5Sclose(space);
+    H5Pclose(properties);
+    if (!why.empty()) return why;
+    const std::size_t lead = v.record ? 1 : 0;
+    const auto inner = std::span(v.dims).subspan(lead);
+    if (std::find(inner.begin(), inner.end(), record_dim) != inner.end())
+        return "the record dimension is not its first one";
+    if (std::count(most.begin(), most.begin() + nd, H5S_UNLIMITED) > 1)
+        return "it has several unlimited dimensions";
+    if (v.record && most[0] != H5S_UNLIMITED) return "its data set in HDF5 cannot grow";
+    for (std::size_t d = 0; d < v.shape.size(); ++d)
+        if (s.extent[d + lead] != v.shape[d])
+            return fmt::format("its data set in HDF5 has length {} along a dimension of length {}",
+                               s.extent[d + lead], v.shape[d]);
+    return {};
+}
+
+namespace {
+
+int most_digits(Packing::Quantize kind, tw_type type) {
+    if (kind == Packing::Quantize::bitround) return type == TW_FLOAT ? 23 : 52;
+    return type == TW_FLOAT ? 7 : 15;
+}
+
+}  // namespace
+
+Packing packing_of(const Variable& v, const StoredVariable& s) {
+    Packing p;
+    p.whole = s.chunked;
+    if (s.chunked) p.chunks.assign(s.chunk.begin() + (v.record ? 1 : 0), s.chunk.end());
+    for (const StoredFilter& f : s.filters) {
+        if (f.id == H5Z_FILTER_SHUFFLE) p.shuffle = true;
+        if (f.id != H5Z_FILTER_DEFLATE && f.id != zstd_filter) continue;
+        p.codec = f.id == zstd_filter ? Packing::Codec::zstd : Packing::Codec::deflate;
+        p.level = f.level;
+    }
+    // As netCDF-C does, which quantizes by the attribute.
+    using Quantize = Packing::Quantize;
+    if (v.type != TW_FLOAT && v.type != TW_DOUBLE) return p;
+    for (const Quantize kind : {Quantize::bitgroom, Quantize::granularbr, Quantize::bitround})
+        for (const Attribute& a : v.attributes) {
+            if (a.name != quantize_attribute(kind) || a.type != TW_INT || a.n != 1) continue;
+            int digits = 0;
+            std::memcpy(&digits, a.values.data(), sizeof digits);
+            if (digits < 1 || digits > most_digits(kind, v.type)) continue;
+            p.quantize = kind;
+            p.digits = digits;
+        }
+    return p;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of xarray and netCDF4-python, written on."""
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+from helpers import WORLD, fails, field, rows
+
+NT, NY, NX = 3, 7, 6
+MORE = 4
+T = field(NT + MORE, NY, NX, dtype="f4")
+
+SETTINGS = [{}, {"service": "background"}, {"durable": True}]
+
+
+def cells_of(io):
+    first, n = rows(NY)
+    return io.decompose(lat=NY, lon=NX, start=(first, 0), count=(n, NX)), slice(first, first + n)
+
+
+def add(io, path, *, records=MORE, first=NT, time="i8", settings=None, **more):
+    """Adds records of T and time."""
+    cells, mine = cells_of(io)
+    with io.open(path, "a", **(settings or {})) as f:
+        f.define("T", "f4", "time lat lon", cells)
+        f.define("time", time, "time")
+        for name, (dims, lengths) in more.items():
+            for dim, length in lengths.items():
+                f.define_dim(dim, length)
+            f.define(name, "f8", dims)
+        for record in range(first, first + records):
+            f["T"] = T[record, mine]
+            f["time"] = 6 * record
+            f.end_step()
+
+
+def dataset(**attrs):
+    return xr.Dataset(
+        {"T": (("time", "lat", "lon"), T[:NT])},
+        coords={"time": ("time", 6 * np.arange(NT), {"units": "hours since 2000-01-01"})},
+        attrs=attrs,
+    )
+
+
+ENCODINGS = {
+    "default": {},
+    "zlib": {"T": {"zlib": True, "complevel": 4}, "time": {"zlib": True}},
+    "checksum": {"T": {"zlib": True, "fletcher32": True, "shuffle": False}},
+    "records in a chunk": {"T": {"zlib": True, "chunksizes": (2, 3, 6)}},
+    "all in a chunk": {"T": {"chunksizes": (10, 7, 6)}, "time": {"chunksizes": (1,)}},
+    "fill": {"T": {"_FillValue": np.float32(-999)}, "time": {"_FillValue": None}},
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_files_of_xarray(io, folder, encoding, settings):
+    path = folder / "a.nc"
+    if WORLD.rank == 0:
+        dataset(title="runs", numbers=[1, 2]).to_netcdf(
+            path, unlimited_dims=["time"], engine="netcdf4", encoding=ENCODINGS[encoding]
+        )
+    WORLD.Barrier()
+    add(io, path, settings=settings)
+    if WORLD.rank == 0:
+        with xr.open_dataset(path, engine="netcdf4", decode_times=False) as f:
+            assert np.array_equal(f["T"], T)
+            assert np.array_equal(f["time"], 6 * np.arange(NT + MORE))
+            assert f.attrs["title"] == "runs" and list(f.attrs["numbers"]) == [1, 2]
+        # And xarray's library can go on.
+        with netCDF4.Dataset(path, "a") as f:
+            f["T"][NT + MORE] = 5
+            f["T"].seen = "yes"
+        with netCDF4.Dataset(path) as f:
+            assert np.array_equal(f["T"][: NT + MORE], T) and (f["T"][NT + MORE] == 5).all()
+    WORLD.Barrier()
+
+
+def test_what_the_model_does_not_define(io, folder):
+    """Strings, groups, other unlimited dimensions, odd attributes."""
+    path = folder / "a.nc"
+    if WORLD.rank == 0:
+        names = np.array(["a", "longer"], dtype=object)
+        dataset().assign(name=("station", names)).to_netcdf(
+            path, unlimited_dims=["time"], engine="netcdf4"
+        )
+        with netCDF4.Dataset(path, "a") as f:
+            f.createDimension("obs", None)
+            f.createVariable("reading", "f8", ("obs",))[:5] = np.arange(5)
+            f.createVariable("pair", "f8", ("lat", "lon"))
+            f["T"].words = ["one", "two"]
+            f["T"].flag_values = np.array([1, 2, 3], "i1")
+            f.createGroup("more").createVariable("n", "i4", ())[...] = 7
+    WORLD.Barrier()
+    add(io, path, reading=("obs", {"obs": 5}), pair=("lat lon", {}))
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(path) as f:
+            assert np.array_equal(f["T"][:], T)
+            assert list(f["name"][:]) == ["a", "longer"]
+            assert np.array_equal(f["reading"][:], np.arange(5))
+            assert f["pair"][:].mask.all()
+            assert f["T"].words == ["one", "two"] and list(f["T"].flag_values) == [1, 2, 3]
+            assert f["more/n"][...] == 7
+    WORLD.Barrier()
+
+
+def test_replacing_and_dropping(io, folder):
+    path = folder / "a.nc"
+    if WORLD.rank == 0:
+        dataset().to_netcdf(
+            path,
+            unlimited_dims=["time"],
+            engine="netcdf4",
+            encoding=ENCODINGS["records in a chunk"],
+        )
+    WORLD.Barrier()
+    cells, mine = cells_of(io)
+    for keep, expected in ((True, [0, 4, 2]), (False, [0, 5])):
+        with io.open(path, "a") as f:
+            f.define("T", "f4", "time lat lon", cells)
+            f.define("time", "i8", "time")
+            f.set_record(1, drop_later=not keep)
+            f["T"] = T[expected[1], mine]
+            f["time"] = 6
+            f.end_step()
+        if WORLD.rank == 0:
+            with netCDF4.Dataset(path) as f:
+                assert np.array_equal(f["T"][:], T[expected])
+                assert np.array_equal(f["time"][:], 6 * np.arange(len(expected)))
+        WORLD.Barrier()
+
+
+def test_what_is_refused(io, folder):
+    path = folder / "a.nc"
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(path, "w") as f:
+            for name, length in {"time": None, "obs": None, "lat": NY}.items():
+                f.createDimension(name, length)
+            f.createVariable("both", "f4", ("time", "obs"))
+    WORLD.Barrier()
+    failed = fails("TW_EUNSUPPORTED", lambda: io.open(path, "a"))
+    assert "variable 'both': it has several unlimited dimensions" in str(failed)
