@@ -6,6 +6,7 @@
 #include "storage/netcdf4/hdf5_file.hpp"
 #include "storage/netcdf4/page.hpp"
 #include "storage/netcdf4/whole.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
