@@ -96,6 +96,7 @@ public:
     MPI_Comm handle() const override { return mpi_is_running() ? MPI_COMM_SELF : MPI_COMM_NULL; }
     void barrier() override {}
     void all_reduce(std::span<std::int64_t>, Reduce) override {}
+    void reduce(std::span<std::int64_t>, Reduce, int) override {}
     std::int64_t sum_before(std::int64_t) override { return 0; }
     void broadcast(void*, std::size_t, int) override {}
     std::vector<std::vector<char>> gather(std::span<const char> bytes, int) override {

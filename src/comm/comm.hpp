@@ -59,6 +59,8 @@ public:
     /// what comes from others throw NoMemoryAnywhere on all ranks, if one has none.
     virtual void barrier() = 0;
     virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
+    /// The same for the root alone; elsewhere the values stay as they are.
+    virtual void reduce(std::span<std::int64_t> values, Reduce op, int root) = 0;
     /// The sum of what the ranks before this one gave.
     virtual std::int64_t sum_before(std::int64_t value) = 0;
     virtual void broadcast(void* data, std::size_t bytes, int root) = 0;

@@ -47,6 +47,16 @@ struct Incoming {
     }
 };
 
+MPI_Op mpi_op(Reduce op) {
+    switch (op) {
+        case Reduce::sum: return MPI_SUM;
+        case Reduce::min: return MPI_MIN;
+        case Reduce::max: return MPI_MAX;
+        case Reduce::bit_or: return MPI_BOR;
+    }
+    return MPI_OP_NULL;
+}
+
 class MpiComm final : public Comm {
 public:
     /// Takes ownership.
@@ -75,12 +85,15 @@ public:
 
     void all_reduce(std::span<std::int64_t> values, Reduce op) override {
         const Waiting all(all_ranks);
-        static const std::map<Reduce, MPI_Op> ops{{Reduce::sum, MPI_SUM},
-                                                  {Reduce::min, MPI_MIN},
-                                                  {Reduce::max, MPI_MAX},
-                                                  {Reduce::bit_or, MPI_BOR}};
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
-                      ops.at(op), comm_);
+                      mpi_op(op), comm_);
+    }
+
+    void reduce(std::span<std::int64_t> values, Reduce op, int root) override {
+        const Waiting all(all_ranks);
+        const bool here = rank_ == root;
+        MPI_Reduce(here ? MPI_IN_PLACE : values.data(), here ? values.data() : nullptr,
+                   static_cast<int>(values.size()), MPI_INT64_T, mpi_op(op), root, comm_);
     }
 
     std::int64_t sum_before(std::int64_t value) override {

@@ -15,6 +15,7 @@ struct Team::Control {
     alignas(64) Word arrived;
     alignas(64) Word complete;  ///< counts the rounds in which all of the node had arrived
     alignas(64) Word epoch;     ///< counts the rounds whose result is there
+    alignas(64) Word turn;      ///< odd while a rank that is not the leader acts on the result
     alignas(64) std::int64_t result[row_words];
 };
 
@@ -103,33 +104,50 @@ std::int64_t* Team::row(int place) const {
     return reinterpret_cast<std::int64_t*>(memory_->data() + sizeof(Control)) + place * row_words;
 }
 
-void Team::reduce_row(std::span<std::int64_t> values, Reduce op) {
+/// @param act  of the rank `actor`; null: there is none
+void Team::reduce_row(std::span<std::int64_t> values, Reduce op, int actor, const Act* act) {
     auto& control = *reinterpret_cast<Control*>(memory_->data());
+    const std::span<std::int64_t> result(control.result, values.size());
     const int members = node_->size();
     const std::size_t bytes = values.size_bytes();
     const std::uint32_t epoch = control.epoch.load(std::memory_order_acquire);
     const std::uint32_t complete = control.complete.load(std::memory_order_acquire);
+    const std::uint32_t turn = control.turn.load(std::memory_order_acquire);
     std::memcpy(row(node_->rank()), values.data(), bytes);
     const bool last = control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
                       static_cast<std::uint32_t>(members);
-    const bool leader = node_->rank() == 0;
+    const bool acts = act != nullptr && actor == rank();
 
-    // On one node the last to arrive finishes the round; else the leader, who talks to the others.
-    const bool finishes = topology_.nodes == 1 ? last : leader;
-    if (last && !finishes) {
-        control.complete.fetch_add(1, std::memory_order_acq_rel);
-        wake_all(control.complete);
-    }
+    // On one node the last to arrive finishes the round, or the rank that acts; else the leader,
+    // who talks to the others.
+    const bool finishes = topology_.nodes > 1 ? node_->rank() == 0 : act != nullptr ? acts : last;
+    if (last && !finishes) ring(control.complete);
     if (finishes) {
         if (!last) wait_while(control.complete, complete, world_.get());
         std::memcpy(control.result, row(0), bytes);
         for (int p = 1; p < members; ++p) combine(control.result, row(p), values.size(), op);
-        if (leaders_ && topology_.nodes > 1)
-            leaders_->all_reduce({control.result, values.size()}, op);
+        if (topology_.nodes > 1 && act == nullptr) {
+            leaders_->all_reduce(result, op);
+        } else if (topology_.nodes > 1) {
+            const int its_node = topology_.node_of[actor];
+            leaders_->reduce(result, op, its_node);
+            if (its_node == topology_.node && !acts) {  // it waits for its turn
+                ring(control.turn);
+                wait_while(control.turn, turn + 1, world_.get());
+            }
+            if (acts) (*act)(result);
+            leaders_->broadcast(control.result, bytes, its_node);
+        } else if (acts) {
+            (*act)(result);
+        }
         control.arrived.store(0, std::memory_order_relaxed);
-        control.epoch.fetch_add(1, std::memory_order_acq_rel);
-        wake_all(control.epoch);
+        ring(control.epoch);
     } else {
+        if (acts) {
+            wait_while(control.turn, turn, world_.get());
+            (*act)(result);
+            ring(control.turn);
+        }
         wait_while(control.epoch, epoch, world_.get());
     }
     std::memcpy(values.data(), control.result, bytes);
@@ -139,7 +157,14 @@ void Team::all_reduce(std::span<std::int64_t> values, Reduce op) {
     if (size() == 1) return;
     const Waiting all("all ranks to agree");
     for (std::size_t i = 0; i < values.size(); i += row_words)
-        reduce_row(values.subspan(i, std::min<std::size_t>(row_words, values.size() - i)), op);
+        reduce_row(values.subspan(i, std::min<std::size_t>(row_words, values.size() - i)), op, -1,
+                   nullptr);
+}
+
+void Team::all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act) {
+    if (size() == 1) return act(values);
+    const Waiting all("all ranks to agree");
+    reduce_row(values, op, actor, &act);
 }
 
 void Team::barrier() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "comm/comm.hpp"
@@ -40,14 +41,26 @@ public:
     /// Combines words over all ranks of the team. One wait in shared memory a node and one
     /// reduction over the nodes. @note Collective
     void all_reduce(std::span<std::int64_t> values, Reduce op);
+    /// What a rank does with the combined words; it may change them. Does not throw.
+    using Act = std::function<void(std::span<std::int64_t>)>;
+    /**
+     * The same, but before any other rank has the words, one acts on them: all ranks get what it
+     * leaves. Costs no more than a reduction and a broadcast, where that rank is the first of its
+     * node.
+     * @param values  at most row_words
+     * @param act     called on rank `actor` alone; given by std::ref, which takes no memory
+     * @note Collective
+     */
+    void all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act);
     void barrier();
     /// See agree(Comm&, ...): costs nothing but one all_reduce when all is well. @note Collective
     Status agree(const Status& mine);
 
-private:
     static constexpr int row_words = 64;
+
+private:
     struct Control;
-    void reduce_row(std::span<std::int64_t> values, Reduce op);
+    void reduce_row(std::span<std::int64_t> values, Reduce op, int actor, const Act* act);
     std::int64_t* row(int place) const;
 
     std::unique_ptr<Comm> world_;

@@ -345,29 +345,14 @@ Status InlineService::end_queued(const Agreed& agreed, Ends ends, bool durable, 
 /// Nothing is in the queue of any rank: all learn what became of the write, and records are
 /// counted.
 Status InlineService::end_written(Ends ends, std::int64_t records, bool durable, Status mine) {
-    Storage& storage = *target_.storage;
-    if (durable) {
-        Status synced = storage.sync();
-        if (mine.ok()) mine = std::move(synced);
-    }
     (void)take_misfits();
     const Status misfit = std::exchange(misfit_, {});
-    std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
-    {
-        Stopwatch watch(file_.figures.wait);
-        file_.team.all_reduce(words, Reduce::max);
-    }
-    if (words[0] != 0) return file_.keep(detail::agree(file_.team.world(), mine));
     // Chunks that are written whole are written when they are counted.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
-    if (records != records_ || durable || whole) {
-        Status published = publish_records(records, durable);
-        if (ends == Ends::step && !whole)  // only rank 0 writes
-            keep_for_later(std::move(published));
-        else if (Status s = file_.keep(file_.team.agree(published)); !s.ok())
-            return s;
-        records_ = records;
-    }
+    const bool counts = records != records_ || durable || whole;
+    Status status = finish_write(std::move(mine), misfit, counts ? records : none, durable);
+    if (!file_.failed.ok()) return status;
+    records_ = records;
     batch_.note_records(records);
     for (Batch::Part& p : batch_.parts) p.boxed = false;
     batch_.forget(ends == Ends::step);
@@ -375,8 +360,7 @@ Status InlineService::end_written(Ends ends, std::int64_t records, bool durable,
         if (!writer_.spaces().record.places.empty()) ++batch_.record;
         ++file_.figures.steps;
     }
-    if (words[1] != 0) return detail::agree(file_.team.world(), misfit);
-    return {};
+    return status;
 }
 
 }  // namespace thalweg::detail

@@ -71,7 +71,8 @@ Status InlineService::put_now(Status checked, int variable, const ArrayView& vie
     skip_all(space);
     for (std::size_t i = 0; i < actions_.size(); ++i)
         if (space.places[i].variable == variable) actions_[i] = Action::data;
-    Status status = finish_write(write_space(v.record), Written::record, false);
+    Status written = write_space(v.record);
+    Status status = finish_write(std::move(written), batch_.take_misfits(true), none, false);
     part.put = false;
     part.written = true;
     if (!v.record) filled_[variable] = 1;
@@ -114,19 +115,17 @@ Status InlineService::publish_records(std::int64_t records, bool durable) {
     return status.ok() ? alone([&] { return target_.storage->catch_up(); }) : status;
 }
 
-/// A failure of rank 0 alone is kept, and told to all by the next agreement.
-void InlineService::keep_for_later(Status published) {
-    if (published.ok()) return;
-    if (file_.team.size() > 1)
-        (void)alone([&]() -> Status {
-            published.text += fmt::format(" (rank {})", file_.team.rank());
-            return {};
-        });
-    file_.failed = std::move(published);
-}
-
-/// All ranks learn what became of a write; on success the record is published.
-Status InlineService::finish_write(Status mine, Written written, bool durable) {
+/**
+ * All ranks learn what became of a write. Where all of it is good, the records are counted before
+ * they do, so that they learn of that, too.
+ * @param mine     this rank's own failure
+ * @param misfit   values of this rank that did not fit
+ * @param records  of the file; none: they are not counted anew
+ * @return the same on every rank: a failure, which is kept, or that values did not fit
+ * @note Collective
+ */
+Status InlineService::finish_write(Status mine, const Status& misfit, std::int64_t records,
+                                   bool durable) {
     Storage& storage = *target_.storage;
     if (mine.ok() || storage.collective()) {
         Status complete = alone([&] { return storage.complete(); });
@@ -136,19 +135,25 @@ Status InlineService::finish_write(Status mine, Written written, bool durable) {
         Status synced = storage.sync();
         if (mine.ok()) mine = std::move(synced);
     }
-    const Status misfit = batch_.take_misfits(written != Written::fixed);
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
+    const auto count = [&](std::span<std::int64_t> all) {
+        if (all[0] != 0) return;
+        mine = publish_records(records, durable);
+        all[0] = mine.ok() ? 0 : 1;
+    };
+    const bool by_keeper = records != none && storage.keeper_counts();
     {
         Stopwatch watch(file_.figures.wait);
-        file_.team.all_reduce(words, Reduce::max);
+        if (by_keeper)
+            file_.team.all_reduce(words, Reduce::max, target_.writers.front(), std::ref(count));
+        else
+            file_.team.all_reduce(words, Reduce::max);
     }
     if (words[0] != 0) return file_.keep(detail::agree(file_.team.world(), mine));
-    if (written == Written::record_complete) {
-        ++batch_.record;
-        keep_for_later(publish_records(batch_.record, durable));
-    }
-    if (words[1] != 0) return detail::agree(file_.team.world(), misfit);
-    return {};
+    if (records != none && !by_keeper)
+        if (Status s = file_.team.agree(publish_records(records, durable)); !s.ok())
+            return file_.keep(std::move(s));
+    return words[1] != 0 ? detail::agree(file_.team.world(), misfit) : Status{};
 }
 
 /// Writes the fixed-size variables that were put; with `last`, fills those that never were.
@@ -184,9 +189,10 @@ Status InlineService::end_step() {
     }
     Status records = write_space(true);
     if (status.ok()) status = std::move(records);
-    status =
-        finish_write(std::move(status), places.empty() ? Written::fixed : Written::record_complete,
-                     file_.options.durable);
+    const Status misfit = batch_.take_misfits(!places.empty());
+    status = finish_write(std::move(status), misfit, places.empty() ? none : batch_.record + 1,
+                          file_.options.durable);
+    if (file_.failed.ok() && !places.empty()) ++batch_.record;
     batch_.forget(true);
     ++file_.figures.steps;
     return status;
@@ -196,8 +202,9 @@ Status InlineService::sync(bool durable) {
     Agreed agreed;
     if (Status s = agree(Call::sync, -1, batch_.check_deferred(false), agreed); !s.ok()) return s;
     if (turned_) return write_batch(agreed, Ends::sync, durable);
-    Status status = finish_write(write_fixed(agreed, false), Written::fixed, durable);
-    if (status.ok()) status = file_.keep(file_.team.agree(publish_records(batch_.record, durable)));
+    Status written = write_fixed(agreed, false);
+    Status status =
+        finish_write(std::move(written), batch_.take_misfits(false), batch_.record, durable);
     for (std::size_t i = 0; i < batch_.parts.size(); ++i)
         if (!batch_.is_record(i)) batch_.parts[i].put = false;
     return status;
@@ -209,7 +216,9 @@ Status InlineService::agree_to_close(Agreed& agreed) {
 
 Status InlineService::write_rest(const Agreed& agreed) {
     if (turned_) return write_batch(agreed, Ends::file, file_.options.durable);
-    return finish_write(write_fixed(agreed, true), Written::fixed, file_.options.durable);
+    Status written = write_fixed(agreed, true);
+    return finish_write(std::move(written), batch_.take_misfits(false), none,
+                        file_.options.durable);
 }
 
 Status InlineService::close(bool good) {
@@ -236,7 +245,8 @@ Status InlineService::end_at_rest(std::int64_t& records) {
     if (!ready.ok()) return file_.keep(ready);
     Agreed nothing;
     nothing.put.assign(batch_.parts.size(), 0);
-    return finish_write(write_fixed(nothing, true), Written::fixed, false);
+    Status written = write_fixed(nothing, true);
+    return finish_write(std::move(written), batch_.take_misfits(false), none, false);
 }
 
 void InlineService::add_figures(FileFigures& f) const {

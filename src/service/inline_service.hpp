@@ -43,7 +43,7 @@ public:
     void add_figures(FileFigures& figures) const override;
 
 private:
-    enum class Written { fixed, record, record_complete };
+    static constexpr std::int64_t none = -1;  ///< records that are to be counted
     /// What a meeting ends.
     enum class Ends { step, sync, file };
 
@@ -53,8 +53,7 @@ private:
     Status write_space(bool records);
     Status write_fixed(const Agreed& agreed, bool last);
     Status publish_records(std::int64_t records, bool durable);
-    Status finish_write(Status mine, Written written, bool durable);
-    void keep_for_later(Status published);
+    Status finish_write(Status mine, const Status& misfit, std::int64_t records, bool durable);
 
     // Once some rank has put boxes, or records by a decomposition (inline_batch.cpp).
     RecordPart* waiting(int variable, std::int64_t record);

@@ -130,6 +130,9 @@ public:
     /// not collective, on those whose writes succeeded. @note Collective, as write is
     virtual Status complete() { return {}; }
 
+    /// Whether set_records() does nothing on ranks other than the keeper.
+    virtual bool keeper_counts() const { return true; }
+
     /// Does what set_records() has left for the model's own thread: libraries that the model may
     /// use, too, are called from that one alone. Called there from time to time; local.
     virtual Status catch_up() { return {}; }
@@ -142,7 +145,7 @@ public:
     }
 
     /// Publishes the number of records, with `durable` for good. Called on every rank after all
-    /// writes of them returned.
+    /// writes of them returned; on the keeper alone where keeper_counts().
     virtual Status set_records(std::int64_t records, bool durable) = 0;
 
     /// What was written by this rank survives a power loss when all ranks have returned.

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "comm/clock.hpp"
@@ -54,6 +55,39 @@ TEST_P(TeamOf, AllReduceIsTheReductionOverAllRanks) {
             }
             team_->all_reduce(values, op);
             ASSERT_EQ(values, expected) << words << " words, operation " << static_cast<int>(op);
+        }
+}
+
+/// What one rank makes of the words is what all get, and none has them before.
+TEST_P(TeamOf, OneRankActsBeforeTheOthersKnow) {
+    const auto memory = team_->node().share(4096);
+    ASSERT_NE(memory, nullptr);
+    auto& acted = *reinterpret_cast<std::atomic<std::int64_t>*>(memory->data());
+    team_->barrier();
+    std::int64_t round = 0;
+    for (int again = 0; again < 20; ++again)
+        for (int actor = 0; actor < team_->size(); ++actor) {
+            ++round;
+            const bool near = team_->topology().node_of[static_cast<std::size_t>(actor)] ==
+                              team_->topology().node;
+            int calls = 0;
+            const auto act = [&](std::span<std::int64_t> words) {
+                ++calls;
+                if (again == 0) sleep_seconds(0.002);
+                words[1] = words[0] + actor;
+                acted = round;
+            };
+            std::int64_t words[] = {team_->rank() + round, -1, 7};
+            team_->all_reduce(words, Reduce::sum, actor, std::ref(act));
+            const std::int64_t size = team_->size(), sum = size * (size - 1) / 2 + size * round;
+            ASSERT_EQ(words[0], sum);
+            ASSERT_EQ(words[1], sum + actor);
+            ASSERT_EQ(words[2], 7 * size);
+            ASSERT_EQ(calls, actor == team_->rank() ? 1 : 0);
+            if (near) {
+                ASSERT_EQ(acted.load(), round);
+            }
+            team_->barrier();  // the next one may be of this node, too
         }
 }
 

@@ -90,6 +90,11 @@ public:
         });
         std::copy(result.begin(), result.end(), values.begin());
     }
+    void reduce(std::span<std::int64_t> values, Reduce op, int root) override {
+        std::vector<std::int64_t> result(values.begin(), values.end());
+        all_reduce(result, op);
+        if (rank_ == root) std::copy(result.begin(), result.end(), values.begin());
+    }
     std::int64_t sum_before(std::int64_t value) override {
         std::int64_t sum = 0;
         group_->meet(rank_, &value, [&](const std::vector<const void*>& all) {

@@ -89,6 +89,13 @@ int MPI_Allreduce(const void* from, void* to, int n, MPI_Datatype type, MPI_Op o
     return PMPI_Allreduce(from, to, n, type, op, comm);
 }
 
+int MPI_Reduce(const void* from, void* to, int n, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm comm) {
+    joined(n, type);
+    const HeapPause pause;
+    return PMPI_Reduce(from, to, n, type, op, root, comm);
+}
+
 int MPI_Exscan(const void* from, void* to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     joined(n, type);
     const HeapPause pause;

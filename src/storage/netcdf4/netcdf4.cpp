@@ -52,6 +52,7 @@ public:
     Order order() const override { return Order::native; }
     bool collective() const override { return together_ && !store_->boxes(); }
     bool takes_boxes() const override { return true; }
+    bool keeper_counts() const override { return !store_->boxes(); }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {

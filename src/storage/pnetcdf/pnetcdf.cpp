@@ -35,6 +35,7 @@ public:
     const char* name() const override { return "pnetcdf"; }
     Order order() const override { return Order::native; }
     bool collective() const override { return true; }
+    bool keeper_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {

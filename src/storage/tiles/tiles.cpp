@@ -33,6 +33,7 @@ public:
     const char* name() const override { return inner_->name(); }
     Order order() const override { return inner_->order(); }
     bool collective() const override { return inner_->collective(); }
+    bool keeper_counts() const override { return false; }  // each tile is a file
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
