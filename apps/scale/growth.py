@@ -27,6 +27,7 @@ PHASES = (
     "restart_read",
     "read_open",
     "read",
+    "serve",
 )
 COUNTS = ("messages", "received", "message_bytes", "collectives", "collective_bytes")
 # Fewer are not worth a word: a tree's rounding makes them grow by leaps.

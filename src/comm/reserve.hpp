@@ -20,7 +20,7 @@ void give_reserve() noexcept;
  * @throw std::bad_alloc if that was not enough
  */
 template <class Do>
-auto with_reserve(Do&& act) {
+decltype(auto) with_reserve(Do&& act) {
     try {
         return act();
     } catch (const std::bad_alloc&) {

@@ -7,7 +7,6 @@
 
 #include "comm/log.hpp"
 #include "comm/waiting.hpp"
-#include "comm/words.hpp"
 
 namespace thalweg::detail {
 
@@ -64,40 +63,10 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     }
     Comm& node = *team->node_;
     team->leaders_ = all.split(node.rank() == 0 ? 0 : -1, all.rank());
-
-    Topology& topology = team->topology_;
-    topology.node_rank = node.rank();
-    std::int64_t mine[2] = {team->leaders_ ? team->leaders_->rank() : 0, 0};
-    node.broadcast(mine, sizeof mine[0], 0);
-    mine[1] = node.rank();
-    const auto rows = all.gather({reinterpret_cast<const char*>(mine), sizeof mine}, 0);
-    std::vector<char> table;
-    for (const auto& row : rows) table.insert(table.end(), row.begin(), row.end());
-    all.broadcast(table, 0);
-    topology.node = static_cast<int>(mine[0]);
-    const std::size_t size = all.size();
-    const std::vector<std::int64_t> entries = to_words(table);
-    for (std::size_t r = 0; r < size; ++r) {
-        topology.node_of.push_back(static_cast<int>(entries[2 * r]));
-        topology.nodes = std::max(topology.nodes, topology.node_of[r] + 1);
-        topology.by_place.push_back(static_cast<int>(r));
-    }
-    std::sort(topology.by_place.begin(), topology.by_place.end(), [&](int a, int b) {
-        const auto at = [&](int r, int word) {
-            return entries[2 * static_cast<std::size_t>(r) + word];
-        };
-        return std::pair(at(a, 0), at(a, 1)) < std::pair(at(b, 0), at(b, 1));
-    });
-    topology.sizes.assign(topology.nodes, 0);
-    for (int n : topology.node_of) ++topology.sizes[n];
-    for (int n = 0, at = 0; n < topology.nodes; at += topology.sizes[n++])
-        topology.first.push_back(at);
-    for (int p = 0; p < topology.sizes[topology.node]; ++p)
-        topology.members.push_back(topology.rank_of(topology.node, p));
-
     if (node.rank() == 0) new (team->memory_->data()) Control{};
-    all.barrier();
-    return team;
+    status =
+        find_topology(all, node, team->leaders_.get(), team->row(0), row_words, team->topology_);
+    return status.ok() ? std::move(team) : nullptr;
 }
 
 std::int64_t* Team::row(int place) const {

@@ -6,23 +6,10 @@
 #include <span>
 
 #include "comm/comm.hpp"
+#include "comm/topology.hpp"
 #include "comm/wait.hpp"
 
 namespace thalweg::detail {
-
-/// Where the ranks sit. A node's ranks are numbered by their place in it.
-struct Topology {
-    int nodes = 1;
-    int node = 0;               ///< this rank's node
-    int node_rank = 0;          ///< this rank's place in its node
-    std::vector<int> members;   ///< ranks of this node
-    std::vector<int> sizes;     ///< ranks of each node
-    std::vector<int> node_of;   ///< node of each rank
-    std::vector<int> by_place;  ///< all ranks, node after node, in the order of their places
-    std::vector<int> first;     ///< of each node in by_place
-
-    int rank_of(int at_node, int place) const { return by_place[first[at_node] + place]; }
-};
 
 class Team {
 public:

@@ -126,7 +126,7 @@ Status choose_writers(const FileContext& file, bool asked, std::vector<int>& wri
     if (options.method == "serial") {
         writers = {0};
     } else if (options.method == "direct") {
-        writers = topology.by_place;
+        writers.assign(topology.by_place.begin(), topology.by_place.end());
     } else {
         Status status = pick_writers(topology,
                                      {parse_writers(options.writers), !asked, options.writer_first,
@@ -294,7 +294,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     layout.alignment = options.alignment;
     const Port* port = options.service == "servers" ? file.session.port() : nullptr;
     d.served = port != nullptr;
-    d.available = port ? static_cast<int>(port->crew().servers.size()) : file.team.size();
+    d.available = port ? static_cast<int>(port->crew().servers().size()) : file.team.size();
     if (!port)
         if (Status s = choose_writers(file, writers_asked, d.named); !s.ok()) return s;
     d.spread = port ? d.available : static_cast<int>(d.named.size());

@@ -61,17 +61,12 @@ struct Shares::Look {
 };
 
 Shares::Shares(const Run& run) : run_(run) {
-    Topology& t = topology_;
-    t.nodes = run.nodes;
+    std::vector<int> node_of;
     for (int node = 0; node < run.nodes; ++node) {
         const int size = run.ranks / run.nodes + (node < run.ranks % run.nodes ? 1 : 0);
-        t.first.push_back(static_cast<int>(t.by_place.size()));
-        t.sizes.push_back(size);
-        for (int i = 0; i < size; ++i) {
-            t.by_place.push_back(static_cast<int>(t.by_place.size()));
-            t.node_of.push_back(node);
-        }
+        node_of.insert(node_of.end(), size, node);
     }
+    topology_ = topology_of(node_of);
     const RunVariables* largest = nullptr;
     for (const RunVariables& v : run.variables) {
         const std::vector<std::int64_t> shape = run.shape(v);

@@ -498,25 +498,13 @@ TEST(Writers, Parse) {
 
 /// Nodes of so many ranks each, which are dealt out in turn: place and rank differ.
 Topology nodes_of(const std::vector<int>& sizes) {
-    Topology t;
-    t.nodes = static_cast<int>(sizes.size());
-    t.sizes = sizes;
-    std::vector<std::vector<int>> members(sizes.size());
+    std::vector<int> node_of, left = sizes;
     int ranks = 0;
     for (const int n : sizes) ranks += n;
-    for (int rank = 0, node = 0; rank < ranks; ++rank) {
-        while (static_cast<int>(members[static_cast<std::size_t>(node)].size()) ==
-               sizes[static_cast<std::size_t>(node)])
-            node = (node + 1) % t.nodes;
-        members[static_cast<std::size_t>(node)].push_back(rank);
-        t.node_of.push_back(node);
-        node = (node + 1) % t.nodes;
-    }
-    for (const auto& m : members) {
-        t.first.push_back(static_cast<int>(t.by_place.size()));
-        t.by_place.insert(t.by_place.end(), m.begin(), m.end());
-    }
-    return t;
+    for (std::size_t node = 0; static_cast<int>(node_of.size()) < ranks;
+         node = (node + 1) % sizes.size())
+        if (left[node]-- > 0) node_of.push_back(static_cast<int>(node));
+    return topology_of(node_of);
 }
 
 TEST(Writers, Pick) {

@@ -15,20 +15,10 @@ namespace {
 
 /// Ranks on nodes, node by node, or dealt out in turn.
 Topology make_topology(int ranks, int nodes, bool in_turn) {
-    Topology t;
-    t.nodes = std::min(nodes, ranks);
-    t.sizes.assign(static_cast<std::size_t>(t.nodes), 0);
-    for (int r = 0; r < ranks; ++r) {
-        const int node = in_turn ? r % t.nodes : r * t.nodes / ranks;
-        t.node_of.push_back(node);
-        ++t.sizes[static_cast<std::size_t>(node)];
-    }
-    for (int node = 0; node < t.nodes; ++node) {
-        t.first.push_back(static_cast<int>(t.by_place.size()));
-        for (int r = 0; r < ranks; ++r)
-            if (t.node_of[static_cast<std::size_t>(r)] == node) t.by_place.push_back(r);
-    }
-    return t;
+    std::vector<int> node_of;
+    nodes = std::min(nodes, ranks);
+    for (int r = 0; r < ranks; ++r) node_of.push_back(in_turn ? r % nodes : r * nodes / ranks);
+    return topology_of(node_of);
 }
 
 }  // namespace
@@ -41,47 +31,97 @@ TEST(Crew, CoversEveryNodeAndWriterOnce) {
                 for (const bool in_turn : {false, true})
                     for (const bool last : {false, true}) {
                         const Topology t = make_topology(ranks, nodes, in_turn);
-                        const Crew crew = choose_crew(t, ranks, number, last);
-                        ASSERT_EQ(crew.servers.size(), static_cast<std::size_t>(number));
-                        std::set<int> all(crew.servers.begin(), crew.servers.end());
-                        all.insert(crew.models.begin(), crew.models.end());
-                        ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks));
-                        ASSERT_EQ(crew.models.size() + crew.servers.size(), all.size());
-                        EXPECT_TRUE(std::is_sorted(crew.servers.begin(), crew.servers.end()));
-                        EXPECT_TRUE(std::is_sorted(crew.models.begin(), crew.models.end()));
+                        const Crew crew = choose_crew(t, number, last);
+                        const std::vector<int>& servers = crew.servers();
+                        ASSERT_EQ(servers.size(), static_cast<std::size_t>(number));
+                        EXPECT_TRUE(std::is_sorted(servers.begin(), servers.end()));
+                        EXPECT_EQ(crew.models(), ranks - number);
                         EXPECT_EQ(crew.nodes(), t.nodes);
                         if (last) {
-                            EXPECT_EQ(crew.servers.front(), ranks - number);
+                            EXPECT_EQ(servers.front(), ranks - number);
                         }
                         for (int w = 0; w < number; ++w) {
-                            const int writer = crew.servers[static_cast<std::size_t>(w)];
-                            const int here = t.node_of[static_cast<std::size_t>(writer)];
-                            const auto feeders = crew.feeders(w);
+                            const int writer = servers[static_cast<std::size_t>(w)];
+                            const int here = crew.node_of(writer);
                             // Model ranks whose data come by these messages.
                             std::multiset<int> reached;
-                            for (const int f : feeders) {
-                                const int node = t.node_of[static_cast<std::size_t>(f)];
+                            for (const int f : crew.feeders(w)) {
+                                const int node = crew.node_of(f);
                                 EXPECT_NE(node, here);
-                                if (all.count(f) == 1 &&
-                                    std::find(crew.servers.begin(), crew.servers.end(), f) !=
-                                        crew.servers.end()) {
-                                    EXPECT_EQ(crew.servers[static_cast<std::size_t>(
-                                                  crew.forwarder(node, w))],
-                                              f);
+                                if (crew.serves(f)) {
+                                    EXPECT_EQ(
+                                        servers[static_cast<std::size_t>(crew.forwarder(node, w))],
+                                        f);
                                     for (int m : crew.models_of(node)) reached.insert(m);
                                 } else {
                                     EXPECT_TRUE(crew.servers_of(node).empty());
-                                    for (std::size_t m = 0; m < crew.models.size(); ++m)
-                                        if (crew.models[m] == f)
-                                            reached.insert(static_cast<int>(m));
+                                    reached.insert(f);
                                 }
                             }
                             for (int m : crew.models_of(here)) reached.insert(m);  // by memory
-                            EXPECT_EQ(reached.size(), crew.models.size());
+                            EXPECT_EQ(reached.size(), static_cast<std::size_t>(crew.models()));
                             EXPECT_EQ(std::set<int>(reached.begin(), reached.end()).size(),
-                                      crew.models.size());
+                                      reached.size());
                         }
                     }
+}
+
+// Numbers and addresses of model ranks and of servers, and their places on nodes.
+TEST(Crew, Numbers) {
+    for (int ranks = 2; ranks <= 13; ++ranks)
+        for (int number = 1; number < ranks; ++number)
+            for (const bool in_turn : {false, true}) {
+                const Topology t = make_topology(ranks, 4, in_turn);
+                const Crew crew = choose_crew(t, number, false);
+                int models = 0, servers = 0;
+                for (int a = 0; a < ranks; ++a) {
+                    if (crew.serves(a)) {
+                        EXPECT_EQ(crew.servers()[static_cast<std::size_t>(servers)], a);
+                        EXPECT_EQ(crew.number_of(a), servers++);
+                    } else {
+                        EXPECT_EQ(crew.model(models), a);
+                        EXPECT_EQ(crew.number_of(a), models++);
+                    }
+                    const int node = crew.node_of(a);
+                    EXPECT_EQ(t.rank_of(node, crew.place_of(a)), a);
+                    const auto mine = crew.models_of(node);
+                    EXPECT_EQ(std::count(mine.begin(), mine.end(), a), crew.serves(a) ? 0 : 1);
+                    EXPECT_EQ(crew.has_models(node), !mine.empty());
+                }
+                EXPECT_EQ(models, crew.models());
+                EXPECT_EQ(servers, number);
+            }
+}
+
+// What the first server says comes to every server once, by few from each; and every rank without
+// a server on its node is told by one.
+TEST(Crew, Tree) {
+    for (int number = 1; number <= 40; ++number) {
+        const Crew crew = choose_crew(make_topology(2 * number + 9, 5, false), number, true);
+        std::vector<int> order{0}, lone;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const auto below = servers_below(order[i], crew.servers().size());
+            EXPECT_LE(below.size(), 2U);
+            for (const int b : below) {
+                EXPECT_EQ(server_above(b), order[i]);
+                order.push_back(b);
+            }
+            const auto told = crew.told_by(order[i]);
+            lone.insert(lone.end(), told.begin(), told.end());
+        }
+        std::sort(order.begin(), order.end());
+        std::vector<int> all(static_cast<std::size_t>(number));
+        std::iota(all.begin(), all.end(), 0);
+        EXPECT_EQ(order, all);
+        EXPECT_EQ(server_above(0), -1);
+        std::sort(lone.begin(), lone.end());
+        std::vector<int> wanted;
+        for (int m = 0; m < crew.models(); ++m)
+            if (crew.servers_of(crew.node_of(crew.model(m))).empty())
+                wanted.push_back(crew.model(m));
+        EXPECT_EQ(lone, wanted);
+        EXPECT_FALSE(lone.empty());
+    }
 }
 
 // Spread: no node gives two more than another that could give one more.
@@ -90,7 +130,7 @@ TEST(Crew, SpreadsServersOverNodes) {
         for (int nodes = 1; nodes <= 6; ++nodes)
             for (int number = 1; number < ranks; ++number) {
                 const Topology t = make_topology(ranks, nodes, false);
-                const Crew crew = choose_crew(t, ranks, number, false);
+                const Crew crew = choose_crew(t, number, false);
                 std::size_t most = 0;
                 for (int node = 0; node < t.nodes; ++node)
                     most = std::max(most, crew.servers_of(node).size());

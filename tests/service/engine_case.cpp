@@ -40,7 +40,7 @@ Case::Case(Random& random)
     if (options.service == "inline" && options.method != "direct" && random.percent(50))
         options.background_after = random.between(1, 3);
     if (options.service == "servers") {
-        servers = random.pick<int>({1, 1, 2, 3});
+        servers = random.pick<int>({1, 1, 2, 3, 5, 7});
         node_size = random.pick<int>({0, 1, 2, 3});
         last = random.percent(50);
     }

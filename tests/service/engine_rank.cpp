@@ -412,29 +412,28 @@ void run_ranks(const Case& c, std::uint64_t seed, std::shared_ptr<std::vector<ch
             act(rank);
         });
     const auto ends = make_local_transports(c.all());
-    std::vector<Word> doorbells(static_cast<std::size_t>(c.all()));  // of the nodes
     on_threads(c.all(), [&](std::unique_ptr<Comm> comm) {
         Status status;
         const auto all = Team::make(std::move(comm), c.node_size, status);
         ok(status);
         Comm& world = all->world();
-        const Crew crew = choose_crew(all->topology(), c.all(), c.servers, c.last);
-        const auto at = std::find(crew.servers.begin(), crew.servers.end(), world.rank());
-        const bool serves = at != crew.servers.end();
+        const Crew crew = choose_crew(all->topology(), c.servers, c.last);
         Transport& transport = *ends[static_cast<std::size_t>(world.rank())];
+        const bool serves = crew.serves(world.rank());
         auto part = world.split(serves ? 1 : 0, world.rank());
-        Word& doorbell = doorbells[static_cast<std::size_t>(all->topology().node)];
+        const auto memory = all->node().share(Board::bytes(all->node().size()));
+        const Board board(*memory);
         if (serves) {
-            Server server(crew, static_cast<int>(at - crew.servers.begin()), transport, *part);
+            Server server(crew, crew.number_of(world.rank()), transport, *part, board);
             while (!server.ended())
                 if (!server.work()) sleep_seconds(20e-6);
         } else {
-            Port port(crew, transport, doorbell);
+            Port port(crew, transport, board);
             {
                 Rank rank(c, seed, std::move(part), &port, bytes);
                 act(rank);
             }
-            if (world.rank() == crew.models.front()) port.end();
+            if (world.rank() == crew.model(0)) port.end();
         }
         transport.finish();
     });

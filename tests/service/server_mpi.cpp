@@ -22,11 +22,8 @@ protected:
         std::string name = "/tmp/thalweg_server_XXXXXX";
         ASSERT_NE(::mkdtemp(name.data()), nullptr);
         folder_ = name;
-        crew_.models = {0, 1, 3};
-        crew_.servers = {2};
-        crew_.node_of = {0, 0, 0, 1};
         ends_ = make_local_transports(4);
-        server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_);
+        server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_, board_);
         plan_.add("v", TW_INT, {9}, true);
         plan_.add("f", TW_INT, {3}, false);
         plan_.definitions.dims = {{"time", 0}, {"x", 9}, {"y", 3}};
@@ -52,13 +49,10 @@ protected:
             if (m.kind == MessageKind::reply) break;
         }
         EXPECT_EQ(m.file, serial_);
-        WireReader in(m.body);
-        const Status status = get_status(in);
-        counts_ = in.get<WriteCounts>();
-        const auto words = in.get_many<std::vector<std::int64_t>>();
-        if (status.ok() && words.size() >= 3)
-            plan_.spaces = make_spaces(plan_.definitions, map_of(words));
-        return status;
+        const Answer answer = Answer::of(m.body);
+        counts_ = answer.counts;
+        if (answer.status.ok()) plan_.spaces = make_spaces(plan_.definitions, map_of(answer.map));
+        return answer.status;
     }
     Status open(const std::string& path) {
         ServicePlan plan;
@@ -69,16 +63,15 @@ protected:
         plan.storage = "posix";
         plan.options = {Format::cdf2, 0, false, 0};
         outboxes_.clear();
-        std::vector<SegmentName> names;
         for (int r = 0; r < 3; ++r) {
             Status status;
             auto memory = Outbox::memory_for(1 << 16, {}, status);
-            names.push_back(memory->name());
-            outboxes_.push_back(
-                std::make_unique<Outbox>(std::move(memory), r < 2 ? 1 : 0, doorbell_, *comm_));
+            if (r < 2) board_.write(r, serial_, memory->name());
+            outboxes_.push_back(std::make_unique<Outbox>(std::move(memory), r < 2 ? 1 : 0,
+                                                         board_.doorbell(), *comm_));
         }
         WireWriter out;
-        describe_file(plan, names, out);
+        describe_file(plan, out);
         return ask(MessageKind::open_file, out);
     }
     static int value(std::int64_t record, std::int64_t x) {
@@ -157,10 +150,11 @@ protected:
     }
 
     std::string folder_;
-    Crew crew_;
+    Crew crew_{topology_of(std::vector{0, 0, 0, 1}), {2}};
     std::vector<std::unique_ptr<Transport>> ends_;
     std::unique_ptr<Comm> comm_ = make_serial_comm();
-    Word doorbell_{0};
+    std::unique_ptr<Memory> memory_ = comm_->share(Board::bytes(3));
+    Board board_{*memory_};
     std::unique_ptr<Server> server_;
     Plan plan_;
     std::vector<std::unique_ptr<Outbox>> outboxes_;

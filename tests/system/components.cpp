@@ -41,7 +41,7 @@ Roles random_roles(Random& random) {
     std::vector<int> all;
     for (int r = 0; r < size; ++r) all.push_back(r);
     random.shuffle(all);
-    roles.servers = static_cast<int>(random.between(1, std::min(3, size - 1)));
+    roles.servers = static_cast<int>(random.between(1, std::min(7, size - 1)));
     for (int s = 0; s < roles.servers; ++s)
         roles.serves |= all[static_cast<std::size_t>(s)] == rank;
     const std::vector<int> models(all.begin() + roles.servers, all.end());
@@ -94,8 +94,10 @@ std::vector<Output> random_outputs(Random& random, const Roles& roles) {
 /// A component's rank at work: one call after the other.
 class Writer {
 public:
-    Writer(tw_session session, MPI_Comm comm, std::vector<Output> outputs)
-        : session_(session), outputs_(std::move(outputs)) {
+    /// @param given_up  turns after which some rank gives the component up; -1: none does
+    Writer(tw_session session, MPI_Comm comm, std::vector<Output> outputs,
+           std::int64_t given_up = -1)
+        : session_(session), outputs_(std::move(outputs)), given_up_(given_up) {
         MPI_Comm_rank(comm, &rank_);
         MPI_Comm_size(comm, &size_);
     }
@@ -104,49 +106,64 @@ public:
 
     void go_on() {
         if (done()) return;
-        if (next_ == outputs_.size()) {
-            ok(tw_finalize(&session_));
+        if (given_up_ >= 0 && rank_ == size_ / 2 && turns_ == given_up_) {
+            CHECK(tw_cancel(&session_, "no more") == TW_OK);
             session_ = nullptr;
             return;
+        }
+        ++turns_;
+        if (make_calls() || done()) return;
+        CHECK(tw_finalize(&session_) == TW_ECANCELED);
+        session_ = nullptr;
+    }
+
+private:
+    /// @return false: another rank has given the session up
+    bool make_calls() {
+        if (next_ == outputs_.size()) {
+            const bool good = ok(tw_finalize(&session_));
+            session_ = nullptr;
+            return good;
         }
         const Output& o = outputs_[next_];
         if (file_ == nullptr) return begin(o);
         if (record_ == o.records) {
-            ok(tw_close(&file_));
+            const bool good = ok(tw_close(&file_));
             file_ = nullptr;
             ++next_;
-            return;
+            return good;
         }
         std::vector<float> values;
         for (std::int64_t y = first(o); y < last(o); ++y)
             for (std::int64_t x = 0; x < columns; ++x)
                 values.push_back(value_of(o.component, o.number, record_, y * columns + x));
-        ok(tw_put(file_, "T", TW_FLOAT, values.data(), static_cast<std::int64_t>(values.size())));
-        ok(tw_end_step(file_));
-        if (record_ == 2) ok(tw_sync(file_, 0));
-        ++record_;
+        const auto n = static_cast<std::int64_t>(values.size());
+        if (!ok(tw_put(file_, "T", TW_FLOAT, values.data(), n)) || !ok(tw_end_step(file_)))
+            return false;
+        return ++record_ != 3 || ok(tw_sync(file_, 0));
     }
 
-private:
     std::int64_t first(const Output& o) const { return o.rows * rank_ / size_; }
     std::int64_t last(const Output& o) const { return o.rows * (rank_ + 1) / size_; }
 
-    void begin(const Output& o) {
+    bool begin(const Output& o) {
         const std::int64_t shape[] = {o.rows, columns}, start[] = {first(o), 0},
                            count[] = {last(o) - first(o), columns};
         tw_decomposition rows = nullptr;
-        ok(tw_decompose(session_, "y x", 1, shape, start, count, &rows));
-        ok(tw_create(session_, o.path().c_str(), o.settings.c_str(), &file_));
-        ok(tw_def_var(file_, "T", TW_FLOAT, "time y x", rows));
-        ok(tw_enddef(file_));
         record_ = 0;
+        return ok(tw_decompose(session_, "y x", 1, shape, start, count, &rows)) &&
+               ok(tw_create(session_, o.path().c_str(), o.settings.c_str(), &file_)) &&
+               ok(tw_def_var(file_, "T", TW_FLOAT, "time y x", rows)) && ok(tw_enddef(file_));
     }
-    void ok(int code) const {
+    bool ok(int code) const {
+        if (code == TW_ECANCELED && given_up_ >= 0) return false;
         CHECK_TEXT(code == TW_OK, "%s: %s", tw_strerror(code), tw_error_message(session_));
+        return true;
     }
 
     tw_session session_;
     std::vector<Output> outputs_;
+    std::int64_t given_up_, turns_ = 0;
     std::size_t next_ = 0;
     tw_file file_ = nullptr;
     int record_ = 0, rank_ = 0, size_ = 1;
@@ -185,12 +202,20 @@ void look(const std::vector<Output>& outputs) {
 void random_case(std::uint64_t seed, long number) {
     Random random(mix(seed, static_cast<std::uint64_t>(number)));
     Roles roles = random_roles(random);
-    const std::vector<Output> outputs = random_outputs(random, roles);
+    std::vector<Output> outputs = random_outputs(random, roles);
     std::string settings = "log=off; service=servers";
     if (random.percent(50)) settings += "; node_size=" + std::to_string(random.between(1, 3));
     if (random.percent(20)) settings += "; trace=" + folder + "/trace.json";
     check::step("case %ld: %d components, %d servers, %s", number, roles.n(), roles.servers,
                 settings.c_str());
+    // In the middle of its calls; the others hear nothing of it. A rank of several components would
+    // be waited for by the others.
+    std::size_t places = static_cast<std::size_t>(roles.servers);
+    for (const auto& ranks : roles.ranks) places += ranks.size();
+    const bool apart = places <= static_cast<std::size_t>(check::state.size);
+    const bool gives_up = apart && random.percent(50);
+    const int who = static_cast<int>(random.below(roles.n()));
+    const std::int64_t turns = random.below(12);
     std::vector<tw_session> sessions = begin(roles, settings, TW_OK);
     if (!roles.serves) {
         std::vector<Writer> writers;
@@ -201,7 +226,8 @@ void random_case(std::uint64_t seed, long number) {
             std::vector<Output> own;
             for (const Output& o : outputs)
                 if (o.component == c) own.push_back(o);
-            writers.emplace_back(sessions[k], roles.comms[k], own);
+            writers.emplace_back(sessions[k], roles.comms[k], own,
+                                 gives_up && c == who ? turns : -1);
             sessions[k] = nullptr;
         }
         // A rank of several components works for all in turn.
@@ -221,6 +247,7 @@ void random_case(std::uint64_t seed, long number) {
         }
     }
     end(roles, sessions);
+    if (gives_up) std::erase_if(outputs, [&](const Output& o) { return o.component == who; });
     look(outputs);
 }
 
@@ -280,11 +307,12 @@ void racing() {
     if (size < 6) return;
     check::step("files that begin at once");
     Roles roles;
-    roles.servers = 3;
-    roles.serves = rank >= size - 3;
+    roles.servers = size > 12 ? 7 : 3;
+    roles.serves = rank >= size - roles.servers;
     roles.ranks.resize(3);
     roles.comms.assign(3, MPI_COMM_NULL);
-    for (int r = 0; r < size - 3; ++r) roles.ranks[static_cast<std::size_t>(r % 3)].push_back(r);
+    for (int r = 0; r < size - roles.servers; ++r)
+        roles.ranks[static_cast<std::size_t>(r % 3)].push_back(r);
     MPI_Comm own = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, roles.serves ? MPI_UNDEFINED : rank % 3, rank, &own);
     if (!roles.serves) roles.comms[static_cast<std::size_t>(rank % 3)] = own;

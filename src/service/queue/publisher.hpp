@@ -47,6 +47,8 @@ public:
     Outbox& outbox() { return *outbox_; }
     /// Publishes the open unit. See Outbox::publish. @note Collective where collective() is true
     virtual bool publish(Parcel& parcel, std::int64_t keep = -1) = 0;
+    /// A failure of this rank: the writers hear of it, and from them all ranks.
+    virtual void fail(const Status& status) { outbox_->region().fail(status); }
     /// Of the file, as far as this rank can know now.
     virtual Status known_failure() { return outbox_->failure(); }
     /// This rank enters a call in which all ranks meet: see Outbox::meet.

@@ -121,7 +121,7 @@ Status QueueService::no_room(const Variable& v) {
             ? no_room_for_boxes(v)
             : failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
                       file_.path, v.name, rank);
-    outbox.region().fail(status);
+    publisher_->fail(status);
     return file_.keep(std::move(status));
 }
 
@@ -332,7 +332,7 @@ Status QueueService::end_step() {
 
 Status QueueService::end_step_agreed(const Status& lost, const Agreed& agreed) {
     if (!lost.ok()) {  // the other ranks have ended the step
-        publisher_->outbox().region().fail(lost);
+        publisher_->fail(lost);
         return file_.keep(lost);
     }
     if (!batch_.boxed)
@@ -453,7 +453,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
             file.path, queue.bytes);
     std::unique_ptr<Publisher> publisher;
     if (options.service == "servers") {
-        const auto servers = static_cast<double>(file.session.port()->crew().servers.size());
+        const auto servers = static_cast<double>(file.session.port()->crew().servers().size());
         const bool one = options.method == "serial";
         plan.options.rate = static_cast<double>(options.bandwidth) / (one ? 1 : servers);
         plan.options.one_writer = one;

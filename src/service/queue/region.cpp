@@ -6,7 +6,7 @@
 namespace thalweg::detail {
 
 Status Region::failure() const {
-    if (failed.load(std::memory_order_acquire) != 2) return {};
+    if (!has_failed()) return {};
     return {code, text};
 }
 

@@ -44,6 +44,7 @@ struct Region {
         return reinterpret_cast<std::int64_t*>(data(memory) + of(memory).queue);
     }
 
+    bool has_failed() const { return failed.load(std::memory_order_acquire) == 2; }
     Status failure() const;
     /// Keeps the first failure that anyone has.
     void fail(const Status& status);

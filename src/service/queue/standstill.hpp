@@ -23,10 +23,13 @@ struct Standstill {
     bool stops(std::int64_t published, std::uint32_t meetings) const {
         return published > unit && later_than(meetings);
     }
-    /// Keeps the later one; of one meeting, the lower unit.
+    /// Whether it tells more than another one: a later meeting or, of the same one, a lower unit.
+    bool beyond(const Standstill& other) const {
+        return later_than(other.meeting) || (meeting == other.meeting && unit < other.unit);
+    }
+    /// Keeps the one that tells more.
     void take(const Standstill& other) {
-        if (other.later_than(meeting) || (other.meeting == meeting && other.unit < unit))
-            *this = other;
+        if (other.beyond(*this)) *this = other;
     }
 };
 

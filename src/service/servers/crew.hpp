@@ -2,57 +2,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include <span>
 #include <vector>
 
-#include "comm/team.hpp"
+#include "comm/topology.hpp"
 
 namespace thalweg::detail {
 
-struct Crew {
-    std::vector<int> servers;  ///< addresses (ranks of all), ascending; the layout's writers
-    std::vector<int> models;   ///< addresses of the model ranks, in the order of their ranks
-    std::vector<int> node_of;  ///< of each address
+// News and commands go from server to server in a tree, so that none has to tell them all.
+/// The server by which one is told; of the first one -1.
+inline int server_above(int server) { return server == 0 ? -1 : (server - 1) / 2; }
+/// Those of `servers` that one tells.
+std::vector<int> servers_below(int server, std::size_t servers);
 
-    /// Servers of a node, as numbers of writers.
-    std::vector<int> servers_of(int node) const {
-        std::vector<int> result;
-        for (std::size_t s = 0; s < servers.size(); ++s)
-            if (node_of[servers[s]] == node) result.push_back(static_cast<int>(s));
-        return result;
-    }
-    std::vector<int> models_of(int node) const {
-        std::vector<int> result;
-        for (std::size_t m = 0; m < models.size(); ++m)
-            if (node_of[models[m]] == node) result.push_back(static_cast<int>(m));
-        return result;
-    }
-    int nodes() const { return 1 + *std::max_element(node_of.begin(), node_of.end()); }
+/// An address is a rank of all; servers are numbered by their addresses, as the writers of a
+/// layout, and model ranks likewise.
+class Crew {
+public:
+    Crew() = default;
+    /// @param servers  addresses, ascending
+    Crew(Topology topology, std::vector<int> servers);
+
+    const std::vector<int>& servers() const { return servers_; }
+    int models() const { return static_cast<int>(topology_.node_of.size() - servers_.size()); }
+    bool serves(int address) const;
+    /// The number of a server, or of a model rank.
+    int number_of(int address) const;
+    /// The address of a model rank.
+    int model(int number) const;
+    int nodes() const { return topology_.nodes; }
+    int node_of(int address) const { return topology_.node_of[address]; }
+    int place_of(int address) const;
+
+    /// Servers of a node.
+    std::span<const int> servers_of(int node) const;
+    /// Addresses of a node's model ranks.
+    std::vector<int> models_of(int node) const;
+    bool has_models(int node) const;
 
     /// The server of a node that sends what the node's ranks have for writer `w`.
     int forwarder(int node, int w) const {
-        const std::vector<int> there = servers_of(node);
+        const auto there = servers_of(node);
         return there[w % there.size()];
     }
     /// Addresses from which writer w gets messages: other nodes' servers, and ranks of nodes
     /// without one.
-    std::vector<int> feeders(int w) const {
-        std::vector<int> result;
-        const int here = node_of[servers[w]];
-        for (int node = 0; node < nodes(); ++node) {
-            if (node == here || models_of(node).empty()) continue;
-            if (!servers_of(node).empty()) {
-                result.push_back(servers[forwarder(node, w)]);
-                continue;
-            }
-            for (int m : models_of(node)) result.push_back(models[m]);
-        }
-        return result;
-    }
+    std::vector<int> feeders(int w) const;
+
+    /// The server that tells a model rank with which none shares memory, and hears of it.
+    int contact(int model) const { return model % static_cast<int>(servers_.size()); }
+    /// Addresses of the model ranks with which no server shares memory and that this one tells.
+    std::vector<int> told_by(int server) const;
+
+private:
+    Topology topology_;
+    std::vector<int> servers_;
+    std::vector<int> by_node_;  ///< servers, node after node
+    std::vector<int> first_;    ///< of each node in by_node_, and its end
 };
 
 /// Sets `number` of the ranks aside: with `last` those at the end, else spread over the nodes, the
 /// last ranks of each. At least one rank stays.
-Crew choose_crew(const Topology& topology, int ranks, int number, bool last);
+Crew choose_crew(const Topology& topology, int number, bool last);
 
 }  // namespace thalweg::detail

@@ -101,8 +101,7 @@ LateAttributes get_late(WireReader& in) {
     return late;
 }
 
-void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regions,
-                   WireWriter& out) {
+void describe_file(const ServicePlan& plan, WireWriter& out) {
     out.put(plan.path);
     out.put(plan.data_path);
     out.put(plan.serial);
@@ -122,7 +121,6 @@ void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regi
         out.put(v.decomposition->whole);
         put_packing(out, v.packing);
     }
-    out.put(regions);
 }
 
 FileDescription read_file(const std::vector<char>& bytes) {
@@ -150,7 +148,6 @@ FileDescription read_file(const std::vector<char>& bytes) {
         for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
         v.decomposition = std::move(decomposition);
     }
-    f.regions = in.get_many<std::vector<SegmentName>>();
     return f;
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "comm/segment.hpp"
 #include "comm/wire.hpp"
 #include "service/queue/publisher.hpp"
 
@@ -11,11 +10,9 @@ namespace thalweg::detail {
 struct FileDescription {
     ServicePlan plan;  ///< without definitions
     Definitions definitions;
-    std::vector<SegmentName> regions;  ///< of each model rank
 };
 
-void describe_file(const ServicePlan& plan, const std::vector<SegmentName>& regions,
-                   WireWriter& out);
+void describe_file(const ServicePlan& plan, WireWriter& out);
 FileDescription read_file(const std::vector<char>& bytes);
 
 /// Attributes set after the definitions ended: (variable or -1, attribute).

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/waiting.hpp"
 #include "service/servers/file_description.hpp"
 #include "storage/classic/header.hpp"
@@ -11,59 +12,53 @@
 namespace thalweg::detail {
 
 void Port::poll() {
-    for (Message message; transport_.receive(message);) {
+    // What comes in while MPI looks for a message may be seen by its next look only.
+    constexpr int looks = 3;
+    Message message;
+    for (int vain = 0; vain < looks;) {
+        if (!transport_.receive(message)) {
+            ++vain;
+            continue;
+        }
         const auto found = inboxes_.find(message.file);
         if (found == inboxes_.end()) continue;  // of a file that was closed after a failure
         Inbox& box = found->second;
         switch (message.kind) {
-            case MessageKind::accepted: {
-                const auto& servers = crew_.servers;
-                const auto at = std::find(servers.begin(), servers.end(), message.from);
-                ++box.accepted[at - servers.begin()];
-                break;
-            }
+            case MessageKind::accepted: ++box.accepted[crew_.number_of(message.from)]; break;
             case MessageKind::failed: {
                 WireReader in(message.body);
-                if (box.region != nullptr) box.region->fail(get_status(in));
+                if (box.region != nullptr)
+                    box.region->fail(with_reserve([&] { return get_status(in); }));
                 break;
             }
             case MessageKind::meets:
                 box.standstill.take(WireReader(message.body).get<Standstill>());
                 break;
-            case MessageKind::reply: box.replies.push_back(std::move(message)); break;
+            case MessageKind::reply:
+                with_reserve([&] { box.replies.push_back(std::move(message)); });
+                break;
             default: break;
         }
     }
 }
 
-Status Port::ask(MessageKind kind, std::int64_t file, const std::vector<char>& body, bool all,
-                 WriteCounts* counts, FileMap* map) {
+Answer Port::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
     const Waiting waiting("the servers to answer");
-    const std::size_t n = all ? crew_.servers.size() : 1;
-    for (std::size_t w = 0; w < n; ++w) transport_.send(crew_.servers[w], kind, file, body);
-    ring(doorbell_);
+    transport_.send(crew_.servers().front(), kind, file, std::move(body));
+    ring(board_.doorbell());
     Inbox& box = inbox(file);
-    Status first;
-    for (std::size_t answers = 0; answers < n; ++answers) {
-        while (box.replies.empty()) {
-            poll();
-            if (box.replies.empty()) sleep_seconds(50e-6);
-        }
-        WireReader in(box.replies.front().body);
-        const Status status = get_status(in);
-        const auto its = in.get<WriteCounts>();
-        if (first.ok()) first = status;
-        if (counts != nullptr) counts->add(its);
-        const auto words = in.get_many<std::vector<std::int64_t>>();
-        if (map != nullptr && words.size() >= 3) *map = map_of(words);
-        box.replies.pop_front();
+    while (box.replies.empty()) {
+        poll();
+        if (box.replies.empty()) sleep_seconds(50e-6);
     }
-    return first;
+    Answer answer = with_reserve([&] { return Answer::of(box.replies.front().body); });
+    box.replies.pop_front();
+    return answer;
 }
 
 void Port::end() {
-    for (int server : crew_.servers) transport_.send(server, MessageKind::end_session, 0, {});
-    ring(doorbell_);
+    transport_.send(crew_.servers().front(), MessageKind::end_session, 0, {});
+    ring(board_.doorbell());
 }
 
 namespace {
@@ -76,68 +71,64 @@ public:
 
     Status begin() {
         const Crew& crew = port_.crew();
-        const int address = crew.models[team_.rank()];
-        const int node = crew.node_of[address];
-        const auto agents = static_cast<int>(crew.servers_of(node).size());
-        std::unique_ptr<Segment> memory;
-        Status status = alone([&]() -> Status {
+        const int address = crew.model(team_.rank());
+        const auto agents = static_cast<int>(crew.servers_of(crew.node_of(address)).size());
+        const auto prepare = [&]() -> Status {
             if (agents > Region::max_agents)
                 return failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,
                                Region::max_agents);
             Status made;
-            memory = Outbox::memory_for(plan_.queue, *plan_.holdings, made, plan_.queue_grows);
-            return made;
-        });
-        SegmentName name;
-        if (memory) name = memory->name();
-        const auto rows =
-            team_.world().gather({reinterpret_cast<const char*>(&name), sizeof name}, 0);
-        if (status = team_.agree(status); !status.ok()) return status;
-        WireWriter out;
-        const auto prepare = [&]() -> Status {
-            outbox_ = std::make_unique<Outbox>(std::move(memory), agents, port_.doorbell(),
+            auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, made, plan_.queue_grows);
+            if (!made.ok()) return made;
+            port_.board().write(crew.place_of(address), plan_.serial, memory->name());
+            outbox_ = std::make_unique<Outbox>(std::move(memory), agents, port_.board().doorbell(),
                                                team_.world(), plan_.queue_grows);
             Port::Inbox& box = port_.inbox(plan_.serial);
             box.region = &outbox_->region();
-            box.accepted.assign(crew.servers.size(), 0);
-            alone_ = agents == 0;
-            if (alone_) outbox_->watch(*this);
-            if (team_.rank() != 0) return {};
-            std::vector<SegmentName> names;
-            for (const auto& row : rows) {
-                names.emplace_back();
-                std::memcpy(&names.back(), row.data(), sizeof(SegmentName));
-            }
-            describe_file(plan_, names, out);
+            lone_ = agents == 0;
+            if (!lone_) return {};
+            box.accepted.assign(crew.servers().size(), 0);
+            outbox_->watch(*this);
             return {};
         };
-        if (status = team_.agree(alone(prepare)); !status.ok()) return status;
+        if (Status s = team_.agree(alone(prepare)); !s.ok()) return s;
+        Answer answer;
+        const auto describe = [&](WireWriter& out) { describe_file(plan_, out); };
+        if (Status s = ask(MessageKind::open_file, describe, answer); !s.ok()) return s;
         FileMap map;
-        if (team_.rank() == 0)
-            status =
-                port_.ask(MessageKind::open_file, plan_.serial, out.bytes, true, nullptr, &map);
-        if (status = team_.agree(status); !status.ok()) return status;
-        broadcast(team_.world(), map, 0);
-        return team_.agree(alone([&]() -> Status {
-            spaces_ = make_spaces(*plan_.definitions, map);
+        Status status = alone([&]() -> Status {
+            if (team_.rank() == 0) map = map_of(answer.map);
             return {};
-        }));
+        });
+        Status told = together([&]() -> Status {
+            broadcast(team_.world(), map, 0);
+            return alone([&]() -> Status {
+                spaces_ = make_spaces(*plan_.definitions, map);
+                return {};
+            });
+        });
+        status = team_.agree(status.ok() ? told : status);
+        if (!status.ok()) (void)close(false, {});
+        return status;
     }
 
     bool publish(Parcel& parcel, std::int64_t keep) override {
+        const std::int64_t before = outbox_->published();
         if (!outbox_->publish(parcel, keep)) return false;
         if (is_mark(parcel.head.kind)) ++marks_;
         boxed_ |= parcel.head.kind == UnitKind::boxes;
-        if (!alone_) return true;
-        const auto& variables = plan_.definitions->variables;
-        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
-        for (std::size_t w = 0; w < port_.crew().servers.size(); ++w) {
-            std::vector<char> message;
-            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, message);
-            port_.transport().send(port_.crew().servers[w], MessageKind::parcels, plan_.serial,
-                                   std::move(message));
-        }
+        if (!lone_) return true;
+        if (outbox_->published() == before)
+            tell_failure();
+        else if (Status status = alone([&] { return send(parcel); }); !status.ok())
+            fail(failure(TW_ENOMEM, "{}: out of memory for the messages to the servers (rank {})",
+                         plan_.path, team_.rank()));
         return true;
+    }
+
+    void fail(const Status& status) override {
+        Publisher::fail(status);
+        if (lone_) tell_failure();
     }
 
     Status known_failure() override {
@@ -146,70 +137,112 @@ public:
             port_.poll();
             return {};
         };
-        if (Status status = alone_ ? alone(look) : Status{}; !status.ok()) return status;
+        if (Status status = lone_ ? alone(look) : Status{}; !status.ok()) return status;
         return outbox_->failure();
     }
 
     void meet() override {
         outbox_->meet();
-        if (!alone_) return;
-        // No server sees this rank's memory.
-        const auto tell = [&]() -> Status {
-            const auto& servers = port_.crew().servers;
-            WireWriter out;
+        if (!lone_) return;
+        // No server sees this rank's memory. Without memory for a message, only the watchdog would
+        // tell of ranks in different calls.
+        (void)tell(MessageKind::meets, [&](WireWriter& out) {
             out.put(Standstill{outbox_->published(),
                                outbox_->region().meetings.load(std::memory_order_relaxed)});
-            port_.transport().send(servers[team_.rank() % servers.size()], MessageKind::meets,
-                                   plan_.serial, std::move(out.bytes));
-            return {};
-        };
-        // Without memory for it, only the watchdog would tell of ranks in different calls.
-        (void)alone(tell);
+        });
     }
 
     Status finish(bool durable) override {
         outbox_->drain();
         Status status = team_.agree(outbox_->failure());
-        if (status.ok()) {
-            if (team_.rank() == 0) {
-                WireWriter wanted;
-                wanted.put(marks_);
-                wanted.put(durable);
-                status = port_.ask(MessageKind::finish_file, plan_.serial, wanted.bytes, true);
-                if (status.ok()) {
-                    WireWriter count;
-                    count.put(durable);
-                    status = port_.ask(MessageKind::count_file, plan_.serial, count.bytes,
-                                       plan_.layout.grid.own_files);
-                }
-            }
-            status = team_.agree(status);
-        }
+        Answer answer;
+        if (status.ok())
+            status = ask(
+                MessageKind::finish_file,
+                [&](WireWriter& out) {
+                    out.put(marks_);
+                    out.put(durable);
+                },
+                answer);
+        if (status.ok())
+            status = ask(
+                MessageKind::count_file, [&](WireWriter& out) { out.put(durable); }, answer);
         if (!status.ok()) outbox_->region().fail(status);
         return status;
     }
 
     Status close(bool good, const LateAttributes& late) override {
-        Status status;
-        if (team_.rank() == 0) {
-            WireWriter out;
-            out.put(good);
-            put_late(out, late);
-            counts_ = {};
-            status = port_.ask(MessageKind::close_file, plan_.serial, out.bytes, true, &counts_);
-        }
-        return team_.agree(status);
+        Answer answer;
+        Status status = ask(
+            MessageKind::close_file,
+            [&](WireWriter& out) {
+                out.put(good);
+                put_late(out, late);
+            },
+            answer);
+        counts_ = answer.counts;
+        return status;
     }
 
     WriteCounts counts() const override { return counts_; }
-    int writers() const override { return static_cast<int>(port_.crew().servers.size()); }
+    int writers() const override { return static_cast<int>(port_.crew().servers().size()); }
 
 private:
-    /// Units whose messages all servers have used.
+    /// Rank 0 gives the servers a command.
+    /// @param write   what it says
+    /// @param answer  on rank 0
+    /// @return their outcome, the same on every rank @note Collective
+    template <class Write>
+    Status ask(MessageKind kind, Write&& write, Answer& answer) {
+        const auto act = [&]() -> Status {
+            WireWriter out;
+            write(out);
+            answer = port_.ask(kind, plan_.serial, std::move(out.bytes));
+            return answer.status;
+        };
+        return team_.agree(team_.rank() == 0 ? alone(act) : Status{});
+    }
+
+    /// News of this rank, to the server that has an ear for it.
+    template <class Write>
+    Status tell(MessageKind kind, Write&& write) {
+        const Crew& crew = port_.crew();
+        const int to = crew.servers()[crew.contact(team_.rank())];
+        return alone([&]() -> Status {
+            with_reserve([&] {
+                WireWriter out;
+                write(out);
+                port_.transport().send(to, kind, plan_.serial, std::move(out.bytes));
+            });
+            return {};
+        });
+    }
+
+    void tell_failure() {
+        (void)tell(MessageKind::failed,
+                   [&](WireWriter& out) { put_status(out, outbox_->failure()); });
+    }
+
+    /// A unit, to all servers.
+    Status send(const Parcel& parcel) {
+        const auto& variables = plan_.definitions->variables;
+        const std::vector<int>& servers = port_.crew().servers();
+        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
+        for (std::size_t w = 0; w < servers.size(); ++w) {
+            std::vector<char> message;
+            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, message);
+            port_.transport().send(servers[w], MessageKind::parcels, plan_.serial,
+                                   std::move(message));
+        }
+        return {};
+    }
+
+    /// Units whose messages all servers have used; after a failure nobody waits for that.
     std::int64_t sent() override {
         port_.poll();
         const Port::Inbox& box = port_.inbox(plan_.serial);
         Region& region = outbox_->region();
+        if (region.has_failed()) return INT64_MAX;
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
         // With boxes the units of a rank are as many as it needs, and are written while others wait
         // at a mark.
@@ -224,7 +257,7 @@ private:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
-    bool alone_ = false;  ///< no server on this node: parcels go by messages
+    bool lone_ = false;   ///< no server on this node: parcels go by messages
     bool boxed_ = false;  ///< this rank has published boxes
     std::int64_t marks_ = 0;
     WriteCounts counts_;

@@ -8,6 +8,8 @@
 
 #include "service/queue/publisher.hpp"
 #include "service/queue/standstill.hpp"
+#include "service/servers/answer.hpp"
+#include "service/servers/board.hpp"
 #include "service/servers/crew.hpp"
 #include "service/servers/transport.hpp"
 
@@ -16,36 +18,35 @@ namespace thalweg::detail {
 /// A model rank's end of the messages, shared by the files of a session.
 class Port {
 public:
-    Port(const Crew& crew, Transport& transport, Word& doorbell)
-        : crew_(crew), transport_(transport), doorbell_(doorbell) {}
+    /// @param board  of this node
+    Port(const Crew& crew, Transport& transport, const Board& board)
+        : crew_(crew), transport_(transport), board_(board) {}
 
     struct Inbox {
-        std::vector<std::int64_t> accepted;  ///< units that each server has used
+        std::vector<std::int64_t> accepted;  ///< units that each server has used, of its messages
         Region* region = nullptr;            ///< for failures
         Standstill standstill;               ///< as the servers tell
         std::deque<Message> replies;
     };
 
     const Crew& crew() const { return crew_; }
-    Word& doorbell() { return doorbell_; }
+    const Board& board() const { return board_; }
     Transport& transport() { return transport_; }
     Inbox& inbox(std::int64_t file) { return inboxes_[file]; }
     void forget(std::int64_t file) { inboxes_.erase(file); }
 
     /// Takes in what has arrived.
     void poll();
-    /// Sends a command to servers and waits for their answers, sleeping in between.
-    /// @param counts  receives the sum of what they have written; may be null
-    /// @param map     receives where the file's data lie; may be null
-    Status ask(MessageKind kind, std::int64_t file, const std::vector<char>& body, bool all,
-               WriteCounts* counts = nullptr, FileMap* map = nullptr);
+    /// Gives the servers a command and waits for their answer, sleeping in between. From the first
+    /// model rank. Without memory for the command, nothing is done.
+    Answer ask(MessageKind kind, std::int64_t file, std::vector<char> body);
     /// Lets the servers return. From the first model rank.
     void end();
 
 private:
     const Crew& crew_;
     Transport& transport_;
-    Word& doorbell_;
+    Board board_;
     std::map<std::int64_t, Inbox> inboxes_;
 };
 

@@ -22,19 +22,16 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
     s->all_ = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return nullptr;
     Comm& ranks = s->all_->world();
-    s->memory_ = s->all_->node().share(4096);
+    s->memory_ = s->all_->node().share(Board::bytes(s->all_->node().size()));
     Status mine;
     if (!s->memory_) mine = no_shared_memory();
     if (status = s->all_->agree(mine); !status.ok()) return nullptr;
-    s->crew_ = choose_crew(s->all_->topology(), ranks.size(), number, last);
-    const auto& servers = s->crew_.servers;
-    const auto at = std::find(servers.begin(), servers.end(), ranks.rank());
-    if (at != servers.end()) s->writer_ = static_cast<int>(at - servers.begin());
+    s->crew_ = choose_crew(s->all_->topology(), number, last);
+    if (s->crew_.serves(ranks.rank())) s->writer_ = s->crew_.number_of(ranks.rank());
     s->messages_ = ranks.split(0, ranks.rank());
     s->part_ = ranks.split(s->is_server() ? 1 : 0, ranks.rank());
     s->transport_ = make_mpi_transport(s->messages_->handle());
-    Word& doorbell = *reinterpret_cast<Word*>(s->memory_->data());
-    s->port_ = std::make_unique<Port>(s->crew_, *s->transport_, doorbell);
+    s->port_ = std::make_unique<Port>(s->crew_, *s->transport_, Board(*s->memory_));
     return s;
 }
 
@@ -50,7 +47,8 @@ void Servers::give_up() { detail::give_up(all_->world()); }
 struct Servers::Post {
     explicit Post(Servers& its_session)
         : session(its_session),
-          server(session.crew_, session.writer_, *session.transport_, *session.part_) {}
+          server(session.crew_, session.writer_, *session.transport_, *session.part_,
+                 session.port_->board()) {}
 
     /// @return whether there was something to do
     bool work(std::int64_t number, Turns* turns) {
@@ -79,13 +77,13 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) {
     for (Servers* session : sessions) posts.emplace_back(*session);
     std::optional<Turns> turns;
     if (among != nullptr) {
-        turns.emplace(*among, static_cast<int>(sessions.front()->crew_.servers.size()));
+        turns.emplace(*among, sessions.front()->crew_.servers().size());
         for (std::size_t i = 0; i < posts.size(); ++i) posts[i].server.share(*turns, i);
     }
     std::size_t quiet = 0;  // the session whose ranks are listened to while nothing happens
     while (!std::all_of(posts.begin(), posts.end(), [](const Post& p) { return p.done; })) {
         quiet = (quiet + 1) % posts.size();
-        Word& doorbell = sessions[quiet]->port_->doorbell();
+        Word& doorbell = sessions[quiet]->port_->board().doorbell();
         const std::uint32_t heard = doorbell.load(std::memory_order_acquire);
         bool any = false;
         for (std::size_t i = 0; i < posts.size(); ++i)
@@ -101,8 +99,7 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
     trace_path_ = &path;
     const int rank = all_->rank();
     if (is_server()) return trace.describe(fmt::format("server rank {}", rank), "server");
-    const auto at = std::find(crew_.models.begin(), crew_.models.end(), rank);
-    const auto own = static_cast<int>(at - crew_.models.begin());
+    const int own = crew_.number_of(rank);
     trace.describe(own == rank ? fmt::format("rank {}", rank)
                                : fmt::format("rank {} (of the model: {})", rank, own),
                    "model");
@@ -111,13 +108,13 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
 /// @note Collective over model ranks and servers
 void Servers::write_trace() {
     if (trace_ != nullptr)
-        trace_status_ = trace_->write(all_->world(), crew_.models.front(), *trace_path_);
+        trace_status_ = trace_->write(all_->world(), crew_.model(0), *trace_path_);
 }
 
 void Servers::end() {
     if (ended_ || is_server() || !port_) return;
     ended_ = true;
-    if (all_->rank() == crew_.models.front()) port_->end();
+    if (all_->rank() == crew_.model(0)) port_->end();
     transport_->finish();
     write_trace();
 }

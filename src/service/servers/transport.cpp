@@ -8,6 +8,7 @@
 
 #include "comm/barrier.hpp"
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/waiting.hpp"
 
 namespace thalweg::detail {
@@ -30,9 +31,7 @@ public:
     int address() const override { return rank_; }
 
     void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
-        sent_.emplace_back();
-        Sent& s = sent_.back();
-        s.words.resize(message_head_words + (body.size() + 7) / 8);
+        Sent& s = with_reserve([&]() -> Sent& { return make_room(body.size()); });
         s.words[0] = static_cast<std::int64_t>(kind);
         s.words[1] = file;
         s.words[2] = body.size();
@@ -52,7 +51,11 @@ public:
         if (!arrived) return false;
         int n = 0;
         MPI_Get_count(&status, MPI_INT64_T, &n);
-        std::vector<std::int64_t> words(n);
+        std::vector<std::int64_t> words;
+        with_reserve([&] {
+            words.resize(n);
+            message.body.reserve((words.size() - message_head_words) * sizeof words[0]);
+        });
         MPI_Recv(words.data(), n, MPI_INT64_T, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
         message.from = status.MPI_SOURCE;
         message.kind = static_cast<MessageKind>(words[0]);
@@ -96,6 +99,13 @@ private:
         std::vector<std::int64_t> words;
         MPI_Request request = MPI_REQUEST_NULL;
     };
+    /// For a message with so many bytes; without memory, nothing.
+    Sent& make_room(std::size_t bytes) {
+        std::vector<std::int64_t> words(message_head_words + (bytes + 7) / 8);
+        sent_.emplace_back();
+        sent_.back().words = std::move(words);
+        return sent_.back();
+    }
     MPI_Comm comm_;
     int rank_ = 0;
     std::list<Sent> sent_;

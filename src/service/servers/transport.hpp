@@ -12,22 +12,24 @@
 namespace thalweg::detail {
 
 enum class MessageKind : std::int64_t {
-    // From the first model rank to servers, answered by `reply` but for the last
+    // From the first model rank to the first server, which passes them on to the others; answered
+    // by `reply` but for the last
     open_file,    ///< what a file is
     finish_file,  ///< answer when all marks so far are passed
-    count_file,   ///< to the first server: publish the record count
+    count_file,   ///< publish the record count; to all only where each has a file of its own
     close_file,
     end_session,
-    // From servers to the first model rank
+    // From a server and those below it to the one above, or to the first model rank
     reply,
     // Data
     parcels,   ///< a unit of some ranks
     accepted,  ///< back to a rank that sent parcels: a unit of it was written
-    // Between servers, and to ranks that no server shares memory with
-    report,  ///< to the first server: units written, failures
-    failed,  ///< from the first server: a file has failed
-    meets,   ///< a Standstill: to a server; by way of the first one to all that may have to know
-    turn,    ///< from the first server: see Turns
+    // Between servers
+    report,  ///< to the one above: units written by this one and those below it
+    turn,    ///< to those below: see Turns
+    // To all servers, and to the ranks with which no server shares memory; from any of them
+    failed,  ///< a file has failed
+    meets,   ///< a Standstill
 };
 
 struct Message {
@@ -42,8 +44,9 @@ class Transport {
 public:
     virtual ~Transport() = default;
     virtual int address() const = 0;
+    /// Takes the reserve if there is no other memory; std::bad_alloc leaves everything as it was.
     virtual void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) = 0;
-    /// The next message, if one has arrived.
+    /// The next message, if one has arrived. Where there is no memory for it, it stays.
     virtual bool receive(Message& message) = 0;
     /// Whether all that was sent has left.
     virtual bool idle() = 0;

@@ -6,7 +6,9 @@
 #include <deque>
 #include <utility>
 
+#include "comm/reserve.hpp"
 #include "comm/wire.hpp"
+#include "service/servers/crew.hpp"
 #include "service/servers/transport.hpp"
 
 namespace thalweg::detail {
@@ -16,33 +18,39 @@ public:
     /// The `file` of a session's end.
     static constexpr std::int64_t end = -1;
 
-    /// @param among  the servers of all sessions; the first one decides
-    Turns(Transport& among, int servers) : among_(among), servers_(servers) {}
+    /// @param among    the servers of all sessions; the first one decides
+    Turns(Transport& among, std::size_t servers)
+        : among_(among), below_(servers_below(among.address(), servers)) {}
 
     /// Whether it is the turn of this file of this session. The first server decides by asking: the
     /// answer is yes, and it must begin at once. The others ask again until the answer is yes.
     bool comes(std::int64_t session, std::int64_t file) {
         if (among_.address() == 0) {
-            for (int to = 1; to < servers_; ++to)
-                among_.send(to, MessageKind::turn, file, words(session));
+            pass_on(session, file);
             return true;
         }
-        for (Message message; among_.receive(message);)
-            order_.emplace_back(WireReader(message.body).get<std::int64_t>(), message.file);
+        for (Message message; among_.receive(message);) {
+            const auto its = WireReader(message.body).get<std::int64_t>();
+            with_reserve([&] { order_.emplace_back(its, message.file); });
+            pass_on(its, message.file);
+        }
         if (order_.empty() || order_.front() != std::pair(session, file)) return false;
         order_.pop_front();
         return true;
     }
 
 private:
-    static std::vector<char> words(std::int64_t session) {
-        WireWriter out;
-        out.put(session);
-        return std::move(out.bytes);
+    void pass_on(std::int64_t session, std::int64_t file) {
+        for (const int to : below_)
+            with_reserve([&] {
+                WireWriter out;
+                out.put(session);
+                among_.send(to, MessageKind::turn, file, std::move(out.bytes));
+            });
     }
 
     Transport& among_;
-    int servers_;
+    std::vector<int> below_;
     std::deque<std::pair<std::int64_t, std::int64_t>> order_;  ///< announced and not begun
 };
 

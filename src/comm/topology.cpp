@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/topology.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "comm/words.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Ranks at equal distances.
+struct Row {
+    std::int64_t first, step, count;
+};
+
+/// Nodes of ranks that follow one another: so many ranks of a node, as many of the next one, and so
+/// on for some nodes; all of that some times.
+struct Stairs {
+    std::int64_t node, ranks, nodes, times;
+};
+
+template <class Record>
+void append(std::vector<std::int64_t>& words, const Record& record) {
+    const std::size_t at = words.size();
+    words.resize(at + sizeof record / sizeof words[0]);
+    std::memcpy(words.data() + at, &record, sizeof record);
+}
+
+template <class Record, class Visit>
+void for_records(std::span<const std::int64_t> words, Visit&& visit) {
+    constexpr std::size_t size = sizeof(Record) / sizeof(std::int64_t);
+    for (; words.size() >= size; words = words.subspan(size)) {
+        Record record;
+        std::memcpy(&record, words.data(), sizeof record);
+        visit(record);
+    }
+}
+
+/// Of a node. @param rank_at  the rank of a place
+template <class RankAt>
+std::vector<std::int64_t> words_of_ranks(int places, RankAt&& rank_at) {
+    std::vector<std::int64_t> words;
+    for (int i = 0; i < places;) {
+        Row row{rank_at(i), 1, 1};
+        if (i + 1 < places) row.step = rank_at(i + 1) - row.first;
+        while (++i < places && rank_at(i) == row.first + row.count * row.step) ++row.count;
+        append(words, row);
+    }
+    return words;
+}
+
+std::size_t table_bytes(std::size_t ranks, std::size_t nodes) {
+    return sizeof(int) * 2 * (ranks + nodes);
+}
+
+/// The tables as they lie in memory: node_of, by_place, sizes, first.
+/// @param at  where node_of is known already
+void fill_tables(int* at, std::size_t ranks, std::size_t nodes) {
+    const std::span node_of(at, ranks), by_place(at + ranks, ranks);
+    const std::span sizes(at + 2 * ranks, nodes), first(at + 2 * ranks + nodes, nodes);
+    std::fill(sizes.begin(), sizes.end(), 0);
+    for (const int node : node_of) ++sizes[node];
+    std::exclusive_scan(sizes.begin(), sizes.end(), first.begin(), 0);
+    // Places are given in the order of ranks; then the beginnings are where they were.
+    for (std::size_t r = 0; r < ranks; ++r) by_place[first[node_of[r]]++] = static_cast<int>(r);
+    for (std::size_t n = 0; n < nodes; ++n) first[n] -= sizes[n];
+}
+
+void look_at_tables(Topology& t, std::shared_ptr<const Memory> memory, std::size_t ranks,
+                    std::size_t nodes) {
+    const int* at = reinterpret_cast<const int*>(memory->data());
+    t.tables = std::move(memory);
+    t.nodes = static_cast<int>(nodes);
+    t.node_of = {at, ranks};
+    t.by_place = {at + ranks, ranks};
+    t.sizes = {at + 2 * ranks, nodes};
+    t.first = {at + 2 * ranks + nodes, nodes};
+    t.members = t.by_place.subspan(t.first[t.node], t.sizes[t.node]);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> words_of_nodes(std::span<const int> node_of) {
+    std::vector<std::int64_t> words;
+    const std::size_t n = node_of.size();
+    for (std::size_t i = 0; i < n;) {
+        Stairs s{node_of[i], 0, 0, 0};
+        const auto height = [&](std::size_t from) {  // ranks of one node in a row
+            std::size_t end = from;
+            while (end < n && node_of[end] == node_of[from]) ++end;
+            return static_cast<std::int64_t>(end - from);
+        };
+        s.ranks = height(i);
+        std::size_t end = i;
+        while (end < n && node_of[end] == s.node + s.nodes && height(end) == s.ranks) {
+            ++s.nodes;
+            end += s.ranks;
+        }
+        const std::size_t length = end - i;
+        const auto again = [&] {
+            const std::size_t at = i + s.times * length;
+            return at + length <= n &&
+                   std::equal(node_of.begin() + at, node_of.begin() + at + length,
+                              node_of.begin() + i);
+        };
+        while (again()) ++s.times;
+        i += s.times * length;
+        append(words, s);
+    }
+    return words;
+}
+
+void read_nodes(std::span<const std::int64_t> words, std::span<int> node_of) {
+    std::size_t at = 0;
+    for_records<Stairs>(words, [&](const Stairs& s) {
+        for (std::int64_t t = 0; t < s.times; ++t)
+            for (std::int64_t k = 0; k < s.nodes; ++k)
+                for (std::int64_t i = 0; i < s.ranks && at < node_of.size(); ++i)
+                    node_of[at++] = static_cast<int>(s.node + k);
+    });
+}
+
+Topology topology_of(std::span<const int> node_of) {
+    const std::size_t ranks = node_of.size();
+    const std::size_t nodes = 1 + *std::max_element(node_of.begin(), node_of.end());
+    std::shared_ptr<Memory> memory = make_private_memory(table_bytes(ranks, nodes));
+    if (!memory) throw std::bad_alloc();
+    auto* const at = reinterpret_cast<int*>(memory->data());
+    std::copy(node_of.begin(), node_of.end(), at);
+    fill_tables(at, ranks, nodes);
+    Topology t;
+    t.node = node_of[0];
+    look_at_tables(t, std::move(memory), ranks, nodes);
+    return t;
+}
+
+Status find_topology(Comm& all, Comm& node, Comm* leaders, std::int64_t* rows, std::size_t distance,
+                     Topology& topology) {
+    const std::size_t ranks = all.size();
+    const auto rank_at = [&](int place) -> std::int64_t& { return rows[place * distance]; };
+    rank_at(node.rank()) = all.rank();
+    node.barrier();
+    // Whatever a rank has no memory for, it takes part in what the others do.
+    Status mine;
+    const auto keep = [&](Status status) {
+        if (mine.ok()) mine = std::move(status);
+    };
+    std::vector<std::int64_t> words;  // on a leader: of its node's ranks, then of all ranks' nodes
+    keep(alone([&]() -> Status {
+        if (leaders != nullptr) words = words_of_ranks(node.size(), rank_at);
+        return {};
+    }));
+    std::int64_t place[] = {0, 1};  // of the node among the nodes, and their number
+    if (leaders != nullptr) {
+        place[0] = leaders->rank();
+        place[1] = leaders->size();
+        std::vector<std::vector<char>> of_nodes;
+        keep(together([&]() -> Status {
+            of_nodes = leaders->gather(
+                {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]}, 0);
+            return {};
+        }));
+        std::vector<char> told;
+        const auto join = [&]() -> Status {
+            std::vector<int> node_of(ranks, 0);
+            for (std::size_t n = 0; n < of_nodes.size(); ++n)
+                for_records<Row>(to_words(of_nodes[n]), [&](const Row& row) {
+                    for (std::int64_t i = 0; i < row.count; ++i)
+                        node_of[row.first + i * row.step] = static_cast<int>(n);
+                });
+            told = to_bytes(words_of_nodes(node_of));
+            return {};
+        };
+        if (leaders->rank() == 0) keep(alone(join));
+        keep(together([&]() -> Status {
+            leaders->broadcast(told, 0);
+            return alone([&]() -> Status {
+                words = to_words(told);
+                return {};
+            });
+        }));
+    }
+    node.broadcast(place, sizeof place, 0);
+    const std::size_t nodes = place[1];
+    auto made = node.share(table_bytes(ranks, nodes));
+    std::shared_ptr<Memory> memory;
+    keep(alone([&]() -> Status {
+        if (!made) return no_shared_memory();
+        memory = std::move(made);
+        return {};
+    }));
+    if (mine.ok() && node.rank() == 0) {
+        auto* const at = reinterpret_cast<int*>(memory->data());
+        read_nodes(words, {at, ranks});
+        fill_tables(at, ranks, nodes);
+    }
+    // Then the tables of all nodes are filled, too.
+    if (Status status = agree(all, mine); !status.ok()) return status;
+    topology.node = static_cast<int>(place[0]);
+    topology.node_rank = node.rank();
+    look_at_tables(topology, std::move(memory), ranks, nodes);
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,47 @@
+// Where the ranks sit: which of them share a node.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/comm.hpp"
+
+namespace thalweg::detail {
+
+/// Nodes are numbered by their lowest ranks, a node's ranks by their place in it, in ascending
+/// order. The tables are in memory that the ranks of a node have in common.
+struct Topology {
+    int nodes = 1;
+    int node = 0;                   ///< this rank's node
+    int node_rank = 0;              ///< this rank's place in its node
+    std::span<const int> members;   ///< ranks of this node
+    std::span<const int> sizes;     ///< ranks of each node
+    std::span<const int> node_of;   ///< node of each rank
+    std::span<const int> by_place;  ///< all ranks, node after node, in the order of their places
+    std::span<const int> first;     ///< of each node in by_place
+    std::shared_ptr<const Memory> tables;
+
+    int rank_of(int at_node, int place) const { return by_place[first[at_node] + place]; }
+};
+
+/// Of ranks whose nodes are known; for rank 0.
+Topology topology_of(std::span<const int> node_of);
+
+/**
+ * Finds it out. Where ranks are dealt out to nodes in some regular way, no rank but the first tells
+ * or is told more than a few words.
+ * @param node     the ranks that share memory
+ * @param leaders  the first ranks of the nodes; null on others
+ * @param rows     in memory of the node, a word for each of its ranks, by place and so far apart
+ * @return the same on every rank @note Collective over `all`
+ */
+Status find_topology(Comm& all, Comm& node, Comm* leaders, std::int64_t* rows, std::size_t distance,
+                     Topology& topology);
+
+/// The node of each rank as a few words, and back.
+std::vector<std::int64_t> words_of_nodes(std::span<const int> node_of);
+void read_nodes(std::span<const std::int64_t> words, std::span<int> node_of);
+
+}  // namespace thalweg::detail
