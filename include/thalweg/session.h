@@ -25,7 +25,8 @@ extern "C" {
  *                  The environment (THALWEG_METHOD, ...) overrides them; they override the
  *                  configuration file (setting or environment THALWEG_CONFIG, TOML).
  * @param session   receives the handle, even after an error, so that tw_error_message can return
- *                  the text; free it with tw_finalize in either case
+ *                  the text; free it with tw_finalize in either case. NULL where there is no memory
+ *                  for it; then tw_error_message(NULL) returns the text
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI (MPI is not running, or comm is
  *         MPI_COMM_NULL, an intercommunicator or a communicator that was freed)
  * @note Collective over comm

@@ -117,8 +117,8 @@ public:
 }  // namespace
 
 std::unique_ptr<Memory> make_private_memory(std::size_t bytes) {
-    auto memory = std::make_unique<PrivateMemory>(bytes);
-    if (memory->data() == nullptr) return nullptr;
+    std::unique_ptr<PrivateMemory> memory(new (std::nothrow) PrivateMemory(bytes));
+    if (!memory || memory->data() == nullptr) return nullptr;
     return memory;
 }
 

@@ -97,7 +97,7 @@ protected:
     int size_ = 1;
 };
 
-/// Duplicates the communicator. @note Collective over comm
+/// Duplicates the communicator. Throws NoMemoryAnywhere on all ranks. @note Collective over comm
 std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm);
 std::unique_ptr<Comm> make_serial_comm();
 /// This process alone, whether MPI runs or not.

@@ -256,8 +256,12 @@ public:
         const auto begin_of = [&](int rank) { return bytes / size_ * rank; };
         const std::size_t begin = begin_of(rank_);
         const std::size_t end = rank_ + 1 < size_ ? begin_of(rank_ + 1) : bytes;
-        const bool have = segment && (!free_memory().strict || segment->touch(begin, end - begin));
-        if (!all_have(have)) return nullptr;
+        const Status there = alone([&]() -> Status {
+            const bool have =
+                segment && (!free_memory().strict || segment->touch(begin, end - begin));
+            return have ? Status{} : out_of_memory();
+        });
+        if (!all_have(there.ok())) return nullptr;
         return segment;
     }
 
@@ -308,7 +312,16 @@ std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
     const Waiting all(all_ranks);
     MPI_Comm copy;
     MPI_Comm_dup(comm, &copy);
-    return std::make_unique<MpiComm>(copy, std::make_shared<std::atomic<bool>>(false));
+    std::unique_ptr<Comm> made;
+    int have = alone([&]() -> Status {
+                   made =
+                       std::make_unique<MpiComm>(copy, std::make_shared<std::atomic<bool>>(false));
+                   return {};
+               }).ok();
+    MPI_Allreduce(MPI_IN_PLACE, &have, 1, MPI_INT, MPI_MIN, copy);
+    if (have) return made;
+    if (!made) MPI_Comm_free(&copy);
+    throw NoMemoryAnywhere();
 }
 
 namespace {

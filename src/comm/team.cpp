@@ -34,13 +34,22 @@ void combine(std::int64_t* into, const std::int64_t* from, std::size_t n, Reduce
 }  // namespace
 
 std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status& status) {
-    auto team = std::make_unique<Team>();
+    std::unique_ptr<Team> team;
+    const Status made = alone([&]() -> Status {
+        team = std::make_unique<Team>();
+        return {};
+    });
+    if (!world->all_have(made.ok())) throw NoMemoryAnywhere();
     team->world_ = std::move(world);
     Comm& all = *team->world_;
     team->node_ = all.split_shared();
     if (node_size > 0) {
         Comm& whole = *team->node_;
-        team->node_ = whole.split(whole.rank() / node_size, whole.rank());
+        const Status split = together([&]() -> Status {
+            team->node_ = whole.split(whole.rank() / node_size, whole.rank());
+            return {};
+        });
+        if (!all.all_have(split.ok())) throw NoMemoryAnywhere();
     }
     const auto share_control = [&] {
         Comm& node = *team->node_;
@@ -53,9 +62,16 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     };
     if (!share_control()) {
         // Containers of their own may keep the ranks of a node apart.
-        if (all.rank() == 0)
-            log::warn("the ranks of a node cannot share memory: treating each rank as a node");
-        team->node_ = team->node_->split(team->node_->rank(), 0);
+        (void)alone([&]() -> Status {
+            if (all.rank() == 0)
+                log::warn("the ranks of a node cannot share memory: treating each rank as a node");
+            return {};
+        });
+        const Status split = together([&]() -> Status {
+            team->node_ = team->node_->split(team->node_->rank(), 0);
+            return {};
+        });
+        if (!all.all_have(split.ok())) throw NoMemoryAnywhere();
         if (!share_control()) {
             status = no_shared_memory();
             return nullptr;

@@ -15,6 +15,7 @@ class Team {
 public:
     /**
      * @param node_size  0: nodes as they are; else nodes of at most that many ranks
+     * @return null with an error, the same on every rank. Throws NoMemoryAnywhere on all ranks.
      * @note Collective
      */
     static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status& status);

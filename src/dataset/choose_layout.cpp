@@ -2,7 +2,7 @@
 #include "dataset/choose_layout.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "comm/log.hpp"
 #include "decomposition/starts.hpp"
@@ -138,37 +138,50 @@ Status choose_writers(const FileContext& file, bool asked, std::vector<int>& wri
     return {};
 }
 
-/// A rank for each part of a grid: of those that hold something of part k the one whose place comes
+/// Ranks for the parts of a grid: of those that hold something of part k the one whose place comes
 /// next to an even spread over the ranks in node order, so that every node takes part.
-/// @param mine  the part of which this rank holds something; -1: none
-std::vector<int> writers_in_parts(Team& team, int parts, int mine) {
-    const Topology& topology = team.topology();
-    const std::int64_t ranks = team.size();
-    const auto target = [&](std::int64_t part) { return part * ranks / parts; };
-    std::vector<std::int64_t> distance(parts, ranks);
-    if (mine >= 0) {
+class PartWriters {
+public:
+    /// @param mine  the part of which this rank holds something; -1: none
+    PartWriters(Team& team, int parts, int mine)
+        : team_(team), parts_(parts), distance_(parts, team.size()) {
+        const Topology& topology = team.topology();
+        if (mine < 0) return;
         const std::int64_t place = topology.first[topology.node] + topology.node_rank;
-        distance[mine] = (place - target(mine) + ranks) % ranks;
+        distance_[mine] = (place - target(mine) + ranks()) % ranks();
     }
-    team.all_reduce(distance, Reduce::min);
-    std::vector<char> taken(ranks, 0);
-    std::vector<std::int64_t> place(parts, -1);
-    for (std::size_t k = 0; k < place.size(); ++k) {
-        if (distance[k] == ranks) continue;
-        place[k] = (target(static_cast<std::int64_t>(k)) + distance[k]) % ranks;
-        taken[place[k]] = 1;
-    }
-    std::vector<int> writers;
-    for (std::size_t k = 0; k < place.size(); ++k) {
-        if (place[k] < 0) {  // nobody's block begins there
-            place[k] = target(static_cast<std::int64_t>(k));
-            while (taken[place[k]]) place[k] = (place[k] + 1) % ranks;
+
+    /// @note Collective
+    void meet() { team_.all_reduce(distance_, Reduce::min); }
+
+    std::vector<int> choose() const {
+        std::vector<char> taken(ranks(), 0);
+        std::vector<std::int64_t> place(distance_.size(), -1);
+        for (std::size_t k = 0; k < place.size(); ++k) {
+            if (distance_[k] == ranks()) continue;
+            place[k] = (target(static_cast<std::int64_t>(k)) + distance_[k]) % ranks();
             taken[place[k]] = 1;
         }
-        writers.push_back(topology.by_place[place[k]]);
+        std::vector<int> writers;
+        for (std::size_t k = 0; k < place.size(); ++k) {
+            if (place[k] < 0) {  // nobody's block begins there
+                place[k] = target(static_cast<std::int64_t>(k));
+                while (taken[place[k]]) place[k] = (place[k] + 1) % ranks();
+                taken[place[k]] = 1;
+            }
+            writers.push_back(team_.topology().by_place[place[k]]);
+        }
+        return writers;
     }
-    return writers;
-}
+
+private:
+    std::int64_t ranks() const { return team_.size(); }
+    std::int64_t target(std::int64_t part) const { return part * ranks() / parts_; }
+
+    Team& team_;
+    int parts_;
+    std::vector<std::int64_t> distance_;
+};
 
 /// Whether the tiles can be files: every part of a dimension is one of every file.
 Status check_tiles(const FileContext& file, const Grid& grid) {
@@ -389,12 +402,20 @@ Status choose_layout(const FileContext& file, bool writers_asked, const Grid* ex
         file.team.agree(alone([&] { return begin_division(file, writers_asked, d, target); }));
     if (!status.ok() || !target.layout.gridded()) return status;
     d.starts = unite_starts(file.team.world(), std::move(d.starts));
-    int mine = -1;
-    status = file.team.agree(
-        alone([&] { return divide(file, writers_asked, existing, d, target, mine); }));
-    if (status.ok() && !d.served && d.named.empty())
-        target.writers = writers_in_parts(file.team, target.layout.grid.parts(), mine);
-    return status;
+    std::optional<PartWriters> writers;
+    status = file.team.agree(alone([&]() -> Status {
+        int mine = -1;
+        if (Status s = divide(file, writers_asked, existing, d, target, mine); !s.ok()) return s;
+        if (!d.served && d.named.empty())
+            writers.emplace(file.team, target.layout.grid.parts(), mine);
+        return {};
+    }));
+    if (!status.ok() || !writers) return status;
+    writers->meet();
+    return file.team.agree(alone([&]() -> Status {
+        target.writers = writers->choose();
+        return {};
+    }));
 }
 
 }  // namespace thalweg::detail

@@ -181,10 +181,14 @@ Status File::open_storage() {
     Target& target = data_->target;
     const auto mine = std::find(target.writers.begin(), target.writers.end(), file_.team.rank());
     const bool writer = mine != target.writers.end();
-    if (target.layout.grid.own_files)
+    const auto cut = [&]() -> Status {
         target.storage = make_tile_storage(
             std::move(target.storage), target.layout.grid,
             writer ? static_cast<int>(mine - target.writers.begin()) : -1, file_.path);
+        return {};
+    };
+    if (target.layout.grid.own_files)
+        if (Status status = file_.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file_.storage_options();  // takes no memory
     // Every writer holds itself to its part, so that none has to ask the others.
     storage.rate =

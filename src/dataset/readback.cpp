@@ -211,7 +211,8 @@ Status Readback::synced() {
     // Of boxes, the file knows how many records are complete; and of netCDF-4, how its variables
     // are stored.
     const bool asked = words[0] != 0 || (is_netcdf4(file_.format()) && !reader_);
-    if (asked && supported().ok() && look().ok()) {
+    const bool can = alone([&] { return supported(); }).ok();  // the same on all ranks
+    if (asked && can && look().ok()) {
         if (words[0] != 0) words[1] = reader_->contents().records();
         stale_ = !team_.agree(alone([&] { return reader_->show(words[1], lacking_); })).ok();
     }

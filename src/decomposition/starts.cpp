@@ -45,35 +45,56 @@ void thin(std::vector<std::int64_t>& list, std::size_t most) {
 }  // namespace
 
 Starts unite_starts(Comm& comm, Starts own, std::size_t most) {
-    for (auto& list : own) {
-        std::sort(list.begin(), list.end());
-        list.erase(std::unique(list.begin(), list.end()), list.end());
-        thin(list, most);
-    }
+    if (own.empty()) return own;
+    std::vector<char> bytes, room;
+    std::vector<MPI_Request> sends;
+    bool have = true;
+    const auto act = [&](auto&& what) {
+        have = have && alone([&]() -> Status {
+                           what();
+                           return {};
+                       }).ok();
+    };
+    act([&] {
+        room.resize(own.size() * (most + 1) * sizeof(std::int64_t));
+        sends.reserve(1);
+        for (auto& list : own) {
+            std::sort(list.begin(), list.end());
+            list.erase(std::unique(list.begin(), list.end()), list.end());
+            thin(list, most);
+        }
+    });
+    if (!comm.all_have(have)) throw NoMemoryAnywhere();
+    // A rank that runs out of memory on the way sends nothing, and so does the one above it.
     const int rank = comm.rank();
     for (int bit = 1; bit < comm.size(); bit *= 2) {
         if ((rank & bit) != 0) {
-            const std::vector<char> bytes = packed(own);
-            std::vector<MPI_Request> sends{
-                comm.start_send(bytes.data(), bytes.size(), rank - bit, starts_tag)};
+            act([&] { bytes = packed(own); });
+            sends.push_back(
+                comm.start_send(bytes.data(), have ? bytes.size() : 0, rank - bit, starts_tag));
             comm.finish(sends);
             break;
         }
         if (rank + bit >= comm.size()) continue;
-        std::vector<char> bytes(own.size() * (most + 1) * sizeof(std::int64_t));
-        bytes.resize(comm.receive(bytes.data(), bytes.size(), rank + bit, starts_tag));
-        const Starts theirs = unpacked(bytes, own.size());
-        for (std::size_t i = 0; i < own.size(); ++i) {
-            std::vector<std::int64_t> both;
-            std::set_union(own[i].begin(), own[i].end(), theirs[i].begin(), theirs[i].end(),
-                           std::back_inserter(both));
-            thin(both, most);
-            own[i] = std::move(both);
-        }
+        const std::size_t n = comm.receive(room.data(), room.size(), rank + bit, starts_tag);
+        have = have && n > 0;
+        act([&] {
+            const Starts theirs = unpacked(std::span(room).first(n), own.size());
+            for (std::size_t i = 0; i < own.size(); ++i) {
+                std::vector<std::int64_t> both;
+                std::set_union(own[i].begin(), own[i].end(), theirs[i].begin(), theirs[i].end(),
+                               std::back_inserter(both));
+                thin(both, most);
+                own[i] = std::move(both);
+            }
+        });
     }
-    std::vector<char> bytes = packed(own);
+    if (rank == 0) act([&] { bytes = packed(own); });
+    if (!comm.all_have(have)) throw NoMemoryAnywhere();
     comm.broadcast(bytes, 0);
-    return unpacked(bytes, own.size());
+    act([&] { own = unpacked(bytes, own.size()); });
+    if (!comm.all_have(have)) throw NoMemoryAnywhere();
+    return own;
 }
 
 }  // namespace thalweg::detail

@@ -13,6 +13,7 @@ using Starts = std::vector<std::vector<std::int64_t>>;
  * Unites the lists of all ranks, pairwise up a tree: a rank has as many messages as the logarithm
  * of their number. A list that grows beyond `most` entries, which no process grid has, loses every
  * second one.
+ * Throws NoMemoryAnywhere on all ranks.
  * @param own  as many lists on every rank
  * @note Collective
  */

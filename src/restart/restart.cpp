@@ -2,6 +2,7 @@
 #include "restart/restart.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <numeric>
@@ -268,22 +269,26 @@ Status Restart::refused(const std::string& name, Status why) const {
 
 // ---- checksums ----------------------------------------------------------------------------------
 
-/// In halves, as a sum of integers must not overflow.
-void Restart::all_sum(std::vector<Checksum>& sums) const {
-    std::vector<std::int64_t> words;
-    for (const Checksum sum : sums) {
-        words.push_back(sum & 0xFFFFFFFF);
-        words.push_back(sum >> 32);
+/// In halves, as a sum of integers must not overflow; some at a time, which takes no memory.
+void Restart::all_sum(std::span<Checksum> sums) const {
+    std::array<std::int64_t, Team::row_words> words;
+    for (std::size_t at = 0; at < sums.size(); at += words.size() / 2) {
+        const auto some = sums.subspan(at, std::min(words.size() / 2, sums.size() - at));
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            words[2 * i] = some[i] & 0xFFFFFFFF;
+            words[2 * i + 1] = some[i] >> 32;
+        }
+        team_.all_reduce(std::span(words).first(2 * some.size()), Reduce::sum);
+        for (std::size_t i = 0; i < some.size(); ++i)
+            some[i] = words[2 * i] + (static_cast<Checksum>(words[2 * i + 1]) << 32);
     }
-    team_.all_reduce(words, Reduce::sum);
-    for (std::size_t i = 0; i < sums.size(); ++i)
-        sums[i] = words[2 * i] + (static_cast<Checksum>(words[2 * i + 1]) << 32);
 }
 
 /// Sets them as attributes. @note Collective
 Status Restart::add_checksums(Definitions& definitions) const {
-    std::vector<Checksum> sums(definitions.variables.size(), 0);
+    std::vector<Checksum> sums;
     Status status = alone([&]() -> Status {
+        sums.resize(definitions.variables.size());
         for (std::size_t i = 0; i < sums.size(); ++i)
             sums[i] =
                 sum_written(definitions.variables[i], arrays_[i].view, team_.rank(), team_.size());
@@ -291,14 +296,17 @@ Status Restart::add_checksums(Definitions& definitions) const {
     });
     if (status = team_.agree(status); !status.ok()) return status;
     all_sum(sums);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        const std::string text = checksum_text(sums[i]);
-        set_attribute(definitions.variables[i].attributes, {checksum_attribute,
-                                                            TW_CHAR,
-                                                            static_cast<std::int64_t>(text.size()),
-                                                            {text.begin(), text.end()}});
-    }
-    return {};
+    return team_.agree(alone([&]() -> Status {
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const std::string text = checksum_text(sums[i]);
+            set_attribute(definitions.variables[i].attributes,
+                          {checksum_attribute,
+                           TW_CHAR,
+                           static_cast<std::int64_t>(text.size()),
+                           {text.begin(), text.end()}});
+        }
+        return {};
+    }));
 }
 
 /// Reads a variable once more, in the order of the file, and adds up this rank's part of it.
@@ -355,8 +363,12 @@ Status Restart::sum_file(Reader& reader, const Variable& own, const Variable& th
 /// again. @note Collective
 Status Restart::verify(Reader& reader, const std::string& path,
                        const std::vector<Check>& checks) const {
-    std::vector<Checksum> sums(checks.size(), 0);
-    Status mine;
+    std::vector<Checksum> sums;
+    Status mine = team_.agree(alone([&]() -> Status {
+        sums.resize(checks.size());
+        return {};
+    }));
+    if (!mine.ok()) return mine;
     for (std::size_t i = 0; i < checks.size(); ++i) {
         const Variable& own = *checks[i].own;
         const Variable& theirs = reader.contents().definitions().variables[checks[i].in_file];
@@ -372,16 +384,22 @@ Status Restart::verify(Reader& reader, const std::string& path,
     }
     if (mine = team_.agree(mine); !mine.ok()) return mine;
     all_sum(sums);
-    std::vector<std::string> wrong;
-    for (std::size_t i = 0; i < checks.size(); ++i)
-        if (checks[i].text != checksum_text(sums[i]))
-            wrong.push_back(fmt::format("'{}' ({} instead of {})", checks[i].own->name,
-                                        checksum_text(sums[i]), checks[i].text));
-    if (wrong.empty()) return {};
-    const std::size_t more = wrong.size() > 8 ? wrong.size() - 8 : 0;
-    wrong.resize(wrong.size() - more);
-    return failure(TW_ECHECKSUM, "{}: checksum mismatch: variable {}{}", path, joined(wrong, ", "),
-                   more == 0 ? "" : fmt::format(" and {} more", more));
+    const auto compare = [&]() -> Status {
+        std::vector<std::string> wrong;
+        for (std::size_t i = 0; i < checks.size(); ++i)
+            if (checks[i].text != checksum_text(sums[i]))
+                wrong.push_back(fmt::format("'{}' ({} instead of {})", checks[i].own->name,
+                                            checksum_text(sums[i]), checks[i].text));
+        if (wrong.empty()) return {};
+        const std::size_t more = wrong.size() > 8 ? wrong.size() - 8 : 0;
+        wrong.resize(wrong.size() - more);
+        return failure(TW_ECHECKSUM, "{}: checksum mismatch: variable {}{}", path,
+                       joined(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+    };
+    // All ranks find the same, but for one that has no memory for it.
+    const Status found = alone(compare);
+    mine = team_.agree(found.code == TW_ENOMEM ? found : Status{});
+    return mine.ok() ? found : mine;
 }
 
 // ---- writing ------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ private:
     Status sum_file(Reader& reader, const Variable& own, const Variable& theirs,
                     Checksum& sum) const;
     Status still_open(const std::string& path) const;
-    void all_sum(std::vector<Checksum>& sums) const;
+    void all_sum(std::span<Checksum> sums) const;
 
     Team& team_;
     Wording wording_;

@@ -22,34 +22,54 @@ Status read_calibration(Comm& comm, tw_session_impl& session) {
         }));
 }
 
+/// What each rank does by itself. @return the same on every rank @note Collective
+template <class Act>
+Status all_do(Comm& comm, Act&& act) {
+    return agree(comm, alone([&]() -> Status {
+                     act();
+                     return {};
+                 }));
+}
+
 std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
     return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
 }
 
-}  // namespace
-
-Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
-             int servers) {
+/// See start(). Throws NoMemoryAnywhere on all ranks.
+Status make_session(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
+                    int servers) {
     std::unique_ptr<Comm> world;
     Status status;
     {
         // Ranks wait for each other from here on: what this rank knows by itself says how long.
         Settings own;
-        const bool known = Settings::read(text_or_empty(settings), own).ok();
-        const auto watchdog = known ? watchdog_of(own, rank) : nullptr;
+        std::unique_ptr<Watchdog> watchdog;
+        std::string given;
+        const Status room = alone([&]() -> Status {
+            given = text_or_empty(settings);
+            if (Settings::read(given, own).ok()) watchdog = watchdog_of(own, rank);
+            return {};
+        });
         const Standing standing(watchdog.get(), "tw_init");
         world = make_world();
-        status = Settings::read(*world, text_or_empty(settings), session->settings);
+        if (!world->all_have(room.ok() && session != nullptr)) return out_of_memory();
+        status = Settings::read(*world, given, session->settings);
     }
     if (!status.ok()) return status;
-    session->watchdog = watchdog_of(session->settings, world->rank());
+    status = all_do(*world, [&] {
+        session->watchdog = watchdog_of(session->settings, world->rank());
+        log::set_level(session->settings.text("log"));
+    });
+    if (!status.ok()) return status;
     const Standing standing(session->watchdog.get(), "tw_init");
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
-    log::set_level(session->settings.text("log"));
     if (status = read_calibration(*world, *session); !status.ok()) return status;
-    if (world->rank() == 0)
+    status = all_do(*world, [&] {
+        if (world->rank() != 0) return;
         for (const std::string& name : session->settings.ignored())
             log::warn("ignoring {} in the environment: not a setting", name);
+    });
+    if (!status.ok()) return status;
     // All ranks get the same texts, even where some of them call from another language.
     session->wording.fortran = session->settings.text("language") == "fortran";
     world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
@@ -76,10 +96,28 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
     if (!status.ok()) return status;
     session->rank = session->team->rank();
     if (!session->servers) session->start_trace(*session->team);
-    session->meetings = std::make_unique<Meeting>(*session->team);
     session->model = session->team->world().duplicate();
-    session->watch_mpi();
-    return find_output_paths(*session);
+    status = all_do(session->team->world(), [&] {
+        session->meetings = std::make_unique<Meeting>(*session->team);
+        session->watch_mpi();
+    });
+    return status.ok() ? find_output_paths(*session) : status;
+}
+
+}  // namespace
+
+Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
+             int servers) {
+    Status status =
+        together([&] { return make_session(rank, make_world, settings, session, servers); });
+    if (session == nullptr) return status;
+    // Servers serve nobody whose part has failed.
+    if (session->servers) status = agree(session->servers->all().world(), status);
+    if (status.ok()) return status;
+    if (session->servers) session->servers->give_up_serving();
+    session->role = TW_MODEL;
+    session->end();
+    return status;
 }
 
 }  // namespace thalweg::detail

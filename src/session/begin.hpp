@@ -13,10 +13,22 @@ namespace thalweg::detail {
 using MakeWorld = std::function<std::unique_ptr<Comm>()>;
 
 /// @param rank     of this process in what make_world returns
+/// @param session  null on a rank that has no memory for it
 /// @param servers  so many of the last ranks serve; -1: as the settings say
 /// @note Collective
 Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
              int servers = -1);
+
+/// The part of a rank that has no memory for a session: the others learn of it where they first
+/// meet. @note Collective
+template <class Begin>
+tw_status begin_without(Begin&& begin) try {
+    const Status status = begin();
+    keep_text(status.text);
+    return status.code;
+} catch (const std::exception&) {
+    return TW_ENOMEM;
+}
 
 /// What calls that begin a session have in common. @param begin  makes it; returns a Status
 /// @note Collective
@@ -24,8 +36,12 @@ template <class Begin>
 tw_status begin_session(tw_session* session, Begin&& begin,
                         const char* call = __builtin_FUNCTION()) {
     if (session == nullptr) return TW_EARG;
-    *session = new (std::nothrow) tw_session_impl;
-    if (*session == nullptr) return TW_ENOMEM;
+    *session = nullptr;
+    (void)alone([&]() -> Status {
+        *session = new tw_session_impl;
+        return {};
+    });
+    if (*session == nullptr) return begin_without(begin);
     const tw_status code = guarded(*session, begin, call);
     (*session)->begun = now();
     (*session)->in_calls = 0;

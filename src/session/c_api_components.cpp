@@ -80,11 +80,38 @@ std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) 
     return world.split(roles.is_in(c) || roles.serves ? 0 : -1, key);
 }
 
+/// What there is before any session begins.
+struct Prepared {
+    std::vector<std::unique_ptr<Comm>> ranks;  ///< of each component, and the servers
+    // On ranks that serve:
+    std::unique_ptr<Comm> servers;
+    std::unique_ptr<Transport> among;
+    std::vector<Servers*> sessions;
+};
+
+/// Throws NoMemoryAnywhere on all ranks. @return the same on every rank @note Collective over world
+Status prepare(Comm& world, const Roles& roles, Prepared& prepared) {
+    const Status room = alone([&]() -> Status {
+        prepared.ranks.reserve(roles.n);
+        prepared.sessions.reserve(roles.n);
+        return {};
+    });
+    if (Status s = agree(world, room); !s.ok()) return s;
+    for (int c = 0; c < roles.n; ++c) prepared.ranks.push_back(ranks_and_servers(world, roles, c));
+    prepared.servers = world.split(roles.serves ? 0 : -1, world.rank());
+    return agree(world, alone([&]() -> Status {
+                     if (prepared.servers)
+                         prepared.among = make_mpi_transport(prepared.servers->handle());
+                     return {};
+                 }));
+}
+
 /// The sessions, one after the other; @return the same on every rank @note Collective over world
-Status start_all(Comm& world, const Roles& roles, const char* settings, tw_session* sessions) {
+Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char* settings,
+                 tw_session* sessions) {
     Status mine;
     for (int c = 0; c < roles.n; ++c) {
-        std::unique_ptr<Comm> ranks = ranks_and_servers(world, roles, c);
+        std::unique_ptr<Comm> ranks = std::move(prepared.ranks[c]);
         if (!ranks) continue;
         const int rank = ranks->rank();
         const auto ready = [&] {
@@ -109,18 +136,31 @@ void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c) {
         if (sessions[c] == nullptr) continue;
         if (!roles.serves) sessions[c]->end();
-        (void)report(sessions[c], why);
+        (void)alone([&]() -> Status {
+            (void)report(sessions[c], why);
+            return {};
+        });
     }
 }
 
 /// @note Collective over the servers
-void serve_all(Comm& servers, const Roles& roles, const tw_session* sessions) {
-    std::vector<Servers*> all;
+void serve_all(Prepared& prepared, const Roles& roles, const tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c)
         if (sessions[c] != nullptr && sessions[c]->servers)
-            all.push_back(sessions[c]->servers.get());
-    const auto among = make_mpi_transport(servers.handle());
-    if (!all.empty()) Servers::serve(all, among.get());
+            prepared.sessions.push_back(sessions[c]->servers.get());
+    if (!prepared.sessions.empty()) Servers::serve(prepared.sessions, prepared.among.get());
+}
+
+/// @return the same on every rank @note Collective
+Status begin_components(MPI_Comm comm, Roles& roles, const char* settings, tw_session* sessions) {
+    const std::unique_ptr<Comm> world = make_mpi_comm(comm);
+    if (Status s = check_roles(*world, roles, sessions); !s.ok()) return s;
+    Prepared prepared;
+    if (Status s = prepare(*world, roles, prepared); !s.ok()) return s;
+    Status status = start_all(*world, roles, prepared, settings, sessions);
+    if (!status.ok()) give_up_all(roles, status, sessions);
+    if (prepared.servers) serve_all(prepared, roles, sessions);
+    return status;
 }
 
 }  // namespace
@@ -130,18 +170,12 @@ extern "C" {
 tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
                              const char* settings, tw_session sessions[]) {
     forget_loose_text();
+    keep_reserve();
     for (int c = 0; sessions != nullptr && c < n; ++c) sessions[c] = nullptr;
     Status status = check_communicator(comm);
+    Roles roles{n, components, serves != 0, {}};
     if (status.ok()) try {
-            const std::unique_ptr<Comm> world = make_mpi_comm(comm);
-            Roles roles{n, components, serves != 0, {}};
-            status = check_roles(*world, roles, sessions);
-            if (status.ok()) {
-                status = start_all(*world, roles, settings, sessions);
-                const auto servers = world->split(roles.serves ? 0 : -1, world->rank());
-                if (!status.ok()) give_up_all(roles, status, sessions);
-                if (servers) serve_all(*servers, roles, sessions);
-            }
+            status = together([&] { return begin_components(comm, roles, settings, sessions); });
         } catch (const std::exception& e) {
             status = failure(TW_EINTERNAL, "internal error: {}", e.what());
         }

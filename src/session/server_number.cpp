@@ -57,7 +57,10 @@ Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
     if (Status status = agree(world, room); !status.ok()) return status;
     world.broadcast(choice.why.data(), choice.why.size(), 0);
     number = static_cast<int>(told[0]);
-    if (world.rank() == 0) log::info("servers={}: {}", number, choice.why);
+    (void)alone([&]() -> Status {
+        if (world.rank() == 0) log::info("servers={}: {}", number, choice.why);
+        return {};
+    });
     session.servers_reason = std::move(choice.why);
     return {};
 }

@@ -96,7 +96,10 @@ void tw_session_impl::start_trace(Team& ranks) {
     if (settings.text("trace").empty()) return;
     Status status;
     trace = Trace::make(ranks, settings.number("trace_memory"), status);
-    if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
+    (void)alone([&]() -> Status {
+        if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
+        return {};
+    });
     if (trace && servers) servers->keep_trace(*trace, outputs.trace);
 }
 

@@ -10,6 +10,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/log.hpp"
+#include "comm/reserve.hpp"
 
 namespace thalweg::detail {
 
@@ -29,6 +30,7 @@ double clock_offset(Team& team) {
     Comm& world = team.world();
     double offset = 0;
     std::vector<MPI_Request> sends;
+    with_reserve([&] { sends.reserve(1); });
     const auto send = [&](double value, int to) {
         sends.push_back(world.start_send(&value, sizeof value, to, trace_tag));
         world.finish(sends);

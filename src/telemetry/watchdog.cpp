@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,9 +44,13 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
+    /// Without memory it is not watched.
     void add(Standing* standing) {
         const std::lock_guard lock(mutex_);
-        standings_.push_back(standing);
+        try {
+            standings_.push_back(standing);
+        } catch (const std::bad_alloc&) {
+        }
     }
     void remove(const Standing* standing) {
         const std::lock_guard lock(mutex_);

@@ -88,6 +88,7 @@ public:
         }
         read_ahead();
         append();
+        restart();
         if (rank() == 0) check::print(check::text("memory: %ld calls", trial_->calls()));
     }
 
@@ -288,6 +289,59 @@ private:
                     put(file_, 1);
                     close();
                 });
+    }
+
+    /// Arrays that are registered, written and read back.
+    void restart() {
+        std::vector<int> array(static_cast<std::size_t>(grid_->count[0] * nx));
+        const auto n = static_cast<std::int64_t>(array.size());
+        const std::vector<int> wanted = grid_->values(1);
+        const std::string at = path("restart.nc");
+        tw_restart r = nullptr, other = nullptr;
+        const auto begin = [&] {
+            array = wanted;
+            ok(tw_restart_new(session_, "", &r));
+            ok(tw_restart_add(r, "T", TW_INT, "y x", grid_->boxes, array.data(), n, 0));
+        };
+        begin();
+        trial_->run(
+            "tw_restart_write", [&] { array = wanted; },
+            [&] { return tw_restart_write(r, at.c_str()); },
+            [&](int) {
+                ok(tw_restart_write(r, at.c_str()));
+                array.assign(array.size(), 0);
+                ok(tw_restart_read(r, at.c_str()));
+                CHECK(array == wanted);
+            });
+        trial_->run(
+            "tw_restart_new", [] {}, [&] { return tw_restart_new(session_, "", &other); },
+            [&](int status) {
+                if (status == TW_OK) ok(tw_restart_free(&other));
+            });
+        const auto get = [&] {
+            return tw_restart_get(r, "T", TW_INT, "y x", grid_->boxes, array.data(), n, 0);
+        };
+        trial_->run(
+            "tw_restart_open", [] {}, [&] { return tw_restart_open(r, at.c_str()); },
+            [&](int status) {
+                if (status != TW_OK) ok(tw_restart_open(r, at.c_str()));
+                ok(tw_restart_close(r));
+            });
+        ok(tw_restart_open(r, at.c_str()));
+        trial_->run(
+            "tw_restart_get", [&] { array.assign(array.size(), 0); }, get,
+            [&](int) {
+                ok(get());
+                CHECK(array == wanted);
+            });
+        ok(tw_restart_close(r));
+        trial_->run(
+            "tw_restart_read", [&] { array.assign(array.size(), 0); },
+            [&] { return tw_restart_read(r, at.c_str()); },
+            [&](int) {
+                ok(tw_restart_read(r, at.c_str()));
+                CHECK(array == wanted);
+            });
     }
 
     std::string folder_;

@@ -8,6 +8,8 @@
 // allocation of one of the calls throws std::bad_alloc on one rank. Nothing hangs, and all ranks
 // get the same status. After TW_OK the file has what was put; after an error another file of the
 // same name can be written. With --appended the file has its first record before, and keeps it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -34,8 +36,19 @@ public:
           first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
+        ::alarm(0);  // servers serve as long as it takes
+        failing_memory::reach_all(folder_ + "/reached");
         CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
-        trial_.reset(new Trial(session_, every));
+        tw_role role = TW_MODEL;
+        CHECK(tw_inq_role(session_, &role) == TW_OK);
+        if (role == TW_SERVER) return;
+        MPI_Comm model = MPI_COMM_NULL;
+        CHECK(tw_model_comm(session_, &model) == TW_OK);
+        MPI_Comm_dup(model, &comm_);
+        check::use(comm_);
+        const std::vector<int> serving = others();
+        served_ = !serving.empty();
+        trial_.reset(new Trial(session_, every, serving));
         const std::int64_t rank = check::state.rank, ranks = check::state.size;
         shape_[0] = 2 * ranks + 1;
         start_[0] = shape_[0] * rank / ranks;
@@ -52,23 +65,40 @@ public:
     ~Program() {
         check::step("tw_finalize");
         CHECK(tw_finalize(&session_) == TW_OK);
+        check::use(MPI_COMM_WORLD);
+        if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
         check::remove_folder(folder_);
     }
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
     void go() {
+        if (!trial_) return;  // a server
         for (const Way way : ways_) write(way);
         if (check::state.rank == 0)
             check::print(check::text("memory_writing: %ld calls", trial_->calls()));
     }
 
 private:
+    /// The ranks that serve.
+    std::vector<int> others() const {
+        int world_size = 1, world_rank = 0;
+        MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+        MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+        std::vector<int> roles(static_cast<std::size_t>(world_size), 0), result;
+        roles[static_cast<std::size_t>(world_rank)] = 1;
+        MPI_Allreduce(MPI_IN_PLACE, roles.data(), static_cast<int>(roles.size()), MPI_INT, MPI_MAX,
+                      comm_);
+        for (std::size_t r = 0; r < roles.size(); ++r)
+            if (roles[r] == 0) result.push_back(static_cast<int>(r));
+        return result;
+    }
     void write(Way way) {
         way_ = way;
         trial_->run(
             "tw_enddef", [&] { create(); }, [&] { return tw_enddef(file_); },
             [&](int status) { finish(status, first_); });
+        trial_->calls_wait = !served_;
         for (std::int64_t r = first_; r < steps; ++r)
             trial_->run(
                 r == first_ ? "first tw_end_step" : "tw_end_step",
@@ -78,6 +108,7 @@ private:
                     ok(put(r));
                 },
                 [&] { return tw_end_step(file_); }, [&](int status) { finish(status, r + 1, r); });
+        trial_->calls_wait = true;
         trial_->run(
             "tw_sync", [&] { write_all(); }, [&] { return tw_sync(file_, 0); },
             [&](int status) { finish(status, steps, steps); });
@@ -173,12 +204,14 @@ private:
     std::int64_t first_;  // record that is put
     std::string folder_, path_;
     tw_session session_ = nullptr;
+    MPI_Comm comm_ = MPI_COMM_NULL;  ///< of the model
     tw_decomposition cells_ = nullptr;
     tw_file file_ = nullptr;
     std::unique_ptr<Trial> trial_;
     std::int64_t shape_[2] = {0, nx}, start_[2] = {0, 0}, count_[2] = {0, nx};
     std::vector<int> values_;
     Way way_ = Way::arrays;
+    bool served_ = false;  ///< by ranks of their own, so that tw_end_step waits for nobody
 };
 
 }  // namespace

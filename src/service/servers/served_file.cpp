@@ -96,18 +96,20 @@ public:
         const auto describe = [&](WireWriter& out) { describe_file(plan_, out); };
         if (Status s = ask(MessageKind::open_file, describe, answer); !s.ok()) return s;
         FileMap map;
-        Status status = alone([&]() -> Status {
+        Status status = team_.agree(alone([&]() -> Status {
             if (team_.rank() == 0) map = map_of(answer.map);
             return {};
-        });
-        Status told = together([&]() -> Status {
-            broadcast(team_.world(), map, 0);
-            return alone([&]() -> Status {
-                spaces_ = make_spaces(*plan_.definitions, map);
+        }));
+        if (status.ok())
+            status = together([&]() -> Status {
+                broadcast(team_.world(), map, 0);
                 return {};
             });
-        });
-        status = team_.agree(status.ok() ? told : status);
+        if (status.ok())
+            status = team_.agree(alone([&]() -> Status {
+                spaces_ = make_spaces(*plan_.definitions, map);
+                return {};
+            }));
         if (!status.ok()) (void)close(false, {});
         return status;
     }

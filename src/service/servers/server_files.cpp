@@ -62,11 +62,13 @@ Status Server::prepare(Served& served) {
 Status Server::create(Served& served) {
     const ServicePlan& plan = served.description.plan;
     const Definitions& definitions = served.description.definitions;
-    Status status =
-        plan.options.existing.is
-            ? served.storage->open(peers_, plan.path, definitions, plan.options, true, served.map)
-            : served.storage->create(peers_, plan.data_path, definitions, plan.options, true,
-                                     served.map);
+    Storage& storage = *served.storage;
+    Status status = together([&] {
+        return plan.options.existing.is
+                   ? storage.open(peers_, plan.path, definitions, plan.options, true, served.map)
+                   : storage.create(peers_, plan.data_path, definitions, plan.options, true,
+                                    served.map);
+    });
     if (!status.ok()) with_reserve([&] { status = named(renumbered(status)); });
     return status;
 }

@@ -2,11 +2,14 @@
 #include "service/servers/servers.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <new>
 #include <optional>
 
 #include "comm/communicator.hpp"
+#include "comm/reserve.hpp"
 
 namespace thalweg::detail {
 
@@ -18,21 +21,33 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
                          number, world->size());
         return nullptr;
     }
-    std::unique_ptr<Servers> s(new Servers);
+    std::unique_ptr<Servers> s;
+    const Status room = alone([&]() -> Status {
+        s.reset(new Servers);
+        return {};
+    });
+    if (!world->all_have(room.ok())) throw NoMemoryAnywhere();
     s->all_ = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return nullptr;
     Comm& ranks = s->all_->world();
     s->memory_ = s->all_->node().share(Board::bytes(s->all_->node().size()));
-    Status mine;
-    if (!s->memory_) mine = no_shared_memory();
-    if (status = s->all_->agree(mine); !status.ok()) return nullptr;
-    s->crew_ = choose_crew(s->all_->topology(), number, last);
-    if (s->crew_.serves(ranks.rank())) s->writer_ = s->crew_.number_of(ranks.rank());
+    const auto choose = [&]() -> Status {
+        if (!s->memory_) return no_shared_memory();
+        s->crew_ = choose_crew(s->all_->topology(), number, last);
+        if (s->crew_.serves(ranks.rank())) s->writer_ = s->crew_.number_of(ranks.rank());
+        return {};
+    };
+    if (status = s->all_->agree(alone(choose)); !status.ok()) return nullptr;
     s->messages_ = ranks.split(0, ranks.rank());
     s->part_ = ranks.split(s->is_server() ? 1 : 0, ranks.rank());
-    s->transport_ = make_mpi_transport(s->messages_->handle());
-    s->port_ = std::make_unique<Port>(s->crew_, *s->transport_, Board(*s->memory_));
-    return s;
+    const auto connect = [&]() -> Status {
+        s->transport_ = make_mpi_transport(s->messages_->handle());
+        s->port_ = std::make_unique<Port>(s->crew_, *s->transport_, Board(*s->memory_));
+        return {};
+    };
+    if (status = s->all_->agree(alone(connect)); status.ok()) return s;
+    s->give_up_serving();
+    return nullptr;
 }
 
 Servers::~Servers() {
@@ -57,7 +72,7 @@ struct Servers::Post {
             const TraceInto into(session.trace_ != nullptr ? &session.trace_->own() : nullptr);
             const bool any = server.work();
             if (!server.ended()) return any;
-            finished = session.transport_->begin_finish();
+            finished = with_reserve([&] { return session.transport_->begin_finish(); });
         }
         left = left || finished();
         done = left && (turns == nullptr || turns->comes(number, Turns::end));
@@ -72,37 +87,55 @@ struct Servers::Post {
     bool done = false;
 };
 
-void Servers::serve(std::span<Servers* const> sessions, Transport* among) {
-    std::deque<Post> posts;
-    for (Servers* session : sessions) posts.emplace_back(*session);
+void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
+    std::vector<std::unique_ptr<Post>> posts;
     std::optional<Turns> turns;
-    if (among != nullptr) {
+    with_reserve([&] {
+        posts.clear();
+        for (Servers* session : sessions) posts.push_back(std::make_unique<Post>(*session));
+        if (among == nullptr) return;
         turns.emplace(*among, sessions.front()->crew_.servers().size());
-        for (std::size_t i = 0; i < posts.size(); ++i) posts[i].server.share(*turns, i);
-    }
+        for (std::size_t i = 0; i < posts.size(); ++i) posts[i]->server.share(*turns, i);
+    });
     std::size_t quiet = 0;  // the session whose ranks are listened to while nothing happens
-    while (!std::all_of(posts.begin(), posts.end(), [](const Post& p) { return p.done; })) {
+    while (!std::all_of(posts.begin(), posts.end(), [](const auto& p) { return p->done; })) {
         quiet = (quiet + 1) % posts.size();
         Word& doorbell = sessions[quiet]->port_->board().doorbell();
         const std::uint32_t heard = doorbell.load(std::memory_order_acquire);
         bool any = false;
         for (std::size_t i = 0; i < posts.size(); ++i)
-            any |= posts[i].work(i, turns ? &*turns : nullptr);
+            any |= posts[i]->work(i, turns ? &*turns : nullptr);
         // The ranks of the node ring; messages do not.
         if (!any) (void)wait_briefly(doorbell, heard, nullptr, 0.0005);
     }
     if (among != nullptr) among->finish();
+} catch (const std::bad_alloc&) {
+    // The last resort: others wait for this rank.
+    Comm& ranks = sessions.front()->all_->world();
+    std::fprintf(stderr,
+                 "thalweg: out of memory on rank %d, which serves: the job ends. Records that were "
+                 "counted in files are complete\n",
+                 ranks.rank());
+    std::fflush(stderr);
+    MPI_Abort(ranks.handle(), TW_ENOMEM);
+    std::abort();
 }
 
 void Servers::keep_trace(Trace& trace, const std::string& path) {
     trace_ = &trace;
     trace_path_ = &path;
     const int rank = all_->rank();
-    if (is_server()) return trace.describe(fmt::format("server rank {}", rank), "server");
-    const int own = crew_.number_of(rank);
-    trace.describe(own == rank ? fmt::format("rank {}", rank)
-                               : fmt::format("rank {} (of the model: {})", rank, own),
-                   "model");
+    // Without memory, the names in the trace are poorer.
+    (void)alone([&]() -> Status {
+        const int own = crew_.number_of(rank);
+        if (is_server())
+            trace.describe(fmt::format("server rank {}", rank), "server");
+        else
+            trace.describe(own == rank ? fmt::format("rank {}", rank)
+                                       : fmt::format("rank {} (of the model: {})", rank, own),
+                           "model");
+        return {};
+    });
 }
 
 /// @note Collective over model ranks and servers

@@ -15,6 +15,7 @@ class Servers {
 public:
     /// @param world  of model ranks and servers together
     /// @param last   whether the last ranks serve, instead of some of every node
+    /// Throws NoMemoryAnywhere on all ranks.
     /// @note Collective over world; the status is the same on every rank
     static std::unique_ptr<Servers> make(std::unique_ptr<Comm> world, int node_size, int number,
                                          bool last, Status& status);
@@ -29,9 +30,13 @@ public:
 
     bool is_server() const { return writer_ >= 0; }
     /// On a server: works until end() is called on the model's side of all of these sessions.
+    /// Ends the job where there is not even memory for a message.
     /// @param among  the servers, in the same order in all sessions; null: there is one session
     /// @note Collective over the servers, with the same sessions in the same order
     static void serve(std::span<Servers* const> sessions, Transport* among);
+
+    /// On all ranks, before any has served: there is nothing to end.
+    void give_up_serving() { ended_ = true; }
 
     // On model ranks
     /// The model's communicator, once.

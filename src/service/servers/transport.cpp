@@ -144,7 +144,8 @@ private:
 
 void Transport::finish() {
     const Waiting waiting("the servers and all ranks to finish");
-    for (const std::function<bool()> finished = begin_finish(); !finished();) sleep_seconds(50e-6);
+    const std::function<bool()> finished = with_reserve([&] { return begin_finish(); });
+    while (!finished()) sleep_seconds(50e-6);
 }
 
 std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) {

@@ -37,18 +37,18 @@ public:
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
-        plain_ = map = plain_map(definitions, true);
-        Status status;
-        if (tile_ >= 0) {
-            definitions_ = tile_definitions(definitions, grid_, tile_);
-            StorageOptions own = options;
-            own.keeper = 0;
-            own.one_writer = true;
-            std::string data;
-            status = find_data_path(tile_path(path_, tile_), own.live, data);
-            if (status.ok()) status = inner_->create(*alone_, data, definitions_, own, true, map_);
-        }
-        return agree(comm, status);
+        return agree(comm, alone([&]() -> Status {
+                         plain_ = map = plain_map(definitions, true);
+                         if (tile_ < 0) return {};
+                         definitions_ = tile_definitions(definitions, grid_, tile_);
+                         StorageOptions own = options;
+                         own.keeper = 0;
+                         own.one_writer = true;
+                         std::string data;
+                         Status found = find_data_path(tile_path(path_, tile_), own.live, data);
+                         if (!found.ok()) return found;
+                         return inner_->create(*alone_, data, definitions_, own, true, map_);
+                     }));
     }
 
     Status open(Comm& comm, const std::string&, const Definitions& definitions,
