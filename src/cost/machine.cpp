@@ -123,6 +123,7 @@ Status parse_machine(std::string_view content, const std::string& name, Machine&
     keys.number("agree", machine.agree, Key::optional);
     keys.number("latency", machine.latency, Key::optional);
     keys.positive("message", machine.message, Key::optional);
+    keys.positive("inside", machine.inside, Key::optional);
     keys.positive("compress", machine.compress, Key::optional);
     keys.number("run", machine.run, Key::optional);
     int number = 0;

@@ -38,6 +38,7 @@ struct Machine {
     double agree = 5e-6;      ///< seconds in which the ranks of a node agree
     double latency = 3e-6;    ///< seconds of a short message between nodes
     double message = 5e9;     ///< bytes per second out of a node, or into it
+    double inside = 1e10;     ///< bytes per second of messages inside a node, of all its ranks
     double compress = 1e8;    ///< bytes per second that one core compresses
     double run = 5e-9;        ///< seconds of a run of a list of indices, besides those of its bytes
     std::vector<Folder> folders;

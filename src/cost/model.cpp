@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "comm/node_exchange.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -23,21 +25,63 @@ double pass(const Machine& machine, const Work& work, double rank_bytes) {
 /// Messages of an agreement over all nodes, one after another.
 double depth(const Work& work) { return 2 * std::ceil(std::log2(std::max(1, work.nodes))); }
 
-/// Of the writers together, limited by the nodes that they are on.
-double write_seconds(const Folder& folder, const Work& work) {
-    double rate = rate_of(folder, work.writers, work.durable);
-    if (folder.node_rate > 0) rate = std::min(rate, work.writer_nodes * folder.node_rate);
-    // One that has more than the others writes the rest alone.
-    const double alone = rate_of(folder, 1, work.durable);
-    return work.stored *
-           std::max(work.bytes / rate, work.writer_bytes / std::max(alone, rate / work.writers));
+double active_writers(const Work& work) {
+    return work.active > 0 ? work.active : std::max(1, work.writers);
 }
 
-/// Servers hand over some blocks at a time, for all writers; those of one piece side by side.
+/// Bytes per second of some writers together, limited by the nodes that they are on.
+double rate_of_writers(const Folder& folder, const Work& work, double writers, double nodes) {
+    const double rate = rate_of(folder, writers, work.durable);
+    return folder.node_rate > 0 ? std::min(rate, nodes * folder.node_rate) : rate;
+}
+
+void add_writing(const Machine& machine, const Folder& folder, const Work& work, Cost& cost) {
+    const double active = active_writers(work);
+    const double nodes = std::min<double>(active, work.writer_nodes);
+    const double all = rate_of_writers(folder, work, active, nodes);
+    // One that has more than the others writes the rest alone.
+    const double one = std::max(rate_of_writers(folder, work, 1, 1), all / active);
+    cost.write = work.calls * folder.call + work.requests * folder.request +
+                 work.stored * work.writer_bytes / one;
+    cost.disk = work.stored * work.bytes / all;
+    // The first pieces of a node leave it together.
+    const double on_node = std::ceil(active / std::max(1.0, nodes));
+    cost.first = work.stored * std::min(work.piece, work.writer_bytes) *
+                 std::max(1 / one, folder.node_rate > 0 ? on_node / machine.message : 0);
+}
+
+/// A node that writes in a block once more, because a rank of it comes late.
+constexpr double asked_again = 1.25;
+
+/// Servers hand over some blocks at a time, for all writers; those of one piece side by side. The
+/// blocks are spread over the servers as if by chance, so that one of these has more than others.
 double lock_seconds(const Folder& folder, const Work& work) {
     if (folder.locks <= 0) return work.locked * folder.lock;
-    const double all = work.locked * work.writers / folder.locks;
-    return std::max(all, std::min(work.locked, work.requests)) * folder.lock;
+    const double mean = asked_again * work.handovers / folder.locks;
+    const double most = mean + std::sqrt(2 * mean * std::log(folder.locks));
+    return std::max(std::min(most, asked_again * work.handovers),
+                    std::min(work.locked, work.requests)) *
+           folder.lock;
+}
+
+/// Ranks send what they have queued for writers of other nodes, all at once: by nodes, if that is
+/// many small packets (comm/node_exchange.hpp).
+double exchange_seconds(const Machine& machine, const Work& work) {
+    if (work.nodes == 1) return 0;
+    const double ranks = per_node(work);
+    const double out = work.sent / ranks;  // of a rank
+    // All ranks of a node have something for a writer elsewhere, if all data are spread evenly.
+    const double even = work.bytes * (work.nodes - 1) / work.nodes;
+    const double senders = even > 0 ? std::min(1.0, work.sent * work.nodes / even) : 0;
+    const double packets = senders * work.writers * work.met / work.nodes;
+    const double remote = std::max(work.sent, work.received);
+    double seconds = out / machine.pack + remote / machine.message;
+    if (packets >= CombineLimits{}.packets &&
+        out < packets * static_cast<double>(CombineLimits{}.bytes))
+        seconds += 2 * remote / machine.inside + ranks * machine.latency;
+    else
+        seconds += senders * work.met * ranks * machine.latency;
+    return seconds;
 }
 
 /// What the model does not wait for, of all that an output takes.
@@ -47,21 +91,36 @@ double hidden_part(const Outcome& outcome, double compute) {
     return all > 0 ? std::clamp(1 - seen / all, 0.0, 1.0) : 0;
 }
 
+/// What does not fit into the queues waits for room, which those make who write what was queued
+/// first. Meanwhile the others begin, one after another.
+void wait_for_room(const Work& work, double writer, double disk, Outcome& outcome) {
+    if (work.room >= 1) return;
+    const double alone = std::max(writer * work.crowd, disk * (1 + work.crowd) / 2);
+    const double waits = std::min(outcome.behind, (1 - work.room) * alone);
+    outcome.calls = std::max(outcome.calls, waits);
+    outcome.behind -= waits;
+}
+
 }  // namespace
 
 Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
     Cost cost;
-    cost.agree = 2 * (machine.agree + depth(work) * machine.latency);
+    cost.agree = 2 * work.passes * (machine.agree + depth(work) * machine.latency);
     cost.metadata = folder.call + folder.request + work.files * (folder.create + folder.rename);
-    cost.write =
-        work.calls * folder.call + work.requests * folder.request + write_seconds(folder, work);
+    add_writing(machine, folder, work, cost);
     cost.lock = lock_seconds(folder, work);
+    cost.idle = cost.lock * work.waiting;
     if (work.copied) cost.copy = pass(machine, work, work.rank_bytes);
     const double turns = std::ceil(per_node(work) / work.cores);
-    cost.pack = pass(machine, work, work.rank_bytes) + turns * work.runs * machine.run;
-    cost.own = work.rank_bytes / machine.pack + work.runs * machine.run;
-    cost.compose = work.writer_bytes / machine.pack;
+    const double packed = std::max(work.rank_bytes, work.packed);
+    cost.pack = pass(machine, work, packed) + turns * work.runs * machine.run;
     const double on_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
+    // Those that the others wait for are writers, the more likely the more of these there are.
+    const double writing = std::min(1.0, on_node / per_node(work));
+    cost.own = (work.rank_bytes + writing * (packed - work.rank_bytes)) / machine.pack +
+               work.runs * machine.run;
+    const double runs = work.runs * work.ranks / work.writers;  // of a writer's share
+    cost.compose = work.writer_bytes / machine.pack + runs * machine.run;
     if (work.compressed)
         cost.compress = std::ceil(on_node / work.cores) * work.writer_bytes / machine.compress;
     // MPI-IO passes on what it gets to the ranks that it writes by.
@@ -69,27 +128,30 @@ Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
         cost.rounds = work.rounds * (cost.agree / 2 + folder.call + folder.request) +
                       (work.nodes > 1 ? work.bytes / work.nodes / machine.message : 0);
     if (!work.exchanged) return cost;
+    cost.exchange = exchange_seconds(machine, work);
     const double remote = std::max(work.received, work.sent);
     cost.message = remote / machine.message + work.messages * machine.latency;
-    const double writers_of_node = static_cast<double>(work.writers) / work.writer_nodes;
-    cost.unpack = work.received / writers_of_node / machine.pack;
+    cost.unpack = work.unpacked / machine.pack;
+    if (work.writer_bytes > 0)
+        cost.unpack += runs * machine.run * std::min(1.0, work.unpacked / work.writer_bytes);
     return cost;
 }
 
 double read_seconds(const Machine& machine, const Folder& folder, const Work& work) {
     const Cost cost = cost_of(machine, folder, work);
-    if (!work.exchanged) return cost.agree + cost.write;
-    return cost.agree + cost.message + cost.write + cost.pack;
+    const double reading = std::max(cost.write, cost.disk);
+    if (!work.exchanged) return cost.agree + reading;
+    return cost.agree + cost.message + reading + cost.pack;
 }
 
 Outcome inline_outcome(const Cost& cost, double compute) {
     // A writer does its own part of the packing, and what comes after it, one after another; the
-    // others' packing goes on meanwhile.
+    // others' packing goes on meanwhile, and so do the disks, unless all wait for the same blocks.
     const double writer =
         cost.own + cost.message + cost.unpack + cost.compress + cost.write + cost.lock;
     Outcome outcome;
-    outcome.calls =
-        cost.agree + cost.copy + std::max(cost.pack, writer) + cost.rounds + cost.metadata;
+    outcome.calls = cost.agree + cost.copy + std::max({cost.pack, writer, cost.disk + cost.idle}) +
+                    cost.first + cost.rounds + cost.metadata;
     outcome.period = compute + outcome.calls;
     return outcome;
 }
@@ -98,11 +160,12 @@ Outcome background_outcome(const Cost& cost, const Folder& folder, const Work& w
                            bool free_core) {
     Outcome outcome;
     outcome.calls = cost.pack;
-    if (work.nodes > 1) outcome.calls += cost.agree + cost.message;
+    if (work.nodes > 1) outcome.calls += cost.agree + cost.exchange;
     const double writing = cost.write + cost.lock;
     const double own = cost.compose + cost.compress;
-    outcome.behind = own + writing + cost.metadata;
-    if (!free_core) outcome.slower = own + folder.processor * writing;
+    outcome.behind = std::max(own + writing, cost.disk + cost.idle) + cost.first + cost.metadata;
+    wait_for_room(work, own + writing, cost.disk, outcome);
+    if (!free_core) outcome.slower = own + folder.processor * std::max(writing, cost.disk - own);
     outcome.period = std::max(compute + outcome.slower + outcome.calls, outcome.behind);
     outcome.hidden = hidden_part(outcome, compute);
     return outcome;
@@ -120,8 +183,9 @@ Outcome servers_outcome(const Machine& machine, const Cost& cost, const Work& wo
         outcome.calls += std::max(node, into) / machine.message + work.writers * machine.latency;
     }
     const double receive = cost.message + cost.unpack;
-    outcome.behind =
-        receive + cost.compose + cost.compress + cost.write + cost.lock + cost.metadata;
+    const double server = receive + cost.compose + cost.compress + cost.write + cost.lock;
+    outcome.behind = std::max(server, cost.disk + cost.idle) + cost.first + cost.metadata;
+    wait_for_room(work, server, cost.disk, outcome);
     if (!extra) outcome.slower = compute * work.writers / work.ranks;
     outcome.period = std::max(compute + outcome.slower + outcome.calls, outcome.behind);
     outcome.hidden = hidden_part(outcome, compute + outcome.slower);

@@ -15,15 +15,25 @@ struct Work {
     int cores = 1;             ///< of a node
     int writers = 1;
     int writer_nodes = 1;     ///< nodes on which writers are
+    double active = 0;        ///< writers that write at a time; 0: all
     double bytes = 0;         ///< of all variables
     double rank_bytes = 0;    ///< held by the busiest rank
+    double packed = 0;        ///< packed by the ranks that the others wait for, one after another
     double writer_bytes = 0;  ///< of the busiest writer's share
     double calls = 0;         ///< writes of the busiest writer
+    double piece = 2 << 20;   ///< bytes that a writer gets and writes at a time
     double requests = 0;      ///< pieces of the busiest writer, each of one or more writes
-    double locked = 0;        ///< blocks of the busiest writer that others write, too
+    double passes = 1;        ///< times that the ranks meet to write together
+    double room = 1;          ///< part of the step for which the queues have room
+    double crowd = 1;         ///< writers for each of those whose data are at the queues' ends
+    double locked = 0;        ///< blocks of the busiest writer that other nodes write, too
+    double waiting = 0;       ///< part of all pieces that lie in such blocks
+    double handovers = 0;     ///< of blocks, from one node to another, by all writers together
     double received = 0;      ///< bytes from other nodes that the busiest node gets
     double sent = 0;          ///< bytes that the busiest node sends to others
+    double unpacked = 0;      ///< bytes from other nodes that the writers unpack one after another
     double messages = 0;      ///< between nodes, of the busiest writer or sender
+    double met = 0;           ///< nodes to which a writer's data come, on average
     double files = 1;         ///< created per step
     double rounds = 0;        ///< calls of MPI-IO that all ranks make together
     double runs = 0;          ///< of consecutive elements, in the lists of the busiest rank
@@ -41,12 +51,16 @@ struct Cost {
     double pack = 0;      ///< a node's ranks reorder and convert what they hold
     double own = 0;       ///< of it, what the writer does itself
     double message = 0;   ///< between nodes
+    double exchange = 0;  ///< between nodes, of what ranks have queued, all at once
     double unpack = 0;    ///< of what comes from other nodes, by the writer
     double compose = 0;   ///< a queue's data into file order, by the writer
     double compress = 0;  ///< by the writer
-    double write = 0;
+    double write = 0;     ///< by the busiest writer: calls, and handing over its bytes
+    double disk = 0;      ///< of all writers together, while they go on
+    double first = 0;     ///< until the disk has something to do, or of the last piece
     double rounds = 0;    ///< of collective calls: agreeing, and MPI-IO's own exchange
     double lock = 0;      ///< waiting for other writers of the same blocks
+    double idle = 0;      ///< of it, while the disk has nothing to do
     double metadata = 0;  ///< files created and renamed, the record count
 };
 

@@ -32,7 +32,8 @@ public:
         return end(std::move(o));
     }
 
-    Option background(const Way& way) const {
+    Option background(Way way) const {
+        way.queued = true;
         Option o = begin("background", way);
         const double on_node = std::ceil(static_cast<double>(o.work.writers) / o.work.writer_nodes);
         const bool free_core = run_.cores >= ranks_of_node() + on_node;
@@ -44,10 +45,12 @@ public:
     Option servers(Way way) const {
         const double on_node = std::ceil(static_cast<double>(way.servers) / run_.nodes);
         const bool extra = run_.cores >= ranks_of_node() + on_node;
+        way.queued = true;
         Option o = begin("servers", way);
         if (!extra) {
             o.work.ranks = run_.ranks - way.servers;
             o.work.rank_bytes *= static_cast<double>(run_.ranks) / o.work.ranks;
+            o.work.packed = o.work.rank_bytes;
             o.cost = cost_of(run_.machine, run_.folder, o.work);
         }
         o.outcome = servers_outcome(run_.machine, o.cost, o.work, run_.compute(), extra);
@@ -146,7 +149,9 @@ std::string reason_of(const Run& run, const Option& o, const Option& best) {
         {o.cost.lock - best.cost.lock, "writers write parts of the same blocks"},
         {call_seconds(o) - call_seconds(best),
          fmt::format("{:.0f} writes of {} by a writer", o.work.calls, bytes_of(each))},
-        {o.cost.write - call_seconds(o) - (best.cost.write - call_seconds(best)), writers()},
+        {std::max(o.cost.write - call_seconds(o), o.cost.disk) -
+             std::max(best.cost.write - call_seconds(best), best.cost.disk),
+         writers()},
         {o.cost.message - best.cost.message,
          fmt::format("{} between nodes into one of them", bytes_of(o.work.received))},
         {o.cost.metadata - best.cost.metadata, "creates more files"},
@@ -198,7 +203,7 @@ Plan make_plan(const Run& run, const Shares& shares) {
     std::string writers = shares.chosen().writers;
     // All ranks compress.
     if (run.compressed() && run.writers == "auto") writers = fmt::format("{}/node", run.ranks);
-    const Way served{run.compressed() ? "serial" : "record", false, "", 1};
+    const Way served{run.compressed() ? "serial" : "record", false, "", 1, true};
     if (run.ranks > 1 && possible(run, "servers", served))
         for (const int n : server_counts(run))
             plan.servers.push_back(planner.servers({served.method, false, "", n}));

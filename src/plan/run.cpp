@@ -178,7 +178,7 @@ void read_format(TomlKeys& keys, double compressed_to, double list_run, Run& run
         keys.fail("deflate", "only with storage = \"netcdf4\"");
     if (compressed_to > 1 || (compressed_to > 0 && run.deflate == 0))
         keys.fail("compressed_to", "expected a part of the bytes, at most 1, and the key deflate");
-    if (list_run > 0 && list_run < 1) keys.fail("list_run", "expected 1 or more elements");
+    if (list_run > 0 && list_run < 1) keys.fail("list_run", "expected 1 or more indices");
     constexpr double usual = 0.5;
     if (run.deflate > 0) run.stored = compressed_to > 0 ? compressed_to : usual;
     run.list_run = list_run;

@@ -41,12 +41,13 @@ struct Run {
     std::string storage = "posix";  ///< posix, pnetcdf or netcdf4
     std::int64_t deflate = 0;       ///< the setting
     double stored = 1;              ///< part of the bytes that is left by compressing
-    double list_run = 0;    ///< consecutive elements in the ranks' lists; 0: they hold boxes
-    bool deferred = false;  ///< tw_put_deferred, which does not copy
+    double list_run = 0;            ///< consecutive indices in the ranks' lists; 0: they hold boxes
+    bool deferred = false;          ///< tw_put_deferred, which does not copy
     bool durable = false;
     detail::Limits limits;
     std::string calibration;  ///< file of the machine's figures; empty: they are assumed
     detail::FileSystem file_system;
+    std::int64_t stripe_size = -1;  ///< bytes; -1: not known
     detail::Machine machine;
     detail::Folder folder;
 

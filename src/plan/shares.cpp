@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "layout/writers.hpp"
 
@@ -13,176 +12,51 @@ using namespace detail;
 
 namespace {
 
-/// Writers, and pieces of each, that are looked at.
-constexpr std::int64_t sampled_writers = 8, sampled_pieces = 16;
+/// Writers that are looked at.
+constexpr std::int64_t sampled_writers = 8;
 
-/// The i-th of n that are spread over `all`, with the first and the last.
-std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all) {
-    return n == 1 ? all / 2 : i * (all - 1) / (n - 1);
-}
+/// What `direct` packs and writes together, and slots of a stream (exchange/stream.hpp).
+constexpr double direct_piece = 1 << 20, stream_slots = 4;
 
-/// The same without a regular distance, which may be that of levels in the file: multiples of the
-/// golden section.
-std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all) {
-    if (n == all) return i;
-    const double turns = 0.6180339887498949 * static_cast<double>(i + 1);
-    return static_cast<std::int64_t>((turns - std::floor(turns)) * static_cast<double>(all));
-}
-
-/// Runs in the file of a box of an array.
-double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> whole) {
-    double runs = 1;
-    std::size_t d = box.size();
-    while (d > 0 && box[d - 1] == whole[d - 1]) --d;
-    for (std::size_t i = 0; i + 1 < d; ++i) runs *= static_cast<double>(box[i]);
-    return runs;
-}
-
-/// Writes of some runs of equal length. @param bytes  of all
-double calls_of(double runs, double bytes, double piece) {
-    return bytes <= 0 ? 0 : runs * std::ceil(bytes / runs / piece);
+RecordSpace record_of(const Run& run) {
+    RecordSpace record;
+    Space& space = record.space;
+    for (std::size_t kind = 0; kind < run.variables.size(); ++kind) {
+        const RunVariables& v = run.variables[kind];
+        Place place;
+        place.shape = run.shape(v);
+        place.bytes = volume(place.shape) * v.element;
+        place.padded = (place.bytes + 3) / 4 * 4;
+        place.element = v.element;
+        place.dims = v.dims;
+        for (std::int64_t i = 0; i < v.count; ++i) {
+            place.variable = static_cast<int>(space.places.size());
+            place.offset = space.bytes;
+            space.bytes += place.padded;
+            space.places.push_back(place);
+            record.kinds.push_back(static_cast<int>(kind));
+        }
+    }
+    return record;
 }
 
 }  // namespace
 
-/// A layout, and on which node each of its writers is.
-struct Shares::Laid {
-    std::unique_ptr<Layout> layout;
-    std::vector<int> writers;  ///< ranks; empty: of a grid, or servers
-    Grid grid;
-};
-
-/// What was seen of a writer's share.
-struct Shares::Look {
-    double bytes = 0, runs = 0, calls = 0, shared = 0;  // shared: blocks with other writers
-    double seen = 0, local = 0;  ///< bytes of pieces, and those held on the writer's node
-    double sources = 0;          ///< other nodes that a piece comes from, on average
-    std::set<int> nodes;         ///< of the piece that is looked at
-};
-
-Shares::Shares(const Run& run) : run_(run) {
-    std::vector<int> node_of;
-    for (int node = 0; node < run.nodes; ++node) {
-        const int size = run.ranks / run.nodes + (node < run.ranks % run.nodes ? 1 : 0);
-        node_of.insert(node_of.end(), size, node);
-    }
-    topology_ = topology_of(node_of);
+Shares::Shares(const Run& run)
+    : run_(run),
+      holders_(run),
+      record_(record_of(run)),
+      chosen_(
+          choose_way(run.file_system, run.nodes, {"posix", run.writers, -1, run.stripe_size, ""})),
+      looks_(run, holders_, record_, std::max<std::int64_t>(1, chosen_.alignment)) {
     const RunVariables* largest = nullptr;
-    for (const RunVariables& v : run.variables) {
-        const std::vector<std::int64_t> shape = run.shape(v);
-        const std::int64_t bytes = volume(shape) * v.element;
-        if (v.dims.size() > 1 &&
-            (largest == nullptr || bytes > volume(run.shape(*largest)) * largest->element))
+    const auto bytes_of = [&](const RunVariables& v) { return volume(run.shape(v)) * v.element; };
+    for (const RunVariables& v : run.variables)
+        if (v.dims.size() > 1 && (largest == nullptr || bytes_of(v) > bytes_of(*largest)))
             largest = &v;
-        for (std::int64_t i = 0; i < v.count; ++i) {
-            Place place;
-            place.variable = static_cast<int>(space_.places.size());
-            place.offset = space_.bytes;
-            place.bytes = bytes;
-            place.padded = (bytes + 3) / 4 * 4;
-            place.element = v.element;
-            place.shape = shape;
-            place.dims = v.dims;
-            space_.bytes += place.padded;
-            space_.places.push_back(std::move(place));
-        }
-    }
     if (largest != nullptr) {
         x_ = largest->dims.back();
         y_ = largest->dims[largest->dims.size() - 2];
-    }
-    chosen_ = choose_way(run.file_system, run.nodes, {"posix", run.writers, -1, -1, ""});
-}
-
-// ---- who holds what -----------------------------------------------------------------------------
-
-std::int64_t Shares::part_along(std::size_t axis, std::int64_t index) const {
-    const Cuts& cuts = run_.grid[axis];
-    const std::int64_t length = run_.lengths[cuts.dim];
-    return ((index + 1) * cuts.parts - 1) / length;
-}
-
-std::vector<std::int64_t> Shares::starts_of(int dim) const {
-    std::vector<std::int64_t> starts{0};
-    for (const Cuts& cuts : run_.grid)
-        if (cuts.dim == dim)
-            for (std::int64_t part = 1; part < cuts.parts; ++part)
-                starts.push_back(run_.lengths[dim] * part / cuts.parts);
-    return starts;
-}
-
-/// What a rank holds; of a variable without a dimension that is cut, the first ranks along it.
-Box Shares::block_of(const Place& place, int rank) const {
-    Box block = whole_box(place.shape);
-    std::int64_t rest = rank;
-    for (std::size_t a = run_.grid.size(); a-- > 0;) {
-        const Cuts& cuts = run_.grid[a];
-        const std::int64_t part = rest % cuts.parts;
-        rest /= cuts.parts;
-        const auto at = std::find(place.dims.begin(), place.dims.end(), cuts.dim);
-        if (at == place.dims.end()) {
-            if (part > 0) block.count.fill(0);
-            continue;
-        }
-        const std::size_t d = at - place.dims.begin();
-        block.low[d] = place.shape[d] * part / cuts.parts;
-        block.count[d] =
-            std::min(block.count[d], place.shape[d] * (part + 1) / cuts.parts - block.low[d]);
-    }
-    return block;
-}
-
-/// Lists are taken to be spread evenly over all ranks, run by run.
-bool Shares::listed(const Place& place) const {
-    if (run_.list_run <= 0) return false;
-    return std::any_of(run_.grid.begin(), run_.grid.end(), [&](const Cuts& cuts) {
-        return std::count(place.dims.begin(), place.dims.end(), cuts.dim) > 0;
-    });
-}
-
-double Shares::held_on_node(const Place& place, const Box& box, int node) const {
-    if (listed(place))
-        return static_cast<double>(box.volume()) * topology_.sizes[node] / run_.ranks;
-    double elements = 0;
-    const int first = topology_.first[node];
-    for (int i = 0; i < topology_.sizes[node]; ++i) {
-        Box common;
-        if (intersect(block_of(place, first + i), box, common))
-            elements += static_cast<double>(common.volume());
-    }
-    return elements;
-}
-
-/// The nodes of the ranks that hold some of a box: an interval of ranks for each line of the grid.
-void Shares::mark_nodes(const Place& place, const Box& box, Look& look) const {
-    if (listed(place)) {
-        const double runs = std::ceil(static_cast<double>(box.volume()) / run_.list_run);
-        for (int node = 0; node < run_.nodes && node < runs; ++node) look.nodes.insert(node);
-        return;
-    }
-    const std::size_t n = run_.grid.size();
-    std::vector<std::int64_t> low(n, 0), high(n, 0);
-    for (std::size_t a = 0; a < n; ++a) {
-        const auto at = std::find(place.dims.begin(), place.dims.end(), run_.grid[a].dim);
-        if (at == place.dims.end()) continue;
-        const std::size_t d = at - place.dims.begin();
-        low[a] = part_along(a, box.low[d]);
-        high[a] = part_along(a, box.low[d] + box.count[d] - 1);
-    }
-    std::vector<std::int64_t> line = low;
-    for (;;) {
-        std::int64_t base = 0;
-        for (std::size_t a = 0; a + 1 < n; ++a) base = (base + line[a]) * run_.grid[a + 1].parts;
-        const int first = topology_.node_of[base + low[n - 1]];
-        const int last = topology_.node_of[base + high[n - 1]];
-        for (int node = first; node <= last; ++node) look.nodes.insert(node);
-        std::size_t a = n - 1;
-        while (a-- > 0)
-            if (++line[a] <= high[a])
-                break;
-            else
-                line[a] = low[a];
-        if (a == static_cast<std::size_t>(-1)) return;
     }
 }
 
@@ -194,7 +68,7 @@ void Shares::lay_out_grid(const Way& way, int available, int spread, LayoutChoic
     const bool rows = way.method == "rows", columns = way.method == "columns";
     if (rows || columns) {
         const int dim = rows ? y_ : x_;
-        const std::size_t lines = dim < 0 ? 1 : starts_of(dim).size();
+        const std::size_t lines = dim < 0 ? 1 : holders_.starts_of(dim).size();
         (rows ? grid.rows : grid.columns) =
             static_cast<int>(std::min(lines, static_cast<std::size_t>(available)));
     } else {
@@ -206,36 +80,49 @@ void Shares::lay_out_grid(const Way& way, int available, int spread, LayoutChoic
         grid.own_files = way.own_files;
     }
     const auto cut = [&](int dim, int parts) {
-        return Cut{dim, cut_dimension(starts_of(dim), run_.lengths[dim], parts)};
+        return Cut{dim, cut_dimension(holders_.starts_of(dim), run_.lengths[dim], parts)};
     };
     if (!columns && y_ >= 0) grid.y = {cut(y_, grid.rows)};
     if (!rows && x_ >= 0) grid.x = {cut(x_, grid.columns)};
     layout.writers = grid.parts();
 }
 
-Shares::Laid Shares::lay_out(const Way& way) const {
-    Laid laid;
+Laid Shares::lay_out(const Way& way) const {
     LayoutChoice layout;
     layout.method = way.method;
     layout.alignment = chosen_.alignment;
+    std::vector<int> writers;  // ranks
     if (way.servers > 0) {
         layout.writers = way.method == "serial" ? 1 : way.servers;
     } else if (way.method == "serial") {
-        laid.writers = {0};
+        writers = {0};
     } else {
         WriterWish wish;
         wish.count = parse_writers(way.writers);
         wish.as_possible = true;
-        (void)pick_writers(topology_, wish, laid.writers);
+        (void)pick_writers(holders_.topology(), wish, writers);
     }
-    if (way.servers == 0) layout.writers = static_cast<int>(laid.writers.size());
+    if (way.servers == 0) layout.writers = static_cast<int>(writers.size());
     if (layout.gridded()) {
         const int available = way.servers > 0 ? way.servers : run_.ranks;
         lay_out_grid(way, available, layout.writers, layout);
-        laid.writers.clear();
-        laid.grid = layout.grid;
     }
+    Laid laid;
     laid.layout = make_layout(layout);
+    if (way.servers > 0) {
+        const int all = way.servers, nodes = run_.nodes;
+        // The servers of a node follow one another.
+        laid.node_of = [all, nodes](int w) {
+            return static_cast<int>(static_cast<std::int64_t>(w) * std::min(all, nodes) / all);
+        };
+    } else if (layout.gridded()) {
+        std::vector<int> nodes;
+        for (int w = 0; w < laid.layout->writers(); ++w)
+            nodes.push_back(node_of_part(layout.grid, w));
+        laid.node_of = [nodes](int w) { return nodes[w]; };
+    } else {
+        laid.node_of = [this, writers](int w) { return holders_.topology().node_of[writers[w]]; };
+    }
     return laid;
 }
 
@@ -258,69 +145,23 @@ int Shares::node_of_part(const Grid& grid, int part) const {
         const auto rank = static_cast<int>((target + i) % run_.ranks);
         if (in_part(rank, grid.y, part / grid.columns) &&
             in_part(rank, grid.x, part % grid.columns))
-            return topology_.node_of[rank];
+            return holders_.topology().node_of[rank];
     }
-    return topology_.node_of[target];
+    return holders_.topology().node_of[target];
 }
 
-void Shares::look_at_piece(const Share& share, Extent piece, int node, Look& look) const {
-    const Space& seen = share.space();
-    look.nodes.clear();
-    for (std::size_t i = seen.place_at(piece.begin);
-         i < seen.places.size() && seen.places[i].offset < piece.end; ++i) {
-        const Place& p = seen.places[i];
-        const Place& whole = space_.places[i];
-        const std::int64_t begin = std::max<std::int64_t>(0, piece.begin - p.offset) / p.element;
-        const std::int64_t end = std::min(p.bytes, piece.end - p.offset) / p.element;
-        for_boxes_of_range(p.shape, begin, end, [&](const Box& box) {
-            const Box placed = share.placed(i, box);
-            const auto size = static_cast<double>(p.element);
-            look.seen += static_cast<double>(box.volume()) * size;
-            look.local += held_on_node(whole, placed, node) * size;
-            mark_nodes(whole, placed, look);
-        });
-    }
-    look.nodes.erase(node);
-}
+// ---- the work -----------------------------------------------------------------------------------
 
-/// Blocks of the file in which some runs of a variable lie that others' runs share: those at the
-/// ends of long runs, all of the variable's with short ones.
-double Shares::shared_blocks(double runs, const Place& whole) const {
-    const auto block = static_cast<double>(std::max<std::int64_t>(1, chosen_.alignment));
-    return std::min(2 * runs, static_cast<double>(whole.bytes) / block);
-}
-
-Shares::Look Shares::look_at(const Share& share, int node) const {
-    Look look;
-    const Space& seen = share.space();
-    const auto piece = static_cast<std::int64_t>(run_.limits.piece);
-    for (const Extent& e : share.extents()) look.bytes += static_cast<double>(e.size());
-    if (!share.boxed() || share.own_file()) {
-        look.runs = static_cast<double>(share.extents().size());
-        look.calls = calls_of(look.runs, look.bytes, run_.limits.piece);
-    } else {
-        for (std::size_t i = 0; i < seen.places.size(); ++i) {
-            const Place& p = seen.places[i];
-            if (p.bytes == 0) continue;
-            const double runs = runs_of(p.shape, space_.places[i].shape);
-            look.runs += runs;
-            look.shared += shared_blocks(runs, space_.places[i]);
-            look.calls += calls_of(runs, static_cast<double>(p.bytes), run_.limits.piece);
-        }
+/// What the busiest rank holds.
+void Shares::add_held(const Way& way, Work& work) const {
+    for (std::size_t i = 0; i < record_.kinds.size(); ++i) {
+        const double elements = holders_.most_held(record_.kinds[i]);
+        work.rank_bytes += elements * static_cast<double>(record_.space.places[i].element);
+        if (holders_.listed(record_.kinds[i]))
+            work.runs += elements / holders_.run_of(record_.kinds[i]);
     }
-    std::int64_t looked = 0;
-    double sources = 0;
-    for (const Extent& e : share.extents()) {
-        const std::int64_t pieces = (e.size() + piece - 1) / piece;
-        const std::int64_t n = std::min(sampled_pieces, pieces);
-        for (std::int64_t k = 0; k < n; ++k, ++looked) {
-            const std::int64_t at = e.begin + irregular_sample(k, n, pieces) * piece;
-            look_at_piece(share, {at, std::min(at + piece, e.end)}, node, look);
-            sources += static_cast<double>(look.nodes.size());
-        }
-    }
-    if (looked > 0) look.sources = sources / static_cast<double>(looked);
-    return look;
+    work.packed = work.rank_bytes;
+    work.copied = !run_.deferred && !way.queued && work.rank_bytes <= run_.limits.staging;
 }
 
 /// Every rank writes what it holds.
@@ -329,36 +170,114 @@ void Shares::add_direct(Work& work) const {
     work.writer_nodes = run_.nodes;
     work.exchanged = false;
     work.writer_bytes = work.rank_bytes;
-    work.requests = std::ceil(work.rank_bytes / run_.limits.piece);
-    for (const Place& place : space_.places) {
-        const Box block = block_of(place, 0);
+    work.piece = direct_piece;
+    work.requests = std::ceil(work.rank_bytes / work.piece);
+    for (std::size_t i = 0; i < record_.kinds.size(); ++i) {
+        const Place& place = record_.space.places[i];
+        const int kind = record_.kinds[i];
+        const Box block = holders_.block_of(kind, 0);
         const std::span<const std::int64_t> counts(block.count.data(), place.shape.size());
-        const double runs = listed(place)
-                                ? std::ceil(static_cast<double>(block.volume()) / run_.list_run)
-                                : runs_of(counts, place.shape);
+        const auto elements = static_cast<double>(block.volume());
+        const double runs = holders_.listed(kind) ? std::ceil(elements / holders_.run_of(kind))
+                                                  : runs_of(counts, place.shape);
         work.calls +=
-            calls_of(runs, static_cast<double>(block.volume() * place.element), run_.limits.piece);
-        work.locked += shared_blocks(runs, place) * (1 - 1.0 / work.nodes);
+            calls_of(runs, elements * static_cast<double>(place.element), run_.limits.piece);
     }
+    work.handovers = looks_.handovers(nullptr);
+    work.locked = work.handovers > 0 ? work.requests : 0;
+    work.waiting = work.locked > 0 ? 1 : 0;
+}
+
+/// Streams that a node feeds: of its writers, and of those to whose shares its ranks send.
+double Shares::lanes(const Laid& laid, std::int64_t piece) const {
+    const int writers = laid.layout->writers();
+    const std::int64_t n = std::min<std::int64_t>(sampled_writers, writers);
+    double met = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Look look = looks_.at(laid, static_cast<int>(sample(i, n, writers)), piece);
+        met += static_cast<double>(look.met.size()) / static_cast<double>(n);
+    }
+    return std::max(1.0, static_cast<double>(writers) * (1 + met) / run_.nodes);
+}
+
+void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
+    const std::int64_t n = std::min<std::int64_t>(sampled_writers, work.writers);
+    const auto pieces_of = [&](double bytes) {
+        return std::ceil(bytes / static_cast<double>(piece));
+    };
+    double messages = 0, remote = 0, most = 0;  // of all writers; of the one with most
+    for (std::int64_t i = 0; i < n; ++i) {
+        const auto w = static_cast<int>(sample(i, n, work.writers));
+        const Look look = looks_.at(laid, w, piece);
+        work.writer_bytes = std::max(work.writer_bytes, look.bytes);
+        work.calls = std::max(work.calls, look.calls);
+        work.locked = std::max(work.locked, look.locked);
+        work.met += static_cast<double>(look.met.size()) / static_cast<double>(n);
+        if (look.seen <= 0) continue;
+        work.waiting += std::min(1.0, look.locked / pieces_of(look.bytes)) / static_cast<double>(n);
+        const double from_others = look.bytes * std::max(0.0, 1 - look.local / look.seen);
+        const double received = pieces_of(look.bytes) * look.sources;
+        work.messages = std::max(work.messages, received);
+        messages += received * work.writers / static_cast<double>(n);
+        remote += from_others * work.writers / static_cast<double>(n);
+        most = std::max(most, from_others);
+    }
+    remote = std::min(remote, work.bytes);
+    work.sent = remote / run_.nodes;
+    work.received = std::max(most, remote / work.writer_nodes);
+    work.unpacked = remote / work.writers;
+    work.messages = std::max(work.messages, messages / run_.nodes);
+    work.requests = pieces_of(work.writer_bytes);
+    if (work.locked > 0) work.handovers = looks_.handovers(&laid);
+    work.piece = static_cast<double>(piece);
+}
+
+/// A step that is larger than `staging` goes variable by variable. Of one contiguous range of all
+/// variables for each writer, a variable then is of few of them.
+void Shares::go_by_variable(const Way& way, Work& work) const {
+    double one_after_another = 0, most = 0;
+    for (const Place& place : record_.space.places) {
+        const auto bytes = static_cast<double>(place.bytes);
+        const double active = way.method != "record"
+                                  ? work.writers
+                                  : std::max(1.0, work.writers * bytes / work.bytes);
+        one_after_another += bytes / active;
+        most = std::max(most, active);
+    }
+    work.passes = static_cast<double>(record_.space.places.size());
+    if (way.queued) {
+        work.room = run_.limits.staging / work.rank_bytes;
+        work.crowd = std::max(1.0, work.writers / most);
+        return;
+    }
+    work.active = std::min<double>(work.writers, most);
+    work.writer_bytes = std::max(work.writer_bytes, one_after_another);
+    if (work.active == work.writers) return;
+    work.unpacked *= work.writers / work.active;
+    // Ranks pack for these only.
+    const Way few{way.method, false, fmt::format("{:.0f}", std::max(1.0, work.active))};
+    const auto piece = static_cast<std::int64_t>(work.piece);
+    work.packed = std::max(work.rank_bytes, looks_.unevenness(lay_out(few), piece).packed);
 }
 
 Work Shares::reading() const {
     const bool few = run_.file_system.sharing == Sharing::parallel;
-    Work straight = work_of({"direct", false, "", 0});
+    Work straight = work_of({"direct"});
     straight.rounds = 0;
     straight.locked = 0;
     straight.compressed = false;
     constexpr double long_run = 128 << 10;
     double runs = 0;
-    for (const Place& place : space_.places) {
-        const Box block = block_of(place, 0);
+    for (std::size_t i = 0; i < record_.kinds.size(); ++i) {
+        const Place& place = record_.space.places[i];
+        const Box block = holders_.block_of(record_.kinds[i], 0);
         const std::span<const std::int64_t> counts(block.count.data(), place.shape.size());
         runs += runs_of(counts, place.shape);
     }
     const bool lists = run_.list_run > 0;
     if (!few && !lists && run_.storage == "posix" && straight.rank_bytes >= runs * long_run)
         return straight;
-    Work work = work_of({"record", false, few ? "4/node" : fmt::format("{}/node", run_.ranks), 0});
+    Work work = work_of({"record", false, few ? "4/node" : fmt::format("{}/node", run_.ranks)});
     work.rounds = 0;
     work.locked = 0;
     work.copied = false;
@@ -371,22 +290,12 @@ Work Shares::work_of(const Way& way) const {
     work.nodes = run_.nodes;
     work.cores = run_.cores;
     work.bytes = bytes();
-    work.copied = !run_.deferred;
     work.durable = run_.durable;
-    for (const Place& place : space_.places) {
-        double part = static_cast<double>(place.bytes);
-        for (const Cuts& cuts : run_.grid)
-            if (std::count(place.dims.begin(), place.dims.end(), cuts.dim) > 0) {
-                const auto length = static_cast<double>(run_.lengths[cuts.dim]);
-                part *= std::ceil(length / static_cast<double>(cuts.parts)) / length;
-            }
-        work.rank_bytes += part;
-        if (listed(place)) work.runs += part / static_cast<double>(place.element) / run_.list_run;
-    }
     work.compressed = run_.compressed();
     work.stored = run_.stored;
     const std::int64_t per_file = run_.outputs_per_file > 0 ? run_.outputs_per_file : run_.outputs;
     work.files = 1 / static_cast<double>(per_file);
+    add_held(way, work);
     if (way.method == "direct") {
         add_direct(work);
         if (run_.storage == "pnetcdf") work.rounds = 1;
@@ -395,39 +304,22 @@ Work Shares::work_of(const Way& way) const {
     const Laid laid = lay_out(way);
     work.writers = laid.layout->writers();
     if (way.own_files) work.files *= work.writers;
-    const auto node_of = [&](int w) {
-        if (way.servers > 0) return node_of_server(w);
-        return laid.writers.empty() ? node_of_part(laid.grid, w)
-                                    : topology_.node_of[laid.writers[w]];
-    };
     work.writer_nodes = std::min(work.writers, run_.nodes);
-    const double on_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
-    const std::int64_t n = std::min<std::int64_t>(sampled_writers, work.writers);
-    // A block that writers of one node share does not change hands.
-    const double elsewhere = 1 - 1.0 / work.nodes;
-    double messages = 0;  // of an average writer
-    for (std::int64_t i = 0; i < n; ++i) {
-        const auto w = static_cast<int>(sample(i, n, work.writers));
-        const Look look = look_at(laid.layout->share(w, space_, 0), node_of(w));
-        work.writer_bytes = std::max(work.writer_bytes, look.bytes);
-        work.calls = std::max(work.calls, look.calls);
-        if (work.writers > 1 && !way.own_files && way.method != "record")
-            work.locked = std::max(work.locked, look.shared * elsewhere);
-        if (look.seen <= 0) continue;
-        const double remote = look.bytes * std::max(0.0, 1 - look.local / look.seen);
-        const double received = std::ceil(look.bytes / run_.limits.piece) * look.sources;
-        work.received = std::max(work.received, remote * on_node);
-        work.messages = std::max(work.messages, received);
-        messages += received / static_cast<double>(n);
+    auto piece = static_cast<std::int64_t>(run_.limits.piece);
+    if (!way.queued) {
+        const double room = run_.limits.buffer * run_.ranks / run_.nodes;
+        const double fitting = room / (lanes(laid, piece) * stream_slots);
+        piece = std::max<std::int64_t>(4096, std::min(piece, static_cast<std::int64_t>(fitting)));
     }
-    work.received = std::min(work.received, work.bytes);
-    work.requests = std::ceil(work.writer_bytes / run_.limits.piece);
+    add_looks(laid, piece, work);
+    if (!way.queued) {
+        const Unevenness uneven = looks_.unevenness(laid, piece);
+        work.packed = std::max(work.packed, uneven.packed);
+        work.unpacked *= uneven.received;
+    }
     // Rounds of as much as the exchange buffers hold, in which all ranks call MPI-IO.
     if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
-    if (work.nodes > 1) {
-        work.sent = work.bytes / work.nodes;
-        work.messages = std::max(work.messages, messages * work.writers / work.nodes);
-    }
+    if (!run_.deferred && work.rank_bytes > run_.limits.staging) go_by_variable(way, work);
     return work;
 }
 

@@ -1,23 +1,21 @@
-// The work of an output step by method: how the library would lay it out, asked of some writers and
-// some pieces of each, for any number of ranks in one process.
+// The work of an output step by method: how the library would lay it out, for any number of ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "comm/team.hpp"
 #include "layout/grid.hpp"
-#include "plan/run.hpp"
+#include "plan/looks.hpp"
 
 namespace thalweg::planning {
 
 /// How a step is written.
 struct Way {
-    std::string method;
+    std::string method{};
     bool own_files = false;  ///< of tiles
-    std::string writers;     ///< "N" or "N/node"; with servers it is not looked at
+    std::string writers{};   ///< "N" or "N/node"; with servers it is not looked at
     int servers = 0;         ///< 0: the model's ranks write
+    bool queued = false;     ///< by a service; else in the model's calls
 };
 
 class Shares {
@@ -26,8 +24,8 @@ public:
     Shares(const Shares&) = delete;
     Shares& operator=(const Shares&) = delete;
 
-    double bytes() const { return static_cast<double>(space_.bytes); }
-    int variables() const { return static_cast<int>(space_.places.size()); }
+    double bytes() const { return static_cast<double>(record_.space.bytes); }
+    int variables() const { return static_cast<int>(record_.space.places.size()); }
     /// Writers that the library chooses for this file system, and the alignment of their shares.
     const detail::WayOfWriting& chosen() const { return chosen_; }
 
@@ -36,29 +34,21 @@ public:
     detail::Work reading() const;
 
 private:
-    struct Laid;
-    struct Look;
     Laid lay_out(const Way& way) const;
     void lay_out_grid(const Way& way, int available, int spread,
                       detail::LayoutChoice& layout) const;
-    int node_of_server(int server) const { return server % run_.nodes; }
     int node_of_part(const detail::Grid& grid, int part) const;
-    std::vector<std::int64_t> starts_of(int dim) const;
-    Look look_at(const detail::Share& share, int node) const;
-    void look_at_piece(const detail::Share& share, detail::Extent piece, int node,
-                       Look& look) const;
-    std::int64_t part_along(std::size_t axis, std::int64_t index) const;
-    double shared_blocks(double runs, const detail::Place& whole) const;
-    bool listed(const detail::Place& place) const;
-    double held_on_node(const detail::Place& place, const detail::Box& box, int node) const;
-    void mark_nodes(const detail::Place& place, const detail::Box& box, Look& look) const;
-    detail::Box block_of(const detail::Place& place, int rank) const;
+    void add_held(const Way& way, detail::Work& work) const;
     void add_direct(detail::Work& work) const;
+    void add_looks(const Laid& laid, std::int64_t piece, detail::Work& work) const;
+    void go_by_variable(const Way& way, detail::Work& work) const;
+    double lanes(const Laid& laid, std::int64_t piece) const;
 
     const Run& run_;
-    detail::Topology topology_;
-    detail::Space space_;  ///< a record
+    Holders holders_;
+    RecordSpace record_;
     detail::WayOfWriting chosen_;
+    Looks looks_;
     int x_ = -1, y_ = -1;  ///< the horizontal dimensions, as `rows` and the like take them
 };
 

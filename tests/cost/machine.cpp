@@ -84,7 +84,7 @@ TEST(Machine, ErrorsNameTheFileAndTheKey) {
     EXPECT_EQ(error_of(without("cores = 2\n")), "m.toml: the key 'cores' is missing");
     EXPECT_EQ(error_of("speed = 1\n" + good),
               "m.toml: unknown key 'speed'; the keys are ranks, nodes, cores, pack, pack_node, "
-              "agree, latency, message, compress, run, folder");
+              "agree, latency, message, inside, compress, run, folder");
     EXPECT_EQ(error_of("packs = 1\n" + good), "m.toml: unknown key 'packs'; did you mean 'pack'?");
     EXPECT_EQ(error_of("latency = -1\n" + good), "m.toml: key 'latency': expected a number >= 0");
     EXPECT_EQ(error_of("latency = nan\n" + good), "m.toml: key 'latency': expected a number >= 0");

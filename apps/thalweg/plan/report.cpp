@@ -121,9 +121,10 @@ ordered_json row_of(const Run& run, const Option& o) {
     row["memory_node"] = o.memory.node;
     row["fits"] = o.fits;
     const Cost& c = o.cost;
-    row["terms"] = {{"agree", c.agree},       {"copy", c.copy},     {"pack", c.pack},
-                    {"message", c.message},   {"unpack", c.unpack}, {"compose", c.compose},
-                    {"write", c.write},       {"lock", c.lock},     {"metadata", c.metadata},
+    row["terms"] = {{"agree", c.agree},       {"copy", c.copy},         {"pack", c.pack},
+                    {"message", c.message},   {"exchange", c.exchange}, {"unpack", c.unpack},
+                    {"compose", c.compose},   {"write", c.write},       {"disk", c.disk},
+                    {"first", c.first},       {"lock", c.lock},         {"metadata", c.metadata},
                     {"compress", c.compress}, {"rounds", c.rounds}};
     row["seconds_in_calls"] = o.outcome.calls;
     row["seconds_behind"] = o.outcome.behind;

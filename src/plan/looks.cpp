@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/looks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace thalweg::planning {
+
+using namespace detail;
+
+namespace {
+
+/// Pieces of a writer that are looked at, and blocks of a piece.
+constexpr std::int64_t sampled_pieces = 16, sampled_blocks = 4;
+
+/// Blocks of the file.
+constexpr std::int64_t sampled_file_blocks = 48;
+
+/// Of a piece; more are not counted.
+constexpr std::size_t most_blocks = 1 << 16;
+
+/// What is packed at a time: as many pieces of each writer, of some of the writers, on some nodes.
+constexpr std::int64_t slots = 4, sampled_windows = 8, sampled_lanes = 32, sampled_nodes = 2;
+
+/// The same as sample() without a regular distance, which may be that of levels in the file:
+/// multiples of the golden section.
+std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all) {
+    if (n == all) return i;
+    const double turns = 0.6180339887498949 * static_cast<double>(i + 1);
+    return static_cast<std::int64_t>((turns - std::floor(turns)) * static_cast<double>(all));
+}
+
+/// By how much the most is above the mean, of several times.
+class Uneven {
+public:
+    void add(const std::vector<double>& values) {
+        double sum = 0;
+        for (const double value : values) sum += value;
+        most_ += *std::max_element(values.begin(), values.end());
+        mean_ += sum / static_cast<double>(values.size());
+    }
+    double ratio() const { return mean_ > 0 ? most_ / mean_ : 1; }
+
+private:
+    double most_ = 0, mean_ = 0;
+};
+
+/// Calls visit(place, box in the place's own indices) for all that a piece of a share has.
+template <class Visit>
+void for_placed(const Share& share, Extent piece, Visit&& visit) {
+    const Space& seen = share.space();
+    for (std::size_t i = seen.place_at(piece.begin);
+         i < seen.places.size() && seen.places[i].offset < piece.end; ++i) {
+        const Place& p = seen.places[i];
+        const std::int64_t begin = std::max<std::int64_t>(0, piece.begin - p.offset) / p.element;
+        const std::int64_t end = std::min(p.bytes, piece.end - p.offset) / p.element;
+        for_boxes_of_range(p.shape, begin, end,
+                           [&](const Box& box) { visit(i, share.placed(i, box)); });
+    }
+}
+
+/// The k-th piece of a share, empty after the last.
+Extent piece_of(const Share& share, std::int64_t k, std::int64_t piece) {
+    for (const Extent& e : share.extents()) {
+        const std::int64_t pieces = (e.size() + piece - 1) / piece;
+        if (k < pieces) return {e.begin + k * piece, std::min(e.begin + (k + 1) * piece, e.end)};
+        k -= pieces;
+    }
+    return {};
+}
+
+std::int64_t pieces_of(const Share& share, std::int64_t piece) {
+    std::int64_t n = 0;
+    for (const Extent& e : share.extents()) n += (e.size() + piece - 1) / piece;
+    return n;
+}
+
+}  // namespace
+
+std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all) {
+    return n == 1 ? all / 2 : i * (all - 1) / (n - 1);
+}
+
+double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> whole) {
+    double runs = 1;
+    std::size_t d = box.size();
+    while (d > 0 && box[d - 1] == whole[d - 1]) --d;
+    for (std::size_t i = 0; i + 1 < d; ++i) runs *= static_cast<double>(box[i]);
+    return runs;
+}
+
+double calls_of(double runs, double bytes, double piece) {
+    return bytes <= 0 ? 0 : runs * std::ceil(bytes / runs / piece);
+}
+
+/// Blocks of the file in which a box of a place lies.
+void Looks::add_blocks(std::size_t i, const Box& box, std::set<std::int64_t>& to) const {
+    const Place& p = record_.space.places[i];
+    if (box.volume() == 0) return;
+    int outer = box.nd;  // dimensions that are walked from run to run
+    while (outer > 0 && box.count[outer - 1] == p.shape[static_cast<std::size_t>(outer - 1)])
+        --outer;
+    outer = std::max(0, outer - 1);
+    std::int64_t length = p.element;
+    for (int d = outer; d < box.nd; ++d) length *= box.count[d];
+    Index at = box.low;
+    for (;;) {
+        std::int64_t linear = 0;
+        for (int d = 0; d < box.nd; ++d)
+            linear = linear * p.shape[static_cast<std::size_t>(d)] + at[d];
+        const std::int64_t begin = p.offset + linear * p.element;
+        for (std::int64_t b = begin / block_; b <= (begin + length - 1) / block_; ++b) to.insert(b);
+        int d = outer - 1;
+        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
+            at[d] = box.low[d];
+            --d;
+        }
+        if (d < 0 || to.size() > most_blocks) return;
+    }
+}
+
+/// Nodes that write in a block of the file.
+std::size_t Looks::nodes_of_block(std::int64_t block, const Laid* laid) const {
+    const auto& places = record_.space.places;
+    const Extent range{block * block_, std::min((block + 1) * block_, record_.space.bytes)};
+    std::set<int> nodes, writers;
+    for (std::size_t p = record_.space.place_at(range.begin);
+         p < places.size() && places[p].offset < range.end; ++p) {
+        const std::int64_t size = places[p].element;
+        const std::int64_t begin = std::max<std::int64_t>(0, range.begin - places[p].offset) / size;
+        const std::int64_t end = std::min(places[p].bytes, range.end - places[p].offset) / size;
+        for_boxes_of_range(places[p].shape, begin, end, [&](const Box& box) {
+            if (laid == nullptr)
+                holders_.add_nodes(record_.kinds[p], box, nodes);
+            else
+                laid->layout->add_writers(record_.space, p, box, writers);
+        });
+    }
+    for (const int w : writers) nodes.insert(laid->node_of(w));
+    return nodes.size();
+}
+
+double Looks::handovers(const Laid* laid) const {
+    if (run_.nodes == 1) return 0;
+    const std::int64_t all = (record_.space.bytes + block_ - 1) / block_;
+    const std::int64_t n = std::min(sampled_file_blocks, all);
+    double others = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::size_t nodes = nodes_of_block(irregular_sample(i, n, all), laid);
+        others += static_cast<double>(std::max<std::size_t>(nodes, 1) - 1);
+    }
+    return static_cast<double>(all) * others / static_cast<double>(std::max<std::int64_t>(1, n));
+}
+
+/// How many of some blocks other nodes write, too.
+double Looks::shared(const std::set<std::int64_t>& blocks, const Laid& laid) const {
+    if (blocks.empty() || run_.nodes == 1) return 0;
+    const auto all = static_cast<std::int64_t>(blocks.size());
+    const std::int64_t n = std::min(sampled_blocks, all);
+    double found = 0;
+    auto block = blocks.begin();
+    for (std::int64_t i = 0, at = 0; i < n; ++i) {
+        for (const std::int64_t next = sample(i, n, all); at < next; ++at) ++block;
+        found += nodes_of_block(*block, &laid) > 1 ? 1 : 0;
+    }
+    return static_cast<double>(all) * found / static_cast<double>(n);
+}
+
+void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int node, Look& look,
+                     std::set<int>& sources, std::set<std::int64_t>& blocks) const {
+    for_placed(share, piece, [&](std::size_t i, const Box& placed) {
+        const Place& whole = record_.space.places[i];
+        const auto size = static_cast<double>(whole.element);
+        look.seen += static_cast<double>(placed.volume()) * size;
+        look.local += holders_.held_on_node(record_.kinds[i], placed, node) * size;
+        holders_.add_nodes(record_.kinds[i], placed, sources);
+        if (share.boxed() && laid.layout->writers() > 1) add_blocks(i, placed, blocks);
+    });
+    sources.erase(node);
+}
+
+Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
+    Look look;
+    const Share share = laid.layout->share(writer, record_.space, 0);
+    const int node = laid.node_of(writer);
+    const Space& seen = share.space();
+    const auto size = static_cast<double>(piece);
+    for (const Extent& e : share.extents()) look.bytes += static_cast<double>(e.size());
+    if (!share.boxed() || share.own_file()) {
+        look.calls = calls_of(static_cast<double>(share.extents().size()), look.bytes, size);
+    } else {
+        for (std::size_t i = 0; i < seen.places.size(); ++i) {
+            const Place& p = seen.places[i];
+            if (p.bytes == 0) continue;
+            const double runs = runs_of(p.shape, record_.space.places[i].shape);
+            look.calls += calls_of(runs, static_cast<double>(p.bytes), size);
+        }
+    }
+    const std::int64_t pieces = pieces_of(share, piece), n = std::min(sampled_pieces, pieces);
+    for (std::int64_t k = 0; k < n; ++k) {
+        std::set<int> sources;
+        std::set<std::int64_t> blocks;
+        at_piece(laid, share, piece_of(share, irregular_sample(k, n, pieces), piece), node, look,
+                 sources, blocks);
+        look.sources += static_cast<double>(sources.size()) / static_cast<double>(n);
+        look.met.merge(sources);
+        if (!share.own_file())
+            look.locked +=
+                shared(blocks, laid) * static_cast<double>(pieces) / static_cast<double>(n);
+    }
+    return look;
+}
+
+Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece) const {
+    const std::int64_t writers = laid.layout->writers();
+    const std::int64_t lanes = std::min(sampled_lanes, writers);
+    std::vector<Share> shares;
+    std::vector<int> node_of;
+    std::int64_t pieces = 0;
+    for (std::int64_t i = 0; i < lanes; ++i) {
+        const auto w = static_cast<int>(sample(i, lanes, writers));
+        shares.push_back(laid.layout->share(w, record_.space, 0));
+        node_of.push_back(laid.node_of(w));
+        pieces = std::max(pieces, pieces_of(shares.back(), piece));
+    }
+    const std::int64_t windows = (pieces + slots - 1) / slots;
+    const std::int64_t n = std::min(sampled_windows, windows);
+    const std::int64_t nodes = std::min<std::int64_t>(sampled_nodes, run_.nodes);
+    Uneven packed, received;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t window = irregular_sample(i, n, windows);
+        std::vector<std::pair<std::size_t, Box>> boxes;  // with their places
+        std::vector<double> of_lane;
+        for (std::size_t lane = 0; lane < shares.size(); ++lane) {
+            double remote = 0;
+            for (std::int64_t k = window * slots; k < (window + 1) * slots; ++k)
+                for_placed(shares[lane], piece_of(shares[lane], k, piece),
+                           [&](std::size_t p, const Box& b) {
+                               const auto size =
+                                   static_cast<double>(record_.space.places[p].element);
+                               const double local =
+                                   holders_.held_on_node(record_.kinds[p], b, node_of[lane]);
+                               remote += size * (static_cast<double>(b.volume()) - local);
+                               boxes.emplace_back(p, b);
+                           });
+            of_lane.push_back(remote);
+        }
+        received.add(of_lane);
+        for (std::int64_t at = 0; at < nodes; ++at)
+            packed.add(packed_by_ranks(boxes, static_cast<int>(sample(at, nodes, run_.nodes))));
+    }
+    Unevenness found;
+    found.packed = packed.ratio() * static_cast<double>(record_.space.bytes) / run_.ranks;
+    found.received = received.ratio();
+    return found;
+}
+
+/// What each rank of a node holds of some boxes, in bytes.
+std::vector<double> Looks::packed_by_ranks(const std::vector<std::pair<std::size_t, Box>>& boxes,
+                                           int node) const {
+    const Topology& topology = holders_.topology();
+    std::vector<double> bytes(static_cast<std::size_t>(topology.sizes[node]), 0);
+    for (const auto& [place, box] : boxes)
+        for (std::size_t r = 0; r < bytes.size(); ++r)
+            bytes[r] += static_cast<double>(record_.space.places[place].element) *
+                        holders_.held_by_rank(record_.kinds[place], box,
+                                              topology.first[node] + static_cast<int>(r));
+    return bytes;
+}
+
+}  // namespace thalweg::planning

@@ -1,0 +1,81 @@
+// What a layout comes to, seen at some of its writers and some pieces of each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "plan/holders.hpp"
+
+namespace thalweg::planning {
+
+/// A record as the layouts see it.
+struct RecordSpace {
+    detail::Space space;
+    std::vector<int> kinds;  ///< of each place: which group of the run's variables it is of
+};
+
+/// A layout, and the node of each of its writers.
+struct Laid {
+    std::unique_ptr<detail::Layout> layout;
+    std::function<int(int writer)> node_of;
+};
+
+/// What was seen of a writer's share.
+struct Look {
+    double bytes = 0;
+    double calls = 0;     ///< writes
+    double seen = 0;      ///< bytes of the pieces that were looked at
+    double local = 0;     ///< of these, held on the writer's node
+    double sources = 0;   ///< other nodes that a piece comes from, on average
+    std::set<int> met{};  ///< other nodes that hold some of them
+    double locked = 0;    ///< blocks of the share that go from one node to another
+};
+
+/// All ranks go through the pieces together. What the busiest one does of a few pieces at a time,
+/// of all pieces; as much as an average one does, where all have the same part of those.
+struct Unevenness {
+    double packed = 0;    ///< bytes, of a rank
+    double received = 1;  ///< from other nodes, of a writer: times the average
+};
+
+class Looks {
+public:
+    /// @param block  bytes of the file that one node can write at a time
+    Looks(const Run& run, const Holders& holders, const RecordSpace& record, std::int64_t block)
+        : run_(run), holders_(holders), record_(record), block_(block) {}
+
+    Look at(const Laid& laid, int writer, std::int64_t piece) const;
+    /// How unevenly the work of a few pieces at a time is spread.
+    Unevenness unevenness(const Laid& laid, std::int64_t piece) const;
+    /// Times that blocks of the file go from one node to another, of the writers of a layout or,
+    /// with `laid` null, of ranks that write what they hold.
+    double handovers(const Laid* laid) const;
+
+private:
+    void at_piece(const Laid& laid, const detail::Share& share, detail::Extent piece, int node,
+                  Look& look, std::set<int>& sources, std::set<std::int64_t>& blocks) const;
+    std::vector<double> packed_by_ranks(
+        const std::vector<std::pair<std::size_t, detail::Box>>& boxes, int node) const;
+    void add_blocks(std::size_t place, const detail::Box& box, std::set<std::int64_t>& to) const;
+    std::size_t nodes_of_block(std::int64_t block, const Laid* laid) const;
+    double shared(const std::set<std::int64_t>& blocks, const Laid& laid) const;
+
+    const Run& run_;
+    const Holders& holders_;
+    const RecordSpace& record_;
+    std::int64_t block_;
+};
+
+/// Runs in the file of a box of an array.
+double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> whole);
+
+/// Writes of some runs of equal length. @param bytes  of all
+double calls_of(double runs, double bytes, double piece);
+
+/// The i-th of n that are spread over `all`, with the first and the last.
+std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all);
+
+}  // namespace thalweg::planning
