@@ -2,12 +2,9 @@
 #include "dataset/choose.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "comm/log.hpp"
 #include "comm/text.hpp"
-#include "cost/model.hpp"
 #include "layout/writers.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
 #include "storage/variables/variables.hpp"
@@ -171,63 +168,21 @@ void choose_packed_method(const FileOptions& options, const Definitions& definit
     if (!choice.writers_asked) choice.writers = fmt::format("{}/node", around.ranks);
 }
 
-/// A step less time by this factor is worth other writers than those that are chosen without
-/// measurements.
-constexpr double worthwhile = 0.9;
-
-/// Seconds of a step with method record, by what was measured.
-double seconds_with(const Machine& machine, const Folder& folder, const FileOptions& options,
-                    double bytes, const Surroundings& around, int per_node) {
-    Work work;
-    work.ranks = around.ranks;
-    work.nodes = work.writer_nodes = around.nodes;
-    work.cores = std::max(1, machine.cores);
-    work.writers = per_node * around.nodes;
-    work.bytes = bytes;
-    work.rank_bytes = bytes / around.ranks;
-    work.writer_bytes = bytes / work.writers;
-    work.calls = std::ceil(work.writer_bytes / Limits{}.piece);
-    work.requests = work.calls;
-    work.sent = work.received = bytes / around.nodes * (around.nodes - 1) / around.nodes;
-    work.messages = work.calls * (around.nodes - 1);
-    work.durable = options.durable;
-    return inline_outcome(cost_of(machine, folder, work), 0).calls;
-}
-
-/// writers=auto with a calibration: another number a node, if it is faster by what was measured
-/// with as many nodes, and with as many writers. Beyond that nothing is known.
-void choose_measured_writers(const FileOptions& options, const Definitions& definitions,
-                             const Surroundings& around, Choice& choice) {
-    const Machine* const machine = around.machine;
-    const WriterCount now = parse_writers(choice.writers);
-    if (options.writer_first > 0 || options.writer_stride > 0) return;
-    const bool counted = choice.method == "record" || choice.method == "slabs";
-    if (machine == nullptr || choice.writers_asked || !counted || !now.per_node ||
-        machine->nodes != around.nodes)
-        return;
-    const Folder* const folder = machine->folder_of(around.folder, around.file_system.name);
-    double bytes = 0;
-    for (const Variable& v : definitions.variables)
-        if (v.record) bytes += static_cast<double>(v.elements()) * static_cast<double>(v.element());
-    if (folder == nullptr || bytes <= 0) return;
-    const auto seconds = [&](int per_node) {
-        const double writers = static_cast<double>(per_node) * around.nodes;
-        if (writers < folder->writers.front() || writers > folder->writers.back())
-            return std::numeric_limits<double>::infinity();
-        return seconds_with(*machine, *folder, options, bytes, around, per_node);
+/// What is left open goes by the cost model, where the machine was measured.
+void choose_measured(const FileOptions& options, const Surroundings& around, Choice& choice) {
+    const planning::Proposal& p = around.proposal;
+    const std::string usual =
+        fmt::format("method={} and writers={}", choice.method, choice.writers);
+    const auto take = [&](const char* setting, const std::string& proposed, std::string& value) {
+        if (proposed.empty() || proposed == value) return;
+        value = proposed;
+        choice.remarks.push_back(
+            {Remark::Level::info,
+             fmt::format("{}={}: by the calibration a step takes {:.3g} s, with {} {:.3g} s",
+                         setting, value, p.seconds, usual, p.usual)});
     };
-    const int today = std::min(now.number, ranks_of_node(around));
-    int best = today;
-    for (int n = 1; n <= ranks_of_node(around); n *= 2)
-        if (seconds(n) < seconds(best)) best = n;
-    if (best == today || !(seconds(best) < worthwhile * seconds(today)) ||
-        !std::isfinite(seconds(today)))
-        return;
-    choice.writers = fmt::format("{}/node", best);
-    choice.remarks.push_back(
-        {Remark::Level::info,
-         fmt::format("writers={}: by the calibration a step takes {:.3g} s, with {}/node {:.3g} s",
-                     choice.writers, seconds(best), today, seconds(today))});
+    if (options.method == "auto") take("method", p.method, choice.method);
+    if (!choice.writers_asked) take("writers", p.writers, choice.writers);
 }
 
 }  // namespace
@@ -270,7 +225,7 @@ Choice choose(const FileOptions& options, const Definitions& definitions, Format
     Choice choice;
     choose_storage(options, format, around, choice);
     choice.method = options.method == "auto" ? "record" : options.method;
-    choose_measured_writers(options, definitions, around, choice);
+    choose_measured(options, around, choice);
     choose_service(options, around, choice);
     choose_packed_method(options, definitions, format, around, choice);
     return choice;

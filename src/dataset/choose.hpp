@@ -10,6 +10,7 @@
 #include "cost/hiding.hpp"
 #include "cost/machine.hpp"
 #include "dataset/room.hpp"
+#include "plan/proposal.hpp"
 #include "service/file_options.hpp"
 #include "storage/posix/file_system.hpp"
 
@@ -42,6 +43,7 @@ struct Surroundings {
     OutputTimes outputs;               ///< of the run so far, with service=auto
     const Machine* machine = nullptr;  ///< of the setting calibration; null: nothing was measured
     std::string folder;                ///< of the file, absolute
+    planning::Proposal proposal{};     ///< of the cost model, where the machine was measured
 };
 
 /// How a file is written.

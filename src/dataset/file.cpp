@@ -8,6 +8,7 @@
 #include "comm/log.hpp"
 #include "comm/trace.hpp"
 #include "dataset/choose_layout.hpp"
+#include "dataset/described.hpp"
 #include "dataset/explain.hpp"
 #include "storage/classic/header_reader.hpp"
 #include "storage/posix/paths.hpp"
@@ -121,6 +122,39 @@ std::int64_t File::queue_bytes() const {
     return std::min(2 * held, file_.options.staging);
 }
 
+/// One rank asks the cost model, for all to choose alike. @note Collective
+Status File::ask_cost_model(Surroundings& around) const {
+    if (!asks_cost_model(file_.options, file_.format, around)) return {};
+    Team& team = file_.team;
+    std::vector<std::int64_t> words;
+    Status status = team.agree(alone([&]() -> Status {
+        around.folder = folder_of(file_.path);
+        words = held_words(file_.definitions, team.rank(), team.size());
+        return {};
+    }));
+    if (!status.ok()) return status;
+    team.all_reduce(words, Reduce::max);
+    struct Answer {
+        char method[16], writers[32];
+        double seconds, usual;
+    } answer{};
+    status = alone([&]() -> Status {
+        if (team.rank() != 0) return {};
+        planning::Run run;
+        const Held held = held_of(file_.definitions, words, team.size());
+        if (!describe_run(file_.options, file_.definitions, around, held, run)) return {};
+        const planning::Proposal p = planning::propose(run, asked_of(file_.options));
+        p.method.copy(answer.method, sizeof answer.method - 1);
+        p.writers.copy(answer.writers, sizeof answer.writers - 1);
+        answer.seconds = p.seconds;
+        answer.usual = p.usual;
+        return {};
+    });
+    team.world().broadcast(&answer, sizeof answer, 0);
+    around.proposal = {answer.method, answer.writers, answer.seconds, answer.usual};
+    return status;
+}
+
 /// @note Collective
 Status File::choose_all(bool& writers_asked) {
     Surroundings around;
@@ -132,11 +166,11 @@ Status File::choose_all(bool& writers_asked) {
         around.room = find_room(file_.team, queue_bytes());
         around.outputs = agree_on(file_.session.outputs);
     }
-    const Status asked = ask_file_system(around);
+    Status asked = ask_file_system(around);
+    if (Status s = ask_cost_model(around); asked.ok()) asked = std::move(s);
     Choice choice;
     const auto take = [&]() -> Status {
         if (!asked.ok()) return asked;
-        around.folder = folder_of(file_.path);
         choice = choose(file_.options, file_.definitions, file_.format, around);
         data_->target.storage = make_storage(choice.storage);
         data_->target.order = data_->target.storage->order();

@@ -120,6 +120,7 @@ private:
     Status choose_all(bool& writers_asked);
     OutputTimes agree_on(OutputTimes mine) const;
     Status ask_file_system(Surroundings& surroundings) const;
+    Status ask_cost_model(Surroundings& surroundings) const;
     Status check_shared();
     Status open_storage();
     Status begin_file();

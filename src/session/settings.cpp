@@ -140,7 +140,9 @@ const std::vector<SettingRow>& setting_table() {
          "limit",
          true},
         {"calibration", "", "a path",
-         "file of thalweg calibrate: what was measured of the machine, for writers=auto", false},
+         "file of thalweg calibrate: what was measured of the machine, for method, writers and "
+         "servers=auto",
+         false},
         {"plan", "", "a path",
          "description of this run, as thalweg plan reads it, for servers=auto", false},
         {"watchdog", "0", integers,

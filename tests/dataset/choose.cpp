@@ -152,38 +152,30 @@ TEST_F(Choose, ServiceAutoCountsTheWritersOfANode) {
     EXPECT_TRUE(says(made().remarks, "service inline: with method=direct every rank writes"));
 }
 
-TEST_F(Choose, WritersByTheCalibrationWhereTheyAreFaster) {
-    Machine machine;
-    machine.ranks = machine.cores = 8;
-    machine.nodes = 1;
-    Folder folder;
-    folder.path = "/scratch";
-    folder.file_system = "lustre";
-    folder.writers = {1, 2, 4};
-    folder.rate = folder.durable = {1e6, 1.05e6, 3e6};
-    machine.folders = {folder};
-    around.machine = &machine;
-    around.folder = "/scratch/run";
-    EXPECT_EQ(made().writers, "4/node");
-    EXPECT_TRUE(says(made().remarks, "writers=4/node: by the calibration a step takes"));
-    // Not for so little.
-    machine.folders[0].rate = {1e6, 1.05e6, 1.05e6};
-    EXPECT_EQ(made().writers, "1/node");
-    EXPECT_TRUE(made().remarks.empty());
-    // Nor where fewer are measured, or other nodes, or where the user chooses.
-    machine.folders[0].rate = {1e6, 1.05e6, 3e6};
+TEST_F(Choose, MethodAndWritersByTheCostModelWhereTheyAreLeftOpen) {
+    around.proposal = {"slabs", "4/node", 1.5, 3};
+    Choice c = made();
+    EXPECT_EQ(c.method, "slabs");
+    EXPECT_EQ(c.writers, "4/node");
+    const std::string why =
+        ": by the calibration a step takes 1.5 s, with method=record and writers=1/node 3 s";
+    EXPECT_TRUE(says(c.remarks, "method=slabs" + why));
+    EXPECT_TRUE(says(c.remarks, "writers=4/node" + why));
     options.writers = "2/node";
-    EXPECT_EQ(made().writers, "2/node");
-    options.writers = "auto";
-    options.writer_stride = 2;
-    EXPECT_EQ(made().writers, "1/node");
-    options.writer_stride = -1;
-    machine.nodes = 2;
-    EXPECT_EQ(made().writers, "1/node");
-    machine.nodes = 1;
-    around.folder = "/elsewhere";
-    around.file_system.name = "ext4";
-    EXPECT_EQ(made().writers, "1/node");
+    c = made();
+    EXPECT_EQ(c.method, "slabs");
+    EXPECT_EQ(c.writers, "2/node");
+    options.method = "record";
+    c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_TRUE(c.remarks.empty());
+    // Nothing was proposed.
+    options.method = options.writers = "auto";
+    around.proposal = {"", "", 3, 3};
+    c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "1/node");
+    EXPECT_TRUE(c.remarks.empty());
 }
 
 TEST_F(Choose, InlineWithTheReason) {
