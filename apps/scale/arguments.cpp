@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "workload.hpp"
+
 namespace thalweg::scale {
 
 namespace {
@@ -70,6 +72,12 @@ Arguments read_arguments(int argc, char** argv) {
         }
         found->second(argument.substr(equal + 1));
     }
+    // Of the workload's own size; the bench has them smaller, as its data are real.
+    bench::Options& w = a.workload;
+    if (w.scale == 0) w.scale = 1;
+    for (const bench::Workload& known_one : bench::workloads())
+        for (const bench::VariableGroup& g : known_one.groups)
+            if (known_one.name == w.workload && g.main && w.variables == 0) w.variables = g.count;
     return a;
 }
 

@@ -1,78 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what the library chooses with the best of a sweep, and predictions with simulated runs.
 
-Each case (ranks, and computing a step or not) is run with every setting of the sweep, and once with
-all settings left to the library, which has the machine's figures as a calibration. The planner
-predicts each run from the same figures.
+Each case (machine, workload, ranks) is run with every setting of the sweep, and once with all
+settings left to the library, which has the machine's figures as a calibration. The planner predicts
+each run from the same figures.
 """
 
 import json
 import subprocess
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import scale
+from calibration import figures
 
+# Writers a node that a user would try, and servers a node.
 PER_NODE = (1, 2, 4, 8, 16, 32)
+QUEUED_PER_NODE = (1, 4, 16)
+SERVERS_PER_NODE = (1, 2, 4)
+# Predictions by this factor or less are near.
+NEAR = 1.3
 
 
-def figures(n, ranks):
-    """The calibration of a simulated machine: what its numbers come to."""
-    targets, target = n["targets"], n["target"]
-    writers = [1]
-    while writers[-1] < ranks:
-        writers.append(min(2 * writers[-1], ranks))
-    rates = [rate(targets, target, w) for w in writers] if targets else [1e12] * len(writers)
-    # From the first to the last node: two hops, up and down.
-    latency = 4 * n["hop"] + n["wake"]
-    metadata = 1 / n["metadata"] if n["metadata"] else 0
-    lines = [
-        f"ranks = {ranks}",
-        f"nodes = {n['nodes']:.0f}",
-        f"cores = {n['cores']:.0f}",
-        # Of four-byte elements.
-        f"pack = {4 * n['copy']:.3e}",
-        f"pack_node = {4 * n['copy'] * n['cores']:.3e}",
-        f"agree = {4 * n['wake']:.3e}",
-        f"latency = {latency:.3e}",
-        f"message = {0.97 * n['link']:.3e}",
-        "[[folder]]",
-        'path = "/"',
-        'file_system = "lustre"',
-        f"create = {metadata + n['rpc']:.3e}",
-        f"rename = {metadata + n['rpc']:.3e}",
-        f"call = {n['call']:.3e}",
-        f"request = {n['rpc']:.3e}",
-        f"lock = {n['lock']:.3e}",
-        f"locks = {max(1, targets):.0f}",
-        "processor = 0",
-        f"node_rate = {n['client']:.3e}",
-        f"writers = {writers}",
-        f"rate = {[float(f'{r:.4g}') for r in rates]}",
-    ]
-    return "\n".join(lines) + "\n"
+@dataclass
+class Case:
+    """A run, and what the planner says of it."""
+
+    run: scale.Run
+    label: str
+    method: str
+    service: str
+    writers: str = ""  # the setting, as the planner is to take it
+    servers: int = 0
+    report: dict | None = None
+    planned: dict | None = None
 
 
-def rate(targets, target, writers):
-    """Of writers whose writes touch two stripes each, which lie anywhere: targets that are busy."""
-    return targets * target * (1 - (1 - 1 / targets) ** (2 * writers))
-
-
-def description(report, compute, extra=""):
-    """What thalweg plan reads, of a run that was simulated."""
+def description(case, file_system="lustre", folder="/"):
+    """What thalweg plan reads, of a run that was made."""
+    report = case.report
     plan = report["plan"]
     lines = [
         f"ranks = {report['ranks'] - report['servers']}",
         f"nodes = {report['nodes']}",
         f"cores = {report['numbers']['cores']:.0f}",
-        'file_system = "lustre"',
-        'folder = "/"',
-        f"step_seconds = {compute}",
+        f"file_system = {json.dumps(file_system)}",
+        f"folder = {json.dumps(folder)}",
+        f"step_seconds = {report['compute']}",
         "output_interval = 1",
-        f"outputs = {report['steps']}",
+        # Of a long run, in which files are hardly ever created.
+        "outputs = 1000",
         f'decomposition = "{plan["decomposition"]}"',
-        extra,
+        *([f"list_run = {plan['list_run']}"] if "list_run" in plan else []),
+        *([f'writers = "{case.writers}"'] if case.writers else []),
+        *(["deferred = true"] if case.run.arguments.get("copies") == "no" else []),
         "[dimensions]",
         *(f"{name} = {length}" for name, length in plan["dimensions"].items()),
     ]
@@ -84,13 +66,19 @@ def description(report, compute, extra=""):
     return "\n".join(lines) + "\n"
 
 
-def planned(planner, report, calibration, writers, compute):
-    """Seconds of a step that the planner predicts for the way in which a run was written."""
-    summary = report["summary"]
-    extra = f'writers = "{writers}"' if writers else ""
+def planned(planner, case):
+    """The planner's row for the way in which a run was simulated."""
+    calibration = figures(case.report["numbers"], case.report["ranks"])
+    return plan_row(planner, case, description(case), calibration)
+
+
+def plan_row(planner, case, text, calibration):
+    """The planner's row for the way in which a run was written; None if it has none.
+    @param text: the description; calibration: the machine's figures, as text, too"""
+    report, summary = case.report, case.report["summary"]
     with tempfile.TemporaryDirectory(prefix="thalweg-compare.") as made:
         run, machine = Path(made) / "run.toml", Path(made) / "calibration.toml"
-        run.write_text(description(report, compute, extra))
+        run.write_text(text)
         machine.write_text(calibration)
         command = [planner, "plan", run, "--json", "--calibration", machine]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -99,7 +87,7 @@ def planned(planner, report, calibration, writers, compute):
     plan = json.loads(done.stdout)
     rows = plan["options"]
     if summary["service"] == "servers":
-        rows = [o for o in plan["servers"]["curve"] if o["servers"] == report["servers"]] or rows
+        rows = [o for o in plan["servers"]["curve"] if o["servers"] == report["servers"]]
     for o in rows:
         way = (o["service"], o["method"], o["own_files"])
         if way == (summary["service"], summary["method"], False):
@@ -107,85 +95,201 @@ def planned(planner, report, calibration, writers, compute):
     return None
 
 
-def sweep(options):
+def sweep(options, ranks, base):
     """Settings that a user would try by hand, with the setting writers of each."""
-    most = [n for n in PER_NODE if n <= options.per_node]
+    on_node = min(options.per_node, ranks)
+    nodes = -(-ranks // options.per_node)
+
+    def case(method, service, writers="", servers=0):
+        settings = f"method={method}"
+        run = base
+        if writers:
+            settings += f"; writers={writers}"
+        if service != "inline":
+            settings += f"; service={service}"
+            # Three steps, and enough computing for each to be written before the next.
+            arguments = base.arguments | {"steps": 2, "compute": options.compute or 20}
+            run = replace(base, arguments=arguments)
+        if servers:
+            settings += f"; servers={servers}"
+            # On the model's nodes, on cores of their own.
+            run = replace(run, ranks=ranks + servers, per_node=on_node + -(-servers // nodes))
+        if options.settings:
+            settings += f"; {options.settings}"
+        label = settings.replace("method=", "").replace("service=", "")
+        return Case(replace(run, settings=settings), label, method, service, writers, servers)
+
     for method in options.methods:
-        if method in ("record", "slabs"):
-            for n in most:
-                yield f"method={method}; writers={n}/node", f"{n}/node"
+        counted = method in ("record", "slabs")
+        for n in [n for n in PER_NODE if n <= on_node] if counted else [0]:
+            if "inline" in options.services:
+                yield case(method, "inline", f"{n}/node" if n else "")
+    if "background" in options.services:
+        for method in options.methods:
+            if method == "direct":
+                continue
+            counted = method in ("record", "slabs")
+            for n in [n for n in QUEUED_PER_NODE if n <= on_node] if counted else [0]:
+                yield case(method, "background", f"{n}/node" if n else "")
+    if "servers" in options.services and "record" in options.methods:
+        for n in SERVERS_PER_NODE:
+            if n * nodes <= ranks // 2:
+                yield case("record", "servers", "", n * nodes)
+
+
+def writers_of(summary):
+    """The setting that was taken; empty with methods that have their own number."""
+    settings = summary["settings"]
+    return next((s["value"] for s in settings if s["name"] == "writers"), "")
+
+
+def base_of(options, machine, workload, ranks):
+    given = {"workload": workload, "steps": 1, "compute": 0} | dict(options.argument)
+    return scale.Run(
+        ranks=ranks,
+        machine=machine,
+        per_node=options.per_node,
+        arguments=given,
+        numbers=dict(options.set),
+        seconds=options.seconds,
+    )
+
+
+def auto(options, base, numbers):
+    """Everything left to the library, which has a calibration."""
+    settings = "service=inline; calibration=calibration.toml"
+    if options.settings:
+        settings += f"; {options.settings}"
+    files = {"calibration.toml": figures(numbers, base.ranks)}
+    return Case(replace(base, settings=settings, files=files), "auto", "", "inline")
+
+
+def run_case(store, planner, case):
+    """Whether it was simulated; prints a line."""
+    try:
+        case.report = store.report(case.run)
+        if case.label == "auto":
+            summary = case.report["summary"]
+            case.writers = writers_of(summary)
+        case.planned = planned(planner, case)
+    except scale.RunError as e:
+        print(f"compare: {case.label} on {case.run.ranks} ranks: {e}")
+        return False
+    print(line(case), flush=True)
+    return True
+
+
+@dataclass
+class Found:
+    """What --compare found out."""
+
+    cases: list = field(default_factory=list)
+    chosen: list = field(default_factory=list)  # (machine, workload, ranks, auto, best by hand)
+    failed: int = 0
+
+
+def collect(options, store, machine, workload, ranks, found):
+    """All cases of a machine, a workload and a number of ranks."""
+    print(f"\n{workload} on {ranks} ranks, machine {machine}")
+    base = base_of(options, machine, workload, ranks)
+    done = []
+    for case in sweep(options, ranks, base):
+        if run_case(store, options.planner, case):
+            done.append(case)
         else:
-            yield f"method={method}", ""
+            found.failed += 1
+    inline = [c for c in done if c.service == "inline"]
+    if inline:
+        case = auto(options, base, inline[0].report["numbers"])
+        if run_case(store, options.planner, case):
+            best = min(inline, key=lambda c: simulated(c)["calls"])
+            found.chosen.append((machine, workload, ranks, case, best))
+        else:
+            found.failed += 1
+    found.cases += done
 
 
-def compare(options):
-    """Runs the cases and prints both tables; 1 if a run failed."""
-    reports, failed, chosen = [], 0, []
-    for ranks in options.ranks:
-        base = scale.run_of(options, ranks, "record")
-        calibration, seconds = "", {}
-        # Last, as the reports of the others have the machine's numbers.
-        cases = [*sweep(options), ("auto", "")]
-        for settings, writers in cases:
-            with tempfile.TemporaryDirectory(prefix="thalweg-scale.") as made:
-                (Path(made) / "calibration.toml").write_text(calibration)
-                given = "calibration=calibration.toml" if settings == "auto" else settings
-                if options.settings:
-                    given += f"; {options.settings}"
-                try:
-                    run = replace(base, settings=given)
-                    report = scale.simulate(options.build, run, made)
-                except scale.RunError as e:
-                    failed += 1
-                    print(f"compare: {settings} on {ranks} ranks: {e}")
-                    continue
-            report["wanted"] = settings
-            calibration = calibration or figures(report["numbers"], ranks)
-            seconds[settings] = scale.blocked(report)
-            summary = report["summary"]
-            if settings == "auto":
-                used = f"{summary['writers'] // report['nodes']}/node"
-                chosen.append((ranks, summary, seconds))
-                writers = used if summary["method"] in ("record", "slabs") else ""
-            row = planned(options.planner, report, calibration, writers, options.compute)
-            report["planned"] = row
-            reports.append(report)
-            print(line(report), flush=True)
-    print("\nranks  auto ms  best ms  ratio  auto is; best is")
-    for ranks, summary, seconds in chosen:
-        best = min(seconds, key=lambda s: seconds[s])
+def compare(options, store):
+    """Runs the cases and prints both tables; the reports, and how many runs failed."""
+    found = Found()
+    for machine in options.machines:
+        for workload in options.workloads:
+            for ranks in options.ranks:
+                collect(options, store, machine, workload, ranks, found)
+    if found.chosen:
+        heads = f"{'machine':<9}{'workload':<22}{'ranks':>6}{'auto ms':>10}{'best ms':>10}"
+        print(f"\n{heads}{'ratio':>7}  auto is; best is")
+    for machine, workload, ranks, case, best in found.chosen:
+        took, least = simulated(case)["calls"], simulated(best)["calls"]
+        summary = case.report["summary"]
         print(
-            f"{ranks:>5} {1e3 * seconds['auto']:>8.1f} {1e3 * seconds[best]:>8.1f} "
-            f"{seconds['auto'] / seconds[best]:>6.2f}  {summary['method']}, "
-            f"{summary['writers']} writers; {best}"
+            f"{machine:<9}{workload:<22}{ranks:>6}{1e3 * took:>10.1f}{1e3 * least:>10.1f}"
+            f"{took / least:>7.2f}  {summary['method']}, {summary['writers']} writers; "
+            f"{best.label}"
         )
-    print("\n" + errors(reports))
-    return reports, failed
+    print()
+    for kind in errors(found.cases):
+        print(
+            f"{kind.service}, {kind.part}: {kind.runs} runs, {kind.near} within 30 % "
+            f"({100 * kind.near // kind.runs} %), predicted / simulated from {kind.least:.2f} to "
+            f"{kind.most:.2f}, median {kind.median:.2f}"
+        )
+    return [c.report for c in found.cases], found.failed
 
 
-def predicted(report):
-    """Seconds of a step in the library's calls; without computing all that a step takes."""
-    row = report["planned"]
-    return row["seconds_per_output"] if row else 0.0
+def simulated(case):
+    """Seconds: in the library's calls of a step, and of what is left to be written after the last
+    step, which with a service is a whole one."""
+    seconds = case.report["seconds"]
+    return {
+        "calls": scale.blocked(case.report),
+        "behind": 0.0 if case.service == "inline" else seconds["close"],
+    }
 
 
-def line(report):
-    got, wanted = predicted(report), scale.blocked(report)
-    return (
-        f"{report['ranks']:>6} {report['wanted']:<34} {report['summary']['writers']:>5} "
-        f"simulated {1e3 * wanted:>8.1f} ms  predicted {1e3 * got:>8.1f} ms  "
-        f"ratio {got / wanted if wanted > 0 else 0:.2f}"
-    )
+def predicted(case):
+    row = case.planned
+    if row is None:
+        return {"calls": 0.0, "behind": 0.0}
+    return {"calls": row["seconds_in_calls"], "behind": row["seconds_behind"]}
 
 
-def errors(reports):
-    """How many predictions are how near."""
-    ratios = [predicted(r) / scale.blocked(r) for r in reports if predicted(r) > 0]
-    if not ratios:
-        return "nothing was predicted"
-    near = sum(1 / 1.3 <= r <= 1.3 for r in ratios)
-    ratios.sort()
-    return (
-        f"predicted / simulated: {len(ratios)} runs, {near} within 30 %, "
-        f"from {ratios[0]:.2f} to {ratios[-1]:.2f}, median {ratios[len(ratios) // 2]:.2f}"
-    )
+def ratios(case):
+    """Predicted / simulated, of what takes long enough to be told."""
+    wanted, got = simulated(case), predicted(case)
+    return {k: got[k] / wanted[k] for k in wanted if got[k] > 0 and wanted[k] > 1e-4}
+
+
+def line(case):
+    wanted, got = simulated(case), predicted(case)
+    text = f"  {case.label:<44} {case.report['summary']['writers']:>5}"
+    for part, ratio in ratios(case).items():
+        text += f"  {part} {1e3 * wanted[part]:>9.2f} ms, {1e3 * got[part]:>9.2f}: {ratio:>5.2f}"
+        text += " *" if not 1 / NEAR <= ratio <= NEAR else "  "
+    return text.rstrip()
+
+
+@dataclass
+class Errors:
+    """How near the predictions of one kind are."""
+
+    service: str
+    part: str  # calls or behind
+    runs: int
+    near: int
+    least: float
+    median: float
+    most: float
+
+
+def errors(cases):
+    """By what is predicted."""
+    found = []
+    for service, part in sorted({(c.service, part) for c in cases for part in ratios(c)}):
+        values = sorted(
+            ratios(c)[part] for c in cases if c.service == service and part in ratios(c)
+        )
+        near = sum(1 / NEAR <= r <= NEAR for r in values)
+        middle = values[len(values) // 2]
+        found.append(Errors(service, part, len(values), near, values[0], middle, values[-1]))
+    return found

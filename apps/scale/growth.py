@@ -52,7 +52,7 @@ def rows_of(ranks, reports):
     yield "all", "heap", values, grows(ranks, values, 1 << 20)
 
 
-def growth(options):
+def growth(options, store):
     """Prints a table for each way; the reports, and how many runs failed."""
     all_reports, failed = [], 0
     for name, settings, arguments, servers in WAYS:
@@ -65,7 +65,7 @@ def growth(options):
             run.settings = f"{run.settings}; {settings}"
             run.arguments = run.arguments | arguments
             try:
-                reports.append(scale.simulate(options.build, run))
+                reports.append(store.report(run))
                 ranks.append(n)
             except scale.RunError as e:
                 failed += 1

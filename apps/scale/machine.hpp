@@ -19,12 +19,16 @@ struct Machine {
     double hop = 0.5e-6;     ///< seconds
     double loopback = 20e9;  ///< bytes a second of messages inside a node
     double copy = 5e8;       ///< elements a second that a rank copies
+    double run = 5e-9;       ///< seconds of a run of a list of indices, besides its elements
+    double jitter = 0.05;    ///< part by which copying takes longer at most, as if by chance
     double wake = 5e-6;      ///< seconds until a rank that sleeps on shared memory runs
     // Storage: object servers with targets, over which the stripes of a file go round.
     double servers = 0;       ///< 0: writing takes nothing but calls
     double targets = 0;       ///< of all servers
     double target = 500e6;    ///< bytes a second of a target
     double client = 4e9;      ///< bytes a second of a node
+    double writer = 1e9;      ///< bytes a second that one rank hands over
+    double flight = 8 << 20;  ///< bytes that a rank may have handed over before targets have them
     double stripe = 1 << 20;  ///< bytes
     double stripes = 0;       ///< of a file; 0: on all targets
     double call = 2e-6;       ///< seconds of a write call

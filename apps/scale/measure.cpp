@@ -78,6 +78,7 @@ void Measure::add_to(nlohmann::ordered_json& report) const {
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
         steps.push_back(reduced(i < steps_.size() ? steps_[i] : 0, MPI_MAX));
     report["seconds"]["steps"] = steps;
+    report["metadata_operations"] = scale_storage()->metadata;
     if (scale_heap != nullptr) {
         const auto most = static_cast<double>(scale_heap()->most);
         report["heap_bytes"]["most"] = static_cast<std::int64_t>(reduced(most, MPI_MAX));

@@ -4,8 +4,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -15,24 +13,21 @@ namespace thalweg::scale {
 
 namespace {
 
-using bench::Group;
-using bench::Variable;
-
 std::string joined(const std::vector<std::string>& names, std::string text = "") {
     for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
     return text;
 }
 
-tw_type type_of(const Group& g) {
-    return g.spec->type == bench::Element::f4 ? TW_FLOAT : TW_DOUBLE;
-}
-
 void compute(double seconds) {
+    if (seconds <= 0) return;
     timespec t;
     t.tv_sec = static_cast<time_t>(seconds);
     t.tv_nsec = static_cast<long>((seconds - static_cast<double>(t.tv_sec)) * 1e9);
     nanosleep(&t, nullptr);
 }
+
+/// Until the storage of a simulation has all that was handed over.
+void settle() { compute(scale_storage()->settled - PMPI_Wtime()); }
 
 }  // namespace
 
@@ -46,7 +41,7 @@ Model::Model(const Arguments& arguments, Measure& measure)
 
 Model::~Model() {
     if (session_ != nullptr) tw_finalize(&session_);
-    if (zeros_ != nullptr) munmap(zeros_, zero_bytes_);
+    if (zeros_ != nullptr) munmap(zeros_, local_bytes());
 }
 
 void Model::check(int status, const char* call) const {
@@ -57,7 +52,7 @@ void Model::check(int status, const char* call) const {
 }
 
 const void* Model::values(const Variable& variable, int step) const {
-    return arguments_.fields ? problem_->values(variable, step) : zeros_;
+    return arguments_.fields ? contents_->values(variable, step) : zeros_ + place_of(variable);
 }
 
 nlohmann::ordered_json Model::run() {
@@ -72,28 +67,29 @@ nlohmann::ordered_json Model::run() {
     check(tw_model_comm(session_, &comm), "tw_model_comm");
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
-    problem_ = std::make_unique<bench::Problem>(arguments_.workload, rank, ranks);
+    contents_ = make_contents(arguments_.workload, rank, ranks);
     if (arguments_.fields) {
-        problem_->fill();
+        contents_->fill();
     } else {
         // Pages that are only read are all the same one.
-        zero_bytes_ =
-            static_cast<std::size_t>(std::max<std::int64_t>(problem_->largest_part_bytes(), 4096));
-        zeros_ = mmap(nullptr, zero_bytes_, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
-        if (zeros_ == MAP_FAILED) throw std::bad_alloc();
+        void* const zeros = mmap(nullptr, local_bytes(), PROT_READ,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (zeros == MAP_FAILED) throw std::bad_alloc();
+        zeros_ = static_cast<char*>(zeros);
     }
     measure_.begin("open");
     open();
     measure_.end();
     for (int s = 0; s < arguments_.steps; ++s) {
         measure_.begin_step();
-        if (arguments_.compute > 0) compute(arguments_.compute);
+        compute(arguments_.compute);
         step(s);
+        if (arguments_.compute == 0) settle();
         measure_.end_step();
     }
     measure_.begin("close");
     check(tw_close(&file_), "tw_close");
+    settle();
     measure_.end();
     nlohmann::ordered_json report = describe();
     if (arguments_.restart) restart();
@@ -104,44 +100,46 @@ nlohmann::ordered_json Model::run() {
     return report;
 }
 
+/// What the variables of a group are defined with; null if every rank has all of them.
+tw_decomposition Model::decomposition_of(const Group& group) const {
+    return group.holding < 0 ? nullptr : decompositions_[static_cast<std::size_t>(group.holding)];
+}
+
 void Model::open() {
-    const bench::Problem& p = *problem_;
-    for (const Group& g : p.groups()) {
-        std::vector<std::int64_t> shape, start, count;
-        for (const int axis : g.memory_axis) {
-            const auto d = static_cast<std::size_t>(axis);
-            shape.push_back(g.shape[d]);
-            start.push_back(g.part.start[d]);
-            count.push_back(g.part.count[d]);
-        }
+    for (const Holding& h : contents_->holdings()) {
         decompositions_.push_back(nullptr);
-        if (g.replicated) continue;
-        check(tw_decompose(session_, joined(g.spec->memory_order).c_str(), 1, shape.data(),
-                           start.data(), count.data(), &decompositions_.back()),
-              "tw_decompose");
+        const std::string dims = joined(h.dims);
+        if (h.is_list())
+            check(
+                tw_decompose_list(session_, dims.c_str(), h.shape.data(), joined(h.listed).c_str(),
+                                  static_cast<std::int64_t>(h.indices.size()), h.indices.data(),
+                                  TW_LIST_UNIQUE, &decompositions_.back()),
+                "tw_decompose_list");
+        else
+            check(tw_decompose(session_, dims.c_str(), 1, h.shape.data(), h.start.data(),
+                               h.count.data(), &decompositions_.back()),
+                  "tw_decompose");
     }
     check(tw_create(session_, arguments_.file.c_str(), nullptr, &file_), "tw_create");
     check(tw_def_dim(file_, "time", TW_UNLIMITED), "tw_def_dim");
-    for (const bench::Dimension& d : p.workload().dims)
-        check(tw_def_dim(file_, d.name.c_str(), d.length), "tw_def_dim");
-    for (const Variable& v : p.variables()) {
-        const Group& g = p.group(v);
-        check(tw_def_var(file_, v.name.c_str(), type_of(g),
-                         joined(g.spec->file_order, "time").c_str(),
-                         decompositions_[static_cast<std::size_t>(v.group)]),
+    for (const auto& [name, length] : contents_->dimensions())
+        check(tw_def_dim(file_, name.c_str(), length), "tw_def_dim");
+    for (const Variable& v : contents_->variables()) {
+        const Group& g = contents_->group(v);
+        check(tw_def_var(file_, v.name.c_str(), g.type, joined(g.dims, "time").c_str(),
+                         decomposition_of(g)),
               "tw_def_var");
     }
     check(tw_enddef(file_), "tw_enddef");
 }
 
 void Model::step(int step) {
-    const bench::Problem& p = *problem_;
     if (arguments_.puts != "step") return put_at(step);
     const auto put = arguments_.copies ? tw_put : tw_put_deferred;
     measure_.begin("put");
-    for (const Variable& v : p.variables()) {
-        const Group& g = p.group(v);
-        check(put(file_, v.name.c_str(), type_of(g), values(v, step), g.part.elements()), "tw_put");
+    for (const Variable& v : contents_->variables()) {
+        const Group& g = contents_->group(v);
+        check(put(file_, v.name.c_str(), g.type, values(v, step), g.elements), "tw_put");
     }
     measure_.begin("end_step");
     check(tw_end_step(file_), "tw_end_step");
@@ -151,21 +149,27 @@ void Model::step(int step) {
 /// The step's record by the calls that name it.
 void Model::put_at(int step) {
     measure_.begin("put");
-    for (const Variable& v : problem_->variables()) {
-        const Group& g = problem_->group(v);
-        if (g.replicated) continue;
+    for (const Variable& v : contents_->variables()) {
+        const Group& g = contents_->group(v);
+        if (g.holding < 0) continue;
         if (arguments_.puts == "record") {
-            check(tw_put_record(file_, v.name.c_str(),
-                                decompositions_[static_cast<std::size_t>(v.group)], step,
-                                type_of(g), values(v, step), g.part.elements()),
+            check(tw_put_record(file_, v.name.c_str(), decomposition_of(g), step, g.type,
+                                values(v, step), g.elements),
                   "tw_put_record");
             continue;
         }
+        const Holding& h = contents_->holdings()[static_cast<std::size_t>(g.holding)];
+        if (h.is_list())
+            throw std::runtime_error("puts=box: the ranks of this workload hold lists");
         // In file order; the values are not looked at.
         std::vector<std::int64_t> start{step}, count{1};
-        start.insert(start.end(), g.part.start.begin(), g.part.start.end());
-        count.insert(count.end(), g.part.count.begin(), g.part.count.end());
-        check(tw_put_box(file_, v.name.c_str(), type_of(g), start.data(), count.data(), nullptr,
+        for (const std::string& name : g.dims) {
+            const auto d = static_cast<std::size_t>(std::find(h.dims.begin(), h.dims.end(), name) -
+                                                    h.dims.begin());
+            start.push_back(h.start[d]);
+            count.push_back(h.count[d]);
+        }
+        check(tw_put_box(file_, v.name.c_str(), g.type, start.data(), count.data(), nullptr,
                          values(v, step)),
               "tw_put_box");
     }
@@ -174,62 +178,45 @@ void Model::put_at(int step) {
     measure_.end();
 }
 
-/// What thalweg plan wants to know of the workload.
-nlohmann::ordered_json Model::plan() const {
-    const bench::Workload& w = problem_->workload();
-    nlohmann::ordered_json plan;
-    for (const bench::Dimension& d : w.dims) plan["dimensions"][d.name] = d.length;
-    plan["variables"] = nlohmann::ordered_json::array();
-    for (const bench::VariableGroup& g : w.groups) {
-        plan["variables"].push_back({{"count", g.count},
-                                     {"type", g.type == bench::Element::f4 ? "float" : "double"},
-                                     {"dims", joined(g.file_order)}});
+/// Where a variable's array begins among all of this rank.
+std::size_t Model::place_of(const Variable& variable) const {
+    std::int64_t at = 0;
+    for (int g = 0; g <= variable.group; ++g) {
+        const Group& group = contents_->groups()[static_cast<std::size_t>(g)];
+        at += (g < variable.group ? group.count : variable.member) *
+              ((group.local_bytes() + 7) / 8 * 8);
     }
-    // Ranks count along the last one first.
-    std::string cuts;
-    const auto& grid = problem_->grid();
-    const auto add = [&](std::size_t axis) {
-        if (grid[axis] > 1)
-            cuts = fmt::format("{}={}{}{}", w.axes[axis].front(), grid[axis],
-                               cuts.empty() ? "" : ",", cuts);
-    };
-    add(w.fastest);
-    for (std::size_t a = 0; a < grid.size(); ++a)
-        if (a != w.fastest) add(a);
-    plan["decomposition"] = cuts.empty() ? w.axes.front().front() : cuts;
-    return plan;
+    return static_cast<std::size_t>(at);
+}
+
+/// Of all arrays of this rank.
+std::size_t Model::local_bytes() const {
+    const int groups = static_cast<int>(contents_->groups().size());
+    return place_of({"", groups - 1, contents_->groups().back().count}) + 8;
 }
 
 char* Model::room_for(const Variable& variable) {
-    std::int64_t at = 0, all = 0;
-    for (const Variable& v : problem_->variables()) {
-        const Group& g = problem_->group(v);
-        if (v.name == variable.name) at = all;
-        all += (g.local_bytes() + 7) / 8 * 8;
-    }
-    if (read_.empty()) read_.resize(static_cast<std::size_t>(std::max<std::int64_t>(all, 8)));
-    return read_.data() + at;
+    if (read_.empty()) read_.resize(local_bytes());
+    return read_.data() + place_of(variable);
 }
 
 void Model::read_back() {
-    const bench::Problem& p = *problem_;
     measure_.begin("read_open");
     check(tw_open(session_, arguments_.file.c_str(), nullptr, &file_), "tw_open");
     const int last = arguments_.steps - 1;
     measure_.begin("read");
-    for (const Variable& v : p.variables()) {
-        const Group& g = p.group(v);
-        check(tw_get_deferred(file_, v.name.c_str(),
-                              decompositions_[static_cast<std::size_t>(v.group)], last, type_of(g),
-                              room_for(v), g.part.elements()),
+    for (const Variable& v : contents_->variables()) {
+        const Group& g = contents_->group(v);
+        check(tw_get_deferred(file_, v.name.c_str(), decomposition_of(g), last, g.type, room_for(v),
+                              g.elements),
               "tw_get_deferred");
     }
     check(tw_read(file_), "tw_read");
     measure_.end();
     if (arguments_.fields)
-        for (const Variable& v : p.variables())
+        for (const Variable& v : contents_->variables())
             if (std::memcmp(room_for(v), values(v, last),
-                            static_cast<std::size_t>(p.group(v).local_bytes())) != 0)
+                            static_cast<std::size_t>(contents_->group(v).local_bytes())) != 0)
                 throw std::runtime_error("variable " + v.name + ": other values were read");
     check(tw_close(&file_), "tw_close");
 }
@@ -237,15 +224,14 @@ void Model::read_back() {
 void Model::restart() {
     tw_restart made = nullptr;
     check(tw_restart_new(session_, "durable=no", &made), "tw_restart_new");
-    for (const Variable& v : problem_->variables()) {
-        const Group& g = problem_->group(v);
-        if (g.replicated) continue;
+    for (const Variable& v : contents_->variables()) {
+        const Group& g = contents_->group(v);
+        if (g.holding < 0) continue;
         char* const room = room_for(v);
         if (arguments_.fields)
             std::memcpy(room, values(v, 0), static_cast<std::size_t>(g.local_bytes()));
-        check(tw_restart_add(made, v.name.c_str(), type_of(g), joined(g.spec->file_order).c_str(),
-                             decompositions_[static_cast<std::size_t>(v.group)], room,
-                             g.part.elements(), 0),
+        check(tw_restart_add(made, v.name.c_str(), g.type, joined(g.dims).c_str(),
+                             decomposition_of(g), room, g.elements, 0),
               "tw_restart_add");
     }
     const std::string path = "restart_" + arguments_.file;
@@ -261,19 +247,22 @@ void Model::restart() {
 nlohmann::ordered_json Model::describe() const {
     const char* text = nullptr;
     check(tw_summary(session_, &text), "tw_summary");
-    int all = 0;
+    int all = 0, ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm comm = MPI_COMM_NULL;
+    check(tw_model_comm(session_, &comm), "tw_model_comm");
+    PMPI_Comm_size(comm, &ranks);
     nlohmann::ordered_json report;
     report["workload"] = arguments_.workload.workload;
-    report["reduced"] = problem_->workload().cut;
+    report["reduced"] = contents_->reduced();
     report["ranks"] = all;
-    report["servers"] = all - problem_->ranks();
-    report["grid"] = problem_->grid();
-    report["step_bytes"] = problem_->step_bytes();
+    report["servers"] = all - ranks;
+    report["grid"] = contents_->grid();
+    report["step_bytes"] = contents_->step_bytes();
     report["steps"] = arguments_.steps;
     report["compute"] = arguments_.compute;
     report["settings"] = arguments_.settings;
-    report["plan"] = plan();
+    report["plan"] = contents_->plan();
     report["summary"] = nlohmann::ordered_json::parse(text).at("files").back();
     return report;
 }

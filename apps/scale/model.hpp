@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "contents.hpp"
 #include "measure.hpp"
-#include "problem.hpp"
 
 namespace thalweg::scale {
 
@@ -30,10 +30,12 @@ private:
     void put_at(int step);
     void read_back();
     void restart();
-    char* room_for(const bench::Variable& variable);
+    tw_decomposition decomposition_of(const Group& group) const;
+    std::size_t place_of(const Variable& variable) const;
+    std::size_t local_bytes() const;
+    char* room_for(const Variable& variable);
     nlohmann::ordered_json describe() const;
-    nlohmann::ordered_json plan() const;
-    const void* values(const bench::Variable& variable, int step) const;
+    const void* values(const Variable& variable, int step) const;
     void check(int status, const char* call) const;
 
     const Arguments& arguments_;
@@ -41,10 +43,9 @@ private:
     tw_session session_ = nullptr;
     tw_role role_ = TW_MODEL;
     tw_file file_ = nullptr;
-    std::unique_ptr<bench::Problem> problem_;
+    std::unique_ptr<Contents> contents_;
     std::vector<tw_decomposition> decompositions_;
-    void* zeros_ = nullptr;
-    std::size_t zero_bytes_ = 0;
+    char* zeros_ = nullptr;
     std::vector<char> read_;  ///< where reading goes, and what a restart is made of
 };
 

@@ -15,19 +15,10 @@ using thalweg::scale::Machine;
 namespace {
 
 sg4::Host* make_host(sg4::NetZone* zone, const Machine& m, int id) {
-    const int nodes = static_cast<int>(m.nodes), servers = static_cast<int>(m.servers);
-    if (id < nodes) {
-        auto* host = zone->create_host("node-" + std::to_string(id), 1e9);
-        host->set_core_count(static_cast<int>(m.cores));
-        // What one node can write at a time, whatever the targets.
-        host->create_disk("client", m.client, m.client)->seal();
-        return host;
-    }
-    const int server = id - nodes;
-    auto* host = zone->create_host("server-" + std::to_string(server), 1e9);
-    if (server < servers)
-        for (int t = server; t < static_cast<int>(m.targets); t += servers)
-            host->create_disk("target-" + std::to_string(t), m.target, m.target)->seal();
+    const int nodes = static_cast<int>(m.nodes);
+    if (id >= nodes) return zone->create_host("server-" + std::to_string(id - nodes), 1e9);
+    auto* host = zone->create_host("node-" + std::to_string(id), 1e9);
+    host->set_core_count(static_cast<int>(m.cores));
     return host;
 }
 

@@ -25,6 +25,9 @@ CONFIG = {
     "smpi/host-speed": "1e9f",
     "smpi/send-is-detached-thresh": "0",
     "smpi/coll-selector": "default",
+    # SimGrid's own factors are those of an old Ethernet. Large messages take a handshake.
+    "smpi/lat-factor": "0:1;8192:3",
+    "smpi/bw-factor": "0:0.95",
     "smpi/privatization": "no",
     "smpi/test": "0",
     "smpi/iprobe": "0",
@@ -46,6 +49,7 @@ class Run:
     settings: str = ""
     arguments: dict = field(default_factory=dict)  # of thalweg-scale
     numbers: dict = field(default_factory=dict)  # of the machine
+    files: dict = field(default_factory=dict)  # name = text, that are there when it begins
     keep_data: bool = False
     seconds: float | None = None  # at most, of real time
 
@@ -84,7 +88,9 @@ def simulate(build, run, folder=None):
     build, folder = Path(build).resolve(), Path(folder).resolve()
     numbers = {"nodes": run.nodes, "cores": run.per_node} | run.numbers
     (folder / "hosts").write_text(host_file(run))
-    given = {"settings": run.settings, "json": "report.json"} | run.arguments
+    for name, text in run.files.items():
+        (folder / name).write_text(text)
+    given = {"settings": settings_of(run), "json": "report.json"} | run.arguments
     # smpirun cuts its arguments at blanks.
     arguments = {name: str(value).replace("; ", ";") for name, value in given.items()}
     for name, value in arguments.items():
@@ -110,6 +116,13 @@ def simulate(build, run, folder=None):
     result["numbers"] = json.loads((folder / "numbers.json").read_text())
     result["simulator"] = {"name": "SimGrid SMPI", "version": version(), "config": CONFIG}
     return result
+
+
+def settings_of(run):
+    """With a service: `auto` looks at the processors and the memory of this machine."""
+    if "service=" in run.settings:
+        return run.settings
+    return f"{run.settings}; service=inline" if run.settings else "service=inline"
 
 
 def execute(command, folder, env, seconds):
@@ -158,6 +171,7 @@ COLUMNS = (
     ("messages", lambda r: f"{most(r, 'messages'):.0f}"),
     ("MB", lambda r: f"{most(r, 'message_bytes') / 1e6:.2f}"),
     ("at open", lambda r: f"{r['counts']['open']['messages']['most']}"),
+    ("metadata", lambda r: f"{r['metadata_operations']}"),
     ("heap MB", lambda r: f"{r['heap_bytes']['most'] / 1e6:.2f}"),
 )
 
@@ -243,7 +257,11 @@ def parse(arguments):
     add("--per-node", type=int, default=32, metavar="N", help="ranks of a node")
     add("--methods", default=",".join(METHODS), metavar="M,M")
     add("--servers", type=int, default=0, metavar="N", help="ranks for each 100 of the model")
-    add("--workload", default="fv-b", help="of thalweg-bench --list")
+    add(
+        "--workload",
+        default="fv-b",
+        help="of thalweg-bench --list, in its own size, or e3sm-f, e3sm-g, atmosphere-3km-lists",
+    )
     add("--steps", type=int, default=2)
     add("--compute", type=float, default=0, metavar="S", help="seconds of computing a step")
     add("--settings", default="", help="of the library: 'name=value; ...'")
@@ -260,16 +278,31 @@ def parse(arguments):
     add("--growth", action="store_true", help="what grows with the ranks, for each service")
     add("--papers", action="store_true", help="the papers' curves")
     add(
+        "--report",
+        nargs="?",
+        const="quick",
+        choices=("quick", "full"),
+        help="a page with tables and pictures: quick takes minutes, full takes hours",
+    )
+    add("--output", default="report/scale", metavar="FOLDER", help="of --report")
+    add(
         "--ways",
         default="",
         help="only these of --growth (inline, background, servers, records, boxes, read) or "
         "--papers (cam, cfio, cmaq, mom5)",
     )
+    add("--machines", default="", metavar="M,M", help="of --compare")
+    add("--workloads", default="", metavar="W,W", help="of --compare")
+    add("--services", default="inline", metavar="S,S", help="of --compare")
+    add("--keep", metavar="FOLDER", help="keeps reports there, and takes those that are there")
     add("--planner", default="build/release/bin/thalweg", help=argparse.SUPPRESS)
     add("--seconds", type=float, help="of real time, at most, for each run")
     add("--json", metavar="FILE", help="all reports, as a list")
     options = parser.parse_args(arguments)
     options.methods = options.methods.split(",")
+    options.machines = [m for m in options.machines.split(",") if m] or [options.machine]
+    options.workloads = [w for w in options.workloads.split(",") if w] or [options.workload]
+    options.services = options.services.split(",")
     options.ways = [w for w in options.ways.split(",") if w]
     for method in options.methods:
         if method not in METHODS:
@@ -302,22 +335,9 @@ def run_of(options, ranks, method):
 
 def main(arguments):
     options = parse(arguments)
+    if options.compare or options.growth or options.papers or options.report:
+        return special(options)
     reports, failed = [], 0
-    if options.compare:
-        import compare  # which imports this
-
-        reports, failed = compare.compare(options)
-    elif options.growth:
-        import growth
-
-        reports, failed = growth.growth(options)
-    elif options.papers:
-        import papers
-
-        papers.papers(options)
-        return 0
-    if options.compare or options.growth:
-        options.ranks = []
     for ranks in options.ranks:
         for method in options.methods:
             try:
@@ -327,16 +347,43 @@ def main(arguments):
             except RunError as e:
                 failed += 1
                 print(f"scale: {method} on {ranks} ranks: {e}", file=sys.stderr)
-    if reports and not (options.compare or options.growth):
+    if reports:
         r = reports[0]
         print(f"machine {options.machine}, simulated by {r['simulator']['version']}; ", end="")
         print(f"{r['workload']}, {r['step_bytes'] / 1e6:.0f} MB a step")
         print("messages, MB: of the rank that has most, in a step; heap: of the largest rank")
         print(table(reports))
+    return ended(options, reports, failed)
+
+
+def special(options):
+    """What is more than a table of the runs that were asked for."""
+    import compare  # these import this module
+    import growth
+    import papers
+    import report
+    from store import Store
+
+    store = Store(options.build, options.keep)
+    try:
+        if options.report:
+            return 1 if report.write(options, store) else 0
+        if options.papers:
+            papers.papers(options, store)
+            return 0
+        what = compare.compare if options.compare else growth.growth
+        return ended(options, *what(options, store))
+    except RunError as e:
+        print(f"scale: {e}", file=sys.stderr)
+        return 1
+
+
+def ended(options, reports, failed):
     if options.json:
         Path(options.json).write_text(json.dumps(reports, indent=2) + "\n")
     return 1 if failed or not reports else 0
 
 
 if __name__ == "__main__":
+    sys.modules["scale"] = sys.modules["__main__"]  # one module, for those that import it
     sys.exit(main(sys.argv[1:]))

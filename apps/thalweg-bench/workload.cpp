@@ -41,8 +41,8 @@ std::string cut_text(const Workload& paper, const Workload& w) {
 const std::vector<Workload>& workloads() {
     static const std::vector<Workload> table = [] {
         std::vector<Workload> all;
-        for (const auto& paper :
-             {cam_workloads(), cfio_workloads(), cmaq_workloads(), mom5_workloads()})
+        for (const auto& paper : {cam_workloads(), cfio_workloads(), cmaq_workloads(),
+                                  mom5_workloads(), unstructured_workloads()})
             all.insert(all.end(), paper.begin(), paper.end());
         return all;
     }();

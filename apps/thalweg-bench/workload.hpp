@@ -61,6 +61,8 @@ std::vector<Workload> cam_workloads();
 std::vector<Workload> cfio_workloads();
 std::vector<Workload> cmaq_workloads();
 std::vector<Workload> mom5_workloads();
+/// In none of the papers.
+std::vector<Workload> unstructured_workloads();
 
 const std::vector<Workload>& workloads();
 

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "comm/size_signal.hpp"
+#include "comm/work.hpp"
 
 namespace thalweg::detail {
 
@@ -124,6 +125,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
 }
 
 bool Segment::touch(std::size_t offset, std::size_t bytes) {
+    if (!touches_memory()) return true;
 #ifdef MADV_POPULATE_WRITE
     const std::size_t page = sysconf(_SC_PAGESIZE);
     const std::size_t begin = offset / page * page;

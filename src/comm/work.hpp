@@ -21,10 +21,37 @@ inline void charge_poll(int) {}
 
 /// A box of elements is copied between arrays, messages or buffers.
 /// @param count  of each dimension
+/// @return whether it has to be: a simulation may keep no data
 #ifdef THALWEG_SIMULATED
-void charge_copy(std::span<const std::int64_t> count);
+bool charge_copy(std::span<const std::int64_t> count);
 #else
-inline void charge_copy(std::span<const std::int64_t>) {}
+inline bool charge_copy(std::span<const std::int64_t>) { return true; }
+#endif
+
+/// How much of a list is copied.
+struct CopiedRuns {
+    std::int64_t elements = 0, runs = 0;
+};
+/// What a list has of a box is copied. @param count  tells how much that is
+/// @return as charge_copy()
+#ifdef THALWEG_SIMULATED
+bool charge_list(const CopiedRuns& copied);
+template <class Count>
+bool charge_runs(Count&& count) {
+    return charge_list(count());
+}
+#else
+template <class Count>
+bool charge_runs(Count&&) {
+    return true;
+}
+#endif
+
+/// Whether memory is to be there before it is used: a simulation may use hardly any of it.
+#ifdef THALWEG_SIMULATED
+bool touches_memory();
+#else
+constexpr bool touches_memory() { return true; }
 #endif
 
 /// A file is opened for reading.

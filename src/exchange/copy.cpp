@@ -51,7 +51,13 @@ std::int64_t copy_tiled(const Loop& rows, const Loop& row, char* to, const char*
 std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stride,
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill) {
-    charge_copy(std::span(count.data(), nd));
+    if (!charge_copy(std::span(count.data(), nd))) return 0;
+    return move_box(nd, count, to, to_stride, from, from_stride, kernel, fill);
+}
+
+std::int64_t move_box(int nd, const Index& count, char* to, const Index& to_stride,
+                      const char* from, const Index& from_stride, RowKernel kernel,
+                      const char* fill) {
     // Fastest destination dimension last; merge what continues on both sides.
     Loop loops[max_dims + 1];
     int n = 0;

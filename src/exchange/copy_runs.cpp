@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "comm/work.hpp"
+#include "exchange/copy.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -113,6 +116,21 @@ struct Row {
     }
 };
 
+/// How much of a list copy_runs() copies of a box.
+CopiedRuns copied_of(const Listing& listing, const Box& box) {
+    CopiedRuns copied;
+    listing.for_runs(box, [&](const Box& part, std::int64_t, const Run&) {
+        copied.elements += part.count[listing.dims.back()];
+        ++copied.runs;
+    });
+    for (int d = 0; d < box.nd; ++d) {
+        if (listing.covers(d)) continue;
+        copied.elements *= box.count[d];
+        if (d < listing.dims.back()) copied.runs *= box.count[d];
+    }
+    return copied;
+}
+
 /// Bytes from a side's base to the first element of a part of a run.
 std::int64_t offset_of(const Listing& listing, const Box& box, const Box& part,
                        std::int64_t position, std::int64_t done, RunOrder order,
@@ -129,6 +147,7 @@ std::int64_t offset_of(const Listing& listing, const Box& box, const Box& part,
 
 std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<char>& to,
                        const RunSide<const char>& from, RowKernel kernel, const char* fill) {
+    if (!charge_runs([&] { return copied_of(listing, box); })) return 0;
     const int fastest = listing.dims.back();
     const std::int64_t to_step = to.stride[fastest], from_step = from.stride[fastest];
     // The run's own dimension and those behind it.
@@ -177,7 +196,7 @@ std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<cha
                 return;
             }
             count[0] = length;
-            misfits += copy_box(inner, count, into, to_stride, out_of, from_stride, kernel, fill);
+            misfits += move_box(inner, count, into, to_stride, out_of, from_stride, kernel, fill);
         });
     });
     return misfits;

@@ -38,6 +38,8 @@ def simulated(build, ranks, settings, folder, **arguments):
 
 
 def real(program, launch, ranks, settings, folder, **arguments):
+    if "service=" not in settings:
+        settings += "; service=inline"  # as a simulated run
     given = WORKLOAD | arguments | {"settings": settings, "json": "report.json"}
     command = [*launch, "-n", str(ranks), program, *(f"{k}={v}" for k, v in given.items())]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)

@@ -50,6 +50,11 @@ extern "C" {
 
 thalweg::scale::Counts* scale_counts() { return &counts(); }
 
+thalweg::scale::StorageCounts* scale_storage() {
+    static thalweg::scale::StorageCounts counts;
+    return &counts;
+}
+
 int MPI_Isend(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
     sent(n, type);

@@ -20,4 +20,11 @@ struct Counts {
 /// Of this rank. In a library of its own, which has to be loaded before MPI's.
 extern "C" Counts* scale_counts();
 
+/// What the simulated storage tells, of all ranks. Nothing of it changes in a real run.
+struct StorageCounts {
+    std::int64_t metadata = 0;  ///< files created, opened and closed
+    double settled = 0;         ///< when the servers will have all that was written, by MPI_Wtime
+};
+extern "C" StorageCounts* scale_storage() __attribute__((weak));
+
 }  // namespace thalweg::scale

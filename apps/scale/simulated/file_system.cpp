@@ -2,10 +2,14 @@
 #include "file_system.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <deque>
 #include <simgrid/s4u.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "counters/counters.hpp"
 #include "counters/heap.hpp"
 #include "machine.hpp"
 
@@ -15,23 +19,82 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
+/// Something that does one thing after another.
+struct Station {
+    double free = 0;  ///< when it has done what it was given so far
+    /// Gives it something to do. @return when that is done
+    double take(double seconds) {
+        free = std::max(free, sg4::Engine::get_clock()) + seconds;
+        return free;
+    }
+};
+
+/// What a writer has handed over and the targets do not have yet.
+class Flight {
+public:
+    void add(double bytes, double done) {
+        bytes_ += bytes;
+        writes_.emplace_back(bytes, done);
+    }
+    /// Until no more than some bytes are left.
+    void wait(double most) {
+        double until = 0;
+        while (!writes_.empty() && bytes_ > most) {
+            bytes_ -= writes_.front().first;
+            until = std::max(until, writes_.front().second);
+            writes_.pop_front();
+        }
+        if (until > sg4::Engine::get_clock()) sg4::this_actor::sleep_until(until);
+    }
+
+private:
+    double bytes_ = 0;
+    std::deque<std::pair<double, double>> writes_;  ///< bytes, and when the targets have them
+};
+
+/// Who may write a stripe: one node at a time. All ranks of a node that wait for it get it
+/// together.
+class Lock {
+public:
+    /// @param locks  hands it over. @return when the node has it
+    double ask(const sg4::Host* node, Station& locks, double seconds) {
+        const double now = sg4::Engine::get_clock();
+        while (grants_.size() > 1 && grants_[1].second <= now) grants_.pop_front();
+        // Who has it keeps it while nobody else waits for it.
+        for (std::size_t i = 0; i < grants_.size(); ++i) {
+            const auto& [holder, at] = grants_[i];
+            if (holder == node && (at > now || grants_.size() == 1)) return at;
+        }
+        const double at = grants_.empty() ? now : locks.take(seconds);
+        grants_.emplace_back(node, at);
+        return at;
+    }
+
+private:
+    std::deque<std::pair<const sg4::Host*, double>> grants_;
+};
+
+struct Target {
+    sg4::Host* server = nullptr;
+    Station disk;
+    Station locks;  ///< hands stripes from node to node
+};
+
 /// What files have in common. Of all ranks, which are contexts of one thread.
 struct Servers {
-    std::vector<sg4::Disk*> targets;
-    std::vector<double> free;  ///< when a target hands over the next stripe
-    double metadata_free = 0;
-    std::map<std::string, Striping> striping;  ///< by the file's name
-    std::map<std::pair<std::string, std::int64_t>, const sg4::Host*> owners;  ///< of stripes
+    std::vector<Target> targets;
+    std::map<std::string, Station> clients;  ///< what a node writes or reads, by its name
+    Station metadata;
+    std::map<long, Flight> flights;  ///< of each process
+    StorageCounts& counts = *scale_storage();
+    std::map<std::string, Striping> striping;                    ///< by the file's name
+    std::map<std::pair<std::string, std::int64_t>, Lock> locks;  ///< of stripes, by file
 
     Servers() {
-        std::map<int, sg4::Disk*> by_number;
-        const std::string prefix = "target-";
-        for (const sg4::Host* host : sg4::Engine::get_instance()->get_all_hosts())
-            for (sg4::Disk* disk : host->get_disks())
-                if (disk->get_name().rfind(prefix, 0) == 0)
-                    by_number[std::stoi(disk->get_name().substr(prefix.size()))] = disk;
-        for (const auto& [number, disk] : by_number) targets.push_back(disk);
-        free.assign(targets.size(), 0);
+        const Machine& m = machine();
+        const int hosts = static_cast<int>(m.servers);
+        for (int t = 0; hosts > 0 && t < static_cast<int>(m.targets); ++t)
+            targets.push_back({sg4::Host::by_name("server-" + std::to_string(t % hosts)), {}, {}});
     }
 };
 
@@ -63,11 +126,19 @@ std::size_t first_target(const std::string& name) {
 
 }  // namespace
 
+bool keeps_data() {
+    static const bool keeps = [] {
+        const char* const text = std::getenv("SCALE_DATA");
+        return text != nullptr && std::string_view(text) == "keep";
+    }();
+    return keeps;
+}
+
 void stripe_file(const std::string& path, const Striping& striping) {
     const HeapPause pause;
     const std::string name = name_of(path);
     servers().striping[name] = striping;
-    std::erase_if(servers().owners, [&](const auto& owned) { return owned.first.first == name; });
+    std::erase_if(servers().locks, [&](const auto& lock) { return lock.first.first == name; });
 }
 
 std::int64_t stripe_bytes(const std::string& path) { return striping_of(name_of(path)).size; }
@@ -92,8 +163,13 @@ void transfer(const std::string& path, const Batch& batch, bool writing) {
     const HeapPause pause;
     const Machine& m = machine();
     Servers& s = servers();
-    sg4::this_actor::sleep_for(m.call * static_cast<double>(batch.calls));
-    if (s.targets.empty() || batch.stripes.empty()) return;
+    double total = 0;
+    for (const auto& [stripe, bytes] : batch.stripes) total += static_cast<double>(bytes);
+    if (s.targets.empty() || batch.stripes.empty()) {
+        sg4::this_actor::sleep_for(m.call * static_cast<double>(batch.calls));
+        return;
+    }
+    sg4::this_actor::sleep_for(m.call * static_cast<double>(batch.calls) + total / m.writer);
 
     const std::string name = name_of(path);
     const Striping striping = striping_of(name);
@@ -101,38 +177,32 @@ void transfer(const std::string& path, const Batch& batch, bool writing) {
     sg4::Host* const me = sg4::Host::current();
     std::map<std::size_t, double> of_target;
     std::map<std::string, double> of_server;  // by name: addresses differ from run to run
-    double total = 0, ready = sg4::Engine::get_clock();
+    double ready = sg4::Engine::get_clock();
     for (const auto& [stripe, bytes] : batch.stripes) {
         const std::size_t target =
             (first + static_cast<std::size_t>(stripe % striping.count)) % s.targets.size();
         const auto n = static_cast<double>(bytes);
-        total += n;
         of_target[target] += n;
-        of_server[s.targets[target]->get_host()->get_name()] += n;
+        of_server[s.targets[target].server->get_name()] += n;
         if (!writing) continue;
-        const sg4::Host*& owner = s.owners[{name, stripe}];
-        if (owner != nullptr && owner != me) {
-            s.free[target] = std::max(s.free[target], sg4::Engine::get_clock()) + m.lock;
-            ready = std::max(ready, s.free[target]);
-        }
-        owner = me;
+        ready = std::max(ready, s.locks[{name, stripe}].ask(me, s.targets[target].locks, m.lock));
     }
-    sg4::this_actor::sleep_until(ready + m.rpc);
+    sg4::this_actor::sleep_until(ready);
     std::vector<sg4::CommPtr> flows;
-    std::vector<sg4::IoPtr> disks;
-    const auto begin = [&](sg4::Disk* disk, double bytes) {
-        const auto n = static_cast<sg_size_t>(bytes);
-        disks.push_back(writing ? disk->write_async(n) : disk->read_async(n));
-    };
     for (const auto& [server, bytes] : of_server) {
         sg4::Host* const there = sg4::Host::by_name(server);
         flows.push_back(sg4::Comm::sendto_async(writing ? me : there, writing ? there : me,
                                                 static_cast<std::uint64_t>(bytes)));
     }
-    for (const auto& [target, bytes] : of_target) begin(s.targets[target], bytes);
-    for (sg4::Disk* disk : me->get_disks()) begin(disk, total);
     for (const auto& flow : flows) flow->wait();
-    for (const auto& disk : disks) disk->wait();
+    double done = s.clients[me->get_name()].take(total / m.client);
+    for (const auto& [target, bytes] : of_target)
+        done = std::max(done, s.targets[target].disk.take(bytes / m.target));
+    done += m.rpc;
+    s.counts.settled = std::max(s.counts.settled, done);
+    Flight& flight = s.flights[sg4::this_actor::get_pid()];
+    flight.add(total, done);
+    flight.wait(writing ? m.flight : 0);
 }
 
 }  // namespace
@@ -143,13 +213,15 @@ void read_batch(const std::string& path, const Batch& batch) { transfer(path, ba
 void ask_metadata() {
     const HeapPause pause;
     const Machine& m = machine();
-    double& free = servers().metadata_free;
-    if (m.metadata > 0) free = std::max(free, sg4::Engine::get_clock()) + 1 / m.metadata;
-    sg4::this_actor::sleep_until(std::max(free, sg4::Engine::get_clock()) + m.rpc);
+    Servers& s = servers();
+    ++s.counts.metadata;
+    const double done = m.metadata > 0 ? s.metadata.take(1 / m.metadata) : sg4::Engine::get_clock();
+    sg4::this_actor::sleep_until(done + m.rpc);
 }
 
 void ask_server() {
     const HeapPause pause;
+    servers().flights[sg4::this_actor::get_pid()].wait(0);
     sg4::this_actor::sleep_for(machine().rpc);
 }
 

@@ -1,8 +1,11 @@
 // The simulated file system: how long writing and reading take. It keeps no data.
 //
-// A file's stripes go round its targets. What one call of a driver writes goes over the network to
-// the servers of its targets and onto their disks, side by side, and not faster than its node can
-// write. Stripes belong to the node that wrote them last; a target hands over one at a time.
+// A file's stripes go round its targets. What one call of a driver writes is handed over at the
+// rate of a rank, goes over the network to the servers of its targets, not faster than its node can
+// write, and onto their disks. The rank goes on when the network has it, but does not have more
+// under way than it may. A target writes what it is given in the order in which it comes. Stripes
+// belong to the node that wrote them last; a target hands over one at a time, and the rank waits
+// for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,6 +14,9 @@
 #include <string>
 
 namespace thalweg::scale {
+
+/// Whether elements are copied and written (SCALE_DATA=keep), or only take their time.
+bool keeps_data();
 
 /// Stripes of a file; 0: the machine's.
 struct Striping {

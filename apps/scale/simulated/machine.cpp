@@ -24,11 +24,15 @@ constexpr Number numbers[] = {
     {"hop", &Machine::hop},
     {"loopback", &Machine::loopback, 1},
     {"copy", &Machine::copy},
+    {"run", &Machine::run},
+    {"jitter", &Machine::jitter},
     {"wake", &Machine::wake},
     {"servers", &Machine::servers},
     {"targets", &Machine::targets},
     {"target", &Machine::target, 1},
     {"client", &Machine::client, 1},
+    {"writer", &Machine::writer, 1},
+    {"flight", &Machine::flight},
     {"stripe", &Machine::stripe, 512},
     {"stripes", &Machine::stripes},
     {"call", &Machine::call},
@@ -53,6 +57,7 @@ Machine named(const std::string& name) {
         m.targets = 4;
         m.target = 200e6;
         m.client = 1e9;
+        m.writer = 0.4e9;
         m.rpc = 2e-3;
         m.lock = 5e-3;
         m.metadata = 1000;

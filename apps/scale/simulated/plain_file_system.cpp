@@ -5,9 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <map>
-#include <string_view>
 
 #include "comm/clock.hpp"
 #include "file_system.hpp"
@@ -17,14 +15,6 @@
 namespace thalweg::detail {
 
 namespace {
-
-bool keeps_data() {
-    static const bool keeps = [] {
-        const char* const text = std::getenv("SCALE_DATA");
-        return text != nullptr && std::string_view(text) == "keep";
-    }();
-    return keeps;
-}
 
 /// Of the write() that each file is in.
 std::map<const PlainFile*, scale::Batch>& batches() {
@@ -69,7 +59,7 @@ Status PlainFile::write(std::span<const Chunk> chunks) {
 
 Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {
     scale::add_range(path_, batches()[this], at, bytes);
-    return keeps_data() ? write_fully(fd_, path_, data, bytes, at) : Status{};
+    return scale::keeps_data() ? write_fully(fd_, path_, data, bytes, at) : Status{};
 }
 
 Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {

@@ -7,6 +7,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "counters/heap.hpp"
+#include "file_system.hpp"
 #include "machine.hpp"
 
 namespace thalweg::detail {
@@ -14,25 +15,63 @@ namespace thalweg::detail {
 /// The longer it lasts, the rarer: the simulation's effort is in the number of looks.
 void charge_poll(int n) {
     const scale::HeapPause pause;
-    const double seconds = 1e-6 * std::pow(1.3, std::min(n, 20));
+    const double seconds = 1e-6 * std::pow(1.3, std::min(n, 12));
     simgrid::s4u::this_actor::sleep_for(seconds);
 }
 
-void charge_copy(std::span<const std::int64_t> count) {
-    // Copies that take less are paid together: the simulation would spend its time on them.
+namespace {
+
+/// From 0 to 1, as if by chance, and the same in every run.
+double chance(std::uint64_t process, std::uint64_t number) {
+    std::uint64_t x = process * 0x9E3779B97F4A7C15U + number;
+    for (const int shift : {30, 27}) {
+        x ^= x >> shift;
+        x *= 0xBF58476D1CE4E5B9U;
+    }
+    return static_cast<double>(x >> 11) * 0x1p-53;
+}
+
+/// What a rank has copied and did not take the time for yet.
+struct Owed {
+    double seconds = 0;
+    std::uint64_t paid = 0;  ///< times
+};
+
+/// Copies that take less are paid together: the simulation would spend its time on them.
+void charge(double of_copy) {
     constexpr double least = 20e-6;
     const scale::HeapPause pause;
-    static std::map<long, double> owed;  // by rank
-    const double rate = scale::machine().copy;
-    if (rate <= 0) return;
-    double elements = 1;
-    for (const std::int64_t n : count) elements *= static_cast<double>(n);
-    double& seconds = owed[simgrid::s4u::this_actor::get_pid()];
-    seconds += elements / rate;
-    if (seconds < least) return;
-    const double now = seconds;
-    seconds = 0;
+    static std::map<long, Owed> of_process;
+    const auto process = simgrid::s4u::this_actor::get_pid();
+    Owed& owed = of_process[process];
+    owed.seconds += of_copy;
+    if (owed.seconds < least) return;
+    // No two ranks are equally fast: else those that wait for the same would come to the storage in
+    // an order that the simulator makes up.
+    const double slower =
+        1 + scale::machine().jitter * chance(static_cast<std::uint64_t>(process), ++owed.paid);
+    const double now = owed.seconds * slower;
+    owed.seconds = 0;
     simgrid::s4u::this_actor::sleep_for(now);
 }
+
+}  // namespace
+
+bool charge_copy(std::span<const std::int64_t> count) {
+    const double rate = scale::machine().copy;
+    double elements = 1;
+    for (const std::int64_t n : count) elements *= static_cast<double>(n);
+    if (rate > 0) charge(elements / rate);
+    return scale::keeps_data();
+}
+
+bool charge_list(const CopiedRuns& copied) {
+    const scale::Machine& m = scale::machine();
+    const double elements = m.copy > 0 ? static_cast<double>(copied.elements) / m.copy : 0;
+    charge(elements + static_cast<double>(copied.runs) * m.run);
+    return scale::keeps_data();
+}
+
+bool touches_memory() { return scale::keeps_data(); }
 
 }  // namespace thalweg::detail

@@ -31,11 +31,12 @@ Parsed parse_options(int argc, char** argv, IrregularOptions& options, std::stri
         ->delimiter(',')
         ->check(CLI::Range(1, 1000))
         ->group("Maps");
-    app.add_option("--maps", options.generated,
-                   "Maps to generate: f (atmosphere), g (ocean), i (land) (default: all, unless "
-                   "--map is given)")
+    app.add_option(
+           "--maps", options.generated,
+           "Maps to generate: f (atmosphere), g (ocean), c (unstructured columns), i (land) "
+           "(default: f, g and i, unless --map is given)")
         ->delimiter(',')
-        ->check(CLI::IsMember({"f", "g", "i"}))
+        ->check(CLI::IsMember({"f", "g", "c", "i"}))
         ->group("Maps");
     app.add_option("--elements", options.elements, "Elements per variable of the generated maps")
         ->capture_default_str()

@@ -104,9 +104,30 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     while (std::int64_t{1} << order < std::max(width, height)) ++order;
     const Permutation numbered(cells / strip, seed);
     List list{{{"nCells", cells}, {"nVertLevels", levels}}, 0, 2};
+    // Cells in the square of side 2^squared that the curve goes through from d on.
+    const auto cells_from = [&](std::int64_t d, int squared) {
+        const std::int64_t side = std::int64_t{1} << squared;
+        const auto at = hilbert(order, d);
+        const std::int64_t x = at[0] / side * side, y = at[1] / side * side;
+        const std::int64_t whole = cells / width, rest = cells % width;
+        const auto overlap = [](std::int64_t low, std::int64_t n, std::int64_t end) {
+            return std::clamp<std::int64_t>(end - low, 0, n);
+        };
+        return overlap(y, side, whole) * overlap(x, side, width) +
+               (whole >= y && whole < y + side ? overlap(x, side, rest) : 0);
+    };
     std::int64_t passed = 0;
-    for (std::int64_t d = 0; passed < part.end(cells); ++d) {
-        const auto [x, y] = hilbert(order, d);
+    for (std::int64_t d = 0; passed < part.end(cells);) {
+        // Past what is before this rank's part in squares as large as may be.
+        int squared = 0;
+        while (squared < order && d % (std::int64_t{4} << (2 * squared)) == 0) ++squared;
+        while (squared > 0 && passed + cells_from(d, squared) > part.begin(cells)) --squared;
+        if (squared > 0) {
+            passed += cells_from(d, squared);
+            d += std::int64_t{1} << (2 * squared);
+            continue;
+        }
+        const auto [x, y] = hilbert(order, d++);
         const std::int64_t cell = y * width + x;
         if (x >= width || cell >= cells) continue;
         if (passed++ < part.begin(cells)) continue;
@@ -140,6 +161,22 @@ List land(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
+/// Columns of an unstructured grid. 16 neighbours that follow one another in the file, as the parts
+/// of a larger triangle or hexagon do, go to a rank, which has such groups from all over.
+List columns(std::int64_t elements, std::uint64_t seed, Part part) {
+    constexpr std::int64_t together = 16;
+    const std::int64_t columns = std::max<std::int64_t>(1, elements);
+    const std::int64_t groups = (columns + together - 1) / together;
+    const Permutation dealt(groups, seed);
+    List list{{{"column", columns}}, 0, 1};
+    for (std::int64_t g = part.begin(groups); g < part.end(groups); ++g) {
+        const std::int64_t first = dealt(g) * together;
+        for (std::int64_t i = first; i < std::min(first + together, columns); ++i)
+            list.indices.push_back(i);
+    }
+    return list;
+}
+
 struct Generator {
     std::string_view name;
     const char* text;
@@ -149,13 +186,14 @@ struct Generator {
 constexpr std::array generators = {
     Generator{"f", "columns of an atmosphere, spread over the ranks in chunks", atmosphere},
     Generator{"g", "cells of an ocean, divided along a space-filling curve", ocean},
+    Generator{"c", "columns of an unstructured grid, 16 neighbours at a time", columns},
     Generator{"i", "land points in clumps, without the ocean", land},
 };
 
 const Generator& generator(const std::string& kind) {
     for (const Generator& g : generators)
         if (g.name == kind) return g;
-    throw std::invalid_argument("--maps " + kind + ": must be f, g or i");
+    throw std::invalid_argument("--maps " + kind + ": must be f, g, c or i");
 }
 
 }  // namespace

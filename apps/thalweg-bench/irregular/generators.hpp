@@ -9,8 +9,8 @@
 
 namespace thalweg::bench::irregular {
 
-/// What a rank holds in the map "f", "g" or "i" of about so many elements, over all dimensions.
-/// Throws std::invalid_argument for another name, as does the next. Local.
+/// What a rank holds in the map "f", "g", "c" or "i" of about so many elements, over all
+/// dimensions. Throws std::invalid_argument for another name, as does the next. Local.
 List generate(const std::string& kind, std::int64_t elements, std::uint64_t seed, int rank,
               int ranks);
 

@@ -40,7 +40,7 @@ void complete(const Meeting& meeting, IndexMap& map);
 std::vector<IndexMap> read_maps(const Meeting& meeting, const std::string& path,
                                 const std::vector<int>& chosen);
 
-/// The map "f", "g" or "i" of about so many elements. Throws UsageError. @note Collective
+/// The map "f", "g", "c" or "i" of about so many elements. Throws UsageError. @note Collective
 IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
                       std::uint64_t seed);
 
