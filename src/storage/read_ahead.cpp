@@ -117,6 +117,32 @@ std::int64_t ReadAhead::expect(const std::vector<PlaceSource>& sources, bool ask
 
 bool ReadAhead::add(std::int64_t bytes,
                     const std::function<std::vector<ReadRange>(char*)>& ranges) {
+    const auto room = take_room(bytes);
+    if (room == blocks_.end()) return false;
+    std::list<Piece> piece;
+    bool ready = false;
+    try {
+        piece.push_back({room, ranges(memory_ + room->at), Piece::waiting});
+        ready = source_.prepare(piece.front().ranges);
+    } catch (...) {
+        const std::lock_guard lock(lock_);
+        free(room);
+        throw;
+    }
+    {
+        const std::lock_guard lock(lock_);
+        if (ready)
+            open_->pieces.splice(open_->pieces.end(), piece);
+        else
+            free(room);
+        ++open_->added;
+    }
+    changed_.notify_all();
+    return true;
+}
+
+/// Room for so many bytes, for which guesses give way; the end if there is none.
+std::list<ReadAhead::Block>::iterator ReadAhead::take_room(std::int64_t bytes) {
     const std::int64_t needed = (bytes + line - 1) / line * line;
     std::unique_lock lock(lock_);
     auto room = find_room(needed);
@@ -124,25 +150,15 @@ bool ReadAhead::add(std::int64_t bytes,
         const auto spare = std::find_if(batches_.begin(), batches_.end(), [&](const Batch& batch) {
             return batch.spare && &batch != open_;
         });
-        if (spare == batches_.end()) return false;
+        if (spare == batches_.end()) return room;
         drop(spare, lock);
         room = find_room(needed);
     }
-    open_->pieces.push_back({room, ranges(memory_ + room->at), Piece::waiting});
-    if (room->bytes > needed) {
-        try {
-            blocks_.insert(std::next(room), {room->at + needed, room->bytes - needed, false});
-        } catch (...) {
-            open_->pieces.pop_back();
-            throw;
-        }
-        room->bytes = needed;
-    }
+    if (room->bytes > needed)
+        blocks_.insert(std::next(room), {room->at + needed, room->bytes - needed, false});
+    room->bytes = needed;
     room->used = true;
-    ++open_->added;
-    lock.unlock();
-    changed_.notify_all();
-    return true;
+    return room;
 }
 
 /// The first room that is large enough: memory that was used before is used again.

@@ -51,7 +51,8 @@ public:
     std::int64_t expect(const std::vector<PlaceSource>& sources, bool asked, bool spare);
     /// What the batch is of: ranges that are added point at these parts.
     const std::vector<PlaceSource>& expected() const { return open_->sources; }
-    /// Adds a piece to it. @param ranges  tells what is to be read to the place that it is given
+    /// Adds a piece to it, unless the source is not prepared to have the thread read it.
+    /// @param ranges  tells what is to be read to the place that it is given
     /// @return false if there is no room
     bool add(std::int64_t bytes, const std::function<std::vector<ReadRange>(char*)>& ranges);
 
@@ -108,6 +109,7 @@ private:
 
     void run();
     Piece* next();
+    std::list<Block>::iterator take_room(std::int64_t bytes);
     std::list<Block>::iterator find_room(std::int64_t bytes);
     void free(std::list<Block>::iterator block) noexcept;
     void drop(std::list<Batch>::iterator batch, std::unique_lock<std::mutex>& lock);

@@ -1,8 +1,10 @@
-// A source of several files that are sources of their own, one of them open at a time.
+// A source of several files that are sources of their own. One of them is open at a time, and one
+// more for the thread that reads ahead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,6 +20,8 @@ public:
 
     Status refresh(Comm& comm) override {
         forget();
+        end_prepare();
+        forget_behind();
         for (const auto& file : files_) {
             Status status = file->refresh(comm);
             file->forget();
@@ -32,23 +36,49 @@ public:
         open_ = -1;
     }
 
+    bool reads_behind() const override {
+        return std::all_of(files_.begin(), files_.end(),
+                           [](const auto& file) { return file->reads_behind(); });
+    }
+    Status read(std::span<const ReadRange> ranges) override {
+        return for_files(ranges, [&](int number, std::span<const ReadRange> own) {
+            if (open_ != number) forget();
+            open_ = number;
+            return read_of(at(number), [&](Source& file) { return file.read(own); });
+        });
+    }
+    bool prepare(std::span<const ReadRange> ranges) override {
+        bool ready = true;
+        (void)for_files(ranges, [&](int number, std::span<const ReadRange> own) -> Status {
+            if (prepared_ != number) end_prepare();
+            prepared_ = number;
+            ready = ready && at(number).prepare(own);
+            return {};
+        });
+        return ready;
+    }
+    void end_prepare() override {
+        if (prepared_ >= 0) at(prepared_).end_prepare();
+        prepared_ = -1;
+    }
+    Status read_behind(std::span<const ReadRange> ranges) override {
+        return for_files(ranges, [&](int number, std::span<const ReadRange> own) {
+            if (open_behind_ != number) forget_behind();
+            open_behind_ = number;
+            return read_of(at(number), [&](Source& file) { return file.read_behind(own); });
+        });
+    }
+    void forget_behind() override {
+        if (open_behind_ >= 0) at(open_behind_).forget_behind();
+        open_behind_ = -1;
+    }
+
 protected:
     Source& at(int file) const { return *files_[file]; }
 
-    /// Ranges of one file, as it has them.
-    Status read_of(int number, std::span<const ReadRange> ranges) {
-        if (open_ != number) forget();
-        open_ = number;
-        Source& file = at(number);
-        const ReadCounts before = file.counts();
-        throttle_.begin();
-        Status status = file.read(ranges);
-        throttle_.moved(file.counts().bytes - before.bytes);
-        counts_.calls += file.counts().calls - before.calls;
-        counts_.bytes += file.counts().bytes - before.bytes;
-        counts_.seconds += file.counts().seconds - before.seconds;
-        return status;
-    }
+    using Visit = std::function<Status(int number, std::span<const ReadRange> ranges)>;
+    /// Calls visit() with the ranges of one file after another, as it has them, until one fails.
+    virtual Status for_files(std::span<const ReadRange> ranges, const Visit& visit) const = 0;
 
     /// Those that all files with a record dimension have.
     void count_records() {
@@ -63,7 +93,21 @@ protected:
     std::vector<std::unique_ptr<Source>> files_;
 
 private:
-    int open_ = -1;  ///< the file that was read last
+    template <class Read>
+    Status read_of(Source& file, Read&& read) {
+        const ReadCounts before = file.counts();
+        throttle_.begin();
+        Status status = read(file);
+        throttle_.moved(file.counts().bytes - before.bytes);
+        counts_.calls += file.counts().calls - before.calls;
+        counts_.bytes += file.counts().bytes - before.bytes;
+        counts_.seconds += file.counts().seconds - before.seconds;
+        return status;
+    }
+
+    int open_ = -1;         ///< the file that was read last
+    int prepared_ = -1;     ///< the one that was prepared last
+    int open_behind_ = -1;  ///< the one that the thread read last
 };
 
 }  // namespace thalweg::detail

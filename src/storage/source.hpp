@@ -135,8 +135,22 @@ public:
     /// Frees what read() has kept, and closes the file until the next one. Local; not while a
     /// thread reads.
     virtual void forget() {}
-    /// Whether a thread may read while the rank asks for anything else but refresh().
+    /// Whether a thread may read_behind() while the rank asks for anything else but read() and
+    /// refresh().
     virtual bool reads_behind() const { return false; }
+    /// Makes ready what the thread needs to read ranges. False: they are read by read() only.
+    /// Local; by the rank, also while the thread reads.
+    virtual bool prepare(std::span<const ReadRange> ranges) {
+        (void)ranges;
+        return true;
+    }
+    /// Frees what prepare() has opened for that. Local; by the rank, also while the thread reads.
+    virtual void end_prepare() {}
+    /// read() on the thread, of ranges that were prepared; what fails is read again by read().
+    virtual Status read_behind(std::span<const ReadRange> ranges) { return read(ranges); }
+    /// Frees what read_behind() has kept, and closes the file. By the thread, or while it does not
+    /// read.
+    virtual void forget_behind() { forget(); }
     /// Holds this reader to so many bytes a second; 0: no limit.
     void limit(double rate) { throttle_ = Throttle(rate); }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 
@@ -22,6 +23,11 @@ public:
     }
     Status check(int, std::int64_t) const override { return {}; }
     bool reads_behind() const override { return true; }
+    bool prepare(std::span<const ReadRange> ranges) override {
+        return std::none_of(ranges.begin(), ranges.end(), [&](const ReadRange& range) {
+            return range.record == unprepared_record;
+        });
+    }
     Status read(std::span<const ReadRange> ranges) override {
         for (const ReadRange& r : ranges) {
             if (r.record == bad_record) return failure(TW_EIO, "no");
@@ -35,7 +41,7 @@ public:
         return static_cast<char>(r.variable * 7 + r.record * 31 + r.first + i);
     }
 
-    std::int64_t bad_record = -1;
+    std::int64_t bad_record = -1, unprepared_record = -1;
     double pause = 0;
     std::atomic<int> reads{0};
 };
@@ -140,6 +146,17 @@ TEST_F(ReadAheadTest, AFailedPieceIsNotThere) {
     EXPECT_EQ(take({1, 6}, 0), -1);
     EXPECT_EQ(take({1, 6}, 0, true), -1);
     EXPECT_GE(take({1, 7}, 0), 0);
+}
+
+TEST_F(ReadAheadTest, WhatIsNotPreparedIsNotReadAndTakesNoMemory) {
+    make(3 * 128);
+    source.unprepared_record = 6;
+    EXPECT_EQ(expect({1, 6}, 9), 9) << "it is read when it is wanted";
+    EXPECT_EQ(expect({1, 7}, 9), 3);
+    let_read(3);
+    EXPECT_EQ(take({1, 6}, 0, true), -1);
+    EXPECT_GE(take({1, 7}, 2), 0);
+    EXPECT_EQ(source.reads, 3);
 }
 
 TEST_F(ReadAheadTest, WhatIsWaitedForComesFirst) {

@@ -16,21 +16,19 @@
 #include "comm/clock.hpp"
 #include "comm/trace.hpp"
 #include "comm/waiting.hpp"
-#include "storage/netcdf4/chunk_cache.hpp"
-#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/netcdf4/chunk_reader.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/existing.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
-#include "storage/posix/opened_file.hpp"
+#include "storage/netcdf4/known_places.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t cache_bytes = 32 << 20;
-/// Of one band of a part; half of the cache, as the next band may be of another variable.
-constexpr std::int64_t most_band = cache_bytes / 2;
+/// Bytes of one band of a part; half of the cache, as the next band may be of another variable.
+constexpr std::int64_t most_band = ChunkReader::cache_bytes / 2;
 constexpr std::int64_t most_parts = 4096;  ///< of a variable
 
 using Way = StoredVariable::Way;
@@ -52,31 +50,7 @@ hid_t memory_type(tw_type type) {
     return H5I_INVALID_HID;
 }
 
-std::span<const std::int64_t> shape_of(const Box& box) {
-    return std::span(box.count.data(), box.nd);
-}
-
-/// A chunk that is under way, and what of a record it holds.
-struct Cell {
-    ChunkCache::Key key;
-    std::vector<hsize_t> corner;  ///< the record dimension included
-    std::int64_t at = 0;          ///< element of the chunk at which the record begins
-    Box box;                      ///< within the variable
-    Box extent;                   ///< of the variable, as far as HDF5 has it
-};
-
-void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements) {
-    for (std::int64_t i = 0; i < elements; ++i)
-        std::memcpy(to + i * element, value.data(), element);
-}
-
-/// Positions counted from `from` on.
-Box relative(Box box, const Box& from) {
-    for (int d = 0; d < box.nd; ++d) box.low[d] -= from.low[d];
-    return box;
-}
-
-class Netcdf4Source final : public Source {
+class Netcdf4Source final : public Source, public ChunkReader::Finder {
 public:
     Netcdf4Source(Comm& comm, std::string path, bool reader)
         : path_(std::move(path)), root_(comm.rank() == 0), reader_(reader) {}
@@ -154,6 +128,7 @@ public:
                       }));
         if (status.ok()) {
             close();
+            forget_behind();
             accept(std::move(contents));
             std::swap(fd_, fd);
             opened_ = opened;
@@ -181,16 +156,63 @@ public:
     }
 
     Status read(std::span<const ReadRange> ranges) override {
+        looked_again_ = false;
+        return read_by(here_, ranges);
+    }
+
+    void forget() override {
+        close();
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
+
+    bool reads_behind() const override { return true; }
+
+    /// Where the chunks lie: HDF5 is asked here, on the model's thread.
+    bool prepare(std::span<const ReadRange> ranges) override {
+        Status status;
+        for (const ReadRange& range : ranges) {
+            const StoredVariable& s = stored(range.variable);
+            if (s.way == Way::range) continue;
+            if (s.way != Way::chunks) return false;
+            status = for_boxes(range, of(range.variable).element(), [&](const Box& box, char*) {
+                return for_cells(
+                    of(range.variable), s, range.variable, range.record, box,
+                    [&](const Cell& cell) {
+                        Box part;
+                        return cell.stored(box, part) ? make_known(range.variable, cell) : Status{};
+                    });
+            });
+            if (!status.ok()) return false;
+        }
+        return true;
+    }
+
+    void end_prepare() override { forget(); }
+
+    Status read_behind(std::span<const ReadRange> ranges) override {
+        return read_by(behind_, ranges);
+    }
+
+    void forget_behind() override {
+        behind_.clear();
+        known_.close();
+    }
+
+private:
+    const Variable& of(int variable) const { return definitions_.variables[variable]; }
+    const StoredVariable& stored(int variable) const { return stored_[variable]; }
+
+    Status read_by(ChunkReader& reader, std::span<const ReadRange> ranges) {
         Stopwatch watch(counts_.seconds);
         const Waiting system(the_file_system);
         Span span("read");
         const std::int64_t before = counts_.bytes;
         throttle_.begin();
-        looked_again_ = false;
         Status status;
         try {
             for (std::size_t i = 0; i < ranges.size() && status.ok(); ++i) {
-                status = read_one(ranges[i]);
+                status = reader.read(ranges[i]);
                 if (!status.ok() && status.text.rfind(path_, 0) != 0)
                     status.text = fmt::format("{}: {}", path_, status.text);
                 if (!status.ok())
@@ -203,16 +225,6 @@ public:
         throttle_.moved(counts_.bytes - before);
         return status;
     }
-
-    void forget() override {
-        close();
-        if (fd_ >= 0) ::close(fd_);
-        fd_ = -1;
-    }
-
-private:
-    const Variable& of(int variable) const { return definitions_.variables[variable]; }
-    const StoredVariable& stored(int variable) const { return stored_[variable]; }
 
     /// Another file may take the name before something is read: the definitions are of this one.
     Status hold(int& fd) const {
@@ -281,22 +293,18 @@ private:
         for (hid_t& set : sets_)
             if (set >= 0) H5Dclose(std::exchange(set, H5I_INVALID_HID));
         view_.reset();
-        cache_.clear();
-        located_ = {};
+        here_.clear();
     }
 
     Status open_set(int variable, hid_t& set);
-    Status read_one(const ReadRange& range);
-    Status read_box(const ReadRange& range, const Box& box, char* to);
-    Status read_cell(int variable, const Cell& cell, const Box& box, char* to);
-    Status locate(int variable, const Cell& cell);
-    Status look_up(int variable, const Cell& cell);
+    Status look_up(int variable, const Cell& cell, StoredChunk& place);
+    Status check_place(int variable, const StoredChunk& place) const;
+    Status make_known(int variable, const Cell& cell);
     bool look_again();
-    Status read_raw(std::int64_t offset, std::int64_t bytes, char* to);
-    Status unpack(int variable, const Cell& cell, const char*& data);
-    Status read_by_hdf5(int variable, const Cell& cell, char* to);
-    void fill(const FillValue& value, std::int64_t element, const Box& box, const Box& in,
-              char* to);
+    // Of here_:
+    Status descriptor(int& fd) override;
+    Status find(int variable, const Cell& cell, StoredChunk& place) override;
+    Status read_by_hdf5(int variable, const Cell& cell, char* to) override;
 
     std::string path_;
     bool root_, reader_;
@@ -310,13 +318,12 @@ private:
 
     // Of readers, once they read.
     std::unique_ptr<Hdf5View> view_;
-    std::vector<hid_t> sets_;  ///< of each variable
-    ChunkCache cache_{cache_bytes};
-    std::optional<Decompressor> decompressor_;
-    std::vector<char> raw_, row_;
+    std::vector<hid_t> sets_;    ///< of each variable
     bool looked_again_ = false;  ///< in this read
-    ChunkCache::Key located_;    ///< whose place is known
-    StoredChunk place_;
+    ChunkReader here_{*this, path_, definitions_, stored_, counts_};
+    // Of the thread that reads ahead; the places come from here.
+    KnownPlaces known_{path_, opened_};
+    ChunkReader behind_{known_, path_, definitions_, stored_, counts_};
 };
 
 std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
@@ -381,121 +388,6 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
     return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};
 }
 
-Status Netcdf4Source::read_one(const ReadRange& range) {
-    const Variable& v = of(range.variable);
-    const StoredVariable& s = stored(range.variable);
-    const std::int64_t element = v.element();
-    if (s.way == Way::range) {
-        if (s.address < 0) {
-            fill_with(s.fill, element, range.to, range.elements);
-            return {};
-        }
-        hid_t set = H5I_INVALID_HID;
-        if (!view_)
-            if (Status status = open_set(range.variable, set); !status.ok()) return status;
-        ++counts_.calls;
-        counts_.bytes += range.elements * element;
-        return read_fully(view_->descriptor(), path_, range.to, range.elements * element,
-                          s.address + range.first * element);
-    }
-    const Box& part = range.part->box;
-    Status status;
-    char* to = range.to;
-    for_boxes_of_range(shape_of(part), range.first, range.first + range.elements,
-                       [&](const Box& box) {
-                           if (!status.ok()) return;
-                           Box placed = box;
-                           for (int d = 0; d < box.nd; ++d) placed.low[d] += part.low[d];
-                           status = read_box(range, placed, to);
-                           to += box.volume() * element;
-                       });
-    return status;
-}
-
-/// Cuts a box, dense at `to`, into what chunks hold of it.
-Status Netcdf4Source::read_box(const ReadRange& range, const Box& box, char* to) {
-    const Variable& v = of(range.variable);
-    const StoredVariable& s = stored(range.variable);
-    const std::size_t lead = v.record ? 1 : 0;
-    const std::size_t nd = box.nd;
-    Cell cell;
-    cell.key.variable = range.variable;
-    cell.corner.resize(lead + nd);
-    cell.extent.nd = box.nd;
-    for (std::size_t d = 0; d < nd; ++d) cell.extent.count[d] = s.extent[d + lead];
-    if (v.record) {
-        cell.key.record = range.record / s.chunk[0];
-        cell.corner[0] = static_cast<hsize_t>(cell.key.record * s.chunk[0]);
-        cell.at = range.record % s.chunk[0] * volume(std::span(s.chunk).subspan(1));
-        if (range.record >= s.extent[0]) {
-            fill_with(s.beyond, v.element(), to, box.volume());
-            return {};
-        }
-    }
-    Index at{};
-    for (std::size_t d = 0; d < nd; ++d) at[d] = box.low[d] / s.chunk[d + lead];
-    const Index first = at;
-    for (bool more = true; more;) {
-        cell.box.nd = box.nd;
-        cell.key.number = 0;
-        for (std::size_t d = 0; d < nd; ++d) {
-            const std::int64_t chunk = s.chunk[d + lead];
-            cell.box.low[d] = at[d] * chunk;
-            cell.box.count[d] = chunk;
-            cell.corner[d + lead] = static_cast<hsize_t>(cell.box.low[d]);
-            cell.key.number = cell.key.number * ((v.shape[d] + chunk - 1) / chunk) + at[d];
-        }
-        if (Status status = read_cell(range.variable, cell, box, to); !status.ok()) return status;
-        more = false;
-        for (std::size_t d = nd; d-- > 0 && !more;) {
-            more = ++at[d] * s.chunk[d + lead] < box.low[d] + box.count[d];
-            if (!more) at[d] = first[d];
-        }
-    }
-    return {};
-}
-
-/// Puts a value where `box` lies in `in`, which is dense at `to`.
-void Netcdf4Source::fill(const FillValue& value, std::int64_t element, const Box& box,
-                         const Box& in, char* to) {
-    const std::int64_t n = box.nd == 0 ? 1 : box.count[box.nd - 1];
-    row_.resize(n * element);
-    fill_with(value, element, row_.data(), n);
-    const Index stride = strides_of(shape_of(in));
-    to += linear(shape_of(in), relative(box, in).low) * element;
-    copy_rows(box.nd, box.count, element, row_.data(), Index{}, to, stride);
-}
-
-/// Copies what a chunk holds of a box, which is dense at `to`.
-Status Netcdf4Source::read_cell(int variable, const Cell& cell, const Box& box, char* to) {
-    const StoredVariable& s = stored(variable);
-    const std::int64_t element = of(variable).element();
-    Box common, part;
-    if (!intersect(cell.box, box, common)) return {};
-    const bool any = intersect(common, cell.extent, part);
-    if (!any || part.volume() < common.volume()) fill(s.beyond, element, common, box, to);
-    if (!any) return {};
-    const char* data = cache_.find(cell.key);
-    if (s.way == Way::chunks && data == nullptr) {
-        if (Status status = locate(variable, cell); !status.ok()) return status;
-        if (place_.address < 0) {
-            fill(s.fill, element, part, box, to);
-            return {};
-        }
-    }
-    const Box in_chunk = relative(part, cell.box), in_box = relative(part, box);
-    const std::int64_t from = cell.at + linear(shape_of(cell.box), in_chunk.low);
-    to += linear(shape_of(box), in_box.low) * element;
-    if (s.way == Way::chunks && s.filters.empty() && data == nullptr &&
-        contiguous(in_chunk, shape_of(cell.box)) && contiguous(in_box, shape_of(box)))
-        return read_raw(from * element, part.volume() * element, to);
-    if (data == nullptr)
-        if (Status status = unpack(variable, cell, data); !status.ok()) return status;
-    copy_rows(part.nd, part.count, element, data + from * element, strides_of(shape_of(cell.box)),
-              to, strides_of(shape_of(box)));
-    return {};
-}
-
 /// Whether HDF5 may know nodes of an index that the file's writer has divided since, and misses
 /// what has moved. Then the file is opened anew: once a read, as what a read asks for was there
 /// before it.
@@ -507,66 +399,50 @@ bool Netcdf4Source::look_again() {
 }
 
 /// Where HDF5 says that a chunk lies.
-Status Netcdf4Source::look_up(int variable, const Cell& cell) {
+Status Netcdf4Source::look_up(int variable, const Cell& cell, StoredChunk& place) {
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;
-    located_ = {};
-    return view_->locate(set, cell.corner.data(), place_);
+    return view_->locate(set, cell.corner.data(), place);
 }
 
-/// Where a chunk lies; what HDF5 says is checked before it is used.
-Status Netcdf4Source::locate(int variable, const Cell& cell) {
-    if (located_ == cell.key) return {};
-    Status status = look_up(variable, cell);
-    if ((!status.ok() || place_.address < 0) && look_again()) status = look_up(variable, cell);
-    if (!status.ok()) return status;
+/// What HDF5 says is checked before it is used.
+Status Netcdf4Source::check_place(int variable, const StoredChunk& place) const {
+    if (place.address < 0) return {};
     const StoredVariable& s = stored(variable);
     const std::int64_t bytes = volume(s.chunk) * of(variable).element();
-    if (place_.address >= 0) {
-        if (place_.bytes > view_->size() - place_.address)
-            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path_,
-                           place_.address + place_.bytes);
-        if (!Decompressor::plausible(s.filters, place_.skipped, place_.bytes, bytes))
-            return failure(
-                TW_EFORMAT,
-                "the chunk at byte {} is damaged: its {} bytes cannot hold {} bytes of elements",
-                place_.address, place_.bytes, bytes);
-    }
-    located_ = cell.key;
-    return {};
+    if (place.bytes > view_->size() - place.address)
+        return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path_,
+                       place.address + place.bytes);
+    if (Decompressor::plausible(s.filters, place.skipped, place.bytes, bytes)) return {};
+    return failure(TW_EFORMAT,
+                   "the chunk at byte {} is damaged: its {} bytes cannot hold {} bytes of elements",
+                   place.address, place.bytes, bytes);
 }
 
-/// Bytes of the chunk that was located last.
-Status Netcdf4Source::read_raw(std::int64_t offset, std::int64_t bytes, char* to) {
-    ++counts_.calls;
-    counts_.bytes += bytes;
-    return read_fully(view_->descriptor(), path_, to, bytes, place_.address + offset);
+Status Netcdf4Source::find(int variable, const Cell& cell, StoredChunk& place) {
+    Status status = look_up(variable, cell, place);
+    if ((!status.ok() || place.address < 0) && look_again())
+        status = look_up(variable, cell, place);
+    return status.ok() ? check_place(variable, place) : status;
 }
 
-/// Brings a chunk, located before, into the cache.
-Status Netcdf4Source::unpack(int variable, const Cell& cell, const char*& data) {
-    const StoredVariable& s = stored(variable);
-    const std::int64_t bytes = volume(s.chunk) * of(variable).element();
-    std::vector<char> memory = cache_.take(bytes);
-    if (s.way == Way::hdf5) {
-        // HDF5 leaves what has neither data nor a fill value as it is.
-        memory.assign(bytes, 0);
-        if (Status status = read_by_hdf5(variable, cell, memory.data()); !status.ok())
-            return status;
-    } else if (s.filters.empty()) {
-        memory.resize(bytes);
-        if (Status status = read_raw(0, bytes, memory.data()); !status.ok()) return status;
-    } else {
-        raw_.resize(place_.bytes);
-        if (Status status = read_raw(0, place_.bytes, raw_.data()); !status.ok()) return status;
-        if (!decompressor_) decompressor_.emplace();
-        const char* wrong = decompressor_->undo(s.filters, place_.skipped, raw_, bytes, memory);
-        if (wrong != nullptr)
-            return failure(TW_EFORMAT, "the chunk at byte {} is damaged: {}", place_.address,
-                           wrong);
-    }
-    data = cache_.add(cell.key, std::move(memory));
-    return {};
+/// A chunk that HDF5 misses may be there where the file has changed: that is found out by who wants
+/// it.
+Status Netcdf4Source::make_known(int variable, const Cell& cell) {
+    if (known_.has(cell.key)) return {};
+    StoredChunk place;
+    Status status = look_up(variable, cell, place);
+    if (status.ok()) status = check_place(variable, place);
+    if (status.ok() && place.address < 0 && view_->changed())
+        status = failure(TW_ESTATE, "{}: it may have changed", path_);
+    if (status.ok()) known_.add(cell.key, place);
+    return status;
+}
+
+Status Netcdf4Source::descriptor(int& fd) {
+    Status status = hold_again();
+    fd = fd_;
+    return status;
 }
 
 /// A chunk as far as the extent reaches; the rest is not looked at.
@@ -577,7 +453,6 @@ Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
     const QuietHdf5 quiet;
     const StoredVariable& s = stored(variable);
     const hid_t type = memory_type(of(variable).type);
-    ++counts_.calls;
     const hid_t file = H5Dget_space(set);
     hid_t memory = H5S_ALL;
     bool good = file >= 0;
@@ -594,7 +469,6 @@ Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
                                    nullptr) >= 0 &&
                H5Sselect_hyperslab(memory, H5S_SELECT_SET, origin.data(), nullptr, count.data(),
                                    nullptr) >= 0;
-        counts_.bytes += volume(s.chunk) * of(variable).element();
     }
     good = good && H5Dread(set, type, memory, file, H5P_DEFAULT, to) >= 0;
     const Status status = good ? Status{} : hdf5_failure(path_, "cannot read");

@@ -3,8 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-
-#include <chrono>
+#include <time.h>
 
 #include "storage/posix/system.hpp"
 
@@ -19,11 +18,27 @@ struct Looked {
     std::int64_t changed = 0;
 };
 
+std::int64_t nanoseconds(const timespec& time) {
+    return std::int64_t{time.tv_sec} * second + time.tv_nsec;
+}
+
+/// By the clock that gives files their times: what changes from now on has this time or a later
+/// one, though a finer clock may be some milliseconds ahead of it.
+std::int64_t file_clock() {
+    timespec time{};
+#ifdef CLOCK_REALTIME_COARSE
+    clock_gettime(CLOCK_REALTIME_COARSE, &time);
+#else
+    clock_gettime(CLOCK_REALTIME, &time);
+#endif
+    return nanoseconds(time);
+}
+
 Status look(int fd, const std::string& path, Looked& at) {
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot be examined");
     at.file.inode = info.st_ino;
-    at.changed = std::int64_t{info.st_ctim.tv_sec} * second + info.st_ctim.tv_nsec;
+    at.changed = nanoseconds(info.st_ctim);
 #ifdef STATX_BTIME
     // An inode's number is given again to the next file when its file is removed.
     struct statx more {};
@@ -39,9 +54,7 @@ Status note_opened(int fd, const std::string& path, OpenedFile& found) {
     Looked at;
     Status status = look(fd, path, at);
     found = at.file;
-    found.found = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::system_clock::now().time_since_epoch())
-                      .count();
+    found.found = file_clock();
     return status;
 }
 
@@ -49,7 +62,7 @@ Status check_opened(int fd, const std::string& path, const OpenedFile& expected)
     Looked at;
     if (Status status = look(fd, path, at); !status.ok()) return status;
     if (at.file.inode == expected.inode && at.file.born == expected.born) return {};
-    if (at.changed <= expected.found) return {};
+    if (at.changed < expected.found) return {};
     return failure(TW_ESTATE,
                    "{}: another file has taken this name since it was opened; open it again", path);
 }

@@ -110,7 +110,8 @@ public:
         return {};
     }
 
-    Status read(std::span<const ReadRange> ranges) override {
+private:
+    Status for_files(std::span<const ReadRange> ranges, const Visit& visit) const override {
         for (std::size_t i = 0; i < ranges.size();) {
             const int t = ranges[i].part->file;
             std::vector<ReadRange> own;
@@ -125,12 +126,11 @@ public:
                 own.push_back(ranges[i]);
                 own.back().part = &parts.back();
             }
-            if (Status status = read_of(t, own); !status.ok()) return status;
+            if (Status status = visit(t, own); !status.ok()) return status;
         }
         return {};
     }
 
-private:
     /// @param files  how many the set has; the first one tells
     Status join(std::unique_ptr<Source> joined, const std::string& path, int& files) {
         const Source& tile = *joined;

@@ -94,7 +94,8 @@ public:
         return status;
     }
 
-    Status read(std::span<const ReadRange> ranges) override {
+private:
+    Status for_files(std::span<const ReadRange> ranges, const Visit& visit) const override {
         for (std::size_t i = 0; i < ranges.size();) {
             const int variable = ranges[i].variable;
             std::vector<ReadRange> of_file;
@@ -102,12 +103,11 @@ public:
                 of_file.push_back(ranges[i]);
                 of_file.back().variable = own(variable);
             }
-            if (Status status = read_of(variable, of_file); !status.ok()) return status;
+            if (Status status = visit(variable, of_file); !status.ok()) return status;
         }
         return {};
     }
 
-private:
     static std::size_t index(int variable) { return variable; }
     int own(int variable) const {
         return static_cast<int>(at(variable).definitions().variables.size()) - 1;

@@ -1,0 +1,78 @@
+// Places of chunks that the model's thread has asked HDF5 for, so that another thread can read them
+// without it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "storage/netcdf4/chunk_reader.hpp"
+#include "storage/posix/opened_file.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+class KnownPlaces final : public ChunkReader::Finder {
+public:
+    KnownPlaces(const std::string& path, const OpenedFile& opened) : path_(path), opened_(opened) {}
+    ~KnownPlaces() { close(); }
+    KnownPlaces(const KnownPlaces&) = delete;
+    KnownPlaces& operator=(const KnownPlaces&) = delete;
+
+    // Any thread.
+    void add(const ChunkCache::Key& key, const StoredChunk& place) {
+        constexpr std::size_t most = 1 << 16;
+        const std::lock_guard lock(small_);
+        if (places_.size() >= most) places_.clear();  // what is missing is read when it is wanted
+        places_[key] = place;
+    }
+    bool has(const ChunkCache::Key& key) const {
+        const std::lock_guard lock(small_);
+        return places_.contains(key);
+    }
+    void clear() {
+        const std::lock_guard lock(small_);
+        places_.clear();
+    }
+
+    // By the thread that reads, or while it does not.
+    Status descriptor(int& fd) override {
+        if (fd_ < 0) {
+            fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+            if (fd_ < 0) return system_failure(path_, "cannot open");
+            if (Status status = check_opened(fd_, path_, opened_); !status.ok()) {
+                close();
+                return status;
+            }
+        }
+        fd = fd_;
+        return {};
+    }
+    Status find(int, const Cell& cell, StoredChunk& place) override {
+        const std::lock_guard lock(small_);
+        const auto found = places_.find(cell.key);
+        if (found == places_.end()) return failure(TW_ESTATE, "{}: an unknown chunk", path_);
+        place = found->second;
+        return {};
+    }
+    Status read_by_hdf5(int, const Cell&, char*) override {
+        return failure(TW_ESTATE, "{}: only HDF5 can read it", path_);
+    }
+    void close() {
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
+
+private:
+    const std::string& path_;
+    const OpenedFile& opened_;
+    int fd_ = -1;
+    mutable std::mutex small_;  ///< guards what follows
+    std::map<ChunkCache::Key, StoredChunk> places_;
+};
+
+}  // namespace thalweg::detail
