@@ -42,8 +42,8 @@ extern "C" {
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's error text; also: a tile is
  *         missing), TW_EFORMAT (not a netCDF file, an inconsistent header, or tiles that do not
  *         belong together), TW_EMISMATCH (paths differ), TW_EINUSE (a netCDF-4 file that another
- *         program has locked for writing, or whose run was killed while it changed attributes). With
- *         mode=append also TW_EUNSUPPORTED (what cannot be continued: docs/appending.md), TW_EINUSE
+ *         program has locked for writing, or whose run was killed while it changed attributes).
+ * With mode=append also TW_EUNSUPPORTED (what cannot be continued: docs/appending.md), TW_EINUSE
  *         (open in this session, or being written by another session or run), TW_EIO (not writable,
  *         or truncated), TW_ESETTING (another format, or tile_files=yes for a single file)
  * @note Collective

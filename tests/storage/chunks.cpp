@@ -85,8 +85,7 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
     const auto load = [&](const Band& band, char* to) -> Status {
         if (!chunks.contains({band.record, band.number * g.chunks_a_band()})) {
             for (std::int64_t r = 0; r < g.records; ++r)
-                packer.fill_band(0, band.number,
-                                 to + r * g.elements_of(band.number) * g.element);
+                packer.fill_band(0, band.number, to + r * g.elements_of(band.number) * g.element);
             return {};
         }
         const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {

@@ -1,6 +1,7 @@
 // Reads elements of variables by plain reads, chunk by chunk, and undoes their filters. Where
-// chunks lie it asks somebody else: who may call HDF5 reads on the model's thread, who may not on
-// another. SPDX-License-Identifier: Apache-2.0
+// chunks lie it asks a Finder: one calls HDF5 on the model's thread, the other may not, on the
+// thread that reads ahead.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <hdf5.h>
