@@ -243,15 +243,15 @@ def simulated(case):
     seconds = case.report["seconds"]
     return {
         "calls": scale.blocked(case.report),
-        "behind": 0.0 if case.service == "inline" else seconds["close"],
+        "rest": 0.0 if case.service == "inline" else seconds["close"],
     }
 
 
 def predicted(case):
     row = case.planned
     if row is None:
-        return {"calls": 0.0, "behind": 0.0}
-    return {"calls": row["seconds_in_calls"], "behind": row["seconds_behind"]}
+        return {"calls": 0.0, "rest": 0.0}
+    return {"calls": row["seconds_in_calls"], "rest": row["seconds_in_background"]}
 
 
 def ratios(case):
@@ -274,7 +274,7 @@ class Errors:
     """How near the predictions of one kind are."""
 
     service: str
-    part: str  # calls or behind
+    part: str  # calls or rest
     runs: int
     near: int
     least: float

@@ -273,7 +273,7 @@ class Reporter:
             f"`thalweg plan` with the machine's figures as a calibration, against {len(cases)} "
             "simulated runs: each method, writers and servers of a sweep, on the machines, "
             'workloads and ranks of the last table. "Calls" is what a step takes of the model, '
-            '"behind" what is written after the last step.',
+            '"rest" what is written after the last step.',
         )
         self.page.table(
             ["service", "seconds", "runs", "within 30 %", "least ratio", "median", "greatest"],
@@ -331,7 +331,7 @@ def scatter(cases):
     panels = []
     for service in ("inline", "background", "servers"):
         panel = Panel(f"{service}: predicted s, by simulated", "simulated s", number_ticks=False)
-        for part in ("calls", "behind"):
+        for part in ("calls", "rest"):
             points = [
                 (compare.simulated(c)[part], compare.predicted(c)[part])
                 for c in cases

@@ -183,19 +183,20 @@ std::string hidden_html(const Json& f) {
     const Json& s = part_in(f, "seconds");
     const double busy = number_in(s, "busy"), behind = hidden_seconds(f);
     if (text_in(f, "service") == "inline")
-        return "<p>Nothing was hidden behind computing: with service=inline the model's calls "
+        return "<p>Nothing was written in the background: with service=inline the model's calls "
                "write.</p>\n";
     const double waited = std::max(0.0, busy - behind);
     return fmt::format(
-               "<p>The slowest writer worked for {}: {} of it behind computing, while ranks waited "
+               "<p>The slowest writer worked for {}: {} of it in the background, while ranks "
+               "waited "
                "{} for room in the queue and {} for the end of writing.</p>\n",
                seconds_text(busy), seconds_text(behind),
                seconds_text(number_in(f, "queue_wait_seconds")),
                seconds_text(number_in(s, "drain"))) +
            bar_chart({{"writer: " + seconds_text(busy),
-                       {{"behind computing", "p5", behind, seconds_text(behind)},
+                       {{"in the background", "p5", behind, seconds_text(behind)},
                         {"waited for", "p4", waited, seconds_text(waited)}}}},
-                     "hidden behind computing");
+                     "written in the background");
 }
 
 std::string queue_html(const Json& f) {
@@ -256,7 +257,7 @@ std::string one_file_html(const Json& f, bool open) {
            bar_chart(
                {{"work: " + seconds_text(sum_of(inner_phases, s)), parts_of(inner_phases, s)}},
                "packing, waiting, writing") +
-           "<h3>Hidden behind computing</h3>\n" + hidden_html(f) + queue_html(f) +
+           "<h3>Written in the background</h3>\n" + hidden_html(f) + queue_html(f) +
            write_sizes_html(f) + settings_html(f) + "</details>\n";
 }
 

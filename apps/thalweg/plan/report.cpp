@@ -43,13 +43,13 @@ double per_output(const Run& run, const Option& o) { return o.outcome.period - r
 
 std::string table_of(const Run& run, const Plan& plan) {
     std::string text =
-        fmt::format("{:<10} {:<17} {:>7} {:>8} {:>9} {:>9} {:>9} {:>8} {:>7} {:>9} {:>9}  {}\n",
-                    "service", "method", "writers", "writes", "calls s", "behind s", "cost s",
+        fmt::format("{:<10} {:<17} {:>7} {:>8} {:>9} {:>12} {:>9} {:>8} {:>7} {:>9} {:>9}  {}\n",
+                    "service", "method", "writers", "writes", "calls s", "background s", "cost s",
                     "hidden", "share", "a rank", "a node", "why not");
     for (std::size_t i = 0; i < plan.options.size(); ++i) {
         const Option& o = plan.options[i];
         text += fmt::format(
-            "{:<10} {:<17} {:>7} {:>8.0f} {:>9} {:>9} {:>9} {:>8} {:>7} {:>9} {:>9}  {}\n",
+            "{:<10} {:<17} {:>7} {:>8.0f} {:>9} {:>12} {:>9} {:>8} {:>7} {:>9} {:>9}  {}\n",
             o.service, o.method(), o.work.writers, o.work.calls, seconds_of(o.outcome.calls),
             seconds_of(o.outcome.behind), seconds_of(per_output(run, o)),
             o.service == "inline" ? "no" : percent_of(o.outcome.hidden), percent_of(o.share),
@@ -127,7 +127,7 @@ ordered_json row_of(const Run& run, const Option& o) {
                     {"first", c.first},       {"lock", c.lock},         {"metadata", c.metadata},
                     {"compress", c.compress}, {"rounds", c.rounds}};
     row["seconds_in_calls"] = o.outcome.calls;
-    row["seconds_behind"] = o.outcome.behind;
+    row["seconds_in_background"] = o.outcome.behind;
     row["seconds_slower"] = o.outcome.slower;
     row["seconds_per_output"] = per_output(run, o);
     row["hidden"] = o.outcome.hidden;
