@@ -137,6 +137,48 @@ Topology topology_of(std::span<const int> node_of) {
     return t;
 }
 
+namespace {
+
+/**
+ * The first ranks of the nodes tell each other which ranks sit where.
+ * @param words  of this node's ranks; receives those of all ranks' nodes
+ * @return this rank's own failure @note Collective over `leaders`
+ */
+Status join_nodes(Comm& leaders, std::size_t ranks, std::vector<std::int64_t>& words) {
+    Status mine;
+    const auto keep = [&](Status status) {
+        if (mine.ok()) mine = std::move(status);
+    };
+    std::vector<std::vector<char>> of_nodes;
+    keep(together([&]() -> Status {
+        of_nodes = leaders.gather(
+            {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]}, 0);
+        return {};
+    }));
+    std::vector<char> told;
+    const auto join = [&]() -> Status {
+        std::vector<int> node_of(ranks, 0);
+        for (std::size_t n = 0; n < of_nodes.size(); ++n)
+            for_records<Row>(to_words(of_nodes[n]), [&](const Row& row) {
+                for (std::int64_t i = 0; i < row.count; ++i)
+                    node_of[row.first + i * row.step] = static_cast<int>(n);
+            });
+        told = to_bytes(words_of_nodes(node_of));
+        return {};
+    };
+    if (leaders.rank() == 0) keep(alone(join));
+    keep(together([&]() -> Status {
+        leaders.broadcast(told, 0);
+        return alone([&]() -> Status {
+            words = to_words(told);
+            return {};
+        });
+    }));
+    return mine;
+}
+
+}  // namespace
+
 Status find_topology(Comm& all, Comm& node, Comm* leaders, std::int64_t* rows, std::size_t distance,
                      Topology& topology) {
     const std::size_t ranks = all.size();
@@ -157,31 +199,7 @@ Status find_topology(Comm& all, Comm& node, Comm* leaders, std::int64_t* rows, s
     if (leaders != nullptr) {
         place[0] = leaders->rank();
         place[1] = leaders->size();
-        std::vector<std::vector<char>> of_nodes;
-        keep(together([&]() -> Status {
-            of_nodes = leaders->gather(
-                {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]}, 0);
-            return {};
-        }));
-        std::vector<char> told;
-        const auto join = [&]() -> Status {
-            std::vector<int> node_of(ranks, 0);
-            for (std::size_t n = 0; n < of_nodes.size(); ++n)
-                for_records<Row>(to_words(of_nodes[n]), [&](const Row& row) {
-                    for (std::int64_t i = 0; i < row.count; ++i)
-                        node_of[row.first + i * row.step] = static_cast<int>(n);
-                });
-            told = to_bytes(words_of_nodes(node_of));
-            return {};
-        };
-        if (leaders->rank() == 0) keep(alone(join));
-        keep(together([&]() -> Status {
-            leaders->broadcast(told, 0);
-            return alone([&]() -> Status {
-                words = to_words(told);
-                return {};
-            });
-        }));
+        keep(join_nodes(*leaders, ranks, words));
     }
     node.broadcast(place, sizeof place, 0);
     const std::size_t nodes = place[1];

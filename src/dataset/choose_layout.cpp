@@ -183,6 +183,37 @@ private:
     std::vector<std::int64_t> distance_;
 };
 
+/// Whether a dimension can be cut so, where its parts are in files of their own.
+Status check_cut(const Definitions& definitions, const std::string& path, const Cut& cut) {
+    const Dimension& dim = definitions.dims[cut.dim];
+    if (dim.length < std::ssize(cut.begin))
+        return failure(TW_ESETTING,
+                       "{}: tile_files: dimension '{}' of length {} cannot be divided into {} "
+                       "parts",
+                       path, dim.name, dim.length, cut.begin.size());
+    if (dim.length > INT32_MAX)
+        return failure(TW_ESETTING,
+                       "{}: tile_files: dimension '{}' of length {} is too long for the attribute "
+                       "{}",
+                       path, dim.name, dim.length, decomposition_attribute);
+    for (const Variable& v : definitions.variables)
+        if (cut.begin.size() > 1 && std::count(v.dims.begin(), v.dims.end(), cut.dim) > 1)
+            return failure(TW_ESETTING,
+                           "{}: tile_files: variable '{}' has dimension '{}' twice, which is cut "
+                           "into tiles",
+                           path, v.name, dim.name);
+    const DecompositionPlace place = decomposition_place(definitions, cut.dim);
+    const auto& attributes = place.variable < 0 ? definitions.attributes
+                                                : definitions.variables[place.variable].attributes;
+    for (const Attribute& a : attributes)
+        if (a.name == place.attribute)
+            return failure(TW_EEXISTS,
+                           "{}: tile_files: the attribute '{}' for dimension '{}' is already "
+                           "defined",
+                           path, a.name, dim.name);
+    return {};
+}
+
 /// Whether the tiles can be files: every part of a dimension is one of every file.
 Status check_tiles(const FileContext& file, const Grid& grid) {
     const Definitions& definitions = file.definitions;
@@ -190,34 +221,8 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
     std::vector<int> cut_as(definitions.dims.size(), 0);
     for (const auto* cuts : {&grid.y, &grid.x})
         for (const Cut& cut : *cuts) {
-            const Dimension& dim = definitions.dims[cut.dim];
-            if (dim.length < static_cast<std::int64_t>(cut.begin.size()))
-                return failure(TW_ESETTING,
-                               "{}: tile_files: dimension '{}' of length {} cannot be divided into "
-                               "{} parts",
-                               path, dim.name, dim.length, cut.begin.size());
-            if (dim.length > INT32_MAX)
-                return failure(TW_ESETTING,
-                               "{}: tile_files: dimension '{}' of length {} is too long for the "
-                               "attribute {}",
-                               path, dim.name, dim.length, decomposition_attribute);
-            for (const Variable& v : definitions.variables)
-                if (cut.begin.size() > 1 && std::count(v.dims.begin(), v.dims.end(), cut.dim) > 1)
-                    return failure(TW_ESETTING,
-                                   "{}: tile_files: variable '{}' has dimension '{}' twice, which "
-                                   "is cut into tiles",
-                                   path, v.name, dim.name);
+            if (Status s = check_cut(definitions, path, cut); !s.ok()) return s;
             cut_as[cut.dim] = cuts == &grid.y ? 1 : 2;
-            const DecompositionPlace place = decomposition_place(definitions, cut.dim);
-            const auto& attributes = place.variable < 0
-                                         ? definitions.attributes
-                                         : definitions.variables[place.variable].attributes;
-            for (const Attribute& a : attributes)
-                if (a.name == place.attribute)
-                    return failure(TW_EEXISTS,
-                                   "{}: tile_files: the attribute '{}' for dimension '{}' is "
-                                   "already defined",
-                                   path, a.name, dim.name);
         }
     for (const Attribute& a : definitions.attributes)
         if (a.name == files_attribute)

@@ -268,17 +268,28 @@ std::unique_ptr<Scatter> Reader::box_scatter(std::span<const BoxPart> parts, std
                          stream_options(), status);
 }
 
+namespace {
+
+/// Records of a box that the ranks read together.
+/// @param bytes    of its parts in a record
+/// @param records  from the first to the last that some rank wants
+std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int64_t bytes,
+                             std::int64_t records) {
+    return std::clamp<std::int64_t>(
+        std::min(readers * together_bytes / bytes, most_places / std::max<std::int64_t>(1, parts)),
+        1, std::min(most_together, records));
+}
+
+}  // namespace
+
 /// Reads the records that some rank wants, in rounds of a few. @note Collective
 /// @return this rank's own failure, or that of all
 Status Reader::scatter_boxes(const BoxRequest& request, std::span<const BoxPart> parts,
                              const BoxBounds& bounds, std::int64_t& misfits) {
     std::int64_t bytes = 1;
     for (const BoxPart& p : parts) bytes += p.place.bytes;
-    const std::int64_t places = std::max<std::size_t>(1, parts.size());
-    const std::int64_t window = std::clamp<std::int64_t>(
-        std::min(static_cast<std::int64_t>(readers_.size()) * together_bytes / bytes,
-                 most_places / places),
-        1, std::min(most_together, bounds.last - bounds.first + 1));
+    const std::int64_t window = records_at_once(std::ssize(readers_), std::ssize(parts), bytes,
+                                                bounds.last - bounds.first + 1);
     const std::int64_t array_bytes =
         volume(std::span(request.count.data(), request.section.box.nd)) *
         size_of(request.view.type);

@@ -109,56 +109,68 @@ Status add_settings(const std::string& list, VariableSettings& settings) {
     return {};
 }
 
+namespace {
+
+/// The settings of a variable: its own, and for those it lacks those of the file.
+struct Settled {
+    const VariableSettings& settings;
+    const VariableSettings& of_variable;
+
+    bool own(const char* name) const { return of_variable.contains(name); }
+    std::string value(const char* name, const char* otherwise) const {
+        const auto found = settings.find(name);
+        return found == settings.end() ? std::string(otherwise) : found->second;
+    }
+};
+
+Status set_codec(const Settled& s, Packing& packing) {
+    const std::string deflate = s.value("deflate", "0"), zstd = s.value("zstd", "no");
+    int level = 0;
+    if (!parse(deflate, level) || level < 0 || level > 9)
+        return refuse("deflate", deflate, "an integer from 0 to 9");
+    const bool deflated = level > 0;
+    // Settings of the variable override those of the file.
+    const bool zstd_counts = zstd != "no" && !(s.own("deflate") && deflated && !s.own("zstd"));
+    const bool deflate_counts = deflated && !(s.own("zstd") && zstd != "no" && !s.own("deflate"));
+    if (deflate_counts) {
+        packing.codec = Packing::Codec::deflate;
+        packing.level = level;
+    }
+    if (!zstd_counts) return {};
+    if (!parse(zstd, level) || level < -100 || level > 22)
+        return refuse("zstd", zstd, "no or a level from -100 to 22");
+    if (deflate_counts)
+        return failure(TW_ESETTING, "settings 'deflate' and 'zstd' cannot be combined");
+    packing.codec = Packing::Codec::zstd;
+    packing.level = level;
+    return {};
+}
+
+Status set_packing(const Settled& s, const Definitions& d, const Variable& v, Packing& packing) {
+    if (Status status = set_codec(s, packing); !status.ok()) return status;
+    const std::string shuffle = s.value("shuffle", "auto");
+    if (shuffle != "auto" && shuffle != "yes" && shuffle != "no")
+        return refuse("shuffle", shuffle, "auto, yes or no");
+    packing.shuffle =
+        shuffle == "yes" || (shuffle == "auto" && packing.codec != Packing::Codec::none);
+    const std::string quantize = s.value("quantize", "no");
+    const bool floating = v.type == TW_FLOAT || v.type == TW_DOUBLE;
+    if (quantize != "no" && !floating && s.own("quantize"))
+        return failure(TW_ESETTING, "setting 'quantize': a variable of type {} cannot be quantized",
+                       name_of(v.type));
+    if (quantize != "no" && floating)
+        if (Status status = set_quantize(quantize, v.type, packing); !status.ok()) return status;
+    const std::string chunks = s.value("chunks", "auto");
+    return chunks == "auto" ? Status{} : set_chunks(chunks, s.own("chunks"), d, v, packing);
+}
+
+}  // namespace
+
 Status choose_packing(const Definitions& d, const VariableSettings& of_all, Variable& v) {
     VariableSettings settings = v.settings;
     if (v.dims.size() >= 2) settings.insert(of_all.begin(), of_all.end());
-    const auto own = [&](const char* name) { return v.settings.count(name) != 0; };
-    const auto value = [&](const char* name, const char* otherwise) {
-        const auto found = settings.find(name);
-        return found == settings.end() ? std::string(otherwise) : found->second;
-    };
     Packing packing;
-    const auto check = [&]() -> Status {
-        const std::string deflate = value("deflate", "0"), zstd = value("zstd", "no");
-        int level = 0;
-        if (!parse(deflate, level) || level < 0 || level > 9)
-            return refuse("deflate", deflate, "an integer from 0 to 9");
-        const bool deflated = level > 0;
-        // Settings of the variable override those of the file.
-        const bool zstd_counts = zstd != "no" && !(own("deflate") && deflated && !own("zstd"));
-        const bool deflate_counts = deflated && !(own("zstd") && zstd != "no" && !own("deflate"));
-        if (deflate_counts) {
-            packing.codec = Packing::Codec::deflate;
-            packing.level = level;
-        }
-        if (zstd_counts) {
-            if (!parse(zstd, level) || level < -100 || level > 22)
-                return refuse("zstd", zstd, "no or a level from -100 to 22");
-            if (deflate_counts)
-                return failure(TW_ESETTING, "settings 'deflate' and 'zstd' cannot be combined");
-            packing.codec = Packing::Codec::zstd;
-            packing.level = level;
-        }
-        const std::string shuffle = value("shuffle", "auto");
-        if (shuffle != "auto" && shuffle != "yes" && shuffle != "no")
-            return refuse("shuffle", shuffle, "auto, yes or no");
-        packing.shuffle =
-            shuffle == "yes" || (shuffle == "auto" && packing.codec != Packing::Codec::none);
-        const std::string quantize = value("quantize", "no");
-        const bool floating = v.type == TW_FLOAT || v.type == TW_DOUBLE;
-        if (quantize != "no" && !floating && own("quantize"))
-            return failure(TW_ESETTING,
-                           "setting 'quantize': a variable of type {} cannot be "
-                           "quantized",
-                           name_of(v.type));
-        if (quantize != "no" && floating)
-            if (Status status = set_quantize(quantize, v.type, packing); !status.ok())
-                return status;
-        const std::string chunks = value("chunks", "auto");
-        if (chunks == "auto") return {};
-        return set_chunks(chunks, own("chunks"), d, v, packing);
-    };
-    Status status = check();
+    Status status = set_packing({settings, v.settings}, d, v, packing);
     if (!status.ok()) {
         status.text = "variable '" + v.name + "': " + status.text;
         return status;

@@ -211,6 +211,58 @@ Status check_sizes(const Run& run) {
     return failure(TW_ESETTING, "{}: an output of {:.1e} bytes is too large", run.file, bytes);
 }
 
+/// What TOML has as other types than a run, or has to be looked up.
+struct Raw {
+    std::int64_t ranks = 1, nodes = 1, cores = 1, buffer = 8 << 20, staging = 256 << 20;
+    double compressed_to = 0, list_run = 0;
+    std::string file_system, folder, decomposition, calibration;
+};
+
+void read_values(TomlKeys& keys, Raw& raw, Run& run) {
+    keys.text("title", run.title, Key::optional);
+    keys.integer("ranks", raw.ranks, 1);
+    keys.integer("nodes", raw.nodes, 1);
+    keys.integer("cores", raw.cores, 1);
+    keys.size("memory", run.memory, Key::optional);
+    keys.text("file_system", raw.file_system);
+    keys.text("folder", raw.folder, Key::optional);
+    keys.text("calibration", raw.calibration, Key::optional);
+    keys.number("step_seconds", run.step_seconds);
+    keys.integer("output_interval", run.output_interval, 1);
+    keys.integer("outputs", run.outputs, 1);
+    keys.integer("outputs_per_file", run.outputs_per_file, 1, Key::optional);
+    keys.text("decomposition", raw.decomposition);
+    keys.text("writers", run.writers, Key::optional);
+    keys.text("storage", run.storage, Key::optional);
+    keys.integer("deflate", run.deflate, 0, Key::optional);
+    keys.number("compressed_to", raw.compressed_to, Key::optional);
+    keys.number("list_run", raw.list_run, Key::optional);
+    keys.flag("deferred", run.deferred, Key::optional);
+    keys.flag("durable", run.durable, Key::optional);
+    keys.size("buffer", raw.buffer, Key::optional);
+    keys.size("staging", raw.staging, Key::optional);
+}
+
+/// Checks the values, and gives them to the run.
+void take_values(TomlKeys& keys, const Raw& raw, Run& run) {
+    constexpr std::int64_t most = 100'000'000;
+    if (raw.ranks > most) keys.fail("ranks", fmt::format("more than {}", most));
+    if (raw.cores > most) keys.fail("cores", fmt::format("more than {}", most));
+    if (raw.nodes > raw.ranks)
+        keys.fail("nodes", fmt::format("more nodes than ranks ({})", raw.ranks));
+    if (run.writers != "auto" && parse_writers(run.writers).number < 1)
+        keys.fail("writers", "expected auto, a number, or a number per node such as 2/node");
+    read_format(keys, raw.compressed_to, raw.list_run, run);
+    if (!file_system_named(raw.file_system, run.file_system))
+        keys.fail("file_system", fmt::format("unknown file system '{}'; known are {}",
+                                             raw.file_system, joined(file_system_names(), ", ")));
+    run.ranks = static_cast<int>(raw.ranks);
+    run.nodes = static_cast<int>(raw.nodes);
+    run.cores = static_cast<int>(raw.cores);
+    run.limits.buffer = static_cast<double>(raw.buffer);
+    run.limits.staging = static_cast<double>(raw.staging);
+}
+
 }  // namespace
 
 Status read_run(const std::string& path, const std::string& calibration, Run& run) {
@@ -220,51 +272,11 @@ Status read_run(const std::string& path, const std::string& calibration, Run& ru
     toml::table table;
     if (Status s = parse_toml(content, path, table); !s.ok()) return s;
     TomlKeys keys(table, path);
-    std::int64_t ranks = 1, nodes = 1, cores = 1;
-    std::int64_t buffer = 8 << 20, staging = 256 << 20;
-    std::string file_system, folder, decomposition, named;
-    keys.text("title", run.title, Key::optional);
-    keys.integer("ranks", ranks, 1);
-    keys.integer("nodes", nodes, 1);
-    keys.integer("cores", cores, 1);
-    keys.size("memory", run.memory, Key::optional);
-    keys.text("file_system", file_system);
-    keys.text("folder", folder, Key::optional);
-    keys.text("calibration", named, Key::optional);
-    keys.number("step_seconds", run.step_seconds);
-    keys.integer("output_interval", run.output_interval, 1);
-    keys.integer("outputs", run.outputs, 1);
-    keys.integer("outputs_per_file", run.outputs_per_file, 1, Key::optional);
-    keys.text("decomposition", decomposition);
-    keys.text("writers", run.writers, Key::optional);
-    keys.text("storage", run.storage, Key::optional);
-    keys.integer("deflate", run.deflate, 0, Key::optional);
-    double compressed_to = 0, list_run = 0;
-    keys.number("compressed_to", compressed_to, Key::optional);
-    keys.number("list_run", list_run, Key::optional);
-    keys.flag("deferred", run.deferred, Key::optional);
-    keys.flag("durable", run.durable, Key::optional);
-    keys.size("buffer", buffer, Key::optional);
-    keys.size("staging", staging, Key::optional);
+    Raw raw;
+    read_values(keys, raw, run);
     const toml::table* const dimensions = keys.table("dimensions");
     const auto variables = keys.tables("variables");
-    run.limits.buffer = static_cast<double>(buffer);
-    run.limits.staging = static_cast<double>(staging);
-    if (keys.ok()) {
-        constexpr std::int64_t most = 100'000'000;
-        if (ranks > most) keys.fail("ranks", fmt::format("more than {}", most));
-        if (cores > most) keys.fail("cores", fmt::format("more than {}", most));
-        if (nodes > ranks) keys.fail("nodes", fmt::format("more nodes than ranks ({})", ranks));
-        if (run.writers != "auto" && parse_writers(run.writers).number < 1)
-            keys.fail("writers", "expected auto, a number, or a number per node such as 2/node");
-        read_format(keys, compressed_to, list_run, run);
-        if (!file_system_named(file_system, run.file_system))
-            keys.fail("file_system", fmt::format("unknown file system '{}'; known are {}",
-                                                 file_system, joined(file_system_names(), ", ")));
-        run.ranks = static_cast<int>(ranks);
-        run.nodes = static_cast<int>(nodes);
-        run.cores = static_cast<int>(cores);
-    }
+    if (keys.ok()) take_values(keys, raw, run);
     if (keys.ok()) {
         if (Status s = read_dimensions(*dimensions, path, run); !s.ok()) return s;
         int number = 0;
@@ -274,15 +286,14 @@ Status read_run(const std::string& path, const std::string& calibration, Run& ru
                 !s.ok())
                 return s;
         if (variables.empty()) keys.fail("variables", "there are none");
-        read_decomposition(keys, decomposition, run);
+        read_decomposition(keys, raw.decomposition, run);
     }
     if (Status s = keys.finish(); !s.ok()) return s;
     if (Status s = check_sizes(run); !s.ok()) return s;
-    if (!calibration.empty())
-        named = calibration;
-    else if (!named.empty())
-        named = (std::filesystem::path(path).parent_path() / named).string();
-    return choose_figures(named, folder, run);
+    std::string named = calibration;
+    if (named.empty() && !raw.calibration.empty())
+        named = (std::filesystem::path(path).parent_path() / raw.calibration).string();
+    return choose_figures(named, raw.folder, run);
 }
 
 }  // namespace thalweg::planning

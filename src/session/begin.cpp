@@ -35,11 +35,10 @@ std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
     return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
 }
 
-/// See start(). Throws NoMemoryAnywhere on all ranks.
-Status make_session(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
-                    int servers) {
-    std::unique_ptr<Comm> world;
-    Status status;
+/// The world's ranks, and the settings, which are the same on all of them.
+/// @note Collective
+Status begin_world(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
+                   std::unique_ptr<Comm>& world) {
     {
         // Ranks wait for each other from here on: what this rank knows by itself says how long.
         Settings own;
@@ -53,13 +52,43 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
         const Standing standing(watchdog.get(), "tw_init");
         world = make_world();
         if (!world->all_have(room.ok() && session != nullptr)) return out_of_memory();
-        status = Settings::read(*world, given, session->settings);
+        if (Status s = Settings::read(*world, given, session->settings); !s.ok()) return s;
     }
-    if (!status.ok()) return status;
-    status = all_do(*world, [&] {
+    return all_do(*world, [&] {
         session->watchdog = watchdog_of(session->settings, world->rank());
         log::set_level(session->settings.text("log"));
     });
+}
+
+/// Sets servers aside, if there are to be some.
+/// @param world  receives the model's ranks; null on a server
+/// @note Collective
+Status set_servers_aside(int servers, int node_size, tw_session session,
+                         std::unique_ptr<Comm>& world) {
+    Status status;
+    int number = servers;
+    if (servers < 0)
+        status = number_of_servers(*world, *session, number);
+    else if (const std::string& text = session->settings.text("servers"); text != "0")
+        status =
+            failure(TW_ESETTING, "servers={}: tw_init_components is told which ranks serve", text);
+    if (!status.ok() || number <= 0) return status;
+    const bool last = servers > 0 || session->settings.text("server_ranks") == "last";
+    session->servers = Servers::make(std::move(world), node_size, number, last, status);
+    if (!status.ok()) return status;
+    session->start_trace(session->servers->all());
+    if (session->servers->is_server())
+        session->role = TW_SERVER;
+    else
+        world = session->servers->take_model();
+    return {};
+}
+
+/// See start(). Throws NoMemoryAnywhere on all ranks.
+Status make_session(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
+                    int servers) {
+    std::unique_ptr<Comm> world;
+    Status status = begin_world(rank, make_world, settings, session, world);
     if (!status.ok()) return status;
     const Standing standing(session->watchdog.get(), "tw_init");
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
@@ -74,24 +103,8 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     session->wording.fortran = session->settings.text("language") == "fortran";
     world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
     const auto node_size = static_cast<int>(session->settings.number("node_size"));
-    int number = servers;
-    if (servers < 0)
-        status = number_of_servers(*world, *session, number);
-    else if (const std::string& text = session->settings.text("servers"); text != "0")
-        status =
-            failure(TW_ESETTING, "servers={}: tw_init_components is told which ranks serve", text);
-    if (!status.ok()) return status;
-    if (number > 0) {
-        const bool last = servers > 0 || session->settings.text("server_ranks") == "last";
-        session->servers = Servers::make(std::move(world), node_size, number, last, status);
-        if (!status.ok()) return status;
-        session->start_trace(session->servers->all());
-        if (session->servers->is_server()) {
-            session->role = TW_SERVER;
-            return {};
-        }
-        world = session->servers->take_model();
-    }
+    if (status = set_servers_aside(servers, node_size, session, world); !status.ok()) return status;
+    if (!world) return {};
     session->team = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return status;
     session->rank = session->team->rank();

@@ -281,6 +281,33 @@ Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
     return {};
 }
 
+/// Chunks and filters of a data set.
+Status describe_chunks(hid_t properties, int nd, std::int64_t element, StoredVariable& v) {
+    std::array<hsize_t, H5S_MAX_RANK> length{};
+    v.chunked = true;
+    if (H5Pget_chunk(properties, H5S_MAX_RANK, length.data()) != nd)
+        return failure(TW_EFORMAT, "HDF5 cannot read its chunk shape");
+    std::int64_t bytes = element;
+    for (int d = 0; d < nd; ++d) {
+        const hsize_t n = length[d];
+        if (n == 0 || n > UINT32_MAX ||
+            __builtin_mul_overflow(bytes, static_cast<std::int64_t>(n), &bytes) ||
+            bytes > (std::int64_t(1) << 35))
+            return failure(TW_EFORMAT, "its chunks are too large");
+        v.chunk.push_back(static_cast<std::int64_t>(n));
+    }
+    return filters_of(properties, element, v);
+}
+
+/// Boxes of at most `box_bytes` in which data without chunks are read.
+std::vector<std::int64_t> boxes_of(const std::vector<std::int64_t>& extent, std::int64_t element) {
+    std::vector<std::int64_t> box = extent;
+    for (std::int64_t& n : box) n = std::max<std::int64_t>(n, 1);
+    for (std::int64_t& n : box)
+        while (n > 1 && volume(box) > box_bytes / element) n = (n + 1) / 2;
+    return box;
+}
+
 /// What a data set says of its elements. The text of a failure is why they cannot be read.
 Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) {
     const std::int64_t element = variable.element();
@@ -303,20 +330,8 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     const H5D_layout_t layout = H5Pget_layout(properties);
     v.way = StoredVariable::Way::hdf5;
     if (layout == H5D_CHUNKED) {
-        v.chunked = true;
-        if (H5Pget_chunk(properties, H5S_MAX_RANK, length.data()) != nd)
-            return failure(TW_EFORMAT, "HDF5 cannot read its chunk shape");
-        std::int64_t bytes = element;
-        for (int d = 0; d < nd; ++d) {
-            const hsize_t n = length[d];
-            if (n == 0 || n > UINT32_MAX ||
-                __builtin_mul_overflow(bytes, static_cast<std::int64_t>(n), &bytes) ||
-                bytes > (std::int64_t(1) << 35))
-                return failure(TW_EFORMAT, "its chunks are too large");
-            v.chunk.push_back(static_cast<std::int64_t>(n));
-        }
         if (plain) v.way = StoredVariable::Way::chunks;
-        if (Status status = filters_of(properties, element, v); !status.ok()) return status;
+        if (Status s = describe_chunks(properties, nd, element, v); !s.ok()) return s;
     } else if (layout == H5D_CONTIGUOUS && plain && !variable.record &&
                v.extent == variable.shape && H5Pget_external_count(properties) == 0) {
         const haddr_t address = H5Dget_offset(set);
@@ -325,13 +340,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
     } else if (layout != H5D_CONTIGUOUS && layout != H5D_COMPACT) {
         return failure(TW_EUNSUPPORTED, "its data are in other files (virtual data set)");
     }
-    if (v.chunk.empty()) {
-        v.chunk = v.extent;
-        for (std::int64_t& n : v.chunk) n = std::max<std::int64_t>(n, 1);
-        for (std::size_t d = 0; d < v.chunk.size(); ++d)
-            while (v.chunk[d] > 1 && volume(v.chunk) > box_bytes / element)
-                v.chunk[d] = (v.chunk[d] + 1) / 2;
-    }
+    if (v.chunk.empty()) v.chunk = boxes_of(v.extent, element);
     v.big_endian = big_endian && v.way != StoredVariable::Way::hdf5;
 
     H5D_fill_value_t defined{};
