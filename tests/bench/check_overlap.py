@@ -96,4 +96,14 @@ check(
     {"none"},
     services - {"servers:1"} | {"peer-pnetcdf"},
 )
+# Compressed, every service writes what was put.
+packed = run(
+    *("--services", "background,servers:2", "--peers", "none", "--compute", "sleep"),
+    *("--compute-seconds", "0.02"),
+    *("--settings", "format=netcdf4; storage=netcdf4; deflate=1"),
+)
+written = [row for row in packed["results"] if row["service"] not in ("none", "pack")]
+assert {row["name"] for row in written} == {"inline", "background", "servers:2"}, written
+for row in written:
+    assert row["verified"] and row["storage"] == "netcdf4", f"{row['name']}: {row}"
 print("overlap: ok")
