@@ -6,6 +6,7 @@
 #include "comm/log.hpp"
 #include "comm/text.hpp"
 #include "layout/writers.hpp"
+#include "service/queue/region.hpp"
 #include "storage/netcdf4/chunk_grid.hpp"
 #include "storage/variables/variables.hpp"
 
@@ -65,10 +66,20 @@ int ranks_of_node(const Surroundings& around) {
     return (around.ranks + around.nodes - 1) / around.nodes;
 }
 
-/// Writing threads of a node, as far as the settings tell.
-int threads_of_node(const Surroundings& around, const Choice& choice) {
+/// Of chunks that have to be whole, every writer needs all parts; it has those of a file of its
+/// own.
+bool packs_chunks(const FileOptions& options, const Definitions& definitions, Format format,
+                  const Choice& choice) {
+    const bool in_files = options.tile_files && choice.method == "tiles";
+    return is_netcdf4(format) && needs_whole_chunks(definitions) && !in_files;
+}
+
+/// Writing threads that a node needs at least, as far as the settings tell.
+/// @param packs  the writers compress, as many as there are processors for
+int threads_of_node(const Surroundings& around, const Choice& choice, bool packs) {
     if (choice.method == "rows" || choice.method == "columns" || choice.method == "serial")
         return 1;
+    if (packs && !choice.writers_asked) return 1;
     const WriterCount writers = parse_writers(choice.writers);
     return std::clamp(
         writers.per_node ? writers.number : (writers.number + around.nodes - 1) / around.nodes, 1,
@@ -77,9 +88,9 @@ int threads_of_node(const Surroundings& around, const Choice& choice) {
 
 /// service=auto without servers: a thread writes where it takes no processor from the model, and
 /// its queues no more than half of the free memory.
-bool choose_background(const Surroundings& around, Choice& choice) {
+bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
     const Room& room = around.room;
-    const int threads = threads_of_node(around, choice);
+    const int threads = threads_of_node(around, choice, packs);
     const double mb = 1e-6;
     if (room.bound)
         choice.why_service = "the ranks are bound to the processors on which they compute";
@@ -98,9 +109,25 @@ bool choose_background(const Surroundings& around, Choice& choice) {
     return !room.bound && room.processors >= threads && room.queues <= room.memory / 2;
 }
 
+/// Threads of a node that compress in the background: on free processors, or one of each rank.
+int compressing_threads(const Surroundings& around, bool free_ones) {
+    const int most = std::min(ranks_of_node(around), Region::max_agents);
+    return free_ones ? std::min(around.room.processors, most) : most;
+}
+
+/// Whether fewer threads than ranks compress no longer than the model computes: what was measured
+/// is what all ranks took.
+bool can_compress_meanwhile(const Surroundings& around, const Choice& choice) {
+    if (choice.writers_asked) return true;
+    const double fewer =
+        static_cast<double>(ranks_of_node(around)) / std::max(1, compressing_threads(around, true));
+    return fewer * around.outputs.write <= std::max(around.outputs.computing, around.outputs.write);
+}
+
 /// service=auto without servers: inline, until outputs of this run have shown that it pays to write
 /// in the background, where there is room for that. Who closes files later asks for it.
-void choose_by_outputs(const FileOptions& options, const Surroundings& around, Choice& choice) {
+void choose_by_outputs(const FileOptions& options, const Surroundings& around, bool packs,
+                       Choice& choice) {
     choice.service = "inline";
     if (options.background_after >= 0) {
         choice.why_service =
@@ -111,12 +138,18 @@ void choose_by_outputs(const FileOptions& options, const Surroundings& around, C
             choice.may_change = true;
         return;
     }
-    if (!choose_background(around, choice)) return;
+    if (!choose_background(around, packs, choice)) return;
     if (options.close_later)
         choice.service = "background";
-    else if (pays_in_background(around.outputs)) {
+    else if (pays_in_background(around.outputs) &&
+             (!packs || can_compress_meanwhile(around, choice))) {
         choice.service = "background";
         choice.why_service = in_words(around.outputs) + "; " + choice.why_service;
+    } else if (packs && compressing_threads(around, true) < ranks_of_node(around)) {
+        // All ranks compress inline, and the number of writers stays.
+        choice.why_service =
+            fmt::format("free processors on a node: {}, needed to compress as all ranks do: {}",
+                        around.room.processors, ranks_of_node(around));
     } else {
         choice.may_change = true;
         choice.why_service =
@@ -125,7 +158,8 @@ void choose_by_outputs(const FileOptions& options, const Surroundings& around, C
 }
 
 /// With a reason against a service, the file is written inline.
-void choose_service(const FileOptions& options, const Surroundings& around, Choice& choice) {
+void choose_service(const FileOptions& options, const Surroundings& around, bool packs,
+                    Choice& choice) {
     choice.service = options.service;
     if (options.service == "inline") return;
     const bool automatic = options.service == "auto";
@@ -137,7 +171,7 @@ void choose_service(const FileOptions& options, const Surroundings& around, Choi
         choice.service = "servers";
         choice.why_service = "ranks are set aside as servers";
     } else if (automatic) {
-        choose_by_outputs(options, around, choice);
+        choose_by_outputs(options, around, packs, choice);
     }
     if (choice.why_service.empty()) return;
     choice.remarks.push_back(
@@ -147,25 +181,39 @@ void choose_service(const FileOptions& options, const Surroundings& around, Choi
                                  choice.why_service)});
 }
 
-/// Of chunks that have to be whole, every writer needs all parts; it has those of a file of its
-/// own. They are filtered by the writers, so that there are as many as ranks; with a service, one.
-void choose_packed_method(const FileOptions& options, const Definitions& definitions, Format format,
-                          const Surroundings& around, Choice& choice) {
-    const bool in_files = options.tile_files && choice.method == "tiles";
-    if (!is_netcdf4(format) || !needs_whole_chunks(definitions) || in_files) return;
-    choice.may_change = false;  // the layout is another one
-    const bool in_calls = choice.service == "inline";
-    const std::string method = in_calls && choice.method != "serial" ? "record" : "serial";
+/// Writers that compress: as many as there are processors for. The model's ranks compress in its
+/// calls, or a thread of each does in the background: one that compressed alone would take time
+/// from one rank, for which the others wait. service=auto takes free processors alone.
+void choose_packing_writers(const FileOptions& options, const Surroundings& around,
+                            Choice& choice) {
+    // In a file that is continued, chunks may have several records, which wait unpacked for all.
+    const bool later = choice.service != "inline";
+    const bool one =
+        (choice.service == "servers" && choice.writers == "1") || (around.existing && later);
+    if (around.existing) choice.may_change = false;
+    const std::string method = one || choice.method == "serial" ? "serial" : "record";
     if (method != choice.method)
         choice.remarks.push_back(
             {Remark::Level::info,
              fmt::format("method={} is not possible, using {}: {}", choice.method, method,
-                         in_calls ? "each writer needs whole chunks"
-                                  : "with a service, one writer compresses all chunks")});
+                         around.existing && later
+                             ? "with a service, one writer continues a file in whole chunks"
+                         : one ? "with writers=1 the first server writes everything"
+                               : "each writer needs whole chunks")});
     choice.method = method;
     // Where chunks go does not follow from their order. A writer has the same ones of each record.
     choice.alignment = 1;
-    if (!choice.writers_asked) choice.writers = fmt::format("{}/node", around.ranks);
+    if (choice.writers_asked || choice.service == "servers") return;
+    if (choice.service == "inline") {
+        choice.writers = fmt::format("{}/node", around.ranks);
+        return;
+    }
+    const bool automatic = options.service == "auto" && around.room.processors > 0;
+    choice.writers = fmt::format("{}/node", compressing_threads(around, automatic));
+    choice.remarks.push_back(
+        {Remark::Level::info, fmt::format("writers={}: {} in the background", choice.writers,
+                                          automatic ? "the free processors of a node compress"
+                                                    : "a thread of every rank compresses")});
 }
 
 /// What is left open goes by the cost model, where the machine was measured.
@@ -226,8 +274,9 @@ Choice choose(const FileOptions& options, const Definitions& definitions, Format
     choose_storage(options, format, around, choice);
     choice.method = options.method == "auto" ? "record" : options.method;
     choose_measured(options, around, choice);
-    choose_service(options, around, choice);
-    choose_packed_method(options, definitions, format, around, choice);
+    const bool packs = packs_chunks(options, definitions, format, choice);
+    choose_service(options, around, packs, choice);
+    if (packs) choose_packing_writers(options, around, choice);
     return choice;
 }
 

@@ -39,6 +39,7 @@ struct Surroundings {
     int nodes = 1;
     int ranks = 1;  ///< without servers
     bool servers = false;
+    bool existing = false;             ///< the file is continued
     Room room;                         ///< looked at with service=auto
     OutputTimes outputs;               ///< of the run so far, with service=auto
     const Machine* machine = nullptr;  ///< of the setting calibration; null: nothing was measured

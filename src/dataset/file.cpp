@@ -161,6 +161,7 @@ Status File::choose_all(bool& writers_asked) {
     around.nodes = file_.team.topology().nodes;
     around.ranks = file_.team.size();
     around.servers = file_.session.port() != nullptr;
+    around.existing = file_.existing.is;
     around.machine = file_.session.machine();
     if (file_.options.service == "auto" && !around.servers) {
         around.room = find_room(file_.team, queue_bytes());
@@ -230,6 +231,9 @@ Status File::open_storage() {
     storage.keeper = target.writers.front();
     storage.one_writer = target.writers.size() == 1;
     storage.behind = options.service == "background" || data_->may_change;
+    storage.apart = options.service == "background";
+    const auto& node_of = file_.team.topology().node_of;
+    storage.beside_keeper = node_of[file_.team.rank()] == node_of[storage.keeper];
     Comm& world = file_.team.world();
     return file_.existing.is ? target.storage->open(world, file_.path, file_.definitions, storage,
                                                     writer, target.map)

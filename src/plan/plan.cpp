@@ -185,36 +185,42 @@ std::string bytes_of(double bytes) {
                                  : fmt::format("{:.0f} {}", bytes, units[u]);
 }
 
-/// What the library does not do: rows and the like of lists, tiles by PnetCDF, and chunks that are
-/// compressed by several writers but those of the model's ranks, or of a file each.
+/// What the library does not do: rows and the like of lists, tiles by PnetCDF, and compressed
+/// chunks by methods that cut them, but in files of their own.
 bool possible(const Run& run, const char* service, const Way& way) {
     const bool in_calls = service == std::string("inline");
     const bool lines = way.method == "rows" || way.method == "columns" || way.method == "tiles";
     if (run.list_run > 0 && lines) return false;
     if (way.method == "direct" && (!in_calls || run.storage == "netcdf4")) return false;
     if (run.storage == "pnetcdf") return in_calls && !way.own_files;
-    if (!run.compressed() || way.own_files || way.method == "serial") return true;
-    return in_calls && way.method == "record";
+    return !run.compressed() || way.own_files || way.method == "serial" || way.method == "record";
+}
+
+/// Writers as the library takes them. All ranks compress; in the background threads on the cores
+/// that are free, as service=auto has it, or one of each rank.
+std::string writers_of(const Run& run, const Shares& shares, bool own_files, bool in_background) {
+    if (!run.compressed() || own_files || run.writers != "auto") return shares.chosen().writers;
+    const int ranks = (run.ranks + run.nodes - 1) / run.nodes;
+    const int free = std::min(ranks, static_cast<int>(run.cores) - ranks);
+    return fmt::format("{}/node", in_background && free > 0 ? free : ranks);
 }
 
 Plan make_plan(const Run& run, const Shares& shares) {
     const Planner planner(run, shares);
     Plan plan;
-    std::string writers = shares.chosen().writers;
-    // All ranks compress.
-    if (run.compressed() && run.writers == "auto") writers = fmt::format("{}/node", run.ranks);
-    const Way served{run.compressed() ? "serial" : "record", false, "", 1, true};
-    if (run.ranks > 1 && possible(run, "servers", served))
+    if (run.ranks > 1 && possible(run, "servers", {"record", false, "", 1, true}))
         for (const int n : server_counts(run))
-            plan.servers.push_back(planner.servers({served.method, false, "", n}));
+            plan.servers.push_back(planner.servers({"record", false, "", n}));
     plan.best_servers = best_of(plan.servers);
     plan.reading = shares.reading();
     plan.read_seconds = read_seconds(run.machine, run.folder, plan.reading);
     for (const char* method :
          {"record", "slabs", "rows", "columns", "tiles", "own files", "direct", "serial"}) {
         const bool own_files = method == std::string("own files");
-        Way way{own_files ? "tiles" : method, own_files, writers, 0};
+        Way way{own_files ? "tiles" : method, own_files, writers_of(run, shares, own_files, false),
+                0};
         if (possible(run, "inline", way)) plan.options.push_back(planner.in_calls(way));
+        way.writers = writers_of(run, shares, own_files, true);
         if (possible(run, "background", way)) plan.options.push_back(planner.background(way));
         if (plan.servers.empty() || !possible(run, "servers", way)) continue;
         way.servers = plan.servers[plan.best_servers].way.servers;

@@ -51,7 +51,7 @@ struct Run {
     detail::Machine machine;
     detail::Folder folder;
 
-    /// Chunks are compressed, so that each has one writer.
+    /// Chunks are compressed, by their writers.
     bool compressed() const { return deflate > 0; }
     double compute() const { return step_seconds * static_cast<double>(output_interval); }
     std::vector<std::int64_t> shape(const RunVariables& v) const {

@@ -31,8 +31,12 @@ Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
     Status status = service->end_at_rest(complete.first);
     if (!status.ok()) return status;
     complete.kept = std::max(complete.first, file.existing.kept);
-    std::unique_ptr<Service> next = make_queue_service(file, target, batch, complete, status);
+    std::unique_ptr<Service> next;
+    Comm& world = file.team.world();
+    if (status = target.storage->separate(world); status.ok())
+        next = make_queue_service(file, target, batch, complete, status);
     if (!next) {
+        target.storage->meet(world);
         file.options.service = before;
         return {};
     }

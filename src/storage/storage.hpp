@@ -11,6 +11,7 @@
 
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
+#include "storage/placement.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/throttle.hpp"
 #include "storage/write_counts.hpp"
@@ -70,6 +71,8 @@ struct StorageOptions {
     int keeper = 0;          ///< the rank that counts the records in the header: the first writer
     bool behind = false;     ///< write() and set_records() are called by a thread of the library's
     bool one_writer = true;  ///< the keeper, and no other
+    bool apart = false;      ///< else the writers cannot wait for each other when they write
+    bool beside_keeper = false;                        ///< this rank shares memory with it
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
     Existing existing = {};
     bool durable = false;  ///< records that are dropped, before others are written, and close()
@@ -132,6 +135,19 @@ public:
 
     /// Whether set_records() does nothing on ranks other than the keeper.
     virtual bool keeper_counts() const { return true; }
+
+    /// How writers that do not wait for each other (StorageOptions::apart) agree on places in the
+    /// file; null where they know the places already.
+    virtual Placement* placement() { return nullptr; }
+    /// From now on the writers do not wait for each other, or do so after all, as options.apart
+    /// has it at first. Everything that was given to write is in the file. If separate() fails they
+    /// meet as before; the status is the same on every rank.
+    /// @note Collective over the communicator of create()
+    virtual Status separate(Comm& comm) {
+        (void)comm;
+        return {};
+    }
+    virtual void meet(Comm& comm) { (void)comm; }
 
     /// Does what set_records() has left for the model's own thread: libraries that the model may
     /// use, too, are called from that one alone. Called there from time to time; local.

@@ -101,7 +101,7 @@ TEST_F(Choose, ServiceAutoAfterSoManySteps) {
     EXPECT_TRUE(made().may_change);
     options.format = "netcdf4";
     options.packing["deflate"] = "1";
-    EXPECT_FALSE(made().may_change);
+    EXPECT_TRUE(made().may_change);
 }
 
 TEST_F(Choose, ServiceAutoWritesInTheBackgroundWhatIsClosedLater) {
@@ -222,11 +222,93 @@ TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
 
     options.service = "background";
     c = made();
-    EXPECT_EQ(c.method, "serial");
-    EXPECT_TRUE(says(c.remarks, "one writer compresses all chunks"));
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "8/node");
+    EXPECT_TRUE(says(c.remarks, "writers=8/node: a thread of every rank compresses"));
+
+    around.nodes = 3;  // of 3, 3 and 2 ranks
+    EXPECT_EQ(made().writers, "3/node");
+    around.ranks = 3000;  // more than can share a queue
+    EXPECT_EQ(made().writers, "256/node");
 
     options.tile_files = true;  // each is whole
     EXPECT_EQ(made().method, "tiles");
+}
+
+TEST_F(Choose, OneWriterCompressesWhereItIsAskedFor) {
+    options.format = "netcdf4";
+    options.packing = {{"deflate", "1"}};
+    options.service = "background";
+    options.writers = "1";
+    Choice c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "1");
+    options.writers = "auto";
+    options.method = "serial";
+    c = made();
+    EXPECT_EQ(c.method, "serial");
+    EXPECT_EQ(c.service, "background");
+}
+
+TEST_F(Choose, ServersCompress) {
+    options.format = "netcdf4";
+    options.packing = {{"deflate", "1"}};
+    options.service = "servers";
+    around.servers = true;
+    Choice c = made();
+    EXPECT_EQ(c.method, "record");
+    options.method = "slabs";
+    c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_TRUE(says(c.remarks, "method=slabs is not possible, using record: each writer needs"));
+
+    around.nodes = 4;
+    around.file_system = file_system_of(0x6969, 4096);  // NFS
+    options.method = "auto";
+    c = made();
+    EXPECT_EQ(c.method, "serial");
+    EXPECT_TRUE(says(c.remarks, "with writers=1 the first server writes everything"));
+}
+
+TEST_F(Choose, ServiceAutoCompressesOnFreeProcessors) {
+    options.format = "netcdf4";
+    options.packing = {{"deflate", "1"}};
+    options.service = "auto";
+    around.room.processors = 3;
+    Choice c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.writers, "8/node");
+    EXPECT_FALSE(c.may_change);
+    EXPECT_EQ(c.why_service, "free processors on a node: 3, needed to compress as all ranks do: 8");
+    around.room.processors = 8;
+    EXPECT_TRUE(made().may_change);
+    around.room.processors = 3;
+    around.outputs = {2, 0.1, 0.4, 3};
+    c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_EQ(c.writers, "3/node");
+    EXPECT_TRUE(says(c.remarks, "writers=3/node: the free processors of a node compress"));
+    // Three would take 8/3 as long as all ranks.
+    around.outputs.computing = 1;
+    EXPECT_EQ(made().service, "inline");
+    options.close_later = true;
+    EXPECT_EQ(made().service, "background");
+    around.room.processors = 30;
+    EXPECT_EQ(made().writers, "8/node");
+    around.room.processors = 0;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.writers, "8/node");
+    options.background_after = 0;  // whatever it takes from the model
+    c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_EQ(c.writers, "8/node");
+    options.background_after = -1;
+    options.writers = "4";
+    around.room.processors = 3;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.why_service, "free processors on a node: 3, needed by the writing threads: 4");
 }
 
 TEST_F(Choose, SettingsThatHaveNoEffectAreNamed) {

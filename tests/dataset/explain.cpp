@@ -103,6 +103,16 @@ TEST_F(Explain, WhatIsNotPossible) {
     EXPECT_EQ(rows.count("writers"), 0U);
 }
 
+TEST_F(Explain, WritersThatCompress) {
+    options.format = "netcdf4";
+    options.packing = {{"deflate", "1"}};
+    auto rows = made();
+    EXPECT_EQ(rows["writers"].reason, "the writers compress, so all ranks do");
+    options.service = "background";
+    rows = made();
+    EXPECT_NE(rows["writers"].reason.find("a thread of every rank compresses"), std::string::npos);
+}
+
 TEST_F(Explain, Formats) {
     options.format = "netcdf4";
     auto rows = made();

@@ -24,6 +24,7 @@ from harness import (
     common_arguments,
     folder,
     judge_files,
+    make_reference,
     read_log,
     services,
 )
@@ -61,6 +62,7 @@ class Series:
         self.name = f"{service.name}, {setup}"
         self.settings = f"{service.settings}; {SETUPS[setup][0]}"
         self.reference = reference
+        self.packed = SETUPS[setup][1] == "netcdf4"
         self.problems: list[str] = []
         self.fired = 0
 
@@ -108,12 +110,15 @@ class Series:
         if kind in HARMFUL and fired:
             call, offset, size, path = fired.split(" ", 3)
             name = Path(path).name.removesuffix(".part")
-            if not failed:
+            if not failed and not (self.packed and call == "ftruncate"):  # at the end of HDF5's
                 wrong.append("no call told of it")
             elif rank >= 0 and name in logs and failed != {name}:
                 wrong.append(f"files that failed: {', '.join(sorted(failed))}")
             elif name in failed and "write" in call:
-                wrong += self.judge_place(name, int(offset), int(size), logs[name].failed)
+                if self.packed:
+                    wrong += self.judge_packed_place(rank, call, logs[name].failed)
+                else:
+                    wrong += self.judge_place(name, int(offset), int(size), logs[name].failed)
         elif failed:
             wrong += [f"failed: {logs[name].failed}" for name in failed]
         where = root / "runs" / str(index)
@@ -146,12 +151,21 @@ class Series:
                 return []
         return [f"the wrong variable or record: {text}"]
 
+    def judge_packed_place(self, rank: int, call: str, text: str) -> list[str]:
+        """The index belongs to no variable. The first writer writes it, so it makes most calls."""
+        of_index = rank < 0 or self.calls[rank] == max(self.calls)
+        if of_index or "write" not in call or text == "in tw_finalize" or "variable '" in text:
+            return []
+        return [f"the variable is missing: {text}"]
+
     def go(self) -> None:
         start = time.monotonic()
         with folder(self.args.keep) as root:
             counted = self.execute(root, [(0, (-1, "0", "none"))])
-            calls = counted[0][0]
+            calls = self.calls = counted[0][0]
             kinds = self.args.kinds.split(",")
+            if self.packed and "eintr" in kinds:  # HDF5 does not repeat ftruncate
+                kinds.remove("eintr")
             runs = make_plan(calls, kinds, self.args.sample) if sum(calls) else []
             plan = list(enumerate(runs, 1))
             results = self.execute(root, plan) if sum(calls) else {}
@@ -184,7 +198,7 @@ def main() -> int:
     for setup in args.setups.split(","):
         form = SETUPS[setup][1]
         if form not in references:
-            references[form] = Reference(args, form, args.steps)
+            references[form] = make_reference(args, form, args.steps)
         for service in services(args.services):
             series = Series(args, service, setup, references[form])
             series.go()

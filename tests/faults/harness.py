@@ -12,17 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import netCDF4
+import numpy as np
 from classic import RECORDS_AT, Header, read_header
 
 FILES = ("history.nc", "sparse.nc", "static.nc", "restart.nc")
 
 # How a file may be written: settings that reach different code. NAME: (settings, format).
-# By default all but the last: MPI-IO loses errors and cannot promise much.
+# By default the first four. The packed ones are for services: all writers compress and agree on
+# places. With the last, MPI-IO loses errors and cannot promise much.
 SETUPS = {
     "record": ("method=record; writers=2; piece=4KiB", "cdf2"),
     "direct": ("method=direct; durable=yes", "cdf2"),
     "tiles": ("method=tiles; writers=3; node_size=2; publish=live", "cdf2"),
     "serial": ("method=serial; piece=4KiB; format=cdf5; durable=yes", "cdf5"),
+    "packed": ("format=netcdf4; deflate=1; chunks=y=5; piece=4KiB", "netcdf4"),
+    "packed-nodes": ("format=netcdf4; deflate=1; chunks=y=5; node_size=2", "netcdf4"),
     "pnetcdf": ("storage=pnetcdf; writers=2", "cdf2"),
 }
 
@@ -32,7 +36,7 @@ def common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inject", required=True, help="the library of faults")
     parser.add_argument("--services", default=default_services(), help="see services.txt")
     parser.add_argument(
-        "--setups", default=",".join(list(SETUPS)[:-1]), help="of " + ", ".join(SETUPS)
+        "--setups", default=",".join(list(SETUPS)[:4]), help="of " + ", ".join(SETUPS)
     )
     parser.add_argument("--ranks", type=int, default=4, help="of the model")
     parser.add_argument("--seed", type=int, default=1)
@@ -155,7 +159,7 @@ class Reference:
 
     def __init__(self, args, setup_format: str, steps: int):
         self.steps = steps
-        self.files: dict[str, list[tuple[bytes, Header]]] = {}
+        self.files: dict[str, list] = {}
         with folder(False) as root:
             job = Job(
                 args,
@@ -175,10 +179,19 @@ class Reference:
                 found = [root / "runs/0" / name]
                 if name == "restart.nc":
                     found = [root / f"runs/0/{stem}.{g}.nc" for g in range((steps + 1) // 2)]
-                self.files[name] = [(data := p.read_bytes(), read_header(data)) for p in found]
+                self.files[name] = [self.read(p) for p in found]
 
-    def complete(self, name: str, data: bytes, number: int) -> str:
+    def read(self, path: Path) -> tuple[bytes, Header]:
+        data = path.read_bytes()
+        return data, read_header(data)
+
+    def is_begun(self, path: Path) -> bool:
+        """Whether a file has its definitions."""
+        return read_header(path.read_bytes()) is not None
+
+    def complete(self, name: str, path: Path, number: int) -> str:
         """What is wrong with a complete file of so many records, or of a generation."""
+        data = path.read_bytes()
         if name == "restart.nc":
             return "" if data == self.files[name][number][0] else f"is not generation {number}"
         wanted, header = self.files[name][0]
@@ -193,9 +206,10 @@ class Reference:
             f"{len(wanted)}, first difference at {at}"
         )
 
-    def committed(self, name: str, data: bytes, records: int, fixed: list[str]) -> str:
+    def committed(self, name: str, path: Path, records: int, fixed: list[str]) -> str:
         """What is wrong with a file under way that must hold so many records, or more, and the
         fixed-size variables."""
+        data = path.read_bytes()
         header = read_header(data)
         if header is None:
             return "has no header" if records or fixed else ""
@@ -213,6 +227,75 @@ class Reference:
                 if data[part] != wanted[part]:
                     return f"has {header.records} records, and '{v.name}' of record {r} is wrong"
         return ""
+
+
+@dataclass
+class Values:
+    """What a netCDF-4 file holds."""
+
+    records: int
+    record: dict[str, np.ndarray]
+    fixed: dict[str, np.ndarray]
+
+
+class PackedReference(Reference):
+    """The same for netCDF-4 files, of which values count and not bytes."""
+
+    def read(self, path: Path) -> Values:
+        with netCDF4.Dataset(path) as data:
+            data.set_auto_mask(False)
+            of = {True: {}, False: {}}
+            for variable in data.variables.values():
+                of["time" in variable.dimensions][variable.name] = variable[...]
+            records = len(data.dimensions["time"]) if "time" in data.dimensions else 0
+        return Values(records, of[True], of[False])
+
+    def is_begun(self, path: Path) -> bool:
+        try:
+            self.read(path)
+            return True
+        except (OSError, RuntimeError):
+            return False
+
+    def complete(self, name: str, path: Path, number: int) -> str:
+        if opened := opens(path):
+            return opened
+        wanted = self.files[name][number if name == "restart.nc" else 0]
+        got = self.read(path)
+        if wanted.record and got.records != number:
+            return f"has {got.records} records instead of {number}"
+        return self.difference(wanted, got, got.records, list(wanted.fixed))
+
+    @staticmethod
+    def is_fill(values: np.ndarray) -> bool:
+        fill = netCDF4.default_fillvals[values.dtype.str[1:]] if values.dtype != "S1" else b""
+        return bool(np.all(values == fill))
+
+    def committed(self, name: str, path: Path, records: int, fixed: list[str]) -> str:
+        if opened := opens(path):
+            return opened if records or fixed else ""
+        got = self.read(path)
+        if not records <= got.records <= self.steps:
+            return f"has {got.records} records, but {records} of {self.steps} were committed"
+        # Records that were being counted may be there of some variables.
+        return self.difference(self.files[name][0], got, records, fixed)
+
+    def difference(self, wanted: Values, got: Values, records: int, fixed: list[str]) -> str:
+        """Of a file that has so many records, and perhaps more."""
+        for name, values in wanted.record.items():
+            for r in range(got.records):
+                if r >= records and self.is_fill(got.record[name][r]):
+                    continue
+                if not np.array_equal(got.record[name][r], values[r]):
+                    return f"has {records} records, and '{name}' of record {r} is wrong"
+        for name in fixed:
+            if not np.array_equal(got.fixed[name], wanted.fixed[name]):
+                return f"has a wrong '{name}'"
+        return ""
+
+
+def make_reference(args, form: str, steps: int) -> Reference:
+    return (PackedReference if form == "netcdf4" else Reference)(args, form, steps)
 
 
 def opens(path: Path) -> str:
@@ -289,34 +372,32 @@ def judge_files(
         if done and not final.exists():
             problems.append(f"{name} is closed but not there")
         if final.exists():
-            data = final.read_bytes()
             # A live file has its name from the start; whether it is complete only its log tells.
             partial = live and not last
             if restart:
                 # Of the last closed generation, or of the next, whose tw_close had not returned.
                 first = max(log.closed, 0)
                 wrongs = [
-                    reference.complete(name, data, g)
+                    reference.complete(name, final, g)
                     for g in range(first, min(first + 2, len(reference.files[name])))
                 ]
                 if all(wrongs) and not partial:
                     say(final, wrongs[0])
             elif partial:
-                say(final, reference.committed(name, data, log.committed, log.fixed))
+                say(final, reference.committed(name, final, log.committed, log.fixed))
             else:
                 number = log.closed if done else steps if name != "static.nc" else 0
-                say(final, reference.complete(name, data, number))
-            if read_header(data) is not None or not partial:
+                say(final, reference.complete(name, final, number))
+            if not partial or reference.is_begun(final):
                 say(final, opens(final))
         if part.exists():
-            data = part.read_bytes()
             if live or (done and not restart):
                 problems.append(f"{part.name} should not be there")
             if not killed and not log.failed:
                 problems.append(f"{part.name} should not be there: nothing failed")
             if not restart:
-                say(part, reference.committed(name, data, log.committed, log.fixed))
-            if read_header(data) is not None:
+                say(part, reference.committed(name, part, log.committed, log.fixed))
+            if reference.is_begun(part):
                 say(part, opens(part))
         if not final.exists() and not part.exists() and (log.committed or log.fixed):
             problems.append(f"{name} is not there, though {log.committed} records were committed")

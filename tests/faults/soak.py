@@ -25,6 +25,7 @@ from harness import (
     folder,
     judge_files,
     kill_all,
+    make_reference,
     processes_below,
     read_log,
     services,
@@ -174,7 +175,7 @@ def main() -> int:
     args = parser.parse_args()
     choose = random.Random(args.seed)
     references = {
-        form: Reference(args, form, max(STEPS))
+        form: make_reference(args, form, max(STEPS))
         for form in {SETUPS[setup][1] for setup in args.setups.split(",")}
     }
     start = time.monotonic()

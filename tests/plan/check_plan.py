@@ -129,17 +129,20 @@ def check_layouts(folder: Path) -> None:
     check(record["files"] == 1, f"files: {record['files']}")
 
 
+CORES = 2
 BASE = (
-    "ranks = 4\nnodes = 2\ncores = 2\nfile_system = '{fs}'\nstep_seconds = 1\n"
+    "ranks = 4\nnodes = 2\ncores = {cores}\nfile_system = '{fs}'\nstep_seconds = 1\n"
     "output_interval = 1\noutputs = 1\ndecomposition = '{cut}'\n{more}"
     "[dimensions]\ny = 1024\nx = 1024\nz = 8\n"
     "[[variables]]\ntype = 'float'\ndims = 'z y x'\n"
 )
 
 
-def described(folder: Path, more: str, file_system: str = "lustre", cut: str = "y=4") -> dict:
+def described(
+    folder: Path, more: str, file_system: str = "lustre", cut: str = "y=4", cores: int = CORES
+) -> dict:
     path = folder / "run.toml"
-    path.write_text(BASE.format(fs=file_system, cut=cut, more=more))
+    path.write_text(BASE.format(fs=file_system, cut=cut, more=more, cores=cores))
     return plan_of(path)
 
 
@@ -168,11 +171,24 @@ def check_storage(folder: Path) -> None:
     plan = described(folder, packed + "compressed_to = 0.25\n")
     ways = {(o["service"], o["method"]) for o in plan["options"] if not o["own_files"]}
     services = {"inline", "background", "servers"}
-    check(ways == {(s, "serial") for s in services} | {("inline", "record")}, f"deflate: {ways}")
+    wanted_ways = {(s, m) for s in services for m in ("serial", "record")}
+    check(ways == wanted_ways, f"deflate: {ways}")
     record, serial = of(plan, "inline", "record"), of(plan, "inline", "serial")
     check(record["writers"] == 4, f"deflate: {record['writers']} writers")
     check(near(record["terms"]["compress"], 8 * mib / 1e8), f"deflate: {record['terms']}")
     check(near(serial["terms"]["compress"], 32 * mib / 1e8), f"deflate: {serial['terms']}")
+    # Threads on free cores, or one of each rank; servers in any number.
+    threads = of(plan, "background", "record")
+    check(threads["writers"] == 4, f"deflate, background: {threads['writers']} writers")
+    check(near(threads["terms"]["compress"], 8 * mib / 1e8), f"background: {threads['terms']}")
+    few = of(described(folder, packed, cores=3), "background", "record")
+    check(few["writers"] == 2, f"deflate, a free core of a node: {few['writers']} writers")
+    check(few["seconds_slower"] == 0, f"a free core of a node: {few['seconds_slower']} s")
+    curve = plan["servers"]["curve"]
+    check([n["servers"] for n in curve] == [1, 2], f"deflate: {curve}")
+    check(
+        curve[1]["seconds_behind"] < 0.6 * curve[0]["seconds_behind"], f"deflate, servers: {curve}"
+    )
     half = of(described(folder, packed), "inline", "record")
     calls = record["writes_of_a_writer"] * 5.2e-4
     ratio = (half["terms"]["write"] - calls) / (record["terms"]["write"] - calls)

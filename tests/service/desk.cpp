@@ -31,23 +31,52 @@ struct Host final : DeskHost {
     void accepted(int feeder) override { feeders.push_back(feeder); }
 };
 
+/// A file in which what was written has a place when the test says so.
+struct PlacedFile final : MemoryStorage, Placement {
+    bool placed = false;  ///< the test has packed chunks
+    std::int64_t given = 0, there = 0, ended = 0;
+    Status broken;
+
+    Placement* placement() override { return placed ? this : nullptr; }
+    Status write(std::span<const Chunk> chunks) override {
+        ++given;
+        return MemoryStorage::write(chunks);
+    }
+    Status end_unit(std::int64_t n, bool) override {
+        ended = n;
+        return {};
+    }
+    Status settle(bool&) override { return broken; }
+    std::int64_t packed() const override { return given; }
+    std::int64_t settled() const override { return there; }
+    bool beside_keeper() const override { return true; }
+    std::int64_t room_wanted() override { return 0; }
+    void give_room(std::int64_t) override {}
+    std::vector<char> take_placed() override { return {}; }
+    std::int64_t take_room(std::int64_t) override { return 0; }
+    Status add_placed(std::span<const char>) override { return {}; }
+};
+
 struct Office {
     Plan plan;
-    MemoryStorage file;
+    PlacedFile file;
     std::unique_ptr<Comm> comm = make_serial_comm();
     Word doorbell{0};
     std::vector<std::unique_ptr<Outbox>> ranks;
     std::unique_ptr<Desk> desk;
     Host host;
 
-    /// @param first  bytes of the first rank's queue
-    explicit Office(int n, bool others = false, std::int64_t first = 1 << 16) {
+    /// @param first   bytes of the first rank's queue
+    /// @param placed  chunks are packed, and durable
+    explicit Office(int n, bool others = false, std::int64_t first = 1 << 16, bool placed = false) {
+        file.placed = placed;
         plan.add("v", TW_INT, {8}, true);
         plan.add("f", TW_INT, {4}, false);
         plan.lay_out();
         DeskOptions options;
         options.path = "x.nc";
         options.rank = 9;
+        options.durable = placed;
         desk = std::make_unique<Desk>(plan.definitions, plan.spaces, make_serial_layout(), 0, file,
                                       options, host);
         for (int r = 0; r < n; ++r) {
@@ -197,6 +226,49 @@ TEST(Desk, CountsRecordsThatAllWritersHave) {
     o.desk->others_have(3);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
+}
+
+// Chunks that are packed leave the queue, but records count when they have a place in the file.
+TEST(Desk, CountsRecordsThatHaveAPlace) {
+    Office o(1, false, 1 << 16, true);
+    for (int k = 0; k < 3; ++k) o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
+    o.publish(0, o.unit(UnitKind::fixed, 0, 1, -1));
+    o.work();
+    EXPECT_EQ(o.done(0), 4);
+    EXPECT_EQ(o.file.given, 3);
+    EXPECT_EQ(o.file.ended, 3);
+    EXPECT_EQ(o.desk->rounds(), 0);
+    EXPECT_EQ(o.desk->marks(), 0);
+    EXPECT_TRUE(o.file.records.empty());
+    EXPECT_EQ(o.file.syncs, 0);
+    o.file.there = 2;
+    o.work();
+    EXPECT_EQ(o.desk->rounds(), 2);
+    EXPECT_EQ(o.file.records, std::vector<std::int64_t>{2});
+    EXPECT_GT(o.file.syncs, 0);
+    {
+        const auto held = o.desk->hold();
+        EXPECT_FALSE(o.desk->settle_all());
+        o.file.there = 3;
+        EXPECT_TRUE(o.desk->settle_all());
+    }
+    EXPECT_EQ(o.desk->rounds(), 4);
+    EXPECT_EQ(o.desk->marks(), 1);
+    o.work();
+    EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
+    // What fails on its way to its place counts for nobody.
+    o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
+    o.work();
+    o.file.broken = thalweg::detail::failure(TW_EIO, "x.nc: no space");
+    o.work();
+    EXPECT_EQ(o.failure(0).text, "x.nc: no space (rank 9)");
+    o.file.broken = {};
+    o.file.there = 4;
+    o.work();
+    EXPECT_EQ(o.desk->rounds(), 4);
+    EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
+    const auto held = o.desk->hold();
+    EXPECT_TRUE(o.desk->settle_all());  // nobody waits for it any more
 }
 
 TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {

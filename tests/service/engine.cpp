@@ -60,7 +60,8 @@ TEST_F(Engine, RandomBatchesOnThreads) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         Random random(mix(seed));
         Case c(random);
-        if (c.servers > 0 || random.percent(20)) use_file(c);
+        if (random.percent(35)) c.pack(random);
+        if (c.servers > 0 || c.packed() || random.percent(20)) use_file(c);
         run_and_compare(c, seed, &Rank::run);
     }
 }
@@ -122,6 +123,8 @@ TEST_F(Engine, RecordsWhereStepsAreTooLarge) {
         plan.add("w", TW_DOUBLE, {4, 9}, true);
         plan.add("fixed", TW_SHORT, {11}, false);
         c.use(plan);
+        if (random.percent(35)) c.pack(random);
+        if (c.packed()) use_file(c);
         run_and_compare(c, seed, &Rank::run_immediate);
     }
 }

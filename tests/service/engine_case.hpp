@@ -33,6 +33,9 @@ struct Case {
     void choose_writers(Random& random);
     /// Lays a plan out, with a dimension for the records.
     void use(Plan its_plan);
+    /// In a netCDF-4 file, whose chunks are compressed.
+    void pack(Random& random);
+    bool packed() const { return options.storage == "netcdf4"; }
     int all() const { return ranks + servers; }
     std::int64_t file_bytes() const;
     std::string describe() const;

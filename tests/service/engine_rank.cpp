@@ -48,6 +48,7 @@ Rank::Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* 
     const std::string path = c.path.empty() ? "memory.nc" : c.path;
     file_ = std::make_unique<FileContext>(*team_, *resources_, path, 1, c.options);
     file_->data_path = path;
+    if (c.packed()) file_->format = Format::netcdf4;
     define();
     target_.layout = c.layout;
     target_.writers = c.writers;
@@ -74,6 +75,11 @@ void Rank::open() {
     StorageOptions options = file_->storage_options();
     options.keeper = writers.front();
     options.one_writer = writers.size() == 1;
+    options.apart = case_.options.service == "background";
+    options.behind = options.apart || case_.options.background_after >= 0;
+    const auto& node_of = team_->topology().node_of;
+    options.beside_keeper = node_of[static_cast<std::size_t>(team_->rank())] ==
+                            node_of[static_cast<std::size_t>(options.keeper)];
     ok(target_.storage->create(team_->world(), case_.path, file_->definitions, options, writer,
                                target_.map));
 }

@@ -42,6 +42,9 @@ protected:
     /// What the server answers to a command.
     Status ask(MessageKind kind, const WireWriter& body) {
         ends_[0]->send(2, kind, serial_, body.bytes);
+        // Of the server below, which is asked, too.
+        if (crew_.servers().size() > 1 && kind != MessageKind::count_file)
+            ends_[3]->send(2, MessageKind::reply, serial_, Answer{}.bytes());
         pump();
         Message m;
         for (;;) {
@@ -199,6 +202,29 @@ TEST_F(ServerTest, FinishWaits) {
     bool answered = false;
     while (ends_[0]->receive(m)) answered |= m.kind == MessageKind::reply;
     EXPECT_TRUE(answered);
+    EXPECT_TRUE(close(true).ok());
+}
+
+// Records are counted when the other servers' reports are there, which tell where their chunks are:
+// these may come after the model's question, though they were sent before.
+TEST_F(ServerTest, CountingWaitsForReports) {
+    crew_ = Crew(topology_of(std::vector{0, 0, 0, 0}), {2, 3});
+    server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_, board_);
+    ASSERT_TRUE(open(folder_ + "/f.nc").ok());
+    for (int r = 0; r < 2; ++r) {
+        Sent s = empty_parcel(plan_, UnitKind::last, r);
+        outboxes_[static_cast<std::size_t>(r)]->publish(s.parcel);
+    }
+    EXPECT_TRUE(finish(1).ok());
+    EXPECT_EQ(count().text, "no answer");
+    WireWriter report;
+    report.put(std::int64_t(1));
+    report.put(std::vector<char>{});
+    ends_[3]->send(2, MessageKind::report, serial_, report.bytes);
+    pump();
+    Message m;
+    ASSERT_TRUE(ends_[0]->receive(m));
+    EXPECT_EQ(m.kind, MessageKind::reply);
     EXPECT_TRUE(close(true).ok());
 }
 

@@ -17,7 +17,7 @@
 namespace thalweg::detail {
 
 /// A file in memory; counts what happens to it, and fails on demand.
-class MemoryStorage final : public Storage {
+class MemoryStorage : public Storage {
 public:
     const char* name() const override { return "test"; }
     Order order() const override { return Order::native; }

@@ -56,11 +56,13 @@ std::vector<std::int64_t> random_cut(std::int64_t n, int ranks, Random& random) 
 }
 
 // Filters and chunks of a netCDF-4 file, or neither.
-void pack(Case& c, Random& random) {
+void pack(Case& c, Random& random, bool always) {
     using Names = std::vector<std::string>;
-    c.file += random.pick(Names{"", "; deflate=1", "; shuffle=yes; deflate=1", "; shuffle=yes"});
+    c.file +=
+        always ? random.pick(Names{"; deflate=1", "; deflate=1; shuffle=no"})
+               : random.pick(Names{"", "; deflate=1", "; shuffle=yes; deflate=1", "; shuffle=yes"});
     for (Variable& v : c.variables) {
-        if (!random.percent(30)) continue;
+        if (!random.percent(always ? 80 : 30)) continue;
         v.settings += check::text("; chunks=z=%lld,y=%lld,x=%lld",
                                   static_cast<long long>(random.between(1, c.nz)),
                                   static_cast<long long>(random.between(1, c.ny)),
@@ -175,9 +177,10 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
                  .leave_out("service")
                  .leave_out("storage")
                  .set("queue", queues)
-                 .set("format", {"auto", "auto", "cdf5", "netcdf4", "netcdf4"})
+                 .set("format", bounds.packed ? Names{"netcdf4", "netcdf4", "netcdf4-classic"}
+                                              : Names{"auto", "auto", "cdf5", "netcdf4", "netcdf4"})
                  .draw(random);
-    if (c.file.find("netcdf4") != std::string::npos) pack(c, random);
+    if (c.file.find("netcdf4") != std::string::npos) pack(c, random, bounds.packed);
     return c;
 }
 

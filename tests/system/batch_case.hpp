@@ -81,6 +81,7 @@ struct BoxOf {
 struct Bounds {
     std::int64_t steps = 6;
     std::int64_t nx = 1500;
+    bool packed = false;  ///< in netCDF-4 files whose chunks are compressed
 };
 /// @param nodes  whether there are several
 Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool nodes,

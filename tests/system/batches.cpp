@@ -1,10 +1,10 @@
 // Batches: tw_put of the next record, tw_put_record of any record by any decomposition, and boxes,
 // in one file and in random order, over every service. The reference is kept in plain arrays, the
-// file is read by serial netCDF-C.
+// file is read by serial netCDF-C. With --packed, all are netCDF-4 files with filters.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: batches [--seed N] [--cases N] [--seconds N] [--first N]
+// Usage: batches [--seed N] [--cases N] [--seconds N] [--first N] [--packed]
 
 #include <mpi.h>
 
@@ -133,6 +133,8 @@ int main(int argc, char** argv) {
     const long cases = std::stol(check::option(argc, argv, "--cases", "1000"));
     const long first = std::stol(check::option(argc, argv, "--first", "0"));
     const double seconds = std::stod(check::option(argc, argv, "--seconds", "1"));
+    Bounds bounds;
+    bounds.packed = check::has_flag(argc, argv, "--packed");
     folder = check::make_folder("batches");
     long done = 0;
     const bool hosts = has_several_hosts();
@@ -145,8 +147,9 @@ int main(int argc, char** argv) {
                 int over = MPI_Wtime() - begin > seconds ? 1 : 0;
                 MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, m.comm);
                 if (over != 0) break;
-                const Case c = make_case(mix(seed, static_cast<std::uint64_t>(k)), m.size, s.file,
-                                         hosts || s.session.find("node_size") != std::string::npos);
+                const Case c =
+                    make_case(mix(seed, static_cast<std::uint64_t>(k)), m.size, s.file,
+                              hosts || s.session.find("node_size") != std::string::npos, bounds);
                 if (!run(m, c, check::text("%s; case %ld", settings.c_str(), k))) break;
                 ++done;
             }

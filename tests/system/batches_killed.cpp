@@ -8,7 +8,9 @@
 // second judges such folders:
 // - The header counts the records of all steps that calls on rank 0 have promised, or more.
 // - An element of a record that was promised has its value then, or one that was put later.
-// - Any other record that is counted is whole: at least as the step that made it has left it.
+// - Any other record that is counted is whole: at least as the step that made it has left it. Of
+//   netCDF-4 files with filters, variables may lack it.
+// Every other seed has such a file. Its chunks are written once.
 
 #include <mpi.h>
 #include <netcdf.h>
@@ -34,19 +36,36 @@ using namespace batches;
 
 constexpr const char* file_name = "batches.nc";
 
+bool has_filters(const Case& c) {
+    bool filters =
+        c.file.find("deflate") != std::string::npos || c.file.find("shuffle") != std::string::npos;
+    for (const Variable& v : c.variables)
+        filters |= v.settings.find("deflate") != std::string::npos;
+    return filters;
+}
+
+/// A chunk with filters may be torn where it is written again (docs/records.md): leaves out what is
+/// put into records that are counted already, and fixed-size variables.
+void put_once(Case& c, int ranks) {
+    Reference ref(c);
+    for (std::size_t s = 0; s < c.steps.size(); ++s) {
+        std::erase_if(c.steps[s].ops, [&](const Op& op) {
+            return !c.variables[static_cast<std::size_t>(op.variable)].record ||
+                   at_record(op, static_cast<int>(s)).record < ref.records;
+        });
+        apply(c, ref, s, ranks);
+    }
+}
+
 Case case_of(std::uint64_t seed, int ranks, const std::string& file) {
     Bounds bounds;
     bounds.steps = 20;
     bounds.nx = 40;
+    bounds.packed = seed % 2 == 1;
     for (;; seed += 1000003) {
         Case c = make_case(seed, ranks, file, true, bounds);
-        // A chunk with filters may be torn where a record is put again (docs/records.md).
-        bool filters = c.file.find("deflate") != std::string::npos ||
-                       c.file.find("shuffle") != std::string::npos;
-        for (const Variable& v : c.variables)
-            filters |= v.settings.find("deflate") != std::string::npos;
-        if (filters) continue;
-        if (c.steps.size() < 5) continue;
+        if (has_filters(c) != bounds.packed || c.steps.size() < 5) continue;
+        if (bounds.packed) put_once(c, ranks);
         for (Step& s : c.steps) {
             s.reopen = false;
             s.sync_before = -1;
@@ -175,6 +194,8 @@ private:
         std::size_t first = log_.promised;
         if (var.record) {
             const std::int64_t record = static_cast<std::int64_t>(element) / var.elements();
+            if (has_filters(case_) && record >= states_[first].records && value == fill_value)
+                return true;
             while (states_[first].records <= record) ++first;
         } else if (states_[first].values[v][element] == fill_value) {
             return true;  // what nobody has put yet is filled at the end

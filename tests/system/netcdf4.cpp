@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -195,6 +196,16 @@ void write_file(tw_session session, const std::string& path, const std::string& 
     expect(tw_close(&file));
 }
 
+/// Writers of the last file.
+int writers(tw_session session) {
+    const char* json = nullptr;
+    CHECK(tw_summary(session, &json) == TW_OK);
+    const std::string summary = json;
+    const std::string name = "\"writers\": ";
+    const std::size_t at = summary.rfind(name);
+    return at == std::string::npos ? -1 : std::atoi(summary.c_str() + at + name.size());
+}
+
 /// Filters and chunks as netCDF-C tells them.
 std::string storage_difference(const std::string& path, const std::string& format) {
     const compare_detail::Netcdf4 file(path);
@@ -249,6 +260,12 @@ int main(int argc, char** argv) {
                     const std::string settings =
                         "format=" + format + "; method=" + method + "; service=" + service;
                     write_file(session, path, settings, variables(format), false);
+                    // All compress, with every service; direct is written in the calls.
+                    const bool served = service == "servers" && method != "direct";
+                    const int all = served ? std::stoi(servers) : check::state.size;
+                    const int wrote = writers(session);
+                    CHECK_TEXT(wrote == (method == "serial" && !served ? 1 : all), "%s: %d writers",
+                               settings.c_str(), wrote);
                     if (check::state.rank != 0) continue;
                     std::string what = netcdf4_difference(expected, path);
                     if (what.empty()) what = storage_difference(path, format);
@@ -259,7 +276,8 @@ int main(int argc, char** argv) {
             if (check::state.rank == 0) ::mkdir(keep.c_str(), 0777);
             MPI_Barrier(model);
             write_file(session, keep + "/netcdf4.nc", "format=netcdf4", variables("netcdf4"), true);
-            write_file(session, keep + "/classic.nc", "format=netcdf4-classic; deflate=1",
+            write_file(session, keep + "/classic.nc",
+                       "format=netcdf4-classic; deflate=1; service=background",
                        variables("netcdf4"), true);
         }
         check::use(MPI_COMM_WORLD);

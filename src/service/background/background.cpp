@@ -105,7 +105,15 @@ public:
         });
         if (status.ok()) status = std::move(shared);
         if (status = team_.agree(status); !status.ok()) return status;
-        return team_.agree(alone([&] { return begin_queue(local, std::move(memory), all); }));
+        status = team_.agree(alone([&] { return begin_queue(local, std::move(memory), all); }));
+        if (!status.ok()) return status;
+        Placement* const mine = placement();
+        std::int64_t words[] = {mine != nullptr ? 1 : 0,
+                                mine != nullptr && !mine->beside_keeper() ? 1 : 0};
+        team_.all_reduce(words, Reduce::max);
+        places_ = words[0] != 0;
+        far_ = words[1] != 0;
+        return {};
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }
@@ -128,9 +136,10 @@ public:
             outbox_->region().fail(status);
             return status;
         }
+        status = settle();
         // All writers have written everything. A failure to count records comes after the units
         // are done; the system would tell of it once only.
-        if (desk_) {
+        if (desk_ && status.ok()) {
             const auto held = desk_->hold();
             status = desk_->failure();
             if (status.ok() && durable) status = storage_.sync();
@@ -222,6 +231,61 @@ private:
     void report() override { ring(background_.doorbell()); }
     bool help() override { return desk_->try_work(); }
 
+    /// How this rank's writer gets places in the file; null where it knows them.
+    Placement* placement() const { return desk_ ? storage_.placement() : nullptr; }
+
+    /// For writers on other nodes than the keeper's: places for what they have packed, and to the
+    /// keeper the places of what they have written. @note Collective
+    Status agree_on_places() {
+        Placement* const mine = placement();
+        const bool keeper = team_.rank() == writer_ranks_.front();
+        const std::int64_t wanted = mine != nullptr ? mine->room_wanted() : 0;
+        std::int64_t all = wanted;
+        team_.all_reduce({&all, 1}, Reduce::sum);
+        if (all > 0) {
+            const std::int64_t before = team_.world().sum_before(wanted);
+            std::int64_t at = keeper ? mine->take_room(all) : 0;
+            team_.all_reduce({&at, 1}, Reduce::sum);
+            if (wanted > 0) mine->give_room(at + before);
+        }
+        std::vector<char> placed;
+        Status status = alone([&]() -> Status {
+            if (mine != nullptr) placed = mine->take_placed();
+            return {};
+        });
+        std::vector<std::vector<char>> rows;
+        Status gathered = together([&]() -> Status {
+            rows = team_.world().gather(placed, writer_ranks_.front());
+            return {};
+        });
+        if (status.ok()) status = std::move(gathered);
+        if (status.ok() && keeper)
+            status = alone([&]() -> Status {
+                for (const auto& row : rows)
+                    if (Status s = mine->add_placed(row); !s.ok()) return s;
+                return {};
+            });
+        return team_.agree(status);
+    }
+
+    /// Until everything is in the file and the keeper knows where, or the file has failed.
+    /// @note Collective
+    Status settle() {
+        for (bool waits = places_; waits;) {
+            std::int64_t words[] = {0, 0};
+            if (desk_) {
+                const auto held = desk_->hold();
+                words[0] = desk_->settle_all() ? 0 : 1;
+                words[1] = desk_->failure().ok() ? 0 : 1;
+            }
+            if (far_)
+                if (Status status = agree_on_places(); !status.ok()) return status;
+            team_.all_reduce(words, Reduce::max);
+            waits = words[0] != 0 && words[1] == 0;
+        }
+        return {};
+    }
+
     /// The thread makes no MPI calls, so what other nodes' writers need goes from here.
     void exchange(const Parcel& parcel) {
         std::vector<Packet> packets;
@@ -229,7 +293,10 @@ private:
         // What all writers have done is for the first one to count in the header.
         std::int64_t words[] = {desk_ ? desk_->rounds() : INT64_MAX, pack(parcel, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
-        if (desk_) desk_->others_have(words[0]);
+        // Before it counts records, it has to know where their chunks are.
+        Status placed = far_ ? agree_on_places() : Status{};
+        if (desk_ && placed.ok()) desk_->others_have(words[0]);
+        if (!placed.ok()) no_memory_for_messages();
         if (words[1] == 0) {
             packets.clear();
             no_memory_for_messages();
@@ -297,6 +364,8 @@ private:
     std::unique_ptr<Layout> layout_;
     std::shared_ptr<Desk> desk_;  ///< on writers
     bool boxed_ = false;          ///< the file is written by boxes
+    bool places_ = false;         ///< writers get places in the file while they write,
+    bool far_ = false;            ///< and some do not share memory with the keeper
     std::int64_t records_ = 0;
     std::unique_ptr<Segment>& spare_;  ///< memory for the queue, and where it goes afterwards
     bool closed_ = false;

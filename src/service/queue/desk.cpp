@@ -17,6 +17,7 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
       layout_(std::move(layout)),
       writer_(writer),
       storage_(storage),
+      placement_(storage.placement()),
       options_(std::move(options)),
       host_(host),
       composer_(definitions, spaces, *layout_, writer, storage, options_.piece, &host,
@@ -135,13 +136,14 @@ bool Desk::work_locked() try {
     const TraceFile file(options_.path);
     Span span("write unit");
     const double begin = now();
-    const bool worked = boxes_next() ? work_boxes() : work_units();
-    const bool committed = commit();
-    if (worked || committed)
+    bool worked = boxes_next() ? work_boxes() : work_units();
+    worked |= settle();
+    worked |= commit();
+    if (worked)
         note_counts(now() - begin);
     else
         span.forget();
-    return worked || committed;
+    return worked;
 } catch (const std::bad_alloc&) {
     fail(detail::failure(TW_ENOMEM, "{}: out of memory (rank {})", options_.path, options_.rank));
     return true;
@@ -219,7 +221,7 @@ bool Desk::work_units() {
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
     bool worked = false;
-    if (host_.forwards() && forwarded_ == rounds()) {
+    if (host_.forwards() && forwarded_ == worked_) {
         if (!send_on(parcels)) return false;
         worked = true;
     }
@@ -281,12 +283,15 @@ void Desk::write_units(std::span<const Parcel> parcels) {
             check_units(parcels, definitions_.variables, options_.path, options_.wording);
         !status.ok())
         return fail(status);
-    write(composer_.write(parcels));
+    Status status = composer_.write(parcels);
+    if (status.ok() && placement_ != nullptr)
+        status = placement_->end_unit(composer_.records(), false);
+    write(std::move(status));
 }
 
 /// After a write.
 void Desk::write(Status status) {
-    if (status.ok() && options_.durable) status = storage_.sync();
+    if (status.ok() && options_.durable && placement_ == nullptr) status = storage_.sync();
     if (!status.ok()) status.text += fmt::format(" (rank {})", options_.rank);
     if (!status.ok()) fail(status);
 }
@@ -300,10 +305,45 @@ void Desk::note_counts(double seconds) {
 }
 
 void Desk::finish_round(bool mark) {
+    ++worked_;
+    const std::int64_t packed = placement_ != nullptr ? placement_->packed() : 0;
+    open_rounds_.push_back({packed, composer_.records(), mark});
+    (void)settle();
+}
+
+/// Goes on with what waits for its place, and ends the rounds of which everything is in the file.
+bool Desk::settle() {
+    if (!failure().ok()) return false;
+    bool any = false;
+    Status status;
+    if (placement_ != nullptr) status = placement_->settle(any);
+    const auto ended = [&] {
+        return !open_rounds_.empty() &&
+               (placement_ == nullptr || open_rounds_.front().packed <= placement_->settled());
+    };
+    if (status.ok() && placement_ != nullptr && options_.durable && ended())
+        status = storage_.sync();
+    if (!status.ok()) {
+        status.text += fmt::format(" (rank {})", options_.rank);
+        fail(status);
+        return true;
+    }
+    // The keeper has something to take notice of, or has done so.
+    if (any && !ended()) host_.report();
+    for (; ended(); open_rounds_.pop_front(), any = true) end_round(open_rounds_.front());
+    return any;
+}
+
+bool Desk::settle_all() {
+    (void)settle();
+    return open_rounds_.empty() || !failure().ok();
+}
+
+void Desk::end_round(const OpenRound& round) {
     const std::int64_t n = rounds() + 1;
-    if (counts_records()) records_after_.push_back(composer_.records());
+    if (counts_records()) records_after_.push_back(round.records);
     rounds_.store(n, std::memory_order_release);
-    if (mark) ++marks_;
+    if (round.mark) ++marks_;
     for (const Source& s : sources_)
         if (s.region)
             Region::of(*s.region).rounds[options_.agent].store(static_cast<std::uint32_t>(n),

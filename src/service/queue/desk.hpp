@@ -69,6 +69,9 @@ public:
     /// On a writer that does, when all writers have written everything: counts all records, for
     /// good with `durable`. Reports that come late do not lower the count again.
     Status commit_all(bool durable);
+    /// Goes on with what waits for its place in the file. Under hold().
+    /// @return whether nothing does, or the file has failed
+    bool settle_all();
     /// No more work, whoever asks.
     void retire();
 
@@ -82,6 +85,7 @@ public:
     void deliver(int feeder_rank, std::vector<char> message);
     void fail(const Status& status);
     Status failure() const;
+    /// Units that it has written.
     std::int64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
     std::int64_t records() const { return records_.load(std::memory_order_acquire); }
     /// Records that this writer has written, whatever the others have. Under hold().
@@ -93,6 +97,8 @@ public:
     WriteCounts counts() const;
     /// On the first writer: units that the writers of other nodes have written.
     void others_have(std::int64_t rounds) { others_.store(rounds, std::memory_order_release); }
+    /// Whether they have all that this one has written.
+    bool all_have() const { return others_.load(std::memory_order_acquire) >= rounds(); }
 
     const Layout& layout() const { return *layout_; }
     int writer() const { return writer_; }
@@ -108,6 +114,12 @@ private:
         std::deque<std::vector<Parcel>> ended;   ///< with boxes: steps that not all have ended
         bool has() const;
         const std::int64_t* descriptor(std::int64_t unit) const;  ///< of a region
+    };
+    /// A unit that was worked on; all of it need not be in the file yet.
+    struct OpenRound {
+        std::int64_t packed;   ///< see Placement
+        std::int64_t records;  ///< with it
+        bool mark;
     };
     bool work_locked();
     bool discard();
@@ -135,6 +147,8 @@ private:
     void write(Status status);
     void note_counts(double seconds);
     void finish_round(bool mark);
+    bool settle();
+    void end_round(const OpenRound& round);
     bool commit();
     bool boxes_next();
 
@@ -143,6 +157,7 @@ private:
     std::unique_ptr<Layout> layout_;
     int writer_;
     Storage& storage_;
+    Placement* placement_;  ///< null: what was given to the storage is in the file
     DeskOptions options_;
     DeskHost& host_;
     Composer composer_;
@@ -154,7 +169,8 @@ private:
     WriteCounts counts_;
     std::atomic<std::int64_t> rounds_{0}, records_{0}, marks_{0}, waiting_{0};
     std::atomic<std::int64_t> others_{INT64_MAX};
-    std::int64_t forwarded_ = 0;              ///< units
+    std::int64_t worked_ = 0, forwarded_ = 0;  ///< units
+    std::deque<OpenRound> open_rounds_;
     std::deque<std::int64_t> records_after_;  ///< rounds not yet committed
     std::int64_t committed_ = 0;
     bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one

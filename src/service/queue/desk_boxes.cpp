@@ -50,7 +50,7 @@ bool Desk::work_boxes() {
         if (s.region) own.insert(own.end(), its.begin(), its.end());
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
-    if (near && host_.forwards() && forwarded_ == rounds()) {
+    if (near && host_.forwards() && forwarded_ == worked_) {
         if (!send_on(own)) return false;
         worked = true;
     }
@@ -221,7 +221,9 @@ void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     if (status.ok()) status = composer_.end_boxes(records, all_marks);
     if (status.ok() && all_marks && parcels.front().head.kind == UnitKind::last)
         status = composer_.fill_fixed();
-    if (status.ok() && options_.durable) status = storage_.sync();
+    if (status.ok() && placement_ != nullptr)
+        status = placement_->end_unit(composer_.records(), all_marks);
+    if (status.ok() && options_.durable && placement_ == nullptr) status = storage_.sync();
     if (!status.ok()) fail(status);
 }
 

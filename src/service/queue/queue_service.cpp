@@ -454,9 +454,10 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     std::unique_ptr<Publisher> publisher;
     if (options.service == "servers") {
         const auto servers = static_cast<double>(file.session.port()->crew().servers().size());
-        const bool one = options.method == "serial";
+        const bool one = options.method == "serial" || servers == 1;
         plan.options.rate = static_cast<double>(options.bandwidth) / (one ? 1 : servers);
         plan.options.one_writer = one;
+        plan.options.apart = true;
         publisher = make_served_file(file.team, *file.session.port(), plan, status);
     } else if (Background* background = file.session.background(status); status.ok()) {
         publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
@@ -468,6 +469,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                           status.text);
             file.figures.service = file.options.service = "inline";
             file.figures.why_service = status.text;
+            target.storage->meet(file.team.world());
         }
     }
     if (!status.ok()) return nullptr;

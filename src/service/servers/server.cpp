@@ -41,7 +41,9 @@ bool Server::work() {
 
 /// What is due now, after a unit or without one.
 void Server::attend(std::int64_t serial, Served& served) try {
+    ask_for_room(served);
     finish(serial, served);
+    count(serial, served);
     tell_standstill(serial, served);
 } catch (const std::bad_alloc&) {
     served.desk->fail(failure(TW_ENOMEM, "{}: out of memory (rank {})",
@@ -131,7 +133,10 @@ void Server::handle(Message& message, Served& served) {
             served.marks_wanted = in.get<std::int64_t>();
             served.durable = in.get<bool>();
             break;
-        case MessageKind::count_file: count(message.file, served, in.get<bool>()); break;
+        case MessageKind::count_file:
+            served.count_wanted = true;
+            served.count_durable = in.get<bool>();
+            break;
         case MessageKind::close_file:
             // Between two pieces of it: after a failure elsewhere nobody waits for its queue.
             if (message.file != working_) return close(message);
@@ -146,8 +151,22 @@ void Server::handle(Message& message, Served& served) {
         }
         case MessageKind::report:
             served.rounds[neighbours_.place_of(message.from)] = in.get<std::int64_t>();
+            take_places(served, in.get_many<std::vector<char>>());
             report(served);
             break;
+        case MessageKind::room: {
+            const auto word = in.get<std::int64_t>();
+            if (writer_ == 0) {
+                WireWriter out;
+                out.put(served.storage->placement()->take_room(word));
+                transport_.send(message.from, MessageKind::room, message.file,
+                                std::move(out.bytes));
+            } else {
+                served.storage->placement()->give_room(word);
+                served.room_asked = false;
+            }
+            break;
+        }
         case MessageKind::failed: {
             const Status status = with_reserve([&] { return get_status(in); });
             spread_failure(served, status, message.from);
@@ -195,6 +214,7 @@ void Server::Served::accepted(int feeder) {
 
 /// The next steps come in while this one is written.
 void Server::Served::between_pieces() {
+    server.ask_for_room(*this);
     while (server.take_message()) {
     }
 }
@@ -221,14 +241,43 @@ void Server::report(Served& served) {
     std::int64_t all = INT64_MAX;
     for (const std::int64_t its : served.rounds) all = std::min(all, its);
     if (writer_ == 0) return served.desk->others_have(all);
+    // The rounds first: the first server has to know where their chunks are.
     all = std::min(all, served.desk->rounds());
-    if (all <= served.reported) return;
-    served.reported = all;
+    if (Placement* const placement = served.storage->placement())
+        take_places(served, placement->take_placed());
+    if (all <= served.reported && served.placed.empty()) return;
+    served.reported = std::max(served.reported, all);
     with_reserve([&] {
         WireWriter out;
-        out.put(all);
+        out.put(served.reported);
+        out.put(served.placed);
         neighbours_.send_above(MessageKind::report, served.serial, std::move(out.bytes));
     });
+    served.placed.clear();
+}
+
+/// Of this server's chunks, or of those below it.
+void Server::take_places(Served& served, std::vector<char> placed) {
+    if (placed.empty()) return;
+    if (writer_ != 0) {
+        served.placed.insert(served.placed.end(), placed.begin(), placed.end());
+        return;
+    }
+    const Status status = named(served.storage->placement()->add_placed(placed));
+    if (!status.ok()) served.desk->fail(status);
+}
+
+/// A server that does not share memory with the first one packs, and writes when it has got room.
+void Server::ask_for_room(Served& served) {
+    Placement* const placement = served.storage->placement();
+    if (placement == nullptr || served.room_asked) return;
+    const std::int64_t bytes = placement->room_wanted();
+    if (bytes == 0) return;
+    served.room_asked = true;
+    WireWriter out;
+    out.put(bytes);
+    transport_.send(crew_.servers().front(), MessageKind::room, served.serial,
+                    std::move(out.bytes));
 }
 
 /// All servers, and the ranks with which none shares memory, learn of the first failure.

@@ -58,9 +58,13 @@ private:
         std::unique_ptr<Desk> desk;
         std::int64_t marks_wanted = -1;  ///< a finish_file waits for them
         bool durable = false;
+        bool count_wanted = false;  ///< a count_file waits for the others' reports
+        bool count_durable = false;
+        bool room_asked = false;           ///< the first server was asked for room in the file
         std::int64_t under_way = 0;        ///< messages to other servers, not yet used
         std::vector<std::int64_t> rounds;  ///< of each server below, and those below it
         std::int64_t reported = 0;         ///< rounds, to the server above
+        std::vector<char> placed;          ///< to be told to it, see Placement
         bool failed = false;               ///< which all have been told
         Standstill seen;                   ///< of the ranks that this server hears of,
         double seen_at = 0;
@@ -91,11 +95,13 @@ private:
     Status renumbered(Status status) const;
     Status set_up(Served& served);
     void finish(std::int64_t serial, Served& served);
-    void count(std::int64_t serial, Served& served, bool durable);
+    void count(std::int64_t serial, Served& served);
     void close(const Message& message);
 
     void forward(Served& served, std::span<const Parcel> parcels);
     void report(Served& served);
+    void ask_for_room(Served& served);
+    void take_places(Served& served, std::vector<char> placed);
     void spread_failure(Served& served, const Status& status, int from);
     void tell_standstill(std::int64_t serial, Served& served);
 

@@ -63,11 +63,12 @@ Status Server::create(Served& served) {
     const ServicePlan& plan = served.description.plan;
     const Definitions& definitions = served.description.definitions;
     Storage& storage = *served.storage;
+    StorageOptions options = plan.options;
+    options.beside_keeper = crew_.node_of(crew_.servers().front()) == node_;
     Status status = together([&] {
-        return plan.options.existing.is
-                   ? storage.open(peers_, plan.path, definitions, plan.options, true, served.map)
-                   : storage.create(peers_, plan.data_path, definitions, plan.options, true,
-                                    served.map);
+        return options.existing.is
+                   ? storage.open(peers_, plan.path, definitions, options, true, served.map)
+                   : storage.create(peers_, plan.data_path, definitions, options, true, served.map);
     });
     if (!status.ok()) with_reserve([&] { status = named(renumbered(status)); });
     return status;
@@ -137,8 +138,13 @@ void Server::finish(std::int64_t serial, Served& served) {
     answer(serial, status, &served);
 }
 
-void Server::count(std::int64_t serial, Served& served, bool durable) {
-    const Status status = named(served.desk->commit_all(durable));
+/// Answers a count_file. The other servers have answered the finish_file before it, but their
+/// reports of where their chunks are may still be on their way.
+void Server::count(std::int64_t serial, Served& served) {
+    if (!served.count_wanted) return;
+    if (served.desk->failure().ok() && !served.desk->all_have()) return;
+    const Status status = named(served.desk->commit_all(served.count_durable));
+    served.count_wanted = false;
     if (!status.ok()) served.desk->fail(status);
     answer(serial, status, &served);
 }

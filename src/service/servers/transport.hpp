@@ -25,7 +25,8 @@ enum class MessageKind : std::int64_t {
     parcels,   ///< a unit of some ranks
     accepted,  ///< back to a rank that sent parcels: a unit of it was written
     // Between servers
-    report,  ///< to the one above: units written by this one and those below it
+    report,  ///< to the one above: units written by this one and those below it, and their places
+    room,    ///< to the first one: bytes of the file that are needed; back: where they begin
     turn,    ///< to those below: see Turns
     // To all servers, and to the ranks with which no server shares memory; from any of them
     failed,  ///< a file has failed

@@ -13,20 +13,17 @@ namespace {
 
 constexpr int pieces_a_round = 32;  ///< that a writer packs before it asks for room
 
-/// The next address for a chunk.
-std::int64_t aligned(std::int64_t address) { return (address + 7) / 8 * 8; }
-
 }  // namespace
 
-ChunkStore::ChunkStore(File& file, std::string path, const Definitions& definitions,
-                       const ChunkLayout& layout, Wording wording)
-    : file_(file),
+ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, std::string path,
+                       const Definitions& definitions, const ChunkLayout& layout, Wording wording)
+    : placer_(placer),
+      read_(std::move(read)),
       path_(std::move(path)),
       definitions_(definitions),
       layout_(layout),
       wording_(wording),
-      packer_(definitions, layout.grids, layout.filters),
-      written_(layout.grids) {
+      packer_(definitions, layout.grids, layout.filters) {
     for (const ChunkGrid& g : layout.grids) groups_ |= g.records > 1;
 }
 
@@ -63,17 +60,22 @@ Status ChunkStore::complete() {
 
 Status ChunkStore::place(std::int64_t records) {
     const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
-    if (!writers_) return alone([&] { return bands().take(records, INT_MAX, pack_one); });
+    if (!writers_) return pack_all(records);
     for (;;) {
         if (failed_.ok())
             failed_ = alone([&] { return bands().take(records, pieces_a_round, pack_one); });
-        std::int64_t more = !waiting_.empty();
+        std::int64_t more = placer_.waits();
         writers_->all_reduce({&more, 1}, Reduce::max);
         if (more == 0) break;
         write_round();
     }
     gather_placed();
     return agree(*writers_, failed_);
+}
+
+Status ChunkStore::pack_all(std::int64_t records) {
+    const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
+    return alone([&] { return bands().take(records, INT_MAX, pack_one); });
 }
 
 // ---- bands --------------------------------------------------------------------------------------
@@ -118,13 +120,15 @@ Status ChunkStore::load(const Band& band, char* to) {
     const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {
         PlacedChunk c{band.variable, band.record, number};
         elements.resize(std::max(elements.size(), static_cast<std::size_t>(g.chunk_bytes())));
-        if (!written_.find(c)) {
+        if (!placer_.has(c)) {
             fill(band.variable, elements.data(), g.chunk_bytes() / g.element);
             return {};
         }
-        raw_.resize(c.bytes);
-        Status status = file_.read_at(raw_.data(), c.bytes, c.address);
-        if (!status.ok()) return status;
+        if (!placer_.find(c, raw_)) {
+            raw_.resize(c.bytes);
+            Status status = read_(raw_.data(), c.bytes, c.address);
+            if (!status.ok()) return status;
+        }
         if (!unpacker_) unpacker_.emplace();
         const char* wrong =
             unpacker_->undo(layout_.filters[v], c.skipped, raw_, g.chunk_bytes(), elements);
@@ -180,93 +184,37 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
         if (!status.ok()) return status;
     }
     return alone([&]() -> Status {
-        for (const PlacedChunk& c : chunks) written_.add(c);
+        for (const PlacedChunk& c : chunks) placer_.know(c);
         return {};
     });
 }
 
-/// Writes a chunk, or keeps it for the next round.
+/// Writes a chunk, or keeps it until it has a place.
 Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
                        const FilteredChunk& chunk) {
     PlacedChunk placed{variable, record, number};
-    placed.replaces = written_.find(placed);
-    const auto named = [&](Status status) {
-        const Variable& v = definitions_.variables[variable];
-        if (status.ok()) return status;
-        status.text += fmt::format(", variable '{}'", v.name);
-        if (v.record) status.text += fmt::format(", record {}", wording_.index(record));
-        return status;
-    };
+    placed.replaces = placer_.has(placed);
+    const bool apart = placer_.way() == ChunkPlacer::Way::apart;
     // Without filters a chunk stays where it is.
-    if (placed.replaces && layout_.filters[variable].empty() && !move_) {
-        Status status = named(file_.write_at(chunk.data, chunk.bytes, placed.address));
+    if (placed.replaces && layout_.filters[variable].empty() && !move_ && !apart) {
+        Status status = placer_.change(placed, chunk.data, chunk.bytes);
         placed.bytes = 0;
-        const std::lock_guard lock(small_);
-        placed_.push_back(placed);
+        placer_.note(placed);
         return status;
     }
     placed.bytes = chunk.bytes;
     placed.skipped = 0;
-    if (writers_) {
-        placed.address = std::ssize(waiting_);
-        waiting_.insert(waiting_.end(), chunk.data, chunk.data + chunk.bytes);
-        unplaced_.push_back(placed);
-        return {};
-    }
-    placed.address = file_.take_room(chunk.bytes);
-    Status status = named(file_.write_at(chunk.data, chunk.bytes, placed.address));
-    if (!status.ok()) return status;
-    written_.add(placed);
-    const std::lock_guard lock(small_);
-    placed_.push_back(placed);
-    return {};
+    return placer_.put(placed, chunk.data);
 }
 
-/// All writers together: room for what waits, one range for each, in their order.
 void ChunkStore::write_round() {
-    const std::int64_t mine = aligned(std::ssize(waiting_));
-    const bool keeper = writers_->rank() == 0;
-    std::int64_t words[] = {mine, keeper ? file_.next_room() : 0};
-    const std::int64_t before = writers_->sum_before(mine);
-    writers_->all_reduce(words, Reduce::sum);
-    const std::int64_t at = words[1] + before;
-    if (keeper) (void)file_.take_room(words[0]);
-    // The others go on, whatever this rank has no memory for.
-    Status kept = alone([&]() -> Status {
-        for (PlacedChunk& c : unplaced_) {
-            c.address += at;
-            written_.add(c);
-        }
-        placed_.insert(placed_.end(), unplaced_.begin(), unplaced_.end());
-        return {};
-    });
-    if (failed_.ok()) failed_ = std::move(kept);
-    unplaced_.clear();
-    if (!waiting_.empty()) {
-        Status status = file_.write_at(waiting_.data(), std::ssize(waiting_), at);
-        if (failed_.ok()) failed_ = std::move(status);
-    }
-    waiting_.clear();
+    Status status = placer_.write_round(*writers_);
+    if (failed_.ok()) failed_ = std::move(status);
 }
 
 /// What all writers have placed, to the keeper.
 void ChunkStore::gather_placed() {
-    const auto* bytes = reinterpret_cast<const char*>(placed_.data());
-    std::vector<std::vector<char>> all;
-    Status status = together([&]() -> Status {
-        all = writers_->gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
-        return {};
-    });
-    const auto join = [&]() -> Status {
-        placed_.clear();
-        for (const auto& row : all) {
-            const std::size_t had = placed_.size();
-            placed_.resize(had + row.size() / sizeof(PlacedChunk));
-            if (!row.empty()) std::memcpy(placed_.data() + had, row.data(), row.size());
-        }
-        return {};
-    };
-    if (status.ok()) status = alone(join);
+    Status status = placer_.gather(*writers_);
     if (failed_.ok()) failed_ = std::move(status);
 }
 
@@ -276,16 +224,9 @@ std::vector<PlacedChunk> ChunkStore::take_placed(std::int64_t records) {
         if (key(a) != key(b)) return key(a) < key(b);
         return a.bytes == 0 && b.bytes > 0;
     };
-    std::vector<PlacedChunk> taken;
-    {
-        const std::lock_guard lock(small_);
-        const auto later =
-            std::stable_partition(placed_.begin(), placed_.end(), [&](const PlacedChunk& c) {
-                return c.record < records || !definitions_.variables[c.variable].record;
-            });
-        taken.assign(placed_.begin(), later);
-        placed_.erase(placed_.begin(), later);
-    }
+    std::vector<PlacedChunk> taken = placer_.take_counted([&](const PlacedChunk& c) {
+        return c.record < records || !definitions_.variables[c.variable].record;
+    });
     std::stable_sort(taken.begin(), taken.end(), before);
     std::size_t n = 0;
     for (std::size_t i = 0; i < taken.size(); ++i)

@@ -1,18 +1,17 @@
-// A writer's chunks that are written whole: filtered, and put where there is room. One writer takes
-// the room it needs; several pack a number of pieces into memory each and then ask together. What
-// comes in parts is kept unpacked until its records count.
+// A writer's chunks that are written whole: filtered, and given to ChunkPlacer. What comes in parts
+// is kept unpacked until its records count.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "storage/netcdf4/chunk_places.hpp"
+#include "storage/netcdf4/chunk_placer.hpp"
 #include "storage/netcdf4/packer.hpp"
 #include "storage/netcdf4/unpacked_bands.hpp"
 
@@ -30,26 +29,17 @@ struct ChunkLayout {
 
 class ChunkStore {
 public:
-    /// The file that they go to.
-    class File {
-    public:
-        virtual Status write_at(const char* data, std::int64_t bytes, std::int64_t address) = 0;
-        virtual Status read_at(char* to, std::int64_t bytes, std::int64_t address) = 0;
-        /// Takes room at its end. Of one writer, or of the keeper, for all.
-        virtual std::int64_t take_room(std::int64_t bytes) = 0;
-        /// Where the next room begins.
-        virtual std::int64_t next_room() = 0;
+    /// Reads bytes of the file.
+    using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
 
-    protected:
-        ~File() = default;
-    };
-
-    ChunkStore(File& file, std::string path, const Definitions& definitions,
+    ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
                const ChunkLayout& layout, Wording wording);
 
     /// Several writers write together from now on.
     /// @param writers  of which this one is a member; the first is the keeper
     void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
+    /// They do not any more.
+    void leave() { writers_.reset(); }
     /// From now on any parts of chunks come, in any order.
     void begin_boxes() { boxes_ = layout_.any_whole(); }
     bool boxes() const { return boxes_; }
@@ -69,6 +59,8 @@ public:
     /// Packs what has come in parts, of fixed-size variables and of chunks with records before
     /// `records`. @note Collective over the writers, if there are several
     Status place(std::int64_t records);
+    /// The same, of this writer alone.
+    Status pack_all(std::int64_t records);
 
     /// Chunks that the file has, as the keeper knows them.
     /// @note Collective over the writers, if there are several
@@ -90,7 +82,8 @@ private:
     void write_round();
     void gather_placed();
 
-    File& file_;
+    ChunkPlacer& placer_;
+    Read read_;
     std::string path_;
     const Definitions& definitions_;
     const ChunkLayout& layout_;
@@ -101,20 +94,15 @@ private:
                                 const FilteredChunk& chunk) {
         return put(variable, record, number, chunk);
     };
-    ChunkPlaces written_;                   ///< by this writer, or before
     bool groups_ = false;                   ///< some chunks have several records
     bool boxes_ = false;                    ///< chunks come in any parts
     bool move_ = false;                     ///< no chunk is changed where it is
     std::unique_ptr<UnpackedBands> bands_;  ///< those
     std::optional<Decompressor> unpacker_;  ///< of chunks that are changed
     std::vector<char> raw_, before_;
-    std::unique_ptr<Comm> writers_;      ///< null unless several write together
-    std::int64_t pieces_ = 0;            ///< given to write
-    std::vector<char> waiting_;          ///< chunks without a place
-    std::vector<PlacedChunk> unplaced_;  ///< those, with their addresses in waiting_
-    Status failed_;                      ///< of this rank, while it still joins the others
-    std::mutex small_;                   ///< guards what follows
-    std::vector<PlacedChunk> placed_;    ///< not taken yet
+    std::unique_ptr<Comm> writers_;  ///< null unless several write together
+    std::int64_t pieces_ = 0;        ///< given to write
+    Status failed_;                  ///< of this rank, while it still joins the others
 };
 
 }  // namespace thalweg::detail

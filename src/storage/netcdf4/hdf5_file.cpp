@@ -161,10 +161,8 @@ Status Hdf5File::set_size(std::int64_t bytes) const {
 /// What nothing points to yet. The file reaches as far as HDF5 will say that it does.
 /// @param others  receives the other changes, in the order in which they are written
 Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
-    struct stat info {};
-    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
-    if (info.st_size < driver_.end())
-        if (Status status = set_size(driver_.end()); !status.ok()) return status;
+    NoSizeSignal guard;
+    if (Status status = extend(driver_.end()); !status.ok()) return status;
     for (const auto& [address, change] : changes_) {
         if (!is_fresh(address)) {
             others.push_back({order_in(change.type, change.bytes, shorter), address, &change});
@@ -201,6 +199,15 @@ Status Hdf5File::write_in_order(std::span<const Pending> order) {
         if (Status status = write_span(begin, end); !status.ok()) return status;
     }
     return {};
+}
+
+/// HDF5 wants the file to be as long as it has given room for. Setting its length could cut off
+/// what other writers write behind that meanwhile; nobody else writes the last byte.
+Status Hdf5File::extend(std::int64_t end) {
+    struct stat info {};
+    if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+    const char none = 0;
+    return info.st_size < end ? write_fully(fd_, path_, &none, 1, end - 1) : Status{};
 }
 
 Status Hdf5File::write_changes(bool durable) {

@@ -91,6 +91,7 @@ private:
     /// Whether it is what others write.
     bool is_data(H5FD_mem_t type) const { return type == H5FD_MEM_DRAW && !attributes_; }
     Status flush();
+    Status extend(std::int64_t end);
     /// A change, and when it is written.
     struct Pending {
         int order;

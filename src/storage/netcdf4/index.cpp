@@ -188,6 +188,18 @@ Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
                                            definitions_.variables[c.variable].name, c.record));
 }
 
+namespace {
+
+/// Without filters HDF5 keeps the places of chunks: all are of one length.
+bool has_filters(hid_t set) {
+    const hid_t properties = H5Dget_create_plist(set);
+    const int n = H5Pget_nfilters(properties);
+    H5Pclose(properties);
+    return n > 0;
+}
+
+}  // namespace
+
 Status Netcdf4Index::add(const PlacedChunk& c) {
     const QuietHdf5 quiet;
     const std::size_t at = c.variable;
@@ -204,7 +216,7 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     }
     const std::vector<hsize_t> offset = offset_of(c);
     StoredChunk old;
-    if (c.replaces)
+    if (c.replaces && has_filters(sets_[at]))
         if (Status s = file_->locate(sets_[at], offset.data(), old); !s.ok()) return s;
     if (old.address >= 0 && old.address != c.address && old.bytes == c.bytes) {
         // HDF5 keeps the place of a chunk whose length stays.

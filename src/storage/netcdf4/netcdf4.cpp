@@ -2,9 +2,10 @@
 //
 // Unfiltered data lie where Netcdf4Map says, and are written as those of a classic file. Filtered
 // chunks go to the end of the file: one writer takes the room it needs; several pack a number of
-// pieces into memory each and then ask together. In both cases the keeper enters the chunks in
-// HDF5's index when their records are counted. With boxes, what is not counted yet is kept
-// unpacked, as any part of it may come later, and packed when it is counted.
+// pieces into memory each and then ask together, or, where they do not meet, each asks by itself
+// (Placement). In all cases the keeper enters the chunks in HDF5's index when their records are
+// counted. With boxes, what is not counted yet is kept unpacked, as any part of it may come later,
+// and packed when it is counted.
 //
 // In a file that is there, all chunks are written whole: they have the shapes and filters that they
 // have, and the places of new ones do not follow from anything.
@@ -17,9 +18,11 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "comm/clock.hpp"
 #include "comm/trace.hpp"
+#include "storage/netcdf4/chunk_placer.hpp"
 #include "storage/netcdf4/chunk_store.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/header.hpp"
@@ -46,11 +49,13 @@ std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writer
     return std::clamp(bytes / (2 * writers), least_packed_chunk, most_packed_chunk);
 }
 
-class Netcdf4Storage final : public PlainFile, public ChunkStore::File {
+class Netcdf4Storage final : public PlainFile, private Placement {
+    using Way = ChunkPlacer::Way;
+
 public:
     const char* name() const override { return "netcdf4"; }
     Order order() const override { return Order::native; }
-    bool collective() const override { return together_ && !store_->boxes(); }
+    bool collective() const override { return meets() && !store_->boxes(); }
     bool takes_boxes() const override { return true; }
     bool keeper_counts() const override { return !store_->boxes(); }
 
@@ -60,6 +65,7 @@ public:
         const bool whole = needs_whole_chunks(definitions);
         const std::int64_t target =
             chunk_target(definitions, whole, count_writers(comm, options, writer, whole));
+        if (way_ == Way::together && options.apart) way_ = Way::apart;
         const auto make = [&]() -> Status {
             path_ = path;
             for (const Variable& v : definitions.variables) {
@@ -69,16 +75,17 @@ public:
                 layout_.fills.push_back(v.fill_value());
             }
             places_ = Netcdf4Map(definitions, layout_.grids, layout_.whole);
-            make_store();
+            make_store(way_);
             if (!first_) return {};
             NoSizeSignal guard;
             Status status = make_file();
             map = map_;
-            return status;
+            return status.ok() && way_ == Way::apart ? make_board() : status;
         };
         if (Status status = agree(comm, alone(make)); !status.ok()) return status;
-        join(comm, writer);
+        join(comm);
         broadcast(comm, map, options.keeper);
+        if (way_ == Way::apart) share_board(comm);
         return agree(comm, alone([&]() -> Status {
                          map_ = map;
                          if (!writer && !first_) return {};
@@ -106,20 +113,21 @@ public:
         comm.broadcast(bytes, options.keeper);
         const auto take = [&]() -> Status {
             map = map_ = take_contents(netcdf4_contents_of(bytes));
-            make_store();
             return {};
         };
         if (Status status = agree(comm, alone(take)); !status.ok()) return status;
         count_writers(comm, options, writer, layout_.any_whole());
         std::vector<PlacedChunk> chunks;
         const auto open_all = [&]() -> Status {
+            make_store(Way::alone);  // the keeper drops records by itself
             if (!writer && !first_) return {};
             NoSizeSignal guard;
             Status status = open_file();
             return status.ok() && first_ ? open_existing(chunks) : status;
         };
         if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
-        join(comm, writer);
+        placer_->set_way(way_);
+        join(comm);
         return agree(comm, writer || first_ ? store_->know(std::move(chunks)) : Status{});
     }
 
@@ -139,6 +147,52 @@ public:
     Status complete() override {
         Stopwatch watch(counts_.seconds);
         return store_->boxes() ? Status{} : store_->complete();
+    }
+
+    // ---- Placement: writers that do not meet ------------------------------------------------
+    Status end_unit(std::int64_t records, bool mark) override {
+        Stopwatch watch(counts_.seconds);
+        if (store_->boxes() && (mark || records > ended_))
+            if (Status status = store_->pack_all(records); !status.ok()) return status;
+        ended_ = records;
+        bool moved = false;
+        return placer_->settle(moved);
+    }
+    Status settle(bool& moved) override {
+        const double begin = now();
+        Status status = placer_->settle(moved);
+        // A thread that has nothing to do leaves the counts alone: others may read them.
+        if (moved) counts_.seconds += now() - begin;
+        return status;
+    }
+    std::int64_t packed() const override { return placer_->packed(); }
+    std::int64_t settled() const override { return placer_->settled(); }
+    bool beside_keeper() const override { return placer_->board() != nullptr; }
+    std::int64_t room_wanted() override { return placer_->room_wanted(); }
+    void give_room(std::int64_t at) override { placer_->give_room(at); }
+    std::vector<char> take_placed() override { return placer_->take_placed(); }
+    std::int64_t take_room(std::int64_t bytes) override { return placer_->take_room(bytes); }
+    Status add_placed(std::span<const char> placed) override { return placer_->add_placed(placed); }
+    // -----------------------------------------------------------------------------------------
+
+    Placement* placement() override {
+        return placer_ && placer_->way() == Way::apart ? this : nullptr;
+    }
+
+    Status separate(Comm& comm) override {
+        if (!meets()) return {};
+        const auto make = [&] { return first_ ? make_board() : Status{}; };
+        if (Status status = agree(comm, alone(make)); !status.ok()) return status;
+        placer_->set_way(Way::apart);
+        share_board(comm);
+        store_->leave();
+        return {};
+    }
+
+    void meet(Comm& comm) override {
+        if (placement() == nullptr) return;
+        placer_->set_way(Way::together);
+        join(comm);
     }
 
     Status set_records(std::int64_t records, bool durable) override {
@@ -201,24 +255,60 @@ private:
         first_ = comm.rank() == options.keeper;
         later_ = options.behind;
         sync_close_ = options.durable;
+        keeper_ = options.keeper;
     }
 
     /// @note Collective
     std::int64_t count_writers(Comm& comm, const StorageOptions& options, bool writer, bool whole) {
-        together_ = whole && !options.one_writer;
-        std::int64_t writers = options.one_writer ? first_ : writer;
-        comm.all_reduce({&writers, 1}, Reduce::sum);
-        return writers;
+        way_ = whole && !options.one_writer ? Way::together : Way::alone;
+        writer_ = options.one_writer ? first_ : writer;
+        beside_ = writer_ && !first_ && options.beside_keeper;
+        std::int64_t sums[] = {writer_ ? 1 : 0, beside_ ? 1 : 0};
+        comm.all_reduce(sums, Reduce::sum);
+        all_beside_ = sums[1];
+        return sums[0];
     }
 
-    void make_store() {
-        store_ = std::make_unique<ChunkStore>(*this, path_, *definitions_, layout_, wording_);
+    void make_store(Way way) {
+        const auto write = [this](const char* data, std::int64_t bytes, std::int64_t address,
+                                  const PlacedChunk& first) {
+            return write_chunks(data, bytes, address, first);
+        };
+        placer_.emplace(layout_.grids, way, first_, write);
+        const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
+            return read_fully(fd_, path_, to, bytes, address);
+        };
+        store_ =
+            std::make_unique<ChunkStore>(*placer_, read, path_, *definitions_, layout_, wording_);
+    }
+
+    /// Whether the writers ask for room together.
+    bool meets() const { return placer_ && placer_->way() == Way::together; }
+
+    Status make_board() {
+        Status status;
+        placer_->use(PlaceBoard::make(static_cast<int>(all_beside_), placer_->end(), status));
+        return status;
+    }
+
+    /// Whoever cannot map it is brought what it needs. @note Collective
+    void share_board(Comm& comm) {
+        SegmentName name;
+        if (first_) name = placer_->board()->name();
+        comm.broadcast(&name, sizeof name, keeper_);
+        const auto place = static_cast<int>(comm.sum_before(beside_ ? 1 : 0));
+        if (!beside_) return;
+        (void)alone([&] {
+            Status status;
+            placer_->use(PlaceBoard::map(name, place, status));
+            return status;
+        });
     }
 
     /// @note Collective
-    void join(Comm& comm, bool writer) {
-        if (!together_) return;
-        auto writers = comm.split(writer ? 0 : -1, first_ ? -1 : comm.rank());
+    void join(Comm& comm) {
+        if (!meets()) return;
+        auto writers = comm.split(writer_ ? 0 : -1, first_ ? -1 : comm.rank());
         if (writers) store_->join(std::move(writers));
     }
 
@@ -229,7 +319,7 @@ private:
         if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot get its size");
         definitions_bytes_ = info.st_size;
         map_ = places_.file_map(*definitions_, layout_.grids, layout_.whole, definitions_bytes_);
-        end_ = map_.record_begin > 0 ? map_.record_begin : map_.fixed_end;
+        placer_->set_end(map_.record_begin > 0 ? map_.record_begin : map_.fixed_end);
         return {};
     }
 
@@ -240,7 +330,9 @@ private:
             path_, *definitions_, layout_.grids,
             [this, known, n = std::int64_t(0)](std::int64_t bytes) mutable -> Room {
                 if (known || n == 0) return places_.room(map_, definitions_bytes_, n++);
-                return room_at_end(bytes);
+                // Pages of its own: headers of one page are written together.
+                const Room room = room_at_end(bytes + page);
+                return {rounded(room.begin, page), room.end};
             },
             status);
         bool placed = false;
@@ -268,7 +360,7 @@ private:
             layout_.fills.push_back(s.fill);
             addresses.push_back(s.address);
         }
-        end_ = contents.size;
+        size_ = contents.size;
         return existing_map(*definitions_, layout_.grids, addresses);
     }
 
@@ -280,7 +372,7 @@ private:
             [this](std::int64_t bytes) { return room_at_end(bytes); }, status);
         if (!status.ok()) return status;
         // What a killed run has left behind its end is written over.
-        end_ = unwritten_.empty() ? index_->end() : std::max(end_, index_->end());
+        placer_->set_end(unwritten_.empty() ? index_->end() : std::max(size_, index_->end()));
         status = fill_places();
         if (status.ok() && index_->records() > kept_) status = drop_records();
         for (std::size_t v = 0; v < layout_.grids.size() && status.ok(); ++v)
@@ -338,7 +430,7 @@ private:
         for (const PlacedChunk& c : store_->take_placed(kept_))
             if (status = index_->add(c); !status.ok()) return status;
         status = index_->commit_together(sync_close_, true);
-        end_ = index_->end();
+        placer_->set_end(index_->end());
         return status;
     }
 
@@ -352,18 +444,6 @@ private:
         bytes = std::max(bytes, index_room);
         const std::int64_t at = take_room(bytes);
         return {at, at + bytes};
-    }
-
-    std::int64_t next_room() override {
-        const std::lock_guard lock(small_);
-        return rounded(end_, 8);
-    }
-
-    std::int64_t take_room(std::int64_t bytes) override {
-        const std::lock_guard lock(small_);
-        const std::int64_t at = rounded(end_, 8);
-        end_ = at + bytes;
-        return at;
     }
 
     // ---- data ----
@@ -383,7 +463,18 @@ private:
         return {};
     }
 
-    Status write_at(const char* data, std::int64_t bytes, std::int64_t address) override {
+    /// @param first  of the chunks, which lie side by side
+    Status write_chunks(const char* data, std::int64_t bytes, std::int64_t address,
+                        const PlacedChunk& first) {
+        Status status = write_at(data, bytes, address);
+        if (status.ok()) return status;
+        const Variable& v = definitions_->variables[first.variable];
+        status.text += fmt::format(", variable '{}'", v.name);
+        if (v.record) status.text += fmt::format(", record {}", wording_.index(first.record));
+        return status;
+    }
+
+    Status write_at(const char* data, std::int64_t bytes, std::int64_t address) {
         Span span("write");
         throttle_.begin();
         if (Status status = write_fully(fd_, path_, data, bytes, address); !status.ok())
@@ -394,15 +485,13 @@ private:
         return {};
     }
 
-    Status read_at(char* to, std::int64_t bytes, std::int64_t address) override {
-        return read_fully(fd_, path_, to, bytes, address);
-    }
-
     // ---- counting ----
 
     /// Packs the bands of what is counted from now on; with boxes and several writers together.
     Status place(std::int64_t records) {
-        if (!store_->boxes() && (together_ || !store_->has_groups())) return {};
+        // Writers that do not meet have done so, each when it had written them.
+        if (placer_->way() == Way::apart) return {};
+        if (!store_->boxes() && (meets() || !store_->has_groups())) return {};
         Stopwatch watch(counts_.seconds);
         return store_->place(std::max(records, kept_));
     }
@@ -437,20 +526,24 @@ private:
     }
 
     Format format_ = Format::netcdf4;
-    bool first_ = false, sync_close_ = false;
-    bool together_ = false;  ///< writers ask for room together
-    bool later_ = false;     ///< the index is left for catch_up()
+    int keeper_ = 0;
+    bool first_ = false, writer_ = false, beside_ = false, sync_close_ = false;
+    bool later_ = false;           ///< the index is left for catch_up()
+    Way way_ = Way::alone;         ///< at first
+    std::int64_t all_beside_ = 0;  ///< writers that share memory with the keeper
+    std::int64_t ended_ = 0;       ///< records before it are packed, if writers do not meet
     ChunkLayout layout_;
     Netcdf4Map places_;  ///< of a new file
     std::int64_t definitions_bytes_ = 0;
     std::int64_t kept_ = 0;       ///< records that the file has already
+    std::int64_t size_ = 0;       ///< that it had
     std::vector<int> unwritten_;  ///< on the keeper: variables that had no place
+    std::optional<ChunkPlacer> placer_;
     std::unique_ptr<ChunkStore> store_;
 
     std::unique_ptr<Netcdf4Index> index_;  ///< on the keeper
     std::int64_t entered_ = 0;             ///< records of variables with known places
     std::mutex small_;                     ///< guards what follows
-    std::int64_t end_ = 0;                 ///< of the file; on the keeper
     std::int64_t wanted_ = 0;              ///< records
     bool durable_ = false, behind_ = false;
 };

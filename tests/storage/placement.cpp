@@ -1,0 +1,339 @@
+// How writers of compressed chunks that do not wait for each other get places in the file, and tell
+// the keeper of them. Without MPI; threads stand for writers.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <netcdf.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "storage/netcdf4/chunk_placer.hpp"
+#include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/storage.hpp"
+#include "support/threads.hpp"
+#include "system/random.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+/// What a writer puts at the end of a file while its length is set; see ftruncate().
+std::atomic<const char*> meanwhile{nullptr};
+
+PlacedChunk chunk(std::int64_t record, std::int64_t number, std::int64_t bytes) {
+    return {0, record, number, 0, bytes};
+}
+
+std::vector<char> content(std::int64_t record, std::int64_t number, std::int64_t bytes) {
+    std::vector<char> data(static_cast<std::size_t>(bytes));
+    for (std::size_t i = 0; i < data.size(); ++i)
+        data[i] = static_cast<char>(mix(static_cast<std::uint64_t>(record * 1000 + number), i));
+    return data;
+}
+
+}  // namespace
+
+/// Takes the place of the system's in this program.
+extern "C" int ftruncate(int fd, off_t length) {
+    if (const char* text = meanwhile.exchange(nullptr); text != nullptr) {
+        const auto bytes = static_cast<ssize_t>(std::strlen(text));
+        EXPECT_EQ(pwrite(fd, text, static_cast<std::size_t>(bytes), length + 100), bytes);
+    }
+    return static_cast<int>(syscall(SYS_ftruncate, fd, length));
+}
+
+TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
+    UnplacedChunks chunks(100);
+    EXPECT_EQ(chunks.ask(), 0);
+    chunks.add(chunk(0, 0, 3), "abc");
+    chunks.add(chunk(0, 1, 2), "de");
+    EXPECT_EQ(chunks.bytes(), 5);
+    EXPECT_EQ(chunks.ask(), 8);
+    EXPECT_EQ(chunks.bytes(), 0);
+    chunks.add(chunk(0, 0, 2), "fg");
+    ChunkLot lot;
+    EXPECT_FALSE(chunks.take(lot));
+    EXPECT_EQ(chunks.ask(), 8);
+    std::vector<char> data;
+    ASSERT_TRUE(chunks.find(chunk(0, 0, 0), &data));  // the later one
+    EXPECT_EQ(std::string(data.begin(), data.end()), "fg");
+    ASSERT_TRUE(chunks.find(chunk(0, 1, 0), nullptr));
+    EXPECT_FALSE(chunks.find(chunk(1, 1, 0), nullptr));
+    chunks.place(1000);
+    ASSERT_TRUE(chunks.take(lot));
+    EXPECT_EQ(lot.at, 1000);
+    EXPECT_EQ(std::string(lot.bytes.begin(), lot.bytes.end()), "abcde");
+    EXPECT_EQ(lot.chunks[1].address, 3);
+    chunks.give_back(std::move(lot));
+    ASSERT_TRUE(chunks.take(lot));
+    EXPECT_EQ(lot.at, 1008);
+    EXPECT_EQ(lot.chunks.size(), 1U);
+    EXPECT_FALSE(chunks.take(lot));
+    // A lot that is full takes no more.
+    const std::vector<char> large(100, 'x');
+    chunks.add(chunk(1, 0, 100), large.data());
+    chunks.add(chunk(1, 1, 1), "y");
+    EXPECT_EQ(chunks.ask(), 104 + 8);
+    chunks.place(0);
+    ASSERT_TRUE(chunks.take(lot));
+    EXPECT_EQ(lot.bytes.size(), 100U);
+    ASSERT_TRUE(chunks.take(lot));
+    EXPECT_EQ(lot.at, 104);
+}
+
+// Writers beside the keeper, and two that are brought what they need, write at once.
+TEST(Placement, WritersApart) {
+    constexpr int writers = 6, far = 4;  // from there on
+    constexpr std::int64_t first = 1000, units = 40;
+    Variable v;
+    v.type = TW_BYTE;
+    v.shape = {writers, 1000};
+    v.dims = {0, 1, 2};
+    v.record = true;
+    v.packing.chunks = {1, 1};
+    const ChunkGrid grid = choose_grid(v, 1);
+    std::vector<char> file(64 << 20, '\0');
+    std::vector<std::unique_ptr<ChunkPlacer>> placers;
+    std::vector<std::int64_t> chunks_of(writers, 0);
+    Status status;
+    for (int w = 0; w < writers; ++w) {
+        placers.push_back(std::make_unique<ChunkPlacer>(
+            std::span(&grid, 1), ChunkPlacer::Way::apart, w == 0,
+            [&](const char* data, std::int64_t bytes, std::int64_t at, const PlacedChunk&) {
+                std::memcpy(file.data() + at, data, static_cast<std::size_t>(bytes));
+                return Status{};
+            }));
+        if (w == 0) placers[0]->use(PlaceBoard::make(far - 1, first, status));
+        if (w > 0 && w < far)
+            placers.back()->use(PlaceBoard::map(placers[0]->board()->name(), w - 1, status));
+        ASSERT_TRUE(status.ok()) << status.text;
+    }
+    ChunkPlacer& keeper = *placers[0];
+    std::atomic<int> busy{writers}, unsettled{writers};
+    std::vector<std::thread> threads;
+    for (int w = 0; w < writers; ++w)
+        threads.emplace_back([&, w] {
+            Random random(mix(static_cast<std::uint64_t>(w)));
+            ChunkPlacer& placer = *placers[static_cast<std::size_t>(w)];
+            bool moved = false;
+            std::int64_t number = 0;
+            for (std::int64_t unit = 0; unit < units; ++unit) {
+                // More than the keeper is told at once.
+                for (std::int64_t k = random.below(unit % 7 == 0 ? 900 : 20); k > 0; --k) {
+                    const std::int64_t at = w * 1000 + number++ % 1000;
+                    const std::int64_t bytes = random.between(1, 300);
+                    const auto data = content(unit, at, bytes);
+                    ASSERT_TRUE(placer.put(chunk(unit, at, bytes), data.data()).ok());
+                    if (number % 1000 == 0) break;
+                }
+                ASSERT_TRUE(placer.settle(moved).ok());
+                EXPECT_TRUE(w >= far || placer.room_wanted() == 0);
+            }
+            chunks_of[static_cast<std::size_t>(w)] = placer.packed();
+            --busy;
+            while (placer.settled() < placer.packed() || (w == 0 && unsettled > 1)) {
+                ASSERT_TRUE(placer.settle(moved).ok());
+                std::this_thread::yield();
+            }
+            --unsettled;
+        });
+    // What the services do for the others. Some of them wait for room for long.
+    std::vector<std::thread> services;
+    for (int w = far; w < writers; ++w)
+        services.emplace_back([&, w] {
+            ChunkPlacer& placer = *placers[static_cast<std::size_t>(w)];
+            for (bool last = false; !last;) {
+                last = busy == 0;
+                if (const std::int64_t bytes = placer.room_wanted(); bytes > 0) {
+                    EXPECT_EQ(bytes % 8, 0);
+                    placer.give_room(keeper.take_room(bytes));
+                }
+                std::this_thread::yield();
+            }
+        });
+    for (std::thread& t : services) t.join();
+    for (std::thread& t : threads) t.join();
+    for (int w = far; w < writers; ++w) {
+        ChunkPlacer& placer = *placers[static_cast<std::size_t>(w)];
+        if (const std::int64_t bytes = placer.room_wanted(); bytes > 0)
+            placer.give_room(keeper.take_room(bytes));
+        bool moved = false;
+        ASSERT_TRUE(placer.settle(moved).ok());
+        EXPECT_EQ(placer.settled(), placer.packed());
+        ASSERT_TRUE(keeper.add_placed(placer.take_placed()).ok());
+        EXPECT_TRUE(placer.take_placed().empty());
+    }
+    bool moved = false;
+    ASSERT_TRUE(keeper.settle(moved).ok());
+    const auto early = keeper.take_counted([](const PlacedChunk& c) { return c.record < 10; });
+    const auto late = keeper.take_counted([](const PlacedChunk&) { return true; });
+    std::int64_t all = 0;
+    for (const std::int64_t n : chunks_of) all += n;
+    EXPECT_EQ(static_cast<std::int64_t>(early.size() + late.size()), all);
+    std::map<std::int64_t, std::int64_t> ranges;
+    for (const auto* chunks : {&early, &late})
+        for (const PlacedChunk& c : *chunks) {
+            EXPECT_EQ(c.record < 10, chunks == &early);
+            EXPECT_TRUE(ranges.emplace(c.address, c.bytes).second);
+            const auto data = content(c.record, c.number, c.bytes);
+            ASSERT_EQ(std::memcmp(data.data(), file.data() + c.address, data.size()), 0)
+                << "chunk " << c.number << " of record " << c.record;
+        }
+    std::int64_t end = first;
+    for (const auto& [address, bytes] : ranges) {
+        ASSERT_GE(address, end);
+        ASSERT_LT(address, end + 8);  // no more is lost than what aligns
+        end = address + bytes;
+    }
+}
+
+namespace {
+
+constexpr std::int64_t ny = 4, nx = 6;
+
+Definitions small_definitions() {
+    Definitions d;
+    d.dims = {{"time", 0}, {"y", ny}, {"x", nx}};
+    Variable v;
+    v.name = "v";
+    v.type = TW_INT;
+    v.dims = {0, 1, 2};
+    v.shape = {ny, nx};
+    v.record = true;
+    v.packing.chunks = {1, nx};
+    v.packing.codec = Packing::Codec::deflate;
+    v.packing.level = 1;
+    v.decomposition = replicate(0, {"y", "x"}, v.shape);
+    d.variables.push_back(v);
+    return d;
+}
+
+/// Some elements of a record, all of one value.
+Status put(Storage& storage, std::int64_t record, std::int64_t first, std::int64_t n, int value) {
+    const std::vector<int> data(static_cast<std::size_t>(n), value);
+    Chunk c;
+    c.record = record;
+    c.first = first;
+    c.elements = n;
+    c.data = reinterpret_cast<const char*>(data.data());
+    c.bytes = 4 * n;
+    return storage.write({&c, 1});
+}
+
+std::vector<int> read_all(const std::string& path) {
+    const QuietHdf5 quiet;
+    int id = 0;
+    EXPECT_EQ(nc_open(path.c_str(), NC_NOWRITE, &id), NC_NOERR);
+    std::size_t records = 0;
+    nc_inq_dimlen(id, 0, &records);
+    std::vector<int> values(records * ny * nx);
+    EXPECT_EQ(nc_get_var_int(id, 0, values.data()), NC_NOERR);
+    nc_close(id);
+    return values;
+}
+
+}  // namespace
+
+// A writer far from the keeper has packed a chunk that has no place yet, and a part of it changes.
+TEST(Placement, AChunkChangesBeforeItHasAPlace) {
+    const std::string path = "placement_" + std::to_string(getpid()) + ".nc";
+    const Definitions definitions = small_definitions();
+    std::vector<std::unique_ptr<Storage>> storages(2);
+    on_threads(2, [&](std::unique_ptr<Comm> comm) {
+        const int rank = comm->rank();
+        auto& storage = storages[static_cast<std::size_t>(rank)];
+        storage = make_netcdf4_storage();
+        StorageOptions options;
+        options.format = Format::netcdf4;
+        options.one_writer = false;
+        options.apart = true;
+        options.beside_keeper = rank == 0;
+        FileMap map;
+        const Status status = storage->create(*comm, path, definitions, options, true, map);
+        ASSERT_TRUE(status.ok()) << status.text;
+    });
+    Storage &keeper = *storages[0], &far = *storages[1];
+    Placement *its = keeper.placement(), *mine = far.placement();
+    ASSERT_NE(its, nullptr);
+    ASSERT_NE(mine, nullptr);
+    EXPECT_TRUE(its->beside_keeper());
+    EXPECT_FALSE(mine->beside_keeper());
+    EXPECT_FALSE(far.collective());
+    bool moved = false;
+    for (Storage* s : {&keeper, &far}) s->begin_boxes();
+    // Rows 0 and 1 are the keeper's, the others those of the other writer.
+    for (int r = 0; r < 2; ++r) {
+        ASSERT_TRUE(put(keeper, r, 0, 2 * nx, 10 + r).ok());
+        ASSERT_TRUE(put(far, r, 2 * nx, 2 * nx, 20 + r).ok());
+    }
+    for (Placement* p : {its, mine}) ASSERT_TRUE(p->end_unit(2, false).ok());
+    EXPECT_EQ(its->settled(), its->packed());
+    EXPECT_EQ(mine->packed(), 4);
+    EXPECT_EQ(mine->settled(), 0);
+    ASSERT_TRUE(put(far, 1, 3 * nx + 2, 2, 99).ok());  // the rest of the row stays
+    ASSERT_TRUE(mine->end_unit(2, true).ok());
+    EXPECT_EQ(mine->packed(), 5);
+    const std::int64_t bytes = mine->room_wanted();
+    EXPECT_GT(bytes, 0);
+    EXPECT_EQ(mine->room_wanted(), 0);
+    mine->give_room(its->take_room(bytes));
+    ASSERT_TRUE(mine->settle(moved).ok());
+    EXPECT_EQ(mine->settled(), 5);
+    ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
+    // And once it has one.
+    ASSERT_TRUE(put(far, 0, 2 * nx, 1, 77).ok());
+    ASSERT_TRUE(mine->end_unit(2, true).ok());
+    mine->give_room(its->take_room(mine->room_wanted()));
+    ASSERT_TRUE(mine->settle(moved).ok());
+    ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
+    ASSERT_TRUE(keeper.set_records(2, false).ok());
+    for (Storage* s : {&keeper, &far}) ASSERT_TRUE(s->close(2, {}).ok());
+    std::vector<int> wanted;
+    for (int r = 0; r < 2; ++r) {
+        wanted.insert(wanted.end(), 2 * nx, 10 + r);
+        wanted.insert(wanted.end(), 2 * nx, 20 + r);
+    }
+    wanted[2 * nx] = 77;
+    wanted[ny * nx + 3 * nx + 2] = wanted[ny * nx + 3 * nx + 3] = 99;
+    EXPECT_EQ(read_all(path), wanted);
+    std::filesystem::remove(path);
+}
+
+// The keeper extends the file while others write behind its end.
+TEST(Placement, WhatOthersWriteMeanwhileStays) {
+    const std::string path = "placement_end_" + std::to_string(getpid()) + ".nc";
+    const Definitions definitions = small_definitions();
+    const auto comm = make_serial_comm();
+    const auto storage = make_netcdf4_storage();
+    StorageOptions options;
+    options.format = Format::netcdf4;
+    options.one_writer = false;
+    options.apart = true;
+    options.beside_keeper = true;
+    FileMap map;
+    ASSERT_TRUE(storage->create(*comm, path, definitions, options, true, map).ok());
+    static const char* const text = "a chunk of another writer";
+    int found = 0;
+    for (int r = 0; r < 600; ++r) {  // until the index needs room at the end
+        ASSERT_TRUE(put(*storage, r, 0, ny * nx, r).ok());
+        ASSERT_TRUE(storage->placement()->end_unit(r + 1, false).ok());
+        struct stat before {};
+        ASSERT_EQ(stat(path.c_str(), &before), 0);
+        meanwhile = text;
+        ASSERT_TRUE(storage->set_records(r + 1, false).ok());
+        found += meanwhile.exchange(nullptr) == nullptr ? 1 : 0;
+        if (found > 0) break;
+    }
+    EXPECT_EQ(found, 0) << "its length was set, which cuts off what others write";
+    ASSERT_TRUE(storage->close(600, {}).ok());
+    EXPECT_EQ(read_all(path).size(), static_cast<std::size_t>(600 * ny * nx));
+    std::filesystem::remove(path);
+}
