@@ -60,7 +60,10 @@ bool Batch::step_is_open(const Agreed& agreed) const {
 
 void Batch::forget(bool records) {
     for (std::size_t i = 0; i < parts.size(); ++i)
-        if (records || !is_record(i)) parts[i].put = parts[i].written = false;
+        if (records || !is_record(i)) {
+            parts[i].put = parts[i].written = false;
+            parts[i].view = {};
+        }
 }
 
 }  // namespace thalweg::detail

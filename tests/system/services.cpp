@@ -244,6 +244,39 @@ void background_that_pays() {
     }
 }
 
+/// Of a variable that every rank has whole, and that is too large for the queue, a step must not
+/// have what was put before the file went on in the background.
+void whole_variable_goes_on() {
+    constexpr std::int64_t n = 1000;
+    const std::string path = path_of("whole.nc");
+    Model model(MPI_COMM_WORLD, "log=off");
+    tw_file file = nullptr;
+    CHECK(tw_create(model.session, path.c_str(), "queue=4KiB; background_after=1", &file) == TW_OK);
+    CHECK(tw_def_dim(file, "time", TW_UNLIMITED) == TW_OK);
+    CHECK(tw_def_dim(file, "x", n) == TW_OK);
+    CHECK(tw_def_var(file, "table", TW_INT, "time x", nullptr) == TW_OK);
+    CHECK(tw_def_var(file, "fixed", TW_INT, "x", nullptr) == TW_OK);
+    std::vector<int> values(n);
+    for (int r = 0; r < 3; ++r) {
+        values.assign(n, r);
+        CHECK(tw_put(file, "table", TW_INT, values.data(), n) == TW_OK);
+        CHECK(tw_put(file, "fixed", TW_INT, values.data(), n) == TW_OK);
+        CHECK(tw_end_step(file) == TW_OK);
+        const std::string got = model.entry("whole.nc", "service");
+        CHECK_TEXT(got == "\"background\"", "service %s", got.c_str());
+    }
+    CHECK(tw_close(&file) == TW_OK);
+    CHECK(tw_open(model.session, path.c_str(), nullptr, &file) == TW_OK);
+    for (int r = 0; r < 3; ++r) {
+        CHECK(tw_get(file, "table", nullptr, r, TW_INT, values.data(), n) == TW_OK);
+        CHECK_TEXT(values == std::vector<int>(n, r), "record %d has %d", r, values[0]);
+    }
+    CHECK(tw_get(file, "fixed", nullptr, 0, TW_INT, values.data(), n) == TW_OK);
+    CHECK_TEXT(values == std::vector<int>(n, 2), "fixed has %d", values[0]);
+    CHECK(tw_close(&file) == TW_OK);
+    model.end();
+}
+
 void too_many_servers() {
     for (const int more : {0, 1, 1000}) {
         tw_session session = nullptr;
@@ -273,6 +306,7 @@ int main(int argc, char** argv) {
         {"automatic_servers", services::automatic_servers},
         {"processors", services::processors},
         {"background_that_pays", services::background_that_pays},
+        {"whole_variable_goes_on", services::whole_variable_goes_on},
         {"too_many_servers", services::too_many_servers},
         {"small_queue", services::small_queue},
         {"slow_disk", services::slow_disk},

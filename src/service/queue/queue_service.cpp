@@ -84,6 +84,7 @@ Status QueueService::put(Status checked, int variable, ArrayView view, bool defe
     Batch::Part& part = batch_[variable];
     batch_.misfits[variable] = 0;
     if (goes_as_boxes(file_, file_.variable(variable))) {
+        part.view = {};
         if (Status s = queue_whole(variable, view); !s.ok()) return s;
     } else if (deferred) {
         part.view = view;
