@@ -14,13 +14,13 @@ void sleep_seconds(double seconds);
 inline double now() {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
 inline void sleep_seconds(double seconds) {
     timespec t;
     t.tv_sec = static_cast<time_t>(seconds);
-    t.tv_nsec = static_cast<long>((seconds - static_cast<double>(t.tv_sec)) * 1e9);
+    t.tv_nsec = static_cast<long>((seconds - t.tv_sec) * 1e9);
     nanosleep(&t, nullptr);
 }
 #endif

@@ -47,7 +47,7 @@ Status agree(Comm& comm, const Status& mine) {
     std::int64_t failing = mine.ok() ? comm.size() : comm.rank();
     comm.all_reduce({&failing, 1}, Reduce::min);
     if (failing == comm.size()) return {};
-    const int root = static_cast<int>(failing);
+    const int root = failing;
     Status status;
     status.code = mine.code;
     comm.broadcast(&status.code, sizeof status.code, root);

@@ -53,8 +53,8 @@ ErrorPlace find_place(std::string_view text, std::string_view file) {
         }
     }
     place.record = number_after(text, "record ");
-    place.rank = static_cast<int>(number_after(text, "(rank ", true));
-    if (place.rank < 0) place.rank = static_cast<int>(number_after(text, "rank "));
+    place.rank = number_after(text, "(rank ", true);
+    if (place.rank < 0) place.rank = number_after(text, "rank ");
     return place;
 }
 

@@ -85,15 +85,14 @@ public:
 
     void all_reduce(std::span<std::int64_t> values, Reduce op) override {
         const Waiting all(all_ranks);
-        MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
-                      mpi_op(op), comm_);
+        MPI_Allreduce(MPI_IN_PLACE, values.data(), values.size(), MPI_INT64_T, mpi_op(op), comm_);
     }
 
     void reduce(std::span<std::int64_t> values, Reduce op, int root) override {
         const Waiting all(all_ranks);
         const bool here = rank_ == root;
         MPI_Reduce(here ? MPI_IN_PLACE : values.data(), here ? values.data() : nullptr,
-                   static_cast<int>(values.size()), MPI_INT64_T, mpi_op(op), root, comm_);
+                   values.size(), MPI_INT64_T, mpi_op(op), root, comm_);
     }
 
     std::int64_t sum_before(std::int64_t value) override {
@@ -107,8 +106,7 @@ public:
         const Waiting all(all_ranks);
         auto* at = static_cast<char*>(data);
         for (std::size_t done = 0; done < bytes; done += part_bytes)
-            MPI_Bcast(at + done, static_cast<int>(std::min(part_bytes, bytes - done)), MPI_BYTE,
-                      root, comm_);
+            MPI_Bcast(at + done, std::min(part_bytes, bytes - done), MPI_BYTE, root, comm_);
     }
 
     std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) override {
@@ -167,8 +165,7 @@ public:
             const std::size_t size = packet.bytes.size();
             for (std::size_t at = 0; at <= size; at += exchange_bytes) {
                 sends.emplace_back();
-                MPI_Issend(packet.bytes.data() + at,
-                           static_cast<int>(std::min(exchange_bytes, size - at)), MPI_BYTE,
+                MPI_Issend(packet.bytes.data() + at, std::min(exchange_bytes, size - at), MPI_BYTE,
                            packet.rank, tag, comm_, &sends.back());
             }
         }
@@ -195,8 +192,7 @@ public:
                 done = closed();
             } else {
                 int sent = 0;
-                MPI_Testall(static_cast<int>(sends.size()), sends.data(), &sent,
-                            MPI_STATUSES_IGNORE);
+                MPI_Testall(sends.size(), sends.data(), &sent, MPI_STATUSES_IGNORE);
                 if (sent) closed = begin_barrier(comm_);
             }
         }
@@ -267,20 +263,19 @@ public:
 
     MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) override {
         MPI_Request request;
-        MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, &request);
+        MPI_Isend(data, bytes, MPI_BYTE, to, tag, comm_, &request);
         return request;
     }
 
     void finish(std::vector<MPI_Request>& requests) override {
-        MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+        MPI_Waitall(requests.size(), requests.data(), MPI_STATUSES_IGNORE);
         requests.clear();
     }
 
     std::size_t receive(void* data, std::size_t capacity, int from, int tag) override {
         MPI_Status status;
-        MPI_Recv(data,
-                 static_cast<int>(std::min(capacity, std::size_t(std::numeric_limits<int>::max()))),
-                 MPI_BYTE, from, tag, comm_, &status);
+        MPI_Recv(data, std::min(capacity, std::size_t(std::numeric_limits<int>::max())), MPI_BYTE,
+                 from, tag, comm_, &status);
         int n = 0;
         MPI_Get_count(&status, MPI_BYTE, &n);
         return n;

@@ -24,7 +24,7 @@ struct Label {
 using Bundles = std::map<int, std::vector<char>>;
 
 void append(std::vector<char>& bundle, const Label& label, const char* bytes) {
-    const std::size_t at = bundle.size(), n = static_cast<std::size_t>(label.bytes);
+    const std::size_t at = bundle.size(), n = label.bytes;
     bundle.resize(at + sizeof label + n);
     std::memcpy(bundle.data() + at, &label, sizeof label);
     if (n > 0) std::memcpy(bundle.data() + at + sizeof label, bytes, n);
@@ -77,7 +77,7 @@ public:
 
     /// To the packet's own rank.
     void arrive() {
-        regroup([&](const Label& label) { return place_of(static_cast<int>(label.to)); });
+        regroup([&](const Label& label) { return place_of(label.to); });
         pass(team_.node());
     }
 
@@ -100,7 +100,7 @@ private:
     int node_of(int rank) const { return topology_.node_of[rank]; }
     int place_of(int rank) const {
         const auto& members = topology_.members;
-        return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
+        return std::find(members.begin(), members.end(), rank) - members.begin();
     }
 
     template <class Work>

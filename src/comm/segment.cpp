@@ -140,7 +140,7 @@ bool Segment::touch(std::size_t offset, std::size_t bytes) {
 
 Segment::~Segment() {
     if (data_ == nullptr) return;
-    if (owner_) ::close(static_cast<int>(name_.descriptor));
+    if (owner_) ::close(name_.descriptor);
     if (own_) {
         const std::lock_guard lock(own_lock);
         const auto own = own_segments().find(name_.token);

@@ -65,7 +65,7 @@ void fill_tables(int* at, std::size_t ranks, std::size_t nodes) {
     for (const int node : node_of) ++sizes[node];
     std::exclusive_scan(sizes.begin(), sizes.end(), first.begin(), 0);
     // Places are given in the order of ranks; then the beginnings are where they were.
-    for (std::size_t r = 0; r < ranks; ++r) by_place[first[node_of[r]]++] = static_cast<int>(r);
+    for (std::size_t r = 0; r < ranks; ++r) by_place[first[node_of[r]]++] = r;
     for (std::size_t n = 0; n < nodes; ++n) first[n] -= sizes[n];
 }
 
@@ -73,7 +73,7 @@ void look_at_tables(Topology& t, std::shared_ptr<const Memory> memory, std::size
                     std::size_t nodes) {
     const int* at = reinterpret_cast<const int*>(memory->data());
     t.tables = std::move(memory);
-    t.nodes = static_cast<int>(nodes);
+    t.nodes = nodes;
     t.node_of = {at, ranks};
     t.by_place = {at + ranks, ranks};
     t.sizes = {at + 2 * ranks, nodes};
@@ -119,7 +119,7 @@ void read_nodes(std::span<const std::int64_t> words, std::span<int> node_of) {
         for (std::int64_t t = 0; t < s.times; ++t)
             for (std::int64_t k = 0; k < s.nodes; ++k)
                 for (std::int64_t i = 0; i < s.ranks && at < node_of.size(); ++i)
-                    node_of[at++] = static_cast<int>(s.node + k);
+                    node_of[at++] = s.node + k;
     });
 }
 
@@ -160,8 +160,7 @@ Status join_nodes(Comm& leaders, std::size_t ranks, std::vector<std::int64_t>& w
         std::vector<int> node_of(ranks, 0);
         for (std::size_t n = 0; n < of_nodes.size(); ++n)
             for_records<Row>(to_words(of_nodes[n]), [&](const Row& row) {
-                for (std::int64_t i = 0; i < row.count; ++i)
-                    node_of[row.first + i * row.step] = static_cast<int>(n);
+                for (std::int64_t i = 0; i < row.count; ++i) node_of[row.first + i * row.step] = n;
             });
         told = to_bytes(words_of_nodes(node_of));
         return {};
@@ -217,7 +216,7 @@ Status find_topology(Comm& all, Comm& node, Comm* leaders, std::int64_t* rows, s
     }
     // Then the tables of all nodes are filled, too.
     if (Status status = agree(all, mine); !status.ok()) return status;
-    topology.node = static_cast<int>(place[0]);
+    topology.node = place[0];
     topology.node_rank = node.rank();
     look_at_tables(topology, std::move(memory), ranks, nodes);
     return {};

@@ -15,7 +15,7 @@ namespace thalweg::detail {
 bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
     auto* address = reinterpret_cast<std::uint32_t*>(&word);
     const auto whole = static_cast<time_t>(seconds);
-    const timespec nap{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
+    const timespec nap{whole, static_cast<long>((seconds - whole) * 1e9)};
     syscall(SYS_futex, address, FUTEX_WAIT, value, &nap, nullptr, 0);
     if (word.load(std::memory_order_acquire) != value) return true;
     if (comm != nullptr) comm->progress();

@@ -115,9 +115,9 @@ Status parse_machine(std::string_view content, const std::string& name, Machine&
     keys.integer("ranks", ranks, 1);
     keys.integer("nodes", nodes, 1);
     keys.integer("cores", cores, 1);
-    machine.ranks = static_cast<int>(std::min<std::int64_t>(ranks, INT32_MAX));
-    machine.nodes = static_cast<int>(std::min<std::int64_t>(nodes, INT32_MAX));
-    machine.cores = static_cast<int>(std::min<std::int64_t>(cores, INT32_MAX));
+    machine.ranks = std::min<std::int64_t>(ranks, INT32_MAX);
+    machine.nodes = std::min<std::int64_t>(nodes, INT32_MAX);
+    machine.cores = std::min<std::int64_t>(cores, INT32_MAX);
     keys.positive("pack", machine.pack, Key::optional);
     keys.positive("pack_node", machine.pack_node, Key::optional);
     keys.number("agree", machine.agree, Key::optional);

@@ -76,8 +76,7 @@ double exchange_seconds(const Machine& machine, const Work& work) {
     const double packets = senders * work.writers * work.met / work.nodes;
     const double remote = std::max(work.sent, work.received);
     double seconds = out / machine.pack + remote / machine.message;
-    if (packets >= CombineLimits{}.packets &&
-        out < packets * static_cast<double>(CombineLimits{}.bytes))
+    if (packets >= CombineLimits{}.packets && out < packets * CombineLimits{}.bytes)
         seconds += 2 * remote / machine.inside + ranks * machine.latency;
     else
         seconds += senders * work.met * ranks * machine.latency;

@@ -101,7 +101,7 @@ bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
     else if (room.queues > room.memory / 2)
         choice.why_service = fmt::format(
             "the queues need {:.0f} MB of a node, more than half of its free memory of {:.0f} MB",
-            static_cast<double>(room.queues) * mb, static_cast<double>(room.memory) * mb);
+            room.queues * mb, room.memory * mb);
     else
         choice.why_service =
             fmt::format("free processors on each node: {}, needed by the writing threads: {}",

@@ -159,13 +159,13 @@ public:
         std::vector<std::int64_t> place(distance_.size(), -1);
         for (std::size_t k = 0; k < place.size(); ++k) {
             if (distance_[k] == ranks()) continue;
-            place[k] = (target(static_cast<std::int64_t>(k)) + distance_[k]) % ranks();
+            place[k] = (target(k) + distance_[k]) % ranks();
             taken[place[k]] = 1;
         }
         std::vector<int> writers;
         for (std::size_t k = 0; k < place.size(); ++k) {
             if (place[k] < 0) {  // nobody's block begins there
-                place[k] = target(static_cast<std::int64_t>(k));
+                place[k] = target(k);
                 while (taken[place[k]]) place[k] = (place[k] + 1) % ranks();
                 taken[place[k]] = 1;
             }
@@ -253,8 +253,7 @@ void choose_lines(const FileContext& file, const Axes& axes, const Starts& start
     const bool rows = file.options.method == "rows";
     const std::size_t first = rows ? 0 : axes.y.size();
     const std::size_t lines = (rows ? axes.y : axes.x).empty() ? 1 : starts[first].size();
-    (rows ? grid.rows : grid.columns) =
-        static_cast<int>(std::min(lines, static_cast<std::size_t>(most)));
+    (rows ? grid.rows : grid.columns) = std::min(lines, static_cast<std::size_t>(most));
     if (file.team.rank() == 0)
         log::info("{}: method={}: the decompositions have {} process {}, written by {} writers",
                   file.path, file.options.method, lines, file.options.method, grid.parts());

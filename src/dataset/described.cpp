@@ -84,8 +84,7 @@ std::vector<std::int64_t> held_words(const Definitions& definitions, int rank, i
         const IndexList& list = *held.front().list->list;
         if (!list.runs.empty())
             words[negative_run] =
-                -static_cast<std::int64_t>(run_unit * static_cast<double>(list.elements) /
-                                           static_cast<double>(list.runs.size()));
+                -static_cast<std::int64_t>(run_unit * list.elements / list.runs.size());
         // That of the fastest listed dimension.
         words[first_of_dims + static_cast<std::size_t>(held.front().list->dims.back())] = -1;
         return words;
@@ -132,9 +131,9 @@ bool describe_run(const FileOptions& options, const Definitions& definitions,
     run.outputs = 1000;  // creating the file is the same for all ways
     run.writers = options.writers;
     run.durable = options.durable;
-    run.limits.buffer = static_cast<double>(options.buffer);
-    run.limits.staging = static_cast<double>(options.staging);
-    if (options.piece > 0) run.limits.piece = static_cast<double>(options.piece);
+    run.limits.buffer = options.buffer;
+    run.limits.staging = options.staging;
+    if (options.piece > 0) run.limits.piece = options.piece;
     run.grid = held.grid;
     run.list_run = held.list_run;
     for (const Dimension& d : definitions.dims) {

@@ -416,8 +416,7 @@ OutputTimes File::agree_on(OutputTimes mine) const {
                                       std::llround(mine.write * ns),
                                       -std::llround(mine.computing * ns)};
     file_.team.all_reduce(words, Reduce::max);
-    return {words[0], static_cast<double>(words[1]) / ns, static_cast<double>(words[2]) / ns,
-            static_cast<double>(-words[3]) / ns};
+    return {words[0], words[1] / ns, words[2] / ns, -words[3] / ns};
 }
 
 /// After 2, 4, 8, ... steps of the file; the ranks have just met.

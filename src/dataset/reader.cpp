@@ -48,7 +48,7 @@ Status Reader::open() {
     if (!status.ok()) return status;
     source_->limit(static_cast<double>(options_.bandwidth) / static_cast<double>(readers_.size()));
     figures_.format = source_->format();  // a short word
-    figures_.readers = static_cast<int>(readers_.size());
+    figures_.readers = readers_.size();
     return options_.read_ahead ? make_shelf() : status;
 }
 

@@ -114,7 +114,7 @@ Status Reader::check(const BoxWish& wish, BoxRequest& request) const {
             return wish.stride == nullptr ? 1 : wish.stride[d];
         };
         Section& section = request.section;
-        section.box.nd = static_cast<int>(v.shape.size());
+        section.box.nd = v.shape.size();
         for (std::size_t d = 0; d < v.shape.size(); ++d) {
             request.count[d] = wish.count[d + lead];
             section.step[d] = stride(d + lead);
@@ -138,8 +138,7 @@ std::vector<Reader::BoxPart> Reader::box_parts(const BoxRequest& request, const 
     const Variable& v = variable(request.variable);
     std::vector<BoxPart> result;
     if (v.elements() == 0) return result;
-    for (const SourcePart& part :
-         source_->parts(request.variable, static_cast<int>(readers_.size()))) {
+    for (const SourcePart& part : source_->parts(request.variable, readers_.size())) {
         BoxPart p;
         Box rows;
         p.place.element = v.element();
@@ -208,13 +207,12 @@ bool Reader::boxes_straight(const BoxRequest& request, std::span<const BoxPart> 
     for (const BoxPart& p : own)
         if (p.wanted)
             cost += section_cost(p.place, *p.wanted, request.section.step, shortest_run());
-    for (const BoxPart& p : all) together += static_cast<double>(p.place.bytes);
+    for (const BoxPart& p : all) together += p.place.bytes;
     cost *= static_cast<double>(request.records);
     together *= static_cast<double>(bounds.most);
-    std::int64_t sum =
-        static_cast<std::int64_t>(std::min(cost, 4e18 / static_cast<double>(team_.size())));
+    std::int64_t sum = static_cast<std::int64_t>(std::min(cost, 4e18 / team_.size()));
     team_.all_reduce({&sum, 1}, Reduce::sum);
-    return static_cast<double>(sum) <= most_read * together;
+    return sum <= most_read * together;
 }
 
 /// Reads what this rank wants by itself.
@@ -254,7 +252,7 @@ std::unique_ptr<Scatter> Reader::box_scatter(std::span<const BoxPart> parts, std
         for (std::size_t r = 0; r < records; ++r)
             for (const BoxPart& p : parts) {
                 Place place = p.place;
-                place.variable = static_cast<int>(space.places.size());
+                place.variable = space.places.size();
                 place.offset = space.bytes;
                 space.bytes += place.padded;
                 space.places.push_back(std::move(place));

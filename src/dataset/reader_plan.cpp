@@ -40,16 +40,16 @@ Reader::Selection Reader::select(std::span<const Request> requests) const {
     for (const Request& r : requests) found[key(r)] = {};
     Selection s;
     for (auto& [at, run] : found) {
-        const int variable = static_cast<int>(at[1]);
+        const int variable = at[1];
         const Variable& v = source_->definitions().variables[variable];
         run.first = s.sources.size();
         if (v.elements() == 0) continue;
-        const auto parts = source_->parts(variable, static_cast<int>(readers_.size()));
+        const auto parts = source_->parts(variable, readers_.size());
         run.count = parts.size();
         for (const SourcePart& part : parts) {
             const Box& box = part.box;
             Place p;
-            p.variable = static_cast<int>(s.sources.size());
+            p.variable = s.sources.size();
             p.offset = s.space.bytes;
             p.element = v.element();
             p.bytes = box.volume() * p.element;

@@ -38,7 +38,7 @@ Room find_room(Team& team, std::int64_t queue) {
                                       found.memory - sums[1], -sums[1]};
     team.all_reduce(least, Reduce::min);
     Room room;
-    room.processors = static_cast<int>(std::max<std::int64_t>(0, least[0]));
+    room.processors = std::max<std::int64_t>(0, least[0]);
     room.bound = least[1] < 1;
     room.queues = -least[3];
     room.memory = least[2] > INT64_MAX - room.queues ? INT64_MAX : least[2] + room.queues;

@@ -114,7 +114,7 @@ std::vector<int> match_names(std::span<const std::string> file,
             std::count(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(f), file[f]);
         int at = -1;
         for (std::size_t m = 0; m < memory.size() && at < 0; ++m)
-            if (memory[m] == file[f] && left-- == 0) at = static_cast<int>(m);
+            if (memory[m] == file[f] && left-- == 0) at = m;
         order.push_back(at);
     }
     return order;
@@ -160,8 +160,8 @@ Status place_listed(const Decomposition& d, const std::vector<std::string>& name
         return failure(
             TW_EARG, "a list over dimensions without names must cover all of them: ({}), not ({})",
             d.wording.names(d.dims), d.wording.names(names));
-    listed.first = static_cast<int>(at - d.dims.begin());
-    listed.count = static_cast<int>(names.size());
+    listed.first = at - d.dims.begin();
+    listed.count = names.size();
     return {};
 }
 
@@ -293,7 +293,7 @@ HeldBox held_box(const Box& box, std::span<const std::int64_t> shape) {
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
                                    std::span<const std::int64_t> file_shape) {
     std::vector<HeldBox> result;
-    const int nd = static_cast<int>(order.size());
+    const int nd = order.size();
     for (std::size_t b = 0; b < blocks.size(); ++b) {
         Box box;
         box.nd = nd;
@@ -304,7 +304,7 @@ std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const 
         }
         if (box.volume() == 0) continue;
         result.push_back(held_box(box, file_shape));
-        result.back().block = static_cast<int>(b);
+        result.back().block = b;
     }
     std::sort(result.begin(), result.end(),
               [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
@@ -320,7 +320,7 @@ std::vector<HeldBox> held_by(const Decomposition& d, std::span<const int> order,
 
 HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape) {
     Box box;
-    box.nd = static_cast<int>(file_shape.size());
+    box.nd = file_shape.size();
     std::copy(file_shape.begin(), file_shape.end(), box.count.begin());
     // No more of the slowest listed dimension than the list has.
     const int slowest = list->dims.front();

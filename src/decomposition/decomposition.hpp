@@ -42,7 +42,7 @@ struct Decomposition {
     bool replicated = false;                 ///< every rank has all of it; rank 0 holds it
     Wording wording;                         ///< of texts about it
 
-    int nd() const { return static_cast<int>(shape.size()); }
+    int nd() const { return shape.size(); }
     /// Whether this rank has values for it, of its own or a copy.
     bool has_part() const { return held > 0 || replicated; }
     bool by_position() const { return !dims.empty() && dims.front() == unnamed; }

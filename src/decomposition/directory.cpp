@@ -140,7 +140,7 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Dup
     std::int64_t finder = found.global < 0 ? ranks : comm.rank();
     comm.all_reduce({&finder, 1}, Reduce::min);
     if (finder == ranks) return status;
-    comm.broadcast(&found, sizeof found, static_cast<int>(finder));
+    comm.broadcast(&found, sizeof found, finder);
     for (int i = 0; i < 2; ++i)
         found.positions[i] = comm.rank() == found.ranks[i] ? find_position(list, found.global) : -1;
     comm.all_reduce(found.positions, Reduce::max);

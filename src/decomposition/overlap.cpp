@@ -21,11 +21,10 @@ Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_
     for (std::size_t d = 0; d < shape.size(); ++d) {
         cells[d] = 1;
         // As many as blocks of the mean extent side by side.
-        const double extents = static_cast<double>(blocks[1 + d]);
+        const double extents = blocks[1 + d];
         const double side_by_side =
             static_cast<double>(shape[d]) * static_cast<double>(blocks[0]) / std::max(extents, 1.0);
-        while (2 * n <= ranks && 2 * cells[d] <= shape[d] &&
-               static_cast<double>(2 * cells[d]) <= side_by_side) {
+        while (2 * n <= ranks && 2 * cells[d] <= shape[d] && (2 * cells[d]) <= side_by_side) {
             cells[d] *= 2;
             n *= 2;
         }
@@ -127,7 +126,7 @@ std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decompos
         for (std::size_t i = 0; i < words.size(); i += 1 + 2 * nd) {
             Entry entry;
             entry.rank = packet.rank;
-            entry.block = static_cast<int>(words[i]);
+            entry.block = words[i];
             entry.box.nd = d.nd();
             for (std::size_t k = 0; k < nd; ++k) {
                 entry.box.low[k] = words[i + 1 + k];

@@ -102,7 +102,7 @@ Status adopt(const Definitions& model, Definitions& file,
         its.order = own.order;
         its.settings = own.settings;
         if (own.fill) its.fill = own.fill;
-        add_late(own.attributes, its.attributes, static_cast<int>(i), late);
+        add_late(own.attributes, its.attributes, i, late);
     }
     add_late(model.attributes, file.attributes, -1, late);
     return {};

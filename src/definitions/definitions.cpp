@@ -27,19 +27,19 @@ FillValue Variable::fill_value(Order bytes) const {
 
 int Definitions::find_dim(const std::string& name) const {
     for (std::size_t i = 0; i < dims.size(); ++i)
-        if (dims[i].name == name) return static_cast<int>(i);
+        if (dims[i].name == name) return i;
     return -1;
 }
 
 int Definitions::find_variable(const std::string& name) const {
     for (std::size_t i = 0; i < variables.size(); ++i)
-        if (variables[i].name == name) return static_cast<int>(i);
+        if (variables[i].name == name) return i;
     return -1;
 }
 
 int Definitions::record_dim() const {
     for (std::size_t i = 0; i < dims.size(); ++i)
-        if (dims[i].unlimited()) return static_cast<int>(i);
+        if (dims[i].unlimited()) return i;
     return -1;
 }
 

@@ -15,7 +15,7 @@ void append_held(std::vector<std::int64_t>& words, const HeldBox& held) {
 
 HeldBox parse_held(const std::int64_t*& at, std::span<const std::int64_t> shape) {
     Box box;
-    box.nd = static_cast<int>(shape.size());
+    box.nd = shape.size();
     std::copy_n(at, box.nd, box.low.begin());
     std::copy_n(at + box.nd, box.nd, box.count.begin());
     at += 2 * box.nd;

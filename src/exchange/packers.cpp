@@ -91,7 +91,7 @@ std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index
         const std::lock_guard lock(lock_);
         copy_ = {nd, count, to_stride, from_stride, to, from, kernel, fill, along};
         misfits_ = 0;
-        busy_ = static_cast<int>(helpers_.size());
+        busy_ = helpers_.size();
         ++copies_;
     }
     begun_.notify_all();

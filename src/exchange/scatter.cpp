@@ -209,8 +209,7 @@ void Scatter::send_parts(Pass& pass, const Lane& lane, std::int64_t k) {
         }
         const int place = lane.reader % topology.sizes[node];
         sends_.push_back(team_.world().start_send(message.data(), message.size(),
-                                                  topology.rank_of(static_cast<int>(node), place),
-                                                  parts_tag));
+                                                  topology.rank_of(node, place), parts_tag));
         ++counts_.messages;
         counts_.message_bytes += message.size();
     }

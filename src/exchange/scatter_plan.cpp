@@ -51,7 +51,7 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
         scatter->arena_ = &arena;
         scatter->readers_ = readers;
         scatter->space_ = std::move(space);
-        scatter->layout_ = make_record_layout(static_cast<int>(readers.size()), 1);
+        scatter->layout_ = make_record_layout(readers.size(), 1);
         return {};
     });
     std::set<int> met;
@@ -169,7 +169,7 @@ Status Scatter::add_lanes(const std::set<int>& met) {
     const Topology& topology = team_.topology();
     const std::int64_t members = topology.members.size();
     for (std::size_t r = 0; r < readers_.size(); ++r) {
-        const int reader = static_cast<int>(r);
+        const int reader = r;
         const int rank = readers_[r];
         const bool local = topology.node_of[rank] == topology.node;
         if (!local && met.count(reader) == 0) continue;
@@ -178,12 +178,11 @@ Status Scatter::add_lanes(const std::set<int>& met) {
         lane.rank = rank;
         lane.local = local;
         if (local)
-            lane.owner =
-                static_cast<int>(std::find(topology.members.begin(), topology.members.end(), rank) -
-                                 topology.members.begin());
+            lane.owner = std::find(topology.members.begin(), topology.members.end(), rank) -
+                         topology.members.begin();
         else
             lane.owner = reader % static_cast<int>(members);
-        if (rank == team_.rank()) own_ = static_cast<int>(lanes_.size());
+        if (rank == team_.rank()) own_ = lanes_.size();
         lanes_.push_back(std::move(lane));
     }
     return {};

@@ -70,8 +70,7 @@ double section_cost(const Place& place, const WantedBox& wanted, const Index& st
     const SideRanges ranges = ranges_of(place, wanted.box, step);
     const auto least = static_cast<double>(shortest);
     const std::int64_t bytes = ranges.length * place.element;
-    if (place.grain <= 0)
-        return static_cast<double>(ranges.count) * std::max(static_cast<double>(bytes), least);
+    if (place.grain <= 0) return ranges.count * std::max(static_cast<double>(bytes), least);
     // What is between two multiples of the grain is read as one, and kept for the next range.
     double cost = 0;
     std::int64_t read = 0;

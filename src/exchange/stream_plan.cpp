@@ -183,12 +183,12 @@ Status Stream::add_lanes(std::span<const std::int64_t> bits) {
         const bool is_met = (static_cast<std::uint64_t>(bits[w / 64]) >> (w % 64)) & 1;
         if (!local && !is_met) continue;
         Lane lane{};
-        lane.writer = static_cast<int>(w);
+        lane.writer = w;
         lane.rank = rank;
         lane.local = local;
-        const int sender = static_cast<int>(w % members);
+        const int sender = w % members;
         lane.mine = local ? rank == team_.rank() : sender == topology.node_rank;
-        if (local && lane.mine) own_ = static_cast<int>(lanes_.size());
+        if (local && lane.mine) own_ = lanes_.size();
         lanes_.push_back(lane);
         lanes_.back().recent.reserve(max_slots);
     }
@@ -214,7 +214,7 @@ Status Stream::share_arena(Memory& arena, const StreamOptions& options) {
     std::int64_t agreed[2] = {piece, slots_};
     team_.all_reduce(agreed, Reduce::min);
     piece_ = agreed[0];
-    slots_ = static_cast<int>(agreed[1]);
+    slots_ = agreed[1];
     if (piece_ < smallest_piece)
         return alone([&] {
             return failure(TW_ENOMEM,

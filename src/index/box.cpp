@@ -9,7 +9,7 @@ std::int64_t Box::volume() const { return detail::volume(std::span(count.data(),
 
 Box whole_box(std::span<const std::int64_t> shape) {
     Box box;
-    box.nd = static_cast<int>(shape.size());
+    box.nd = shape.size();
     std::copy(shape.begin(), shape.end(), box.count.begin());
     return box;
 }

@@ -95,7 +95,7 @@ void for_boxes_of_range(std::span<const std::int64_t> shape, std::int64_t begin,
                         Visit&& visit) {
     if (begin >= end) return;
     Box box;
-    box.nd = static_cast<int>(shape.size());
+    box.nd = shape.size();
     const Index stride = strides_of(shape);
     box_walk::visit_range(box, shape, stride, 0, begin, end, visit);
 }

@@ -47,7 +47,7 @@ private:
     std::optional<Box> box_of(int w, const Place& p) const {
         if (w >= writers()) return {};
         Box box;
-        box.nd = static_cast<int>(p.shape.size());
+        box.nd = p.shape.size();
         std::copy(p.shape.begin(), p.shape.end(), box.count.begin());
         const bool whole = narrow(find_axis(p, grid_.y), w / grid_.columns, grid_.rows, p, box) &&
                            narrow(find_axis(p, grid_.x), w % grid_.columns, grid_.columns, p, box);

@@ -71,9 +71,9 @@ private:
     int writer_near(std::int64_t byte, const Space& space) const {
         const std::int64_t each = std::max<std::int64_t>(1, space.bytes / writers());
         std::int64_t w = std::clamp<std::int64_t>(byte / each, 0, writers() - 1);
-        while (w > 0 && plain_cut(static_cast<int>(w), space) > byte) --w;
+        while (w > 0 && plain_cut(w, space) > byte) --w;
         while (w < writers() - 1 && plain_cut(static_cast<int>(w) + 1, space) <= byte) ++w;
-        return static_cast<int>(w);
+        return w;
     }
 
     std::int64_t alignment_;

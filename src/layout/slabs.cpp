@@ -21,7 +21,7 @@ public:
             boxes.emplace_back();
             if (begin == end) continue;
             Box& box = boxes.back().emplace();
-            box.nd = static_cast<int>(p.shape.size());
+            box.nd = p.shape.size();
             std::copy(p.shape.begin(), p.shape.end(), box.count.begin());
             if (box.nd == 0) continue;
             box.low[0] = begin;
@@ -34,7 +34,7 @@ public:
                      std::set<int>& met) const override {
         const std::int64_t rows = slowest(space.places[place]);
         auto owner = [&](std::int64_t row) {
-            int w = static_cast<int>(row * writers() / rows);
+            int w = row * writers() / rows;
             while (first_row(w + 1, rows) <= row) ++w;
             return w;
         };

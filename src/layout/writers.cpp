@@ -23,7 +23,7 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
     std::vector<int> ranks;
     if (n <= topology.nodes) {
         for (std::int64_t i = 0; i < n; ++i)
-            ranks.push_back(topology.rank_of(static_cast<int>(i * topology.nodes / n), 0));
+            ranks.push_back(topology.rank_of(i * topology.nodes / n, 0));
         return ranks;
     }
     const std::int64_t rest = n - topology.nodes;
@@ -34,7 +34,7 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
         const std::int64_t behind = before + size - 1;
         const std::int64_t own = 1 + behind * rest / more - before * rest / more;
         for (std::int64_t i = 0; i < own; ++i)
-            ranks.push_back(topology.rank_of(node, static_cast<int>(i * size / own)));
+            ranks.push_back(topology.rank_of(node, i * size / own));
         before = behind;
     }
     return ranks;
@@ -72,9 +72,8 @@ Status pick_writers(const Topology& topology, const WriterWish& wish, std::vecto
             return wish.stride > 0 ? static_cast<int>(at) : topology.by_place[at];
         });
     for (int node = 0; node < topology.nodes; ++node) {
-        Status status =
-            pick(topology.sizes[node], fmt::format(" of node {}", node),
-                 [&](std::int64_t at) { return topology.rank_of(node, static_cast<int>(at)); });
+        Status status = pick(topology.sizes[node], fmt::format(" of node {}", node),
+                             [&](std::int64_t at) { return topology.rank_of(node, at); });
         if (!status.ok()) return status;
     }
     return {};

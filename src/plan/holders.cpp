@@ -50,7 +50,7 @@ Holders::Holders(const Run& run) : run_(run) {
                 kind.spare *= axis.parts;
                 continue;
             }
-            axis.at = static_cast<int>(at - v.dims.begin());
+            axis.at = at - v.dims.begin();
             shared = &axis;
         }
         if (shared != nullptr) shared->shared = kind.spare > 1;
@@ -89,11 +89,11 @@ Box Holders::block_of(int of, int rank) const {
             stride *= axis.parts;
             continue;
         }
-        keep_part(block, static_cast<std::size_t>(axis.at), part, axis.parts);
+        keep_part(block, axis.at, part, axis.parts);
         if (axis.shared) shared = axis.at;
     }
     if (shared >= 0)
-        keep_part(block, static_cast<std::size_t>(shared), which, kind.spare);
+        keep_part(block, shared, which, kind.spare);
     else if (which > 0)  // nothing of it is cut: the first rank has all of it
         block.count.fill(0);
     return block;
@@ -131,7 +131,7 @@ double Holders::held_on_node(int kind, const Box& box, int node) const {
 void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
     const Kind& kind = kinds_[of];
     if (kind.run > 0) {
-        const double runs = std::ceil(static_cast<double>(box.volume()) / kind.run);
+        const double runs = std::ceil(box.volume() / kind.run);
         for (int node = 0; node < run_.nodes && node < runs; ++node) nodes.insert(node);
         return;
     }

@@ -26,8 +26,8 @@ constexpr std::int64_t slots = 4, sampled_windows = 8, sampled_lanes = 32, sampl
 /// multiples of the golden section.
 std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all) {
     if (n == all) return i;
-    const double turns = 0.6180339887498949 * static_cast<double>(i + 1);
-    return static_cast<std::int64_t>((turns - std::floor(turns)) * static_cast<double>(all));
+    const double turns = 0.6180339887498949 * (i + 1);
+    return static_cast<std::int64_t>((turns - std::floor(turns)) * all);
 }
 
 /// By how much the most is above the mean, of several times.
@@ -37,7 +37,7 @@ public:
         double sum = 0;
         for (const double value : values) sum += value;
         most_ += *std::max_element(values.begin(), values.end());
-        mean_ += sum / static_cast<double>(values.size());
+        mean_ += sum / values.size();
     }
     double ratio() const { return mean_ > 0 ? most_ / mean_ : 1; }
 
@@ -98,16 +98,14 @@ void Looks::add_blocks(std::size_t i, const Box& box, std::set<std::int64_t>& to
     const Place& p = record_.space.places[i];
     if (box.volume() == 0) return;
     int outer = box.nd;  // dimensions that are walked from run to run
-    while (outer > 0 && box.count[outer - 1] == p.shape[static_cast<std::size_t>(outer - 1)])
-        --outer;
+    while (outer > 0 && box.count[outer - 1] == p.shape[outer - 1]) --outer;
     outer = std::max(0, outer - 1);
     std::int64_t length = p.element;
     for (int d = outer; d < box.nd; ++d) length *= box.count[d];
     Index at = box.low;
     for (;;) {
         std::int64_t linear = 0;
-        for (int d = 0; d < box.nd; ++d)
-            linear = linear * p.shape[static_cast<std::size_t>(d)] + at[d];
+        for (int d = 0; d < box.nd; ++d) linear = linear * p.shape[d] + at[d];
         const std::int64_t begin = p.offset + linear * p.element;
         for (std::int64_t b = begin / block_; b <= (begin + length - 1) / block_; ++b) to.insert(b);
         int d = outer - 1;
@@ -147,9 +145,9 @@ double Looks::handovers(const Laid* laid) const {
     double others = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::size_t nodes = nodes_of_block(irregular_sample(i, n, all), laid);
-        others += static_cast<double>(std::max<std::size_t>(nodes, 1) - 1);
+        others += std::max<std::size_t>(nodes, 1) - 1;
     }
-    return static_cast<double>(all) * others / static_cast<double>(std::max<std::int64_t>(1, n));
+    return all * others / std::max<std::int64_t>(1, n);
 }
 
 /// How many of some blocks other nodes write, too.
@@ -163,7 +161,7 @@ double Looks::shared(const std::set<std::int64_t>& blocks, const Laid& laid) con
         for (const std::int64_t next = sample(i, n, all); at < next; ++at) ++block;
         found += nodes_of_block(*block, &laid) > 1 ? 1 : 0;
     }
-    return static_cast<double>(all) * found / static_cast<double>(n);
+    return all * found / n;
 }
 
 void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int node, Look& look,
@@ -171,7 +169,7 @@ void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int nod
     for_placed(share, piece, [&](std::size_t i, const Box& placed) {
         const Place& whole = record_.space.places[i];
         const auto size = static_cast<double>(whole.element);
-        look.seen += static_cast<double>(placed.volume()) * size;
+        look.seen += placed.volume() * size;
         look.local += holders_.held_on_node(record_.kinds[i], placed, node) * size;
         holders_.add_nodes(record_.kinds[i], placed, sources);
         if (share.boxed() && laid.layout->writers() > 1) add_blocks(i, placed, blocks);
@@ -185,15 +183,15 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
     const int node = laid.node_of(writer);
     const Space& seen = share.space();
     const auto size = static_cast<double>(piece);
-    for (const Extent& e : share.extents()) look.bytes += static_cast<double>(e.size());
+    for (const Extent& e : share.extents()) look.bytes += e.size();
     if (!share.boxed() || share.own_file()) {
-        look.calls = calls_of(static_cast<double>(share.extents().size()), look.bytes, size);
+        look.calls = calls_of(share.extents().size(), look.bytes, size);
     } else {
         for (std::size_t i = 0; i < seen.places.size(); ++i) {
             const Place& p = seen.places[i];
             if (p.bytes == 0) continue;
             const double runs = runs_of(p.shape, record_.space.places[i].shape);
-            look.calls += calls_of(runs, static_cast<double>(p.bytes), size);
+            look.calls += calls_of(runs, p.bytes, size);
         }
     }
     const std::int64_t pieces = pieces_of(share, piece), n = std::min(sampled_pieces, pieces);
@@ -204,9 +202,7 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
                  sources, blocks);
         look.sources += static_cast<double>(sources.size()) / static_cast<double>(n);
         look.met.merge(sources);
-        if (!share.own_file())
-            look.locked +=
-                shared(blocks, laid) * static_cast<double>(pieces) / static_cast<double>(n);
+        if (!share.own_file()) look.locked += shared(blocks, laid) * pieces / n;
     }
     return look;
 }
@@ -240,17 +236,17 @@ Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece) const {
                                    static_cast<double>(record_.space.places[p].element);
                                const double local =
                                    holders_.held_on_node(record_.kinds[p], b, node_of[lane]);
-                               remote += size * (static_cast<double>(b.volume()) - local);
+                               remote += size * (b.volume() - local);
                                boxes.emplace_back(p, b);
                            });
             of_lane.push_back(remote);
         }
         received.add(of_lane);
         for (std::int64_t at = 0; at < nodes; ++at)
-            packed.add(packed_by_ranks(boxes, static_cast<int>(sample(at, nodes, run_.nodes))));
+            packed.add(packed_by_ranks(boxes, sample(at, nodes, run_.nodes)));
     }
     Unevenness found;
-    found.packed = packed.ratio() * static_cast<double>(record_.space.bytes) / run_.ranks;
+    found.packed = packed.ratio() * record_.space.bytes / run_.ranks;
     found.received = received.ratio();
     return found;
 }
@@ -259,10 +255,10 @@ Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece) const {
 std::vector<double> Looks::packed_by_ranks(const std::vector<std::pair<std::size_t, Box>>& boxes,
                                            int node) const {
     const Topology& topology = holders_.topology();
-    std::vector<double> bytes(static_cast<std::size_t>(topology.sizes[node]), 0);
+    std::vector<double> bytes(topology.sizes[node], 0);
     for (const auto& [place, box] : boxes)
         for (std::size_t r = 0; r < bytes.size(); ++r)
-            bytes[r] += static_cast<double>(record_.space.places[place].element) *
+            bytes[r] += record_.space.places[place].element *
                         holders_.held_by_rank(record_.kinds[place], box,
                                               topology.first[node] + static_cast<int>(r));
     return bytes;

@@ -74,7 +74,7 @@ private:
     Option end(Option o) const {
         const auto outputs = static_cast<double>(run_.outputs);
         limit_to_disk(o);
-        o.fits = run_.memory == 0 || o.memory.node <= static_cast<double>(run_.memory);
+        o.fits = run_.memory == 0 || o.memory.node <= run_.memory;
         // Nothing hides the last output.
         o.seconds = outputs * o.outcome.period + o.outcome.behind;
         o.share = o.seconds > 0 ? 1 - outputs * run_.compute() / o.seconds : 0;
@@ -83,11 +83,8 @@ private:
 
     /// More than memory holds is written no faster than the disk takes it.
     void limit_to_disk(Option& o) const {
-        const double cached =
-            dirty_part * static_cast<double>(run_.memory) * std::max(1, o.work.writer_nodes);
-        if (run_.durable || run_.memory == 0 ||
-            o.work.bytes * static_cast<double>(run_.outputs) <= cached)
-            return;
+        const double cached = dirty_part * run_.memory * std::max(1, o.work.writer_nodes);
+        if (run_.durable || run_.memory == 0 || o.work.bytes * run_.outputs <= cached) return;
         const double disk = o.work.bytes / rate_of(run_.folder, o.work.writers, true);
         if (disk <= o.outcome.period) return;
         o.slow_disk = true;
@@ -135,7 +132,7 @@ int rank_of(const Option& o) {
 std::string reason_of(const Run& run, const Option& o, const Option& best) {
     if (!o.fits)
         return fmt::format("needs {} of a node's memory of {}", bytes_of(o.memory.node),
-                           bytes_of(static_cast<double>(run.memory)));
+                           bytes_of(run.memory));
     if (o.seconds <= best.seconds * alike) return "as fast within 0.5 %";
     const double each = o.work.calls > 0 ? o.work.writer_bytes / o.work.calls : 0;
     const auto writers = [&] {

@@ -117,8 +117,7 @@ void choose_grid(const Run& run, std::vector<Cuts>& grid) {
     for (std::int64_t a = 1; a <= run.ranks; ++a) {
         if (run.ranks % a != 0) continue;
         const std::int64_t b = run.ranks / a;
-        const double ratio = std::abs(std::log(length(0) / static_cast<double>(a)) -
-                                      std::log(length(1) / static_cast<double>(b)));
+        const double ratio = std::abs(std::log(length(0) / a) - std::log(length(1) / b));
         if (ratio >= best) continue;
         best = ratio;
         grid[0].parts = a;
@@ -203,7 +202,7 @@ Status choose_figures(const std::string& calibration, const std::string& path, R
 Status check_sizes(const Run& run) {
     double bytes = 0;
     for (const RunVariables& v : run.variables) {
-        double own = static_cast<double>(v.count * v.element);
+        double own = v.count * v.element;
         for (const std::int64_t length : run.shape(v)) own *= static_cast<double>(length);
         bytes += own;
     }
@@ -256,11 +255,11 @@ void take_values(TomlKeys& keys, const Raw& raw, Run& run) {
     if (!file_system_named(raw.file_system, run.file_system))
         keys.fail("file_system", fmt::format("unknown file system '{}'; known are {}",
                                              raw.file_system, joined(file_system_names(), ", ")));
-    run.ranks = static_cast<int>(raw.ranks);
-    run.nodes = static_cast<int>(raw.nodes);
-    run.cores = static_cast<int>(raw.cores);
-    run.limits.buffer = static_cast<double>(raw.buffer);
-    run.limits.staging = static_cast<double>(raw.staging);
+    run.ranks = raw.ranks;
+    run.nodes = raw.nodes;
+    run.cores = raw.cores;
+    run.limits.buffer = raw.buffer;
+    run.limits.staging = raw.staging;
 }
 
 }  // namespace

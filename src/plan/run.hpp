@@ -53,7 +53,7 @@ struct Run {
 
     /// Chunks are compressed, by their writers.
     bool compressed() const { return deflate > 0; }
-    double compute() const { return step_seconds * static_cast<double>(output_interval); }
+    double compute() const { return step_seconds * output_interval; }
     std::vector<std::int64_t> shape(const RunVariables& v) const {
         std::vector<std::int64_t> shape;
         for (const int d : v.dims) shape.push_back(lengths[d]);

@@ -30,7 +30,7 @@ RecordSpace record_of(const Run& run) {
         place.element = v.element;
         place.dims = v.dims;
         for (std::int64_t i = 0; i < v.count; ++i) {
-            place.variable = static_cast<int>(space.places.size());
+            place.variable = space.places.size();
             place.offset = space.bytes;
             space.bytes += place.padded;
             space.places.push_back(place);
@@ -69,8 +69,7 @@ void Shares::lay_out_grid(const Way& way, int available, int spread, LayoutChoic
     if (rows || columns) {
         const int dim = rows ? y_ : x_;
         const std::size_t lines = dim < 0 ? 1 : holders_.starts_of(dim).size();
-        (rows ? grid.rows : grid.columns) =
-            static_cast<int>(std::min(lines, static_cast<std::size_t>(available)));
+        (rows ? grid.rows : grid.columns) = std::min(lines, static_cast<std::size_t>(available));
     } else {
         for (int c = 1; c * c <= spread; ++c)
             if (spread % c == 0) grid.columns = c;
@@ -102,7 +101,7 @@ Laid Shares::lay_out(const Way& way) const {
         wish.as_possible = true;
         (void)pick_writers(holders_.topology(), wish, writers);
     }
-    if (way.servers == 0) layout.writers = static_cast<int>(writers.size());
+    if (way.servers == 0) layout.writers = writers.size();
     if (layout.gridded()) {
         const int available = way.servers > 0 ? way.servers : run_.ranks;
         lay_out_grid(way, available, layout.writers, layout);
@@ -156,7 +155,7 @@ int Shares::node_of_part(const Grid& grid, int part) const {
 void Shares::add_held(const Way& way, Work& work) const {
     for (std::size_t i = 0; i < record_.kinds.size(); ++i) {
         const double elements = holders_.most_held(record_.kinds[i]);
-        work.rank_bytes += elements * static_cast<double>(record_.space.places[i].element);
+        work.rank_bytes += elements * record_.space.places[i].element;
         if (holders_.listed(record_.kinds[i]))
             work.runs += elements / holders_.run_of(record_.kinds[i]);
     }
@@ -180,8 +179,7 @@ void Shares::add_direct(Work& work) const {
         const auto elements = static_cast<double>(block.volume());
         const double runs = holders_.listed(kind) ? std::ceil(elements / holders_.run_of(kind))
                                                   : runs_of(counts, place.shape);
-        work.calls +=
-            calls_of(runs, elements * static_cast<double>(place.element), run_.limits.piece);
+        work.calls += calls_of(runs, elements * place.element, run_.limits.piece);
     }
     work.handovers = looks_.handovers(nullptr);
     work.locked = work.handovers > 0 ? work.requests : 0;
@@ -194,17 +192,15 @@ double Shares::lanes(const Laid& laid, std::int64_t piece) const {
     const std::int64_t n = std::min<std::int64_t>(sampled_writers, writers);
     double met = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-        const Look look = looks_.at(laid, static_cast<int>(sample(i, n, writers)), piece);
+        const Look look = looks_.at(laid, sample(i, n, writers), piece);
         met += static_cast<double>(look.met.size()) / static_cast<double>(n);
     }
-    return std::max(1.0, static_cast<double>(writers) * (1 + met) / run_.nodes);
+    return std::max(1.0, writers * (1 + met) / run_.nodes);
 }
 
 void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
     const std::int64_t n = std::min<std::int64_t>(sampled_writers, work.writers);
-    const auto pieces_of = [&](double bytes) {
-        return std::ceil(bytes / static_cast<double>(piece));
-    };
+    const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
     double messages = 0, remote = 0, most = 0;  // of all writers; of the one with most
     for (std::int64_t i = 0; i < n; ++i) {
         const auto w = static_cast<int>(sample(i, n, work.writers));
@@ -214,12 +210,12 @@ void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
         work.locked = std::max(work.locked, look.locked);
         work.met += static_cast<double>(look.met.size()) / static_cast<double>(n);
         if (look.seen <= 0) continue;
-        work.waiting += std::min(1.0, look.locked / pieces_of(look.bytes)) / static_cast<double>(n);
+        work.waiting += std::min(1.0, look.locked / pieces_of(look.bytes)) / n;
         const double from_others = look.bytes * std::max(0.0, 1 - look.local / look.seen);
         const double received = pieces_of(look.bytes) * look.sources;
         work.messages = std::max(work.messages, received);
-        messages += received * work.writers / static_cast<double>(n);
-        remote += from_others * work.writers / static_cast<double>(n);
+        messages += received * work.writers / n;
+        remote += from_others * work.writers / n;
         most = std::max(most, from_others);
     }
     remote = std::min(remote, work.bytes);
@@ -229,7 +225,7 @@ void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
     work.messages = std::max(work.messages, messages / run_.nodes);
     work.requests = pieces_of(work.writer_bytes);
     if (work.locked > 0) work.handovers = looks_.handovers(&laid);
-    work.piece = static_cast<double>(piece);
+    work.piece = piece;
 }
 
 /// A step that is larger than `staging` goes variable by variable. Of one contiguous range of all
@@ -244,7 +240,7 @@ void Shares::go_by_variable(const Way& way, Work& work) const {
         one_after_another += bytes / active;
         most = std::max(most, active);
     }
-    work.passes = static_cast<double>(record_.space.places.size());
+    work.passes = record_.space.places.size();
     if (way.queued) {
         work.room = run_.limits.staging / work.rank_bytes;
         work.crowd = std::max(1.0, work.writers / most);

@@ -24,8 +24,8 @@ public:
     Shares(const Shares&) = delete;
     Shares& operator=(const Shares&) = delete;
 
-    double bytes() const { return static_cast<double>(record_.space.bytes); }
-    int variables() const { return static_cast<int>(record_.space.places.size()); }
+    double bytes() const { return record_.space.bytes; }
+    int variables() const { return record_.space.places.size(); }
     /// Writers that the library chooses for this file system, and the alignment of their shares.
     const detail::WayOfWriting& chosen() const { return chosen_; }
 

@@ -82,7 +82,7 @@ Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const
         else
             merged.push_back(inner);
     }
-    return sum_loops(merged.data(), static_cast<int>(merged.size()), at.base, position, row);
+    return sum_loops(merged.data(), merged.size(), at.base, position, row);
 }
 
 /// What a list has of a box. Runs may be short: the loops are the same for all but one count.
@@ -99,8 +99,8 @@ Checksum sum_list(const HeldBox& held, std::span<const std::int64_t> shape, cons
     Checksum sum = 0;
     held.list->for_runs(held.box, [&](const Box& part, std::int64_t position, const Run&) {
         of_run.count = part.count[fastest];
-        sum += sum_loops(loops.data(), static_cast<int>(loops.size()),
-                         at.base + position * at.stride[fastest], linear(shape, part.low), row);
+        sum += sum_loops(loops.data(), loops.size(), at.base + position * at.stride[fastest],
+                         linear(shape, part.low), row);
     });
     return sum;
 }

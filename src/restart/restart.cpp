@@ -256,9 +256,9 @@ Status Restart::use_decompositions() {
 }
 
 Status Restart::check_array(const Decomposition& d, Array& a) {
-    return a.n >= 0 ? check_dense(d, a.n, a.view)
-                    : check_strided(d, static_cast<int>(a.extent.size()), a.extent.data(),
-                                    a.byte_stride.data(), a.view);
+    return a.n >= 0
+               ? check_dense(d, a.n, a.view)
+               : check_strided(d, a.extent.size(), a.extent.data(), a.byte_stride.data(), a.view);
 }
 
 /// The text of what is wrong with an array.
@@ -409,10 +409,9 @@ Status Restart::put_all(File& file) const {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
         const Array& a = arrays_[i];
         const Variable& v = definitions_.variables[i];
-        Status status =
-            a.n >= 0 ? file.put(v.name, v.type, a.data, a.n, true)
-                     : file.put_strided(v.name, v.type, a.data, static_cast<int>(a.extent.size()),
-                                        a.extent.data(), a.byte_stride.data(), true);
+        Status status = a.n >= 0 ? file.put(v.name, v.type, a.data, a.n, true)
+                                 : file.put_strided(v.name, v.type, a.data, a.extent.size(),
+                                                    a.extent.data(), a.byte_stride.data(), true);
         if (!status.ok()) return status;
     }
     return {};
@@ -511,7 +510,7 @@ Status Restart::ask_for(Reader& reader, const std::string& path, const Definitio
     wish.type = own.type;
     wish.data = a.data;
     wish.n = a.n;
-    wish.rank = static_cast<int>(a.extent.size());
+    wish.rank = a.extent.size();
     wish.extent = a.extent.data();
     wish.byte_stride = a.byte_stride.data();
     for (const Attribute& attribute : theirs.attributes)

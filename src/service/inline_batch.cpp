@@ -172,7 +172,7 @@ void InlineService::add_puts(const Agreed& agreed, Ends ends) {
         const Variable& v = file_.definitions.variables[i];
         if (!agreed.put[i] || (v.record && ends != Ends::step)) continue;
         WholePut put;
-        put.variable = static_cast<int>(i);
+        put.variable = i;
         put.record = v.record ? batch_.record : 0;
         put.key = writer_.declared(put.variable);
         put.complete = v.decomposition->whole;
@@ -266,11 +266,11 @@ Status InlineService::queue_rest(Ends ends) {
         Batch::Part& p = batch_.parts[i];
         const bool record = batch_.is_record(i);
         if (!p.put || p.deferred() || (record && ends != Ends::step) ||
-            is_put(static_cast<int>(i), record ? batch_.record : 0))
+            is_put(i, record ? batch_.record : 0))
             continue;
         const ArrayView view = std::exchange(p.view, {});
         const std::int64_t misfits = batch_.misfits[i];  // found when it was copied
-        if (Status s = boxes_->queue_variable(static_cast<int>(i), view); !s.ok()) return s;
+        if (Status s = boxes_->queue_variable(i, view); !s.ok()) return s;
         batch_.misfits[i] = misfits;
     }
     return {};

@@ -24,7 +24,7 @@ struct Placed {
     /// Of a variable that one rank has whole, and the others have nothing of.
     static std::int64_t key_of_holder(int rank) { return 2 * std::int64_t{rank} + 1; }
     static bool has_holder(std::int64_t key) { return key % 2 != 0; }
-    static int holder_of(std::int64_t key) { return static_cast<int>(key / 2); }
+    static int holder_of(std::int64_t key) { return key / 2; }
 };
 
 /// All that a rank has of a record, or of a fixed-size variable (record 0), by a decomposition.

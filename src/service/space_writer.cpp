@@ -37,7 +37,7 @@ Status SpaceWriter::begin() {
         return {};
     };
     if (Status s = team.agree(alone(lay_out)); !s.ok()) return s;
-    file_.figures.writers = static_cast<int>(target_.writers.size());
+    file_.figures.writers = target_.writers.size();
     // Where no variable has a decomposition yet, others are to come.
     const bool later = std::all_of(variables.begin(), variables.end(),
                                    [](const Variable& v) { return v.decomposition->replicated; });

@@ -68,7 +68,7 @@ std::int64_t Staged::copy_blocks(Packers& packers, const ArrayView& view, char* 
         const Box& box = d.blocks[b];
         if (box.volume() == 0) continue;
         HeldBox held;
-        held.block = static_cast<int>(b);
+        held.block = b;
         const Strided from = locate(d, same, held, view);
         Index stride = strides_of(std::span(box.count.data(), box.nd));
         for (int i = 0; i < box.nd; ++i) stride[i] *= size;

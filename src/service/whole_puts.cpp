@@ -93,7 +93,7 @@ Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed
                 return p.placed->variable == static_cast<int>(v) && p.placed->key == t.key;
             });
         if (mine != batch.staged.end()) put = whole_put(*mine);
-        put.variable = static_cast<int>(v);
+        put.variable = v;
         put.record = t.record;
         put.key = t.key;
         if (t.spread == 0) put.complete = true;

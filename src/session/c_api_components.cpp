@@ -119,7 +119,7 @@ Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char
             return std::move(ranks);
         };
         const auto begin = [&] {
-            return start(rank, ready, settings, sessions[c], static_cast<int>(roles.ranks.back()));
+            return start(rank, ready, settings, sessions[c], roles.ranks.back());
         };
         const tw_status code = begin_session(&sessions[c], begin, "tw_init_components");
         if (code != TW_OK && mine.ok())

@@ -40,11 +40,11 @@ Status check_padding(const Decomposition& d, int rank) {
                 return failure(TW_ESHAPE,
                                "tw_pad: extent {} along dimension {} is too small: rank {} has a "
                                "box of length {} with a halo of {} before and {} after it",
-                               d.padded[i], d.dim_in_words(static_cast<int>(i)), rank, box.count[i],
-                               d.halo_low[i], d.halo_high[i]);
+                               d.padded[i], d.dim_in_words(i), rank, box.count[i], d.halo_low[i],
+                               d.halo_high[i]);
         if (d.padded[i] < 1 || __builtin_mul_overflow(total, d.padded[i], &total))
             return failure(TW_ESHAPE, "tw_pad: extent {} along dimension {} is {} (rank {})",
-                           d.padded[i], d.dim_in_words(static_cast<int>(i)),
+                           d.padded[i], d.dim_in_words(i),
                            d.padded[i] < 1 ? "not positive" : "too large", rank);
     }
     return {};
@@ -68,14 +68,14 @@ Status check_padding_alike(Team& team, const Decomposition& d) {
             return failure(TW_EMISMATCH,
                            "tw_pad: the extent along dimension {} differs between ranks, from {} "
                            "to {}",
-                           d.dim_in_words(static_cast<int>(i)), -words[nd + i], words[i]);
+                           d.dim_in_words(i), -words[nd + i], words[i]);
         const std::int64_t largest = words[2 * nd + i];
         if (largest > 0 && largest < words[i] && team.rank() == 0)
             log::warn(
                 "tw_pad: the extent is {} along dimension {}, but the largest box with its halo "
                 "has {}: the rest is treated as padding. If it is a halo, declare it in the "
                 "decomposition",
-                words[i], d.dim_in_words(static_cast<int>(i)), largest);
+                words[i], d.dim_in_words(i), largest);
     }
     return {};
 }
@@ -248,7 +248,7 @@ tw_status tw_decompose_halo(tw_session session, const char* dims, int nblocks, c
             for (const auto* numbers : {&d.shape, &d.halo_low, &d.halo_high}) hash.add(*numbers);
             for (int b = 0; b < nblocks; ++b) {
                 Box box;
-                box.nd = static_cast<int>(nd);
+                box.nd = nd;
                 const auto at = b * nd;
                 std::copy_n(start_ + at, nd, box.low.begin());
                 std::copy_n(count + at, nd, box.count.begin());

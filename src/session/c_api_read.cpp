@@ -52,7 +52,7 @@ tw_status with_storage(tw_file file, const char* var, F&& body,
             Status status = find_variable(*file, Contents(source), var, v);
             if (!status.ok()) return status;
             const auto number = v - source.definitions().variables.data();
-            return body(*v, source.storage(static_cast<int>(number)));
+            return body(*v, source.storage(number));
         },
         call);
 }

@@ -30,15 +30,14 @@ Status choose(const tw_session_impl& session, int ranks, int nodes,
 
 Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
     if (session.settings.text("servers") != "auto") {
-        number = static_cast<int>(session.settings.number("servers"));
+        number = session.settings.number("servers");
         return {};
     }
     int nodes = 1;
     {
         Status status;
         const auto team =
-            Team::make(world.split(0, world.rank()),
-                       static_cast<int>(session.settings.number("node_size")), status);
+            Team::make(world.split(0, world.rank()), session.settings.number("node_size"), status);
         if (!status.ok()) return status;
         nodes = team->topology().nodes;
     }
@@ -56,7 +55,7 @@ Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
     });
     if (Status status = agree(world, room); !status.ok()) return status;
     world.broadcast(choice.why.data(), choice.why.size(), 0);
-    number = static_cast<int>(told[0]);
+    number = told[0];
     (void)alone([&]() -> Status {
         if (world.rank() == 0) log::info("servers={}: {}", number, choice.why);
         return {};

@@ -11,7 +11,7 @@ Space make_space(const Definitions& d, const FileMap& map, bool record, std::int
         const Variable& v = d.variables[i];
         if (v.record != record) continue;
         Place place;
-        place.variable = static_cast<int>(i);
+        place.variable = i;
         place.offset = map.offset[i];
         place.element = v.element();
         place.bytes = v.elements() * place.element;

@@ -25,7 +25,7 @@ public:
     /// Call after it: sleeps until that many bytes may have been moved.
     void moved(std::int64_t bytes) {
         if (rate_ <= 0) return;
-        free_ += static_cast<double>(bytes) / rate_;
+        free_ += bytes / rate_;
         for (double left; (left = free_ - now()) > 0;) sleep_seconds(left);
     }
 

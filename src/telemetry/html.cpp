@@ -58,7 +58,7 @@ std::string bar_chart(const std::vector<Bar>& bars, const std::string& title) {
         longest = std::max(longest, sum);
     }
     const double step = bars.size() > 32 ? 10 : 22, thick = step * 0.8;
-    std::string svg = drawing(step * static_cast<double>(bars.size()) + 4, title);
+    std::string svg = drawing(step * bars.size() + 4, title);
     const double scale = longest > 0 ? (chart_width - label_width) / longest : 0;
     double y = 2;
     for (const Bar& bar : bars) {
@@ -85,8 +85,7 @@ std::string column_chart(const std::vector<Column>& columns, const std::string& 
     constexpr double height = 150, base = 125, top = 18;
     double most = 0;
     for (const Column& c : columns) most = std::max(most, c.value);
-    const double step =
-        std::min(80.0, chart_width / static_cast<double>(std::max<std::size_t>(1, columns.size())));
+    const double step = std::min(80.0, chart_width / std::max<std::size_t>(1, columns.size()));
     std::string svg = drawing(height, title);
     double x = 0;
     for (const Column& c : columns) {

@@ -99,8 +99,7 @@ double total(const Json& summary, const char* list, const char* others, const ch
 
 std::string tiles_html(const Json& summary) {
     const Json& others = part_in(summary, "other_files");
-    const double files =
-        static_cast<double>(part_in(summary, "files").size()) + number_in(others, "files");
+    const double files = part_in(summary, "files").size() + number_in(others, "files");
     return "<ul class=\"tiles\">\n" +
            tile("ranks", fmt::format("{}", number_in(summary, "ranks"))) +
            tile("time since tw_init", seconds_text(number_in(summary, "elapsed_seconds"))) +

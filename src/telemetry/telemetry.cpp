@@ -30,7 +30,7 @@ namespace {
 
 /// Seconds travel as nanoseconds, so that all figures are integers.
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
-double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+double seconds(std::int64_t ns) { return ns * 1e-9; }
 
 using nlohmann::ordered_json;
 

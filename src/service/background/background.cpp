@@ -166,7 +166,7 @@ public:
     }
 
     WriteCounts counts() const override { return desk_ ? desk_->counts() : WriteCounts{}; }
-    int writers() const override { return static_cast<int>(writer_ranks_.size()); }
+    int writers() const override { return writer_ranks_.size(); }
 
 private:
     static constexpr int others = -1;  ///< feeder: all ranks of other nodes
@@ -345,9 +345,7 @@ private:
             Packet packet;
             packet.rank = rank;
             // Of boxes, writers need to know who has ended a step.
-            if (append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables,
-                               packet.bytes) ||
-                boxed_)
+            if (append_clipped(packed, *layout_, w, spaces_, variables, packet.bytes) || boxed_)
                 packets.push_back(std::move(packet));
         }
         return true;

@@ -126,8 +126,7 @@ void BoxMessages::cut(const Parcel& packed, bool near) {
         if ((near_[w] != 0) != near) continue;
         std::vector<char>& bytes = packets_[w].bytes;
         const std::size_t before = bytes.size();
-        if (!append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, bytes))
-            bytes.resize(before);
+        if (!append_clipped(packed, *layout_, w, spaces_, variables, bytes)) bytes.resize(before);
     }
 }
 

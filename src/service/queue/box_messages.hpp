@@ -32,7 +32,7 @@ public:
     Status finish(bool durable) override;
     Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override;
     WriteCounts counts() const override { return storage_.counts(); }
-    int writers() const override { return static_cast<int>(writer_ranks_.size()); }
+    int writers() const override { return writer_ranks_.size(); }
     std::int64_t waiting_bytes() const override;
     void note_written(std::span<const WholeVariable> whole, std::int64_t records) override;
     std::int64_t records() const override { return records_; }

@@ -35,7 +35,7 @@ void Composer::collect(std::span<const Parcel> parcels) {
         for (std::size_t i = 0; i < put_.size() && i < p.put.size(); ++i) put_[i] |= p.put[i];
         for (const Parcel::Entry& e : p.entries) {
             HeldBox held = e.held;
-            held.block = static_cast<int>(entries_.size());
+            held.block = entries_.size();
             entries_.push_back(&e);
             held_[e.variable].push_back(held);
         }

@@ -64,11 +64,11 @@ UnitHead head_of(const std::int64_t* words) {
     UnitHead head;
     head.unit = words[1];
     head.kind = static_cast<UnitKind>(words[2]);
-    head.rank = static_cast<int>(words[3]);
+    head.rank = words[3];
     head.records = words[4];
     head.ends = (words[5] & 1) != 0;
     head.given = (words[5] & 2) != 0;
-    head.variable = static_cast<int>(words[6]);
+    head.variable = words[6];
     head.begin = words[7];
     head.end = words[8];
     head.record = words[9];
@@ -93,10 +93,10 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
     p.entries.resize(entries);
     std::vector<std::int64_t> list_of;
     for (Parcel::Entry& e : p.entries) {
-        e.variable = static_cast<int>(at[0]);
+        e.variable = at[0];
         e.record = at[1];
         Box box;
-        box.nd = static_cast<int>(at[2]);
+        box.nd = at[2];
         e.at = at[3];
         list_of.push_back(at[4]);
         at += 5;

@@ -202,9 +202,9 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
         Status status;
         if (in_parts_) {
             if (!agreed.put[i]) continue;
-            status = queue_parts(static_cast<int>(i), deferred ? &view : nullptr);
+            status = queue_parts(i, deferred ? &view : nullptr);
         } else if (deferred) {
-            status = queue_variable(static_cast<int>(i), view);
+            status = queue_variable(i, view);
         }
         if (status.code == TW_EMISMATCH) return status;  // it stays to be packed
         part.view = {};
@@ -456,7 +456,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     if (options.service == "servers") {
         const auto servers = static_cast<double>(file.session.port()->crew().servers().size());
         const bool one = options.method == "serial" || servers == 1;
-        plan.options.rate = static_cast<double>(options.bandwidth) / (one ? 1 : servers);
+        plan.options.rate = options.bandwidth / (one ? 1 : servers);
         plan.options.one_writer = one;
         plan.options.apart = true;
         publisher = make_served_file(file.team, *file.session.port(), plan, status);

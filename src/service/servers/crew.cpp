@@ -53,7 +53,7 @@ int Crew::model(int number) const {
 int Crew::place_of(int address) const {
     const int node = node_of(address);
     const auto ranks = topology_.by_place.subspan(topology_.first[node], topology_.sizes[node]);
-    return static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), address) - ranks.begin());
+    return std::lower_bound(ranks.begin(), ranks.end(), address) - ranks.begin();
 }
 
 std::span<const int> Crew::servers_of(int node) const {

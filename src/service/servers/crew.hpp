@@ -24,7 +24,7 @@ public:
     Crew(Topology topology, std::vector<int> servers);
 
     const std::vector<int>& servers() const { return servers_; }
-    int models() const { return static_cast<int>(topology_.node_of.size() - servers_.size()); }
+    int models() const { return topology_.node_of.size() - servers_.size(); }
     bool serves(int address) const;
     /// The number of a server, or of a model rank.
     int number_of(int address) const;

@@ -187,7 +187,7 @@ public:
     }
 
     WriteCounts counts() const override { return counts_; }
-    int writers() const override { return static_cast<int>(port_.crew().servers().size()); }
+    int writers() const override { return port_.crew().servers().size(); }
 
 private:
     /// Rank 0 gives the servers a command.
@@ -232,7 +232,7 @@ private:
         const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
         for (std::size_t w = 0; w < servers.size(); ++w) {
             std::vector<char> message;
-            append_clipped(packed, *layout_, static_cast<int>(w), spaces_, variables, message);
+            append_clipped(packed, *layout_, w, spaces_, variables, message);
             port_.transport().send(servers[w], MessageKind::parcels, plan_.serial,
                                    std::move(message));
         }

@@ -99,8 +99,7 @@ Status Server::set_up(Served& served) {
     options.piece = plan.piece;
     options.durable = plan.durable;
     options.rank = transport_.address();
-    options.agent =
-        static_cast<int>(std::find(local.begin(), local.end(), writer_) - local.begin());
+    options.agent = std::find(local.begin(), local.end(), writer_) - local.begin();
     options.node_agents = 0;  // servers report to the first one by messages
     options.own_file = plan.layout.grid.own_files;
     options.existing = plan.options.existing;

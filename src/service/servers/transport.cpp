@@ -37,8 +37,7 @@ public:
         s.words[2] = body.size();
         if (!body.empty())
             std::memcpy(s.words.data() + message_head_words, body.data(), body.size());
-        MPI_Isend(s.words.data(), static_cast<int>(s.words.size()), MPI_INT64_T, to, tag, comm_,
-                  &s.request);
+        MPI_Isend(s.words.data(), s.words.size(), MPI_INT64_T, to, tag, comm_, &s.request);
         (void)idle();
     }
 

@@ -163,8 +163,7 @@ private:
 
     tw_type type() {
         const auto type = bytes_.number(4);
-        if (type <= TW_UINT64 && valid_type(static_cast<int>(type)))
-            return static_cast<tw_type>(type);
+        if (type <= TW_UINT64 && valid_type(type)) return static_cast<tw_type>(type);
         refuse("unknown type");
         return TW_BYTE;
     }

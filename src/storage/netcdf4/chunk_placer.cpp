@@ -72,7 +72,7 @@ Status ChunkPlacer::write_placed(bool& moved) {
         }
         const std::lock_guard lock(lock_);
         placed_.insert(placed_.end(), lot.chunks.begin(), lot.chunks.end());
-        if (keeper_ || !board_) settled_ += static_cast<std::int64_t>(lot.chunks.size());
+        if (keeper_ || !board_) settled_ += lot.chunks.size();
     }
     return {};
 }
@@ -122,7 +122,7 @@ bool ChunkPlacer::tell() {
     if (keeper_) return board_->hear(placed_);
     const std::size_t n = board_->tell(placed_);
     placed_.erase(placed_.begin(), placed_.begin() + static_cast<std::ptrdiff_t>(n));
-    settled_ += static_cast<std::int64_t>(n);
+    settled_ += n;
     return n > 0;
 }
 

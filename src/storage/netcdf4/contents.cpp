@@ -123,13 +123,13 @@ private:
             if (code != NC_NOERR) break;
             if (length > std::size_t(INT64_MAX))
                 return failure(TW_EFORMAT, "{}: dimension '{}' has length {}", path_, name, length);
-            numbers_[ids[i]] = static_cast<int>(i);
+            numbers_[ids[i]] = i;
             const bool grows =
                 std::find(unlimited.begin(), unlimited.end(), ids[i]) != unlimited.end();
             lengths_.push_back(length);
             to_.definitions.dims.push_back({name, lengths_.back()});
             if (record_ >= 0 || (!grows && length > 0)) continue;
-            record_ = static_cast<int>(i);
+            record_ = i;
             to_.definitions.dims.back().length = 0;
             to_.records = lengths_.back();
         }

@@ -228,8 +228,7 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
             const auto* sum = reinterpret_cast<const unsigned char*>(raw.data() + summed);
             const std::uint32_t told = sum[0] | std::uint32_t(sum[1]) << 8 |
                                        std::uint32_t(sum[2]) << 16 | std::uint32_t(sum[3]) << 24;
-            if (told != fletcher32(raw.data(), static_cast<std::int64_t>(summed)))
-                return "checksum mismatch (fletcher32)";
+            if (told != fletcher32(raw.data(), summed)) return "checksum mismatch (fletcher32)";
             raw.resize(summed);
         } else if (f.id == H5Z_FILTER_SHUFFLE) {
             const auto whole = static_cast<std::int64_t>(raw.size()) / f.element;

@@ -75,7 +75,7 @@ struct Hdf5Driver::Table {
     /// What HDF5 frees at the end of the file makes it shorter.
     static herr_t free(H5FD_t* f, H5FD_mem_t, hid_t, haddr_t at, hsize_t bytes) {
         if (driver_of(f) != nullptr && at + bytes == static_cast<haddr_t>(of(f).end_))
-            of(f).end_ = static_cast<std::int64_t>(at);
+            of(f).end_ = at;
         return 0;
     }
     static haddr_t get_end(const H5FD_t* f, H5FD_mem_t type) {
@@ -93,7 +93,7 @@ struct Hdf5Driver::Table {
     }
     static herr_t read(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes, void* to) {
         if (driver_of(f) != nullptr && of(f).looking_ && type == H5FD_MEM_DRAW) {
-            of(f).seen_ = static_cast<std::int64_t>(at);
+            of(f).seen_ = at;
             return 0;
         }
         return guarded(f, herr_t(-1), [&]() -> herr_t {
@@ -197,7 +197,7 @@ Status Hdf5Driver::locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) 
     looking_ = false;
     if (!good || seen_ < 0) return hdf5_failure(path_, "cannot find a chunk");
     chunk.address = seen_;
-    chunk.bytes = static_cast<std::int64_t>(bytes);
+    chunk.bytes = bytes;
     return {};
 }
 

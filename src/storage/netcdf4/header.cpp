@@ -52,7 +52,7 @@ std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned
     if ((flags & H5Z_FLAG_REVERSE) != 0) {
         const unsigned long long content = ZSTD_getFrameContentSize(*buffer, bytes);
         if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN) return 0;
-        size = static_cast<std::size_t>(content);
+        size = content;
         result = std::malloc(size > 0 ? size : 1);
         if (result != nullptr) size = ZSTD_decompress(result, size, *buffer, bytes);
     } else {
@@ -106,9 +106,9 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
     const auto check = [&](int code, const char* what) {
         return netcdf_status(code, path, fmt::format("variable '{}'{}", v.name, what));
     };
-    Status status = check(nc_def_var(ncid, v.name.c_str(), static_cast<nc_type>(v.type),
-                                     static_cast<int>(of.size()), of.data(), &id),
-                          "");
+    Status status = check(
+        nc_def_var(ncid, v.name.c_str(), static_cast<nc_type>(v.type), of.size(), of.data(), &id),
+        "");
     if (status.ok() && grid.chunked) {
         std::vector<std::size_t> chunk;
         if (v.record) chunk.push_back(1);

@@ -62,7 +62,7 @@ Status Netcdf4Index::find_length(hid_t set, std::int64_t& records) const {
     const int nd = H5Sget_simple_extent_dims(space, length, nullptr);
     H5Sclose(space);
     if (nd < 1) return hdf5_failure(path_, "cannot read the shape of a variable");
-    records = static_cast<std::int64_t>(length[0]);
+    records = length[0];
     return {};
 }
 

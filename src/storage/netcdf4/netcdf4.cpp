@@ -287,7 +287,7 @@ private:
 
     Status make_board() {
         Status status;
-        placer_->use(PlaceBoard::make(static_cast<int>(all_beside_), placer_->end(), status));
+        placer_->use(PlaceBoard::make(all_beside_, placer_->end(), status));
         return status;
     }
 
@@ -338,7 +338,7 @@ private:
         bool placed = false;
         for (std::size_t i = 0; i < layout_.grids.size() && status.ok(); ++i) {
             if (layout_.grids[i].chunked) continue;
-            status = index_->place(static_cast<int>(i), map_.offset[i]);
+            status = index_->place(i, map_.offset[i]);
             placed = true;
         }
         // Whoever reads the file before it has a record has to find the variables of fixed size.
@@ -382,7 +382,7 @@ private:
     }
 
     Status find_chunks(std::size_t variable, std::vector<PlacedChunk>& chunks) {
-        return index_->for_chunks(static_cast<int>(variable), kept_,
+        return index_->for_chunks(variable, kept_,
                                   [&](const PlacedChunk& c) { chunks.push_back(c); });
     }
 
@@ -423,8 +423,8 @@ private:
             if (layout_.grids[v].records > 1) status = find_chunks(v, chunks);
         if (status.ok()) status = store_->know(std::move(chunks));
         for (std::size_t v = 0; v < layout_.grids.size() && status.ok(); ++v)
-            if (definitions_->variables[v].record && index_->records(static_cast<int>(v)) > kept_)
-                status = store_->cut(static_cast<int>(v), kept_);
+            if (definitions_->variables[v].record && index_->records(v) > kept_)
+                status = store_->cut(v, kept_);
         if (status.ok()) status = index_->drop_records(kept_);
         if (!status.ok()) return status;
         for (const PlacedChunk& c : store_->take_placed(kept_))

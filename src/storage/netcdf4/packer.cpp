@@ -54,7 +54,7 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
     const ChunkGrid& g = grids_[variable];
     const FillValue fill = definitions_.variables[variable].fill_value();
     const std::int64_t chunks = g.chunks_a_band(), elements = g.chunk_elements();
-    const int nd = static_cast<int>(g.shape.size());
+    const int nd = g.shape.size();
     const Index from_stride = strides_of(g.shape), to_stride = strides_of(g.chunk);
     for (std::int64_t i = 0; i < chunks; ++i) {
         const std::int64_t number = band * chunks + i;
@@ -101,7 +101,7 @@ Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give
         std::int64_t offset;
         locate(g, band, number, offset, extent);
         for (std::int64_t r = 0; r < g.records; ++r)
-            copy_rows(static_cast<int>(g.shape.size()), extent, g.element,
+            copy_rows(g.shape.size(), extent, g.element,
                       chunk_.data() + r * g.chunk_elements() * g.element, from_stride,
                       to + offset + r * g.elements_of(band) * g.element, to_stride);
     }

@@ -53,7 +53,7 @@ std::size_t PlaceBoard::tell(std::span<const PlacedChunk> chunks) {
     if (chunks.empty() || own.full.load(std::memory_order_acquire) != 0) return 0;
     const std::size_t n = std::min(chunks.size(), Slot::most);
     std::copy_n(chunks.begin(), n, own.chunks);
-    own.n = static_cast<std::int64_t>(n);
+    own.n = n;
     own.full.store(1, std::memory_order_release);
     return n;
 }

@@ -463,7 +463,7 @@ Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
             const hsize_t left = static_cast<hsize_t>(s.extent[d]) - cell.corner[d];
             count[d] = std::min(count[d], left);
         }
-        memory = H5Screate_simple(static_cast<int>(chunk.size()), chunk.data(), nullptr);
+        memory = H5Screate_simple(chunk.size(), chunk.data(), nullptr);
         good = good && memory >= 0 &&
                H5Sselect_hyperslab(file, H5S_SELECT_SET, cell.corner.data(), nullptr, count.data(),
                                    nullptr) >= 0 &&

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 namespace {
 
 std::int64_t room_for(const ChunkLot& lot) {
-    return rounded(static_cast<std::int64_t>(lot.bytes.size()), UnplacedChunks::alignment);
+    return rounded(lot.bytes.size(), UnplacedChunks::alignment);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ void UnplacedChunks::add(PlacedChunk chunk, const char* data) {
     };
     if (lots_.empty() || full(lots_.back())) lots_.push_back(std::exchange(spare_, {}));
     ChunkLot& lot = lots_.back();
-    chunk.address = static_cast<std::int64_t>(lot.bytes.size());
+    chunk.address = lot.bytes.size();
     lot.bytes.insert(lot.bytes.end(), data, data + chunk.bytes);
     lot.chunks.push_back(chunk);
     bytes_ += chunk.bytes;

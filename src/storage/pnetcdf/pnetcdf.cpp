@@ -289,9 +289,8 @@ private:
                 if (r.variable == static_cast<int>(v)) own.push_back(r);
             const Variable& variable = definitions_->variables[v];
             // PnetCDF takes different collective paths for scalars and for lists of boxes.
-            Status written = boxes[v] == 1 && !variable.dims.empty()
-                                 ? write_box(static_cast<int>(v), own)
-                                 : write_posted(own);
+            Status written =
+                boxes[v] == 1 && !variable.dims.empty() ? write_box(v, own) : write_posted(own);
             if (status.ok()) status = std::move(written);
         }
         return status;

@@ -35,7 +35,7 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
     Definitions whole = tile;
     Place place;
     for (std::size_t i = 0; i < tile.dims.size(); ++i) {
-        const DecompositionPlace at = decomposition_place(tile, static_cast<int>(i));
+        const DecompositionPlace at = decomposition_place(tile, i);
         auto& attributes =
             at.variable < 0 ? whole.attributes : whole.variables[at.variable].attributes;
         const auto told = integers(attributes, at.attribute);
@@ -143,8 +143,8 @@ Status TileSet::check_cover(const std::string& path) const {
         if (!known.insert(std::move(dims)).second) continue;
         std::vector<Box> boxes;
         std::int64_t n = 0;
-        for (const int t : holders(static_cast<int>(i))) {
-            boxes.push_back(box(static_cast<int>(i), t));
+        for (const int t : holders(i)) {
+            boxes.push_back(box(i, t));
             n += boxes.back().volume();
         }
         bool twice = false;

@@ -23,7 +23,7 @@ public:
 
     /// As if it were one file.
     const Definitions& whole() const { return whole_; }
-    int size() const { return static_cast<int>(places_.size()); }
+    int size() const { return places_.size(); }
     /// What of a variable a tile has, without the record dimension.
     Box box(int variable, int tile) const;
     /// Whether the tiles are parts of a grid, in their order, and then which.

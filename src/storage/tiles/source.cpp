@@ -142,7 +142,7 @@ private:
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
         bool same = std::string(tile.format()) == format();
         for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
-            same &= tile.order(static_cast<int>(v)) == order(static_cast<int>(v));
+            same &= tile.order(v) == order(v);
         if (same) return {};
         return failure(TW_EFORMAT, "{}: its format differs from that of {}", path,
                        tile_path(path_, 0));

@@ -96,7 +96,7 @@ Definitions only(const Definitions& d, const std::vector<int>& variables) {
         for (int& dim : own.variables.back().dims) {
             int& made = to[dim];
             if (made < 0) {
-                made = static_cast<int>(own.dims.size());
+                made = own.dims.size();
                 own.dims.push_back(d.dims[dim]);
             }
             dim = made;
@@ -111,7 +111,7 @@ std::vector<VariableFile> files_of_variables(const Definitions& definitions) {
     std::vector<VariableFile> files;
     std::set<std::string> taken;
     for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
-        const int own = static_cast<int>(i);
+        const int own = i;
         std::set<int> needed{own};
         add_needed(definitions, own, needed);
         needed.erase(own);

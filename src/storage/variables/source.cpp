@@ -117,7 +117,7 @@ private:
     Status find_dim(const Dimension& dim, const std::string& file, int& found) {
         found = definitions_.find_dim(dim.name);
         if (found < 0) {
-            found = static_cast<int>(definitions_.dims.size());
+            found = definitions_.dims.size();
             definitions_.dims.push_back(dim);
         }
         const std::int64_t length = definitions_.dims[index(found)].length;

@@ -114,7 +114,7 @@ private:
     Chunk placed(Chunk c, const Holder& h) const {
         const Part& part = parts_[h.part];
         const Variable& v = part.file.definitions.variables[h.variable];
-        c.variable = static_cast<int>(h.variable);
+        c.variable = h.variable;
         c.offset = part.map.offset[h.variable] + (v.record ? c.record * part.map.record_bytes : 0) +
                    (c.box != nullptr ? 0 : c.first * v.element());
         return c;

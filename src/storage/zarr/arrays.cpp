@@ -35,7 +35,7 @@ public:
             const auto& out = options_.left_out;
             if (std::find(out.begin(), out.end(), d.variables[i].name) != out.end()) continue;
             ReferencedArray array;
-            array.variable = static_cast<int>(i);
+            array.variable = i;
             if (Status status = describe(array); !status.ok()) return status;
             arrays.push_back(std::move(array));
         }
