@@ -141,7 +141,7 @@ public:
         // are done; the system would tell of it once only.
         if (desk_ && status.ok()) {
             const auto held = desk_->hold();
-            status = desk_->failure();
+            status = alone([&] { return desk_->failure(); });
             if (status.ok() && durable) status = storage_.sync();
             records_ = desk_->ended_records();
         }
@@ -273,14 +273,20 @@ private:
     Status settle() {
         for (bool waits = places_; waits;) {
             std::int64_t words[] = {0, 0};
+            Status mine;
             if (desk_) {
                 const auto held = desk_->hold();
-                words[0] = desk_->settle_all() ? 0 : 1;
-                words[1] = desk_->failure().ok() ? 0 : 1;
+                mine = alone([&]() -> Status {
+                    words[0] = desk_->settle_all() ? 0 : 1;
+                    words[1] = desk_->failure().ok() ? 0 : 1;
+                    return {};
+                });
             }
+            if (!mine.ok()) words[1] = 1;
             if (far_)
                 if (Status status = agree_on_places(); !status.ok()) return status;
             team_.all_reduce(words, Reduce::max);
+            if (!mine.ok()) return mine;
             waits = words[0] != 0 && words[1] == 0;
         }
         return {};
