@@ -187,7 +187,8 @@ def check_storage(folder: Path) -> None:
     curve = plan["servers"]["curve"]
     check([n["servers"] for n in curve] == [1, 2], f"deflate: {curve}")
     check(
-        curve[1]["seconds_in_background"] < 0.6 * curve[0]["seconds_in_background"], f"deflate, servers: {curve}"
+        curve[1]["seconds_in_background"] < 0.6 * curve[0]["seconds_in_background"],
+        f"deflate, servers: {curve}",
     )
     half = of(described(folder, packed), "inline", "record")
     calls = record["writes_of_a_writer"] * 5.2e-4
