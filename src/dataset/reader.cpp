@@ -180,7 +180,9 @@ Status Reader::sync() {
 
 Status Reader::refresh() {
     const ReadAhead::Pause pause(ahead_.get());
-    return source_->refresh(team_.world());
+    Status status = source_->refresh(team_.world());
+    if (ahead_) ahead_->read_again();
+    return status;
 }
 
 Status Reader::show(std::int64_t records, const std::vector<std::string>& lacking) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 #include "comm/thread.hpp"
 #include "comm/waiting.hpp"
@@ -62,7 +63,7 @@ void ReadAhead::run() {
         piece->state = Piece::reading;
         reading_ = true;
         lock.unlock();
-        const bool read = alone([&] { return source_.read(piece->ranges); }).ok();
+        const bool read = alone([&] { return source_.read_behind(piece->ranges); }).ok();
         lock.lock();
         piece->state = read ? Piece::ready : Piece::failed;
         reading_ = false;
@@ -98,6 +99,20 @@ void ReadAhead::resume() {
         paused_ = false;
     }
     changed_.notify_all();
+}
+
+void ReadAhead::read_again() {
+    for (Batch& batch : batches_)
+        for (Piece& piece : batch.pieces) {
+            if (piece.state == Piece::failed) continue;
+            if (piece.state == Piece::ready) counts_.unused += piece.block->bytes;
+            bool ready = false;
+            try {
+                ready = source_.prepare(piece.ranges);
+            } catch (const std::bad_alloc&) {  // then it is read when it is wanted
+            }
+            piece.state = ready ? Piece::waiting : Piece::failed;
+        }
 }
 
 std::int64_t ReadAhead::expect(const std::vector<PlaceSource>& sources, bool asked, bool spare) {

@@ -41,6 +41,8 @@ public:
     /// the caller's.
     void pause();
     void resume();
+    /// The source was refreshed: what was read before it is read again. While paused.
+    void read_again();
 
     /**
      * Begins a batch, or goes on with it: what will be read of these variables and records.

@@ -260,15 +260,16 @@ TEST(Composer, ManySmallBoxesAreFewWrites) {
     EXPECT_LE(stripes.file.counts().calls, 2);  // the last row is filled
 }
 
-// Four times the boxes take about four times as long, not sixteen times.
+// Sixteen times the boxes take about sixteen times as long, not 256 times. On a busy machine with
+// small caches it may be three times that.
 TEST(Composer, ManySmallBoxesTakeLinearTime) {
-    Stripes few(10000), many(40000);
+    Stripes few(10000), many(160000);
     double short_time = few.write(), long_time = many.write();
     for (int i = 0; i < 4; ++i) {
         short_time = std::min(short_time, few.write());
         long_time = std::min(long_time, many.write());
     }
-    EXPECT_LT(long_time, 9 * short_time);
+    EXPECT_LT(long_time, 80 * short_time);
 }
 
 TEST(Composer, TellsOfFailures) {

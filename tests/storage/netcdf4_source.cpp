@@ -16,8 +16,10 @@
 #include <random>
 
 #include "comm/clock.hpp"
+#include "storage/library_lock.hpp"
 #include "storage/netcdf4/filters.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/read_ahead.hpp"
 #include "storage/source.hpp"
 
 using namespace thalweg::detail;
@@ -107,6 +109,37 @@ protected:
     std::unique_ptr<Source> source_;
     std::vector<short> values_;
 };
+
+// A model may be in HDF5 at any time.
+TEST_F(Netcdf4Source, TheThreadThatReadsAheadDoesNotCallHdf5) {
+    for (const int level : {0, 1}) {
+        write(200, 300, {50, 110}, [&](int id, int v) {
+            if (level > 0) ok(nc_def_var_deflate(id, v, 1, 1, level));
+        });
+        ASSERT_TRUE(open().ok());
+        std::vector<short> data(200 * 300);
+        ReadAhead ahead(*source_, reinterpret_cast<char*>(data.data()), 200 * 300 * 2);
+        ASSERT_TRUE(ahead.start().ok());
+        ahead.pause();
+        SourcePart whole;
+        whole.box = whole_box(std::vector<std::int64_t>{200, 300});
+        (void)ahead.expect({{0, 0, whole, 0}}, true, false);
+        const auto all = [&](char* to) {
+            return std::vector<ReadRange>{{0, 0, &ahead.expected().front().part, 0, 60000, to}};
+        };
+        ASSERT_TRUE(ahead.add(120000, all));
+        const LibraryLock in_hdf5;  // a call of HDF5 by the thread waits until it is released
+        ahead.resume();
+        std::vector<char> base(1);
+        std::int64_t at = -1;
+        for (int turn = 0; turn < 100000 && at < 0; ++turn) {
+            at = ahead.take(all(base.data()), base.data(), false);
+            sleep_seconds(1e-4);
+        }
+        ASSERT_EQ(at, 0);
+        EXPECT_EQ(data, values_);
+    }
+}
 
 TEST_F(Netcdf4Source, ReadsEachChunkOnce) {
     for (const std::vector<std::size_t>& chunk :

@@ -28,10 +28,16 @@ public:
             return range.record == unprepared_record;
         });
     }
-    Status read(std::span<const ReadRange> ranges) override {
+    Status read(std::span<const ReadRange>) override {
+        ADD_FAILURE() << "the thread has its own way to read";
+        ++reads;
+        return failure(TW_EIO, "no");
+    }
+    Status read_behind(std::span<const ReadRange> ranges) override {
         for (const ReadRange& r : ranges) {
             if (r.record == bad_record) return failure(TW_EIO, "no");
-            for (std::int64_t i = 0; i < r.elements; ++i) r.to[i] = byte(r, i);
+            for (std::int64_t i = 0; i < r.elements; ++i)
+                r.to[i] = static_cast<char>(byte(r, i) + version);
         }
         sleep_seconds(pause);
         ++reads;
@@ -42,6 +48,7 @@ public:
     }
 
     std::int64_t bad_record = -1, unprepared_record = -1;
+    int version = 0;  ///< of what is in the file
     double pause = 0;
     std::atomic<int> reads{0};
 };
@@ -77,7 +84,8 @@ protected:
         const ReadRange wanted = range(of, piece, base);
         const std::int64_t at = ahead->take({&wanted, 1}, base, wait);
         for (std::int64_t i = 0; at >= 0 && i < 100; ++i)
-            EXPECT_EQ(memory[static_cast<std::size_t>(at + i)], Fake::byte(wanted, i));
+            EXPECT_EQ(memory[static_cast<std::size_t>(at + i)],
+                      static_cast<char>(Fake::byte(wanted, i) + source.version));
         return at;
     }
     void forget(PlaceSource read, std::vector<PlaceSource> but = {}) {
@@ -157,6 +165,23 @@ TEST_F(ReadAheadTest, WhatIsNotPreparedIsNotReadAndTakesNoMemory) {
     EXPECT_EQ(take({1, 6}, 0, true), -1);
     EXPECT_GE(take({1, 7}, 2), 0);
     EXPECT_EQ(source.reads, 3);
+}
+
+TEST_F(ReadAheadTest, WhatTheFileHasNowIsReadAgain) {
+    make(1024);
+    expect({1, 5}, 2, true);
+    let_read(2);
+    expect({1, 6}, 2);
+    EXPECT_GE(take({1, 5}, 0), 0);
+    source.version = 1;
+    source.unprepared_record = 6;
+    ahead->read_again();
+    EXPECT_EQ(take({1, 5}, 1), -1) << "before it was read again";
+    let_read(3);
+    EXPECT_GE(take({1, 5}, 1), 0);
+    EXPECT_EQ(take({1, 6}, 0, true), -1) << "it can no longer be read by the thread";
+    EXPECT_EQ(source.reads, 3);
+    EXPECT_EQ(ahead->counts().unused, 128);
 }
 
 TEST_F(ReadAheadTest, WhatIsWaitedForComesFirst) {

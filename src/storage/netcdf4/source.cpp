@@ -129,6 +129,7 @@ public:
         if (status.ok()) {
             close();
             forget_behind();
+            known_.clear();
             accept(std::move(contents));
             std::swap(fd_, fd);
             opened_ = opened;
