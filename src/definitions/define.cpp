@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "comm/hash.hpp"
 #include "comm/nearest.hpp"
 #include "comm/team.hpp"
 #include "comm/text.hpp"
@@ -16,15 +17,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// FNV-1a: equal definitions have equal hashes; unequal ones that collide differ in what a later
-/// call names.
+/// Equal definitions have equal hashes; unequal ones that collide differ in what a later call names.
 std::int64_t hash(const std::vector<std::string>& lines) {
-    std::uint64_t h = 14695981039346656037ULL;
-    const auto add = [&](char c) { h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL; };
-    for (const std::string& line : lines) {
-        for (const char c : line) add(c);
-        add('\n');
-    }
+    std::uint64_t h = hash_of_nothing;
+    for (const std::string& line : lines) h = hash_of("\n", hash_of(line, h));
     return h;
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "comm/hash.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -79,10 +81,8 @@ bool Glimpse::is_there() const {
 }
 
 std::uint64_t Glimpse::hash() const {
-    std::uint64_t h = 14695981039346656037ULL;
-    for (const char* place : places_)
-        for (std::size_t i = 0; i < size_; ++i)
-            h = (h ^ static_cast<unsigned char>(place[i])) * 1099511628211ULL;
+    std::uint64_t h = hash_of_nothing;
+    for (const char* place : places_) h = hash_of({place, size_}, h);
     return h;
 }
 

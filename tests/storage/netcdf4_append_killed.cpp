@@ -18,6 +18,7 @@
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "storage_kills.hpp"
+#include "write_record.hpp"
 
 using namespace thalweg::detail;
 
@@ -119,14 +120,7 @@ void write_on(const std::string& path, const Second& run) {
     for (std::int64_t r = run.kept; r < run.kept + added; ++r) {
         for (std::size_t v = 0; v < kinds().size(); ++v) {
             const std::vector<int> all = values(kinds()[v], r);
-            Chunk c;
-            c.variable = static_cast<int>(v);
-            c.record = r;
-            c.elements = std::ssize(all);
-            c.offset = map.offset[v] + r * map.record_bytes;
-            c.data = reinterpret_cast<const char*>(all.data());
-            c.bytes = c.elements * 4;
-            if (!storage->write({&c, 1}).ok()) std::_Exit(3);
+            if (!write_record(*storage, map, v, r, all).ok()) std::_Exit(3);
         }
         if (!storage->complete().ok() || !storage->set_records(r + 1, false).ok()) std::_Exit(4);
         kills::shared->counted = r + 1;

@@ -12,6 +12,7 @@
 
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
+#include "write_record.hpp"
 
 #if NC_HAS_PARALLEL && defined(THALWEG_HAVE_NETCDF4)
 #include <netcdf_par.h>
@@ -70,14 +71,7 @@ TEST(Netcdf4Early, ChunksHaveTheirPlacesBefore) {
     for (std::int64_t r = before; r < records; ++r) {
         for (std::size_t v = 0; v < 4; ++v) {
             const std::vector<int> all = values(v, r);
-            Chunk c;
-            c.variable = static_cast<int>(v);
-            c.record = r;
-            c.elements = std::ssize(all);
-            c.offset = map.offset[v] + r * map.record_bytes;
-            c.data = reinterpret_cast<const char*>(all.data());
-            c.bytes = c.elements * 4;
-            ASSERT_TRUE(storage->write({&c, 1}).ok());
+            ASSERT_TRUE(write_record(*storage, map, v, r, all).ok());
         }
         ASSERT_TRUE(storage->set_records(r + 1, false).ok());
     }

@@ -19,6 +19,7 @@
 #include "storage/recover.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
+#include "write_record.hpp"
 
 using namespace thalweg::detail;
 
@@ -144,14 +145,7 @@ void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
             const bool grid = d.variables[v].name == "T";
             const std::vector<int> all(grid ? columns : 1,
                                        static_cast<int>(grid ? 1000 * r : 100 * r));
-            Chunk c;
-            c.variable = static_cast<int>(v);
-            c.record = r;
-            c.elements = std::ssize(all);
-            c.offset = map.offset[v] + r * map.record_bytes;
-            c.data = reinterpret_cast<const char*>(all.data());
-            c.bytes = c.elements * 4;
-            ASSERT_TRUE(storage->write({&c, 1}).ok());
+            ASSERT_TRUE(write_record(*storage, map, v, r, all).ok());
         }
         status = storage->set_records(r + 1, false);
         ASSERT_TRUE(status.ok()) << status.text;

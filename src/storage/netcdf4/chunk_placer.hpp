@@ -95,7 +95,9 @@ public:
     /// A chunk that it has packed, if it is in memory. @return false: it is in the file; `chunk`
     /// receives its place
     bool find(PlacedChunk& chunk, std::vector<char>& data) const {
-        return unplaced_.find(chunk, &data) || (written_.find(chunk) && false);
+        if (unplaced_.find(chunk, &data)) return true;
+        (void)written_.find(chunk);
+        return false;
     }
 
 private:

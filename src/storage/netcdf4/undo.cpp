@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "comm/hash.hpp"
 #include "comm/wire.hpp"
 #include "storage/posix/system.hpp"
 
@@ -28,11 +29,8 @@ struct Trailer {
     std::array<char, 16> mark{};
 };
 
-/// FNV-1a.
 std::uint64_t checksum_of(std::span<const char> bytes) {
-    std::uint64_t sum = 0xcbf29ce484222325;
-    for (const char c : bytes) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return sum;
+    return hash_of({bytes.data(), bytes.size()});
 }
 
 /// Whether the file ends with a trailer, and a whole one.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "comm/hash.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -21,13 +22,6 @@ constexpr std::string_view suffix = ".part";
 constexpr std::size_t longest_addition = 7;
 constexpr std::size_t hash_digits = 16;
 constexpr std::size_t longest_stem = NAME_MAX - longest_addition;
-
-/// FNV-1a, of 64 bits.
-std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return hash;
-}
 
 /// The last name of a path, short enough for additions.
 std::string stem_of(const std::string& own) {

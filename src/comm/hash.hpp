@@ -1,0 +1,19 @@
+// A hash of bytes that is the same on every machine: it is kept in files and compared by ranks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace thalweg::detail {
+
+constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325;
+
+/// FNV-1a, of 64 bits.
+/// @param before  the hash of what comes before these bytes
+inline std::uint64_t hash_of(std::string_view bytes, std::uint64_t before = hash_of_nothing) {
+    for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return before;
+}
+
+}  // namespace thalweg::detail
