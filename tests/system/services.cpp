@@ -308,6 +308,7 @@ int main(int argc, char** argv) {
         {"background_that_pays", services::background_that_pays},
         {"whole_variable_goes_on", services::whole_variable_goes_on},
         {"too_many_servers", services::too_many_servers},
+        {"memory_of_the_next_file", services::memory_of_the_next_file},
         {"small_queue", services::small_queue},
         {"slow_disk", services::slow_disk},
         {"sync_with_slow_disk", services::sync_with_slow_disk},

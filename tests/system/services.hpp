@@ -66,6 +66,7 @@ inline std::string automatic() {
 }
 
 // services_queues.cpp
+void memory_of_the_next_file();
 void small_queue();
 void slow_disk();
 void sync_with_slow_disk();

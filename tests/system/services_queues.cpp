@@ -2,7 +2,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services.hpp"
 
+#include <filesystem>
+#include <set>
+
 namespace services {
+
+namespace {
+
+/// The memory that this process shares with others.
+std::set<std::string> shared_memory() {
+    std::set<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+        if (target.find("memfd:thalweg-") != std::string::npos) found.insert(target);
+    }
+    return found;
+}
+
+}  // namespace
+
+// A model that writes a file an output time: new memory would cost more than the copies into it.
+void memory_of_the_next_file() {
+    with_services([](Model& model, const std::string& settings) {
+        std::set<std::string> first;
+        for (int k = 0; k < 3; ++k) {
+            History h(model, path_of(check::text("file_%d.nc", k)), settings, 64, 64, k);
+            h.step(0);
+            if (k == 0) first = shared_memory();
+            CHECK_TEXT(shared_memory() == first, "file %d has other memory", k);
+            h.put("h", -1);
+            h.close_and_look(1, true);
+        }
+    });
+}
 
 // A step that is larger than the queue goes in parts.
 void small_queue() {

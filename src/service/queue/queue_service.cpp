@@ -459,7 +459,8 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
         plan.options.rate = options.bandwidth / (one ? 1 : servers);
         plan.options.one_writer = one;
         plan.options.apart = true;
-        publisher = make_served_file(file.team, *file.session.port(), plan, status);
+        publisher = make_served_file(file.team, *file.session.port(), plan,
+                                     file.session.spare_queue, status);
     } else if (Background* background = file.session.background(status); status.ok()) {
         publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
                                          *target.storage, file.session.spare_queue, status);

@@ -65,9 +65,16 @@ namespace {
 
 class ServedFile final : public Publisher, public QueueWatcher {
 public:
-    ServedFile(Team& team, Port& port, const ServicePlan& plan)
-        : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)) {}
-    ~ServedFile() override { port_.forget(plan_.serial); }
+    ServedFile(Team& team, Port& port, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
+        : team_(team),
+          port_(port),
+          plan_(plan),
+          layout_(make_layout(plan.layout)),
+          spare_(spare) {}
+    ~ServedFile() override {
+        port_.forget(plan_.serial);
+        if (closed_) spare_ = outbox_->release();
+    }
 
     Status begin() {
         const Crew& crew = port_.crew();
@@ -78,7 +85,8 @@ public:
                 return failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,
                                Region::max_agents);
             Status made;
-            auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, made, plan_.queue_grows);
+            auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, made, plan_.queue_grows,
+                                             std::move(spare_));
             if (!made.ok()) return made;
             port_.board().write(crew.place_of(address), plan_.serial, memory->name());
             outbox_ = std::make_unique<Outbox>(std::move(memory), agents, port_.board().doorbell(),
@@ -183,6 +191,7 @@ public:
             },
             answer);
         counts_ = answer.counts;
+        closed_ = status.ok();  // no server looks at this rank's queue any more
         return status;
     }
 
@@ -262,16 +271,18 @@ private:
     bool lone_ = false;   ///< no server on this node: parcels go by messages
     bool boxed_ = false;  ///< this rank has published boxes
     std::int64_t marks_ = 0;
+    bool closed_ = false;
     WriteCounts counts_;
+    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, and where it goes afterwards
 };
 
 }  // namespace
 
 std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
-                                            Status& status) {
+                                            std::unique_ptr<Segment>& spare, Status& status) {
     std::unique_ptr<ServedFile> file;
     status = team.agree(alone([&]() -> Status {
-        file = std::make_unique<ServedFile>(team, port, plan);
+        file = std::make_unique<ServedFile>(team, port, plan, spare);
         return {};
     }));
     if (status.ok()) status = file->begin();

@@ -53,6 +53,6 @@ private:
 /// @param team  of the model ranks
 /// @note Collective over the model ranks; the status is the same on every rank
 std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
-                                            Status& status);
+                                            std::unique_ptr<Segment>& spare, Status& status);
 
 }  // namespace thalweg::detail
