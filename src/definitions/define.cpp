@@ -17,7 +17,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Equal definitions have equal hashes; unequal ones that collide differ in what a later call names.
+/// Equal definitions have equal hashes; unequal ones that collide differ in what a later call
+/// names.
 std::int64_t hash(const std::vector<std::string>& lines) {
     std::uint64_t h = hash_of_nothing;
     for (const std::string& line : lines) h = hash_of("\n", hash_of(line, h));

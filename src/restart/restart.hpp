@@ -9,7 +9,7 @@
 
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
-#include "dataset/reader.hpp"
+#include "dataset/reading/reader.hpp"
 #include "restart/checksum.hpp"
 
 namespace thalweg::detail {

@@ -16,7 +16,7 @@
 #include "cost/machine.hpp"
 #include "dataset/file.hpp"
 #include "dataset/readback.hpp"
-#include "dataset/reader.hpp"
+#include "dataset/reading/reader.hpp"
 #include "restart/restart.hpp"
 #include "service/background/background.hpp"
 #include "service/servers/served_file.hpp"

@@ -49,8 +49,8 @@ Kind kind;
 int version = 0;  ///< of all values
 
 double value(int variable, std::int64_t record, std::int64_t row, std::int64_t x) {
-    return static_cast<double>(version * 4000000 + variable * 1000000 + record * 100000 +
-                               row * nx + x);
+    return static_cast<double>(version * 4000000 + variable * 1000000 + record * 100000 + row * nx +
+                               x);
 }
 
 tw_decomposition parts = nullptr;
@@ -292,8 +292,8 @@ void records_that_come() {
     OK(tw_close(&out));
 }
 
-/// What a writer has replaced is read as it is now when a sync has found it, whatever was read ahead
-/// before.
+/// What a writer has replaced is read as it is now when a sync has found it, whatever was read
+/// ahead before.
 void records_written_again() {
     tw_file out = create("publish=live; piece=4KiB; staging=1MiB");
     for (std::int64_t r = 0; r < 5; ++r) write_record(out, r);

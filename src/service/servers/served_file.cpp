@@ -66,11 +66,7 @@ namespace {
 class ServedFile final : public Publisher, public QueueWatcher {
 public:
     ServedFile(Team& team, Port& port, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
-        : team_(team),
-          port_(port),
-          plan_(plan),
-          layout_(make_layout(plan.layout)),
-          spare_(spare) {}
+        : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)), spare_(spare) {}
     ~ServedFile() override {
         port_.forget(plan_.serial);
         if (closed_) spare_ = outbox_->release();

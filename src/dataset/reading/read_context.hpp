@@ -1,0 +1,63 @@
+// What the parts of a reader share: which file, who reads it, and how.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "exchange/stream.hpp"
+#include "service/file_options.hpp"
+#include "storage/source.hpp"
+#include "telemetry/telemetry.hpp"
+
+namespace thalweg::detail {
+
+/// Bytes of a rank that a model may find in a cache after a read.
+constexpr std::int64_t bytes_in_cache = std::int64_t(8) << 20;
+
+struct ReadContext {
+    ReadContext(Team& team, SessionResources& session, std::string path, int serial,
+                FileOptions options);
+
+    Team& team;
+    SessionResources& session;
+    std::string path;
+    int serial;  ///< of the file in its session, the same on every rank
+    FileOptions options;
+    std::vector<int> readers;  ///< ranks
+    std::unique_ptr<Source> source;
+    Memory* arena = nullptr;
+    std::vector<char> lacking;  ///< of each variable, where not all are written
+    ReadFigures figures;
+
+    const Variable& variable(int number) const { return source->definitions().variables[number]; }
+    /// Whether this rank is a reader.
+    bool reads() const;
+    /// TW_ENOTFOUND, or the variable's number.
+    Status find(const std::string& name, int& variable) const;
+    /// What a call is to receive: its type, and the values' own.
+    Status check_type(int variable, int type) const;
+    /// The type of an array; as in writing, a byte of CDF-1 and CDF-2 is signed or unsigned, as the
+    /// user likes.
+    tw_type type_of_array(int variable, int type) const;
+    /// Whether the file has all of a record.
+    Status readable(int variable, std::int64_t record) const;
+    /// Adds the file, the variable and the rank to the text of an error.
+    Status with_place(Status status, int variable) const;
+
+    StreamOptions stream_options() const;
+    /// Bytes of a run from which on ranks read their own.
+    std::int64_t shortest_run() const;
+    /// For what a rank reads by itself.
+    std::span<char> straight_buffer();
+
+private:
+    std::vector<char> buffer_;
+};
+
+void add(ReadFigures& figures, const StreamCounts& counts);
+
+}  // namespace thalweg::detail
