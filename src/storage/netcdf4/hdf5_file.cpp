@@ -249,6 +249,8 @@ Status Hdf5File::write_together(bool durable, bool shorter) {
     }
     changes_.clear();
     fresh_.clear();
+    // The file ends here now: data of others may come to lie in what was left of it.
+    room_ = {};
     // What was behind the end, and the means to take the change back.
     Status status = set_size(end);
     return status.ok() && durable ? sync_file(fd_, path_) : status;
