@@ -87,8 +87,8 @@ struct Office {
             EXPECT_TRUE(desk->add_region(std::move(same)).ok());
         }
         if (others) {
-            desk->add_feeder(77);
-            desk->others_have(0);
+            desk->sources().add_feeder(77);
+            desk->rounds().others_have(0);
         }
     }
     std::int64_t done(int rank) { return ranks[static_cast<std::size_t>(rank)]->region().done[0]; }
@@ -140,11 +140,11 @@ TEST(Desk, WaitsForAllRanks) {
     o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
     o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
     o.work();
-    EXPECT_EQ(o.desk->rounds(), 0);
+    EXPECT_EQ(o.desk->rounds().done(), 0);
     EXPECT_EQ(o.done(0), 0);
     o.publish(1, o.unit(UnitKind::step, 1, 3, 0));
     o.work();
-    EXPECT_EQ(o.desk->rounds(), 1);
+    EXPECT_EQ(o.desk->rounds().done(), 1);
     for (int r = 0; r < 3; ++r) EXPECT_EQ(o.done(r), 1);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
     EXPECT_EQ(o.desk->records(), 1);
@@ -214,16 +214,16 @@ TEST(Desk, CountsRecordsThatAllWritersHave) {
     Office o(1, true);
     for (int k = 0; k < 3; ++k) {
         o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
-        o.desk->deliver(77, {});
+        o.desk->sources().deliver(77, {});
     }
     o.work();
-    EXPECT_EQ(o.desk->rounds(), 3);
+    EXPECT_EQ(o.desk->rounds().done(), 3);
     EXPECT_EQ(o.desk->ended_records(), 3);
     EXPECT_TRUE(o.file.records.empty());
-    o.desk->others_have(2);
+    o.desk->rounds().others_have(2);
     o.work();
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{2});
-    o.desk->others_have(3);
+    o.desk->rounds().others_have(3);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
 }
@@ -237,13 +237,13 @@ TEST(Desk, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.done(0), 4);
     EXPECT_EQ(o.file.given, 3);
     EXPECT_EQ(o.file.ended, 3);
-    EXPECT_EQ(o.desk->rounds(), 0);
+    EXPECT_EQ(o.desk->rounds().done(), 0);
     EXPECT_EQ(o.desk->marks(), 0);
     EXPECT_TRUE(o.file.records.empty());
     EXPECT_EQ(o.file.syncs, 0);
     o.file.there = 2;
     o.work();
-    EXPECT_EQ(o.desk->rounds(), 2);
+    EXPECT_EQ(o.desk->rounds().done(), 2);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{2});
     EXPECT_GT(o.file.syncs, 0);
     {
@@ -252,7 +252,7 @@ TEST(Desk, CountsRecordsThatHaveAPlace) {
         o.file.there = 3;
         EXPECT_TRUE(o.desk->settle_all());
     }
-    EXPECT_EQ(o.desk->rounds(), 4);
+    EXPECT_EQ(o.desk->rounds().done(), 4);
     EXPECT_EQ(o.desk->marks(), 1);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
@@ -265,7 +265,7 @@ TEST(Desk, CountsRecordsThatHaveAPlace) {
     o.file.broken = {};
     o.file.there = 4;
     o.work();
-    EXPECT_EQ(o.desk->rounds(), 4);
+    EXPECT_EQ(o.desk->rounds().done(), 4);
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
     const auto held = o.desk->hold();
     EXPECT_TRUE(o.desk->settle_all());  // nobody waits for it any more
@@ -282,12 +282,12 @@ TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
     o.work();
     EXPECT_EQ(o.host.sent, 1);
     EXPECT_TRUE(o.host.feeders.empty());
-    o.desk->deliver(77, std::vector<char>{});
+    o.desk->sources().deliver(77, std::vector<char>{});
     o.work();
     EXPECT_EQ(o.host.sent, 1);
     EXPECT_EQ(o.host.feeders, std::vector<int>{77});
-    EXPECT_EQ(o.desk->rounds(), 1);
-    EXPECT_EQ(o.desk->waiting_bytes(), 0);
+    EXPECT_EQ(o.desk->rounds().done(), 1);
+    EXPECT_EQ(o.desk->sources().waiting_bytes(), 0);
 }
 
 TEST(Desk, MarksArePassedTogether) {
@@ -320,7 +320,7 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     o.work();
     // The last one waits, to be written together with those of the other ranks.
     EXPECT_EQ(o.done(0), 2);
-    EXPECT_EQ(o.desk->rounds(), 0);
+    EXPECT_EQ(o.desk->rounds().done(), 0);
     EXPECT_TRUE(o.file.records.empty());
     // A rank with nothing to put.
     o.publish(1, o.unit(UnitKind::step, 1, 2, -1));
@@ -390,10 +390,10 @@ TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
     Region& first = o.ranks[0]->region();
     first.waiting = 1;
-    o.desk->learn({1, 1});
+    o.desk->sources().learn({1, 1});
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());  // it has no unit that the other one lacks
-    o.desk->learn({0, 1});
+    o.desk->sources().learn({0, 1});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
     EXPECT_FALSE(o.ranks[1]->stuck());  // it has room
@@ -401,10 +401,10 @@ TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
     for (auto& rank : o.ranks) rank->meet();
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());
-    o.desk->learn({0, 2});
+    o.desk->sources().learn({0, 2});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
-    EXPECT_EQ(o.desk->standstill().meeting, 2U);
+    EXPECT_EQ(o.desk->sources().standstill().meeting, 2U);
 }
 
 // Of ranks that publish the same units and meet, the first waits for room and the last is slow.

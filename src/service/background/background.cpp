@@ -220,8 +220,8 @@ private:
             if (status = desk_->add_region(std::move(segment)); !status.ok()) return status;
         }
         if (team_.topology().nodes > 1) {
-            desk_->add_feeder(others);
-            desk_->others_have(0);
+            desk_->sources().add_feeder(others);
+            desk_->rounds().others_have(0);
         }
         if (plan_.queue_inline) outbox_->watch(*this);
         return {};
@@ -297,18 +297,19 @@ private:
         std::vector<Packet> packets;
         Span span("exchange");
         // What all writers have done is for the first one to count in the header.
-        std::int64_t words[] = {desk_ ? desk_->rounds() : INT64_MAX, pack(parcel, packets) ? 1 : 0};
+        std::int64_t words[] = {desk_ ? desk_->rounds().done() : INT64_MAX,
+                                pack(parcel, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
         // Before it counts records, it has to know where their chunks are.
         Status placed = far_ ? agree_on_places() : Status{};
-        if (desk_ && placed.ok()) desk_->others_have(words[0]);
+        if (desk_ && placed.ok()) desk_->rounds().others_have(words[0]);
         if (!placed.ok()) no_memory_for_messages();
         if (words[1] == 0) {
             packets.clear();
             no_memory_for_messages();
         }
         // Bounded on this side, too.
-        while (desk_ && desk_->waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
+        while (desk_ && desk_->sources().waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
         std::int64_t bytes = 0;
         for (const Packet& p : packets) bytes += p.bytes.size();
         span.bytes(bytes);
@@ -321,7 +322,7 @@ private:
             std::vector<char> message;
             for (const Packet& p : received)
                 message.insert(message.end(), p.bytes.begin(), p.bytes.end());
-            desk_->deliver(others, std::move(message));
+            desk_->sources().deliver(others, std::move(message));
             return {};
         };
         if (status.ok() && desk_) status = alone(deliver);

@@ -20,41 +20,25 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
       placement_(storage.placement()),
       options_(std::move(options)),
       host_(host),
+      sources_(definitions, options_.agent),
       composer_(definitions, spaces, *layout_, writer, storage, options_.piece, &host,
                 options_.existing),
       records_(composer_.records()) {}
 
 Status Desk::add_region(std::unique_ptr<Segment> memory) try {
-    Source source;
-    source.holdings = Holdings(Region::told(*memory), definitions_.variables);
-    source.region = std::move(memory);
-    sources_.push_back(std::move(source));
+    sources_.add_region(std::move(memory));
     return {};
 } catch (const std::bad_alloc&) {
     return detail::failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
                            options_.path, options_.rank);
 }
 
-void Desk::add_feeder(int rank) {
-    Source source;
-    source.rank = rank;
-    sources_.push_back(std::move(source));
-}
-
-void Desk::deliver(int feeder_rank, std::vector<char> message) {
-    const std::lock_guard lock(small_);
-    waiting_ += static_cast<std::int64_t>(message.size());
-    for (Source& s : sources_)
-        if (!s.region && s.rank == feeder_rank) s.messages.push_back(std::move(message));
-}
-
 Status Desk::failure() const {
-    const std::lock_guard lock(small_);
-    if (!failed_.ok()) return failed_;
-    for (const Source& s : sources_)
-        if (s.region)
-            if (Status status = Region::of(*s.region).failure(); !status.ok()) return status;
-    return {};
+    {
+        const std::lock_guard lock(small_);
+        if (!failed_.ok()) return failed_;
+    }
+    return sources_.failure();
 }
 
 void Desk::fail(const Status& status) {
@@ -62,8 +46,7 @@ void Desk::fail(const Status& status) {
         const std::lock_guard lock(small_);
         if (failed_.ok()) failed_ = status;
     }
-    for (const Source& s : sources_)
-        if (s.region) Region::of(*s.region).fail(status);
+    sources_.fail(status);
     host_.report();
 }
 
@@ -72,44 +55,8 @@ WriteCounts Desk::counts() const {
     return counts_;
 }
 
-bool Desk::Source::has() const {
-    if (!region) return !messages.empty();
-    return whole_count(Region::of(*region).published.load(std::memory_order_acquire), next) > next;
-}
-
-const std::int64_t* Desk::Source::descriptor(std::int64_t unit) const {
-    const std::int64_t at =
-        Region::of(*region).unit_at[unit % Region::max_units].load(std::memory_order_relaxed);
-    return reinterpret_cast<const std::int64_t*>(Region::data(*region) + at);
-}
-
-/// The parcels of a source's next unit; their data stay where they are until take().
-std::vector<Parcel> Desk::open(Source& source) {
-    if (!source.region) {
-        const std::lock_guard lock(small_);
-        return parse_message(source.messages.front(), definitions_.variables);
-    }
-    std::vector<Parcel> parcels;
-    parcels.push_back(parse_parcel(source.descriptor(source.next), Region::data(*source.region),
-                                   definitions_.variables, source.holdings));
-    return parcels;
-}
-
-/// This writer has no more use for a source's next unit.
-void Desk::take(Source& source) {
-    ++source.next;
-    if (source.region) {
-        Word& done = Region::of(*source.region).done[options_.agent];
-        done.store(static_cast<std::uint32_t>(source.next), std::memory_order_release);
-        wake_all(done);
-    } else {
-        {
-            const std::lock_guard lock(small_);
-            waiting_ -= static_cast<std::int64_t>(source.messages.front().size());
-            source.messages.pop_front();
-        }
-        host_.accepted(source.rank);
-    }
+void Desk::take(DeskSource& source) {
+    if (sources_.take(source)) host_.accepted(source.rank);
 }
 
 bool Desk::work() {
@@ -165,22 +112,9 @@ void Desk::pass_on(const Status& status) {
 /// After a failure nothing is written, and nobody waits for anybody.
 bool Desk::discard() {
     bool any = false;
-    for (Source& s : sources_) {
-        for (;;) {
-            {
-                const std::lock_guard lock(small_);
-                if (!s.has()) break;
-            }
-            take(s);
-            any = true;
-        }
-    }
+    for (DeskSource& s : sources_)
+        for (; sources_.has_next(s); any = true) take(s);
     return any;
-}
-
-bool Desk::has_next(const Source& source) const {
-    const std::lock_guard lock(small_);
-    return source.has();
 }
 
 /// What this node's ranks have for the round, to the other nodes. With boxes, a round may end steps
@@ -200,24 +134,14 @@ bool Desk::send_on(std::span<const Parcel> own) {
 
 /// One unit of all ranks.
 bool Desk::work_units() {
-    bool all = true;
-    {
-        const std::lock_guard lock(small_);
-        bool near = true;  // the ranks of this node
-        for (const Source& s : sources_) {
-            if (s.has()) continue;
-            all = false;
-            near &= !s.region;
-        }
-        if (!all) tell_stuck();
-        if (!near) return false;
-    }
+    const DeskSources::Presence there = sources_.look();
+    if (!there.near) return false;
     // Units have come since, and boxes may be among them.
     if (boxes_next()) return true;
     std::vector<Parcel> parcels;
-    for (Source& s : sources_) {
+    for (DeskSource& s : sources_) {
         if (!s.region) continue;
-        auto its = open(s);
+        auto its = sources_.open(s);
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
     bool worked = false;
@@ -225,56 +149,19 @@ bool Desk::work_units() {
         if (!send_on(parcels)) return false;
         worked = true;
     }
-    if (!all) return worked;
-    for (Source& s : sources_) {
+    if (!there.all) return worked;
+    for (DeskSource& s : sources_) {
         if (s.region) continue;
-        auto its = open(s);
+        auto its = sources_.open(s);
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
     // After a failure later records of the file are refused.
     if (failure().ok()) write_units(parcels);
     const bool mark = !parcels.empty() && is_mark(parcels.front().head.kind);
     if (mark) marks_sent_ = false;
-    for (Source& s : sources_) take(s);
+    for (DeskSource& s : sources_) take(s);
     finish_round(mark);
     return true;
-}
-
-/// Under small_.
-Standstill Desk::find_standstill() const {
-    Standstill last = elsewhere_;
-    for (const Source& s : sources_) {
-        if (!s.region) continue;
-        // First how far it had come: a unit that it published before would be seen behind this.
-        const std::uint32_t meetings =
-            Region::of(*s.region).meetings.load(std::memory_order_acquire);
-        if (!s.has()) last.take({s.next, meetings});
-    }
-    return last;
-}
-
-Standstill Desk::standstill() const {
-    const std::lock_guard lock(small_);
-    return find_standstill();
-}
-
-void Desk::learn(const Standstill& standstill) {
-    const std::lock_guard lock(small_);
-    elsewhere_.take(standstill);
-}
-
-/// Ranks of this node that wait for room for ever are told. Under small_.
-void Desk::tell_stuck() const {
-    constexpr auto order = std::memory_order_acquire;
-    const Standstill standstill = find_standstill();
-    for (const Source& s : sources_) {
-        if (!s.region || !s.has()) continue;
-        if (head_of(s.descriptor(s.next)).kind == UnitKind::boxes) continue;  // just published
-        Region& region = Region::of(*s.region);
-        const std::uint32_t here = region.meetings.load(order);
-        if (standstill.stops(s.next + 1, here) && region.waiting.load(order) != 0)
-            region.stuck.store(here + 1, std::memory_order_release);
-    }
 }
 
 void Desk::write_units(std::span<const Parcel> parcels) {
@@ -340,36 +227,36 @@ bool Desk::settle_all() {
 }
 
 void Desk::end_round(const OpenRound& round) {
-    const std::int64_t n = rounds() + 1;
-    if (counts_records()) records_after_.push_back(round.records);
-    rounds_.store(n, std::memory_order_release);
+    if (counts_records()) rounds_.note(round.records);
+    const std::int64_t n = rounds_.end();
     if (round.mark) ++marks_;
-    for (const Source& s : sources_)
-        if (s.region)
-            Region::of(*s.region).rounds[options_.agent].store(static_cast<std::uint32_t>(n),
-                                                               std::memory_order_release);
+    sources_.tell_rounds(n);
     host_.report();
+}
+
+/// Rounds that all writers of the file have written.
+std::int64_t Desk::rounds_of_all() const {
+    std::int64_t all = rounds_.done();
+    if (options_.own_file) return all;
+    all = std::min(all, rounds_.others());
+    for (const DeskSource& s : sources_) {
+        if (!s.region) continue;
+        for (int a = 0; a < options_.node_agents; ++a) {
+            const Word& own = Region::of(*s.region).rounds[a];
+            all =
+                std::min(all, whole_count(own.load(std::memory_order_acquire), rounds_.counted()));
+        }
+        break;
+    }
+    return all;
 }
 
 /// Raises the record count to what all writers of the file have written.
 bool Desk::commit() {
-    if (!counts_records() || records_after_.empty()) return false;
-    std::int64_t all = rounds();
-    if (!options_.own_file) all = std::min(all, others_.load(std::memory_order_acquire));
-    for (const Source& s : sources_) {
-        if (!s.region || options_.own_file) continue;
-        for (int a = 0; a < options_.node_agents; ++a)
-            all = std::min(
-                all, whole_count(Region::of(*s.region).rounds[a].load(std::memory_order_acquire),
-                                 committed_));
-        break;
-    }
-    if (all <= committed_ || !failure().ok()) return false;
-    std::int64_t records = 0;
-    for (; committed_ < all; ++committed_) {
-        records = records_after_.front();
-        records_after_.pop_front();
-    }
+    if (!counts_records() || !rounds_.any_to_count()) return false;
+    const std::int64_t all = rounds_of_all();
+    if (all <= rounds_.counted() || !failure().ok()) return false;
+    const std::int64_t records = rounds_.count(all);
     if (records == records_.load(std::memory_order_relaxed)) return true;
     if (Status status = storage_.set_records(records, options_.durable); !status.ok()) {
         status.text += fmt::format(" (rank {})", options_.rank);
@@ -383,8 +270,7 @@ bool Desk::commit() {
 Status Desk::commit_all(bool durable) {
     const std::lock_guard lock(working_);
     if (Status status = failure(); !status.ok()) return status;
-    records_after_.clear();
-    committed_ = rounds();
+    rounds_.count_all();
     const std::int64_t records = composer_.records();
     Status status = storage_.set_records(records, durable);
     if (status.ok()) records_.store(records, std::memory_order_release);

@@ -10,12 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "comm/segment.hpp"
 #include "comm/thread.hpp"
 #include "service/queue/composer.hpp"
-#include "service/queue/parcel.hpp"
-#include "service/queue/region.hpp"
-#include "service/queue/standstill.hpp"
+#include "service/queue/desk_sources.hpp"
+#include "service/queue/rounds.hpp"
 
 namespace thalweg::detail {
 
@@ -51,11 +49,12 @@ public:
     Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
          int writer, Storage& storage, DeskOptions options, DeskHost& host);
 
-    // Before the first work().
-    /// A rank of this node; fails where there is no memory for what it holds.
+    /// Before the first work(): a rank of this node; fails where there is no memory for what it
+    /// holds.
     Status add_region(std::unique_ptr<Segment> memory);
-    /// A sender of messages, each of which holds one unit of several ranks.
-    void add_feeder(int rank);
+    /// Any thread but for those who add.
+    DeskSources& sources() { return sources_; }
+    Rounds& rounds() { return rounds_; }
 
     /// Does what can be done now, a unit at most. Any thread.
     /// @return whether there was something to do
@@ -75,46 +74,23 @@ public:
     /// No more work, whoever asks.
     void retire();
 
-    /// The last meeting that a rank of this node, or one that learn() told of, has entered without
-    /// the unit that is worked on.
-    Standstill standstill() const;
-
     // Any thread.
-    /// A rank that shares no memory with this writer has entered a meeting.
-    void learn(const Standstill& standstill);
-    void deliver(int feeder_rank, std::vector<char> message);
     void fail(const Status& status);
     Status failure() const;
-    /// Units that it has written.
-    std::int64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
     std::int64_t records() const { return records_.load(std::memory_order_acquire); }
     /// Records that this writer has written, whatever the others have. Under hold().
     std::int64_t ended_records() const { return composer_.records(); }
     /// Calls of tw_sync and tw_close that all ranks have passed.
     std::int64_t marks() const { return marks_.load(std::memory_order_acquire); }
-    /// Bytes of messages that wait.
-    std::int64_t waiting_bytes() const { return waiting_.load(std::memory_order_relaxed); }
     WriteCounts counts() const;
-    /// On the first writer: units that the writers of other nodes have written.
-    void others_have(std::int64_t rounds) { others_.store(rounds, std::memory_order_release); }
-    /// Whether they have all that this one has written.
-    bool all_have() const { return others_.load(std::memory_order_acquire) >= rounds(); }
+    /// Whether the writers of other nodes have all that this one has written.
+    bool all_have() const { return rounds_.others() >= rounds_.done(); }
 
     const Layout& layout() const { return *layout_; }
     int writer() const { return writer_; }
     const Spaces& spaces() const { return spaces_; }
 
 private:
-    struct Source {
-        std::unique_ptr<Segment> region;         ///< of a rank of this node,
-        Holdings holdings;                       ///< and what it holds; or
-        int rank = -1;                           ///< of a feeder
-        std::deque<std::vector<char>> messages;  ///< of a feeder
-        std::int64_t next = 0;                   ///< unit
-        std::deque<std::vector<Parcel>> ended;   ///< with boxes: steps that not all have ended
-        bool has() const;
-        const std::int64_t* descriptor(std::int64_t unit) const;  ///< of a region
-    };
     /// A unit that was worked on; all of it need not be in the file yet.
     struct OpenRound {
         std::int64_t packed;   ///< see Placement
@@ -124,23 +100,12 @@ private:
     bool work_locked();
     bool discard();
     void pass_on(const Status& status);
-    std::vector<Parcel> open(Source& source);
-    void take(Source& source);
+    void take(DeskSource& source);
     bool work_units();
     bool work_boxes();
     bool take_boxes();
     bool write_as_they_come();
-    bool ahead(const Source& source) const;
-    bool far_ahead(const Source& source) const;
-    static bool ends(const Parcel& parcel);
-    static Parcel end_of(const Parcel& parcel);
     bool send_on(std::span<const Parcel> own);
-    template <class Visit>
-    void look(const Source& source, Visit&& visit) const;
-    bool has_next(const Source& source) const;
-    bool at_mark(const Source& source) const;
-    Standstill find_standstill() const;
-    void tell_stuck() const;
     void end_boxes(std::span<const Parcel> parcels, bool all_marks);
     void write_units(std::span<const Parcel> parcels);
     void write_boxes(std::span<const Parcel> parcels);
@@ -149,6 +114,7 @@ private:
     void finish_round(bool mark);
     bool settle();
     void end_round(const OpenRound& round);
+    std::int64_t rounds_of_all() const;
     bool commit();
     bool boxes_next();
 
@@ -160,19 +126,16 @@ private:
     Placement* placement_;  ///< null: what was given to the storage is in the file
     DeskOptions options_;
     DeskHost& host_;
+    DeskSources sources_;
+    Rounds rounds_;
     Composer composer_;
     WaitingLock working_;       ///< held by who works
-    mutable std::mutex small_;  ///< guards the messages, failure, counts, elsewhere_
-    std::vector<Source> sources_;
-    Status failed_;  ///< of this writer, or that it was told or found
-    Standstill elsewhere_;
+    mutable std::mutex small_;  ///< guards the next two
+    Status failed_;             ///< of this writer, or that it was told or found
     WriteCounts counts_;
-    std::atomic<std::int64_t> rounds_{0}, records_{0}, marks_{0}, waiting_{0};
-    std::atomic<std::int64_t> others_{INT64_MAX};
+    std::atomic<std::int64_t> records_{0}, marks_{0};
     std::int64_t worked_ = 0, forwarded_ = 0;  ///< units
     std::deque<OpenRound> open_rounds_;
-    std::deque<std::int64_t> records_after_;  ///< rounds not yet committed
-    std::int64_t committed_ = 0;
     bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one
     bool given_ = false;       ///< some rank gives the records of what it puts
     bool retired_ = false;

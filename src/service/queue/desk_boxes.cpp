@@ -7,27 +7,28 @@
 
 namespace thalweg::detail {
 
-/// Calls visit(descriptor) for the parcels of a source's next unit.
-template <class Visit>
-void Desk::look(const Source& source, Visit&& visit) const {
-    if (source.region) {
-        visit(source.descriptor(source.next));
-    } else {
-        const std::lock_guard lock(small_);
-        for_descriptors(source.messages.front(), visit);
-    }
+namespace {
+
+/// Whether a rank has ended its step with a unit.
+bool ends(const Parcel& parcel) {
+    return parcel.head.kind == UnitKind::step ||
+           (parcel.head.kind == UnitKind::boxes && parcel.head.ends);
 }
 
-/// Whether some rank writes by boxes: then its units wait for nobody.
-bool Desk::boxes_next() {
-    if (composer_.boxed()) return true;
-    bool any = false;
-    for (const Source& s : sources_) {
-        if (any || !has_next(s)) continue;
-        look(s, [&](const std::int64_t* words) { any |= head_of(words).kind == UnitKind::boxes; });
-    }
-    return any;
+/// What is left of a parcel that was written: that its rank has ended the step, and what it put.
+Parcel end_of(const Parcel& parcel) {
+    Parcel end = parcel;
+    end.entries.clear();
+    end.head.kind = UnitKind::boxes;
+    end.head.variable = -1;
+    end.head.begin = end.head.end = 0;
+    return end;
 }
+
+}  // namespace
+
+/// Whether some rank writes by boxes: then its units wait for nobody.
+bool Desk::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
 
 /// A step of boxes ends when all ranks have ended it, or wait at a mark: a tw_sync or tw_close,
 /// which the ranks pass together.
@@ -36,13 +37,13 @@ bool Desk::work_boxes() {
     bool worked = false;
     bool all = true, near = true, all_marks = true;
     std::vector<Parcel> parcels, own;
-    for (Source& s : sources_) {
+    for (DeskSource& s : sources_) {
         std::vector<Parcel> its;
         if (!s.ended.empty()) {
             its = s.ended.front();
             all_marks = false;
-        } else if (at_mark(s)) {
-            its = open(s);
+        } else if (sources_.at_mark(s)) {
+            its = sources_.open(s);
         } else {
             all = false;
             near &= !s.region;
@@ -57,7 +58,7 @@ bool Desk::work_boxes() {
     if (!all) return worked;
     end_boxes(parcels, all_marks);
     if (all_marks) marks_sent_ = false;
-    for (Source& s : sources_) {
+    for (DeskSource& s : sources_) {
         if (all_marks)
             take(s);
         else if (!s.ended.empty())
@@ -67,55 +68,36 @@ bool Desk::work_boxes() {
     return true;
 }
 
-bool Desk::at_mark(const Source& source) const {
-    bool mark = has_next(source);
-    if (mark)
-        look(source,
-             [&](const std::int64_t* words) { mark = mark && is_mark(head_of(words).kind); });
-    return mark;
-}
-
 /// Boxes of all ranks are written together: alone they may be parts of rows, of which the rest
 /// would be read and written again. A rank that is ahead does not wait for the others: it needs the
 /// room in its queue.
 bool Desk::take_boxes() {
     const bool alone = std::all_of(sources_.begin(), sources_.end(),
-                                   [](const Source& s) { return s.region != nullptr; });
+                                   [](const DeskSource& s) { return s.region != nullptr; });
     if (!alone || host_.forwards()) return write_as_they_come();
-    std::vector<Source*> ready;
+    std::vector<DeskSource*> ready;
     bool complete = true;
-    for (Source& s : sources_) {
-        const bool has = has_next(s);
+    for (DeskSource& s : sources_) {
+        const bool has = sources_.has_next(s);
         complete = complete && (has || !s.ended.empty());
-        if (has && !at_mark(s)) ready.push_back(&s);
+        if (has && !sources_.at_mark(s)) ready.push_back(&s);
     }
-    if (std::none_of(ready.begin(), ready.end(), [this](Source* s) { return ahead(*s); }))
-        std::erase_if(ready, [&](Source* s) {
+    if (std::none_of(ready.begin(), ready.end(), [](const DeskSource* s) { return s->ahead(); }))
+        std::erase_if(ready, [&](const DeskSource* s) {
             return (!complete || !s->ended.empty()) && has_data(s->descriptor(s->next));
         });
     if (ready.empty()) return false;
     std::vector<Parcel> together;
-    for (Source* s : ready) {
-        Parcel parcel = std::move(open(*s).front());
+    for (DeskSource* s : ready) {
+        Parcel parcel = std::move(sources_.open(*s).front());
         if (ends(parcel)) s->ended.push_back({end_of(parcel)});
         together.push_back(std::move(parcel));
     }
     std::stable_sort(together.begin(), together.end(),
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
     write_boxes(together);
-    for (Source* s : ready) take(*s);
+    for (DeskSource* s : ready) take(*s);
     return true;
-}
-
-/// Whether a rank of this node cannot go on, or not far, before its next unit is written.
-bool Desk::ahead(const Source& source) const {
-    const Region& region = Region::of(*source.region);
-    if (region.waiting.load(std::memory_order_acquire) != 0) return true;
-    const std::int64_t published =
-        whole_count(region.published.load(std::memory_order_acquire), source.next);
-    if (published - source.next < 2) return false;
-    // At a mark it waits for the others, who will come there.
-    return published - source.next > 2 || !is_mark(head_of(source.descriptor(published - 1)).kind);
 }
 
 /// The same with several nodes: what is there is written, unless it is the end of a step of a rank
@@ -123,21 +105,17 @@ bool Desk::ahead(const Source& source) const {
 /// waited for all ranks would wait for each other.
 bool Desk::write_as_they_come() {
     struct Taken {
-        Source* source;
+        DeskSource* source;
         std::vector<Parcel> parcels, ended;
         bool ends, any;
     };
     std::vector<Taken> all;
     bool complete = true;
-    for (Source& s : sources_) {
-        bool has;
-        {
-            const std::lock_guard lock(small_);
-            has = s.has();
-        }
+    for (DeskSource& s : sources_) {
+        const bool has = sources_.has_next(s);
         complete &= has || !s.ended.empty();
-        if (!has || at_mark(s)) continue;
-        Taken t{&s, open(s), {}, true, false};
+        if (!has || sources_.at_mark(s)) continue;
+        Taken t{&s, sources_.open(s), {}, true, false};
         for (const Parcel& p : t.parcels) {
             t.ended.push_back(end_of(p));
             if (is_mark(p.head.kind)) continue;
@@ -151,7 +129,7 @@ bool Desk::write_as_they_come() {
         all.push_back(std::move(t));
     }
     if (!complete)
-        std::erase_if(all, [&](const Taken& t) { return t.ends && !far_ahead(*t.source); });
+        std::erase_if(all, [&](const Taken& t) { return t.ends && !t.source->far_ahead(); });
     if (all.empty()) return false;
     std::vector<Parcel> together;
     for (const Taken& t : all) together.insert(together.end(), t.parcels.begin(), t.parcels.end());
@@ -171,33 +149,6 @@ bool Desk::write_as_they_come() {
         take(*t.source);
     }
     return true;
-}
-
-/// Whether a source cannot go on, or not far, before its next unit is written. Who sends messages
-/// cannot say, and counts as such.
-bool Desk::far_ahead(const Source& source) const {
-    if (!source.region) return true;
-    const Region& region = Region::of(*source.region);
-    return region.waiting.load(std::memory_order_acquire) != 0 ||
-           region.published.load(std::memory_order_acquire) -
-                   static_cast<std::uint32_t>(source.next) >=
-               2;
-}
-
-/// Whether a rank has ended its step with a unit.
-bool Desk::ends(const Parcel& parcel) {
-    return parcel.head.kind == UnitKind::step ||
-           (parcel.head.kind == UnitKind::boxes && parcel.head.ends);
-}
-
-/// What is left of a parcel that was written: that its rank has ended the step, and what it put.
-Parcel Desk::end_of(const Parcel& parcel) {
-    Parcel end = parcel;
-    end.entries.clear();
-    end.head.kind = UnitKind::boxes;
-    end.head.variable = -1;
-    end.head.begin = end.head.end = 0;
-    return end;
 }
 
 /// All ranks have ended a step, or all are at a mark.

@@ -146,7 +146,7 @@ void Server::handle(Message& message, Served& served) {
             const TraceFile file(served.description.plan.path);
             Span span("receive");
             span.bytes(message.body.size());
-            served.desk->deliver(message.from, std::move(message.body));
+            served.desk->sources().deliver(message.from, std::move(message.body));
             break;
         }
         case MessageKind::report:
@@ -175,7 +175,7 @@ void Server::handle(Message& message, Served& served) {
         }
         case MessageKind::meets: {
             const auto standstill = in.get<Standstill>();
-            served.desk->learn(standstill);
+            served.desk->sources().learn(standstill);
             // A rank's own may be told to others in a while; a server has waited for that.
             if (crew_.serves(message.from) && standstill.beyond(served.told)) {
                 served.told = standstill;
@@ -240,9 +240,9 @@ void Server::report(Served& served) {
     if (!status.ok()) spread_failure(served, status, -1);
     std::int64_t all = INT64_MAX;
     for (const std::int64_t its : served.rounds) all = std::min(all, its);
-    if (writer_ == 0) return served.desk->others_have(all);
+    if (writer_ == 0) return served.desk->rounds().others_have(all);
     // The rounds first: the first server has to know where their chunks are.
-    all = std::min(all, served.desk->rounds());
+    all = std::min(all, served.desk->rounds().done());
     if (Placement* const placement = served.storage->placement())
         take_places(served, placement->take_placed());
     if (all <= served.reported && served.placed.empty()) return;
@@ -297,7 +297,7 @@ void Server::spread_failure(Served& served, const Status& status, int from) {
 void Server::tell_standstill(std::int64_t serial, Served& served) {
     constexpr double patience = 0.25;  // s
     if (crew_.nodes() == 1) return;
-    const Standstill seen = served.desk->standstill();
+    const Standstill seen = served.desk->sources().standstill();
     if (!seen.beyond(served.told)) return;
     if (seen.meeting != served.seen.meeting || seen.unit != served.seen.unit) {
         served.seen = seen;

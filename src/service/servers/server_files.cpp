@@ -116,10 +116,10 @@ Status Server::set_up(Served& served) {
         if (!status.ok()) return status;
         if (status = served.desk->add_region(std::move(segment)); !status.ok()) return status;
     }
-    for (const int feeder : crew_.feeders(writer_)) served.desk->add_feeder(feeder);
+    for (const int feeder : crew_.feeders(writer_)) served.desk->sources().add_feeder(feeder);
     served.forwards_on = crew_.has_models(node_) && crew_.nodes() > 1;
     served.rounds.assign(neighbours_.below(), 0);
-    if (writer_ == 0 && neighbours_.below() > 0) served.desk->others_have(0);
+    if (writer_ == 0 && neighbours_.below() > 0) served.desk->rounds().others_have(0);
     return {};
 }
 

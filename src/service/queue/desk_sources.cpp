@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/desk_sources.hpp"
+
+#include <utility>
+
+namespace thalweg::detail {
+
+const std::int64_t* DeskSource::descriptor(std::int64_t unit) const {
+    const std::int64_t at =
+        Region::of(*region).unit_at[unit % Region::max_units].load(std::memory_order_relaxed);
+    return reinterpret_cast<const std::int64_t*>(Region::data(*region) + at);
+}
+
+bool DeskSource::ahead() const {
+    const Region& own = Region::of(*region);
+    if (own.waiting.load(std::memory_order_acquire) != 0) return true;
+    const std::int64_t published = whole_count(own.published.load(std::memory_order_acquire), next);
+    if (published - next < 2) return false;
+    // At a mark it waits for the others, who will come there.
+    return published - next > 2 || !is_mark(head_of(descriptor(published - 1)).kind);
+}
+
+bool DeskSource::far_ahead() const {
+    if (!region) return true;
+    const Region& own = Region::of(*region);
+    return own.waiting.load(std::memory_order_acquire) != 0 ||
+           own.published.load(std::memory_order_acquire) - static_cast<std::uint32_t>(next) >= 2;
+}
+
+void DeskSources::add_region(std::unique_ptr<Segment> memory) {
+    DeskSource source;
+    source.holdings = Holdings(Region::told(*memory), definitions_.variables);
+    source.region = std::move(memory);
+    all_.push_back(std::move(source));
+}
+
+void DeskSources::add_feeder(int rank) {
+    DeskSource source;
+    source.rank = rank;
+    all_.push_back(std::move(source));
+}
+
+void DeskSources::deliver(int feeder, std::vector<char> message) {
+    const std::lock_guard lock(small_);
+    waiting_ += static_cast<std::int64_t>(message.size());
+    for (DeskSource& s : all_)
+        if (!s.region && s.rank == feeder) s.messages.push_back(std::move(message));
+}
+
+void DeskSources::learn(const Standstill& standstill) {
+    const std::lock_guard lock(small_);
+    elsewhere_.take(standstill);
+}
+
+Standstill DeskSources::standstill() const {
+    const std::lock_guard lock(small_);
+    return find_standstill();
+}
+
+Status DeskSources::failure() const {
+    for (const DeskSource& s : all_)
+        if (s.region)
+            if (Status status = Region::of(*s.region).failure(); !status.ok()) return status;
+    return {};
+}
+
+void DeskSources::fail(const Status& status) const {
+    for (const DeskSource& s : all_)
+        if (s.region) Region::of(*s.region).fail(status);
+}
+
+void DeskSources::tell_rounds(std::int64_t rounds) const {
+    for (const DeskSource& s : all_)
+        if (s.region)
+            Region::of(*s.region).rounds[agent_].store(static_cast<std::uint32_t>(rounds),
+                                                       std::memory_order_release);
+}
+
+/// Under small_.
+bool DeskSources::has(const DeskSource& source) const {
+    if (!source.region) return !source.messages.empty();
+    const Region& region = Region::of(*source.region);
+    return whole_count(region.published.load(std::memory_order_acquire), source.next) > source.next;
+}
+
+bool DeskSources::has_next(const DeskSource& source) const {
+    const std::lock_guard lock(small_);
+    return has(source);
+}
+
+/// Calls visit(descriptor) for the parcels of a source's next unit.
+template <class Visit>
+void DeskSources::visit(const DeskSource& source, Visit&& visit) const {
+    if (source.region) {
+        visit(source.descriptor(source.next));
+    } else {
+        const std::lock_guard lock(small_);
+        for_descriptors(source.messages.front(), visit);
+    }
+}
+
+bool DeskSources::at_mark(const DeskSource& source) const {
+    bool mark = has_next(source);
+    if (mark)
+        visit(source,
+              [&](const std::int64_t* words) { mark = mark && is_mark(head_of(words).kind); });
+    return mark;
+}
+
+bool DeskSources::any_boxes() const {
+    bool any = false;
+    for (const DeskSource& s : all_) {
+        if (any || !has_next(s)) continue;
+        visit(s, [&](const std::int64_t* words) { any |= head_of(words).kind == UnitKind::boxes; });
+    }
+    return any;
+}
+
+DeskSources::Presence DeskSources::look() const {
+    const std::lock_guard lock(small_);
+    Presence found;
+    for (const DeskSource& s : all_) {
+        if (has(s)) continue;
+        found.all = false;
+        found.near &= !s.region;
+    }
+    if (!found.all) tell_stuck();
+    return found;
+}
+
+/// Under small_.
+Standstill DeskSources::find_standstill() const {
+    Standstill last = elsewhere_;
+    for (const DeskSource& s : all_) {
+        if (!s.region) continue;
+        // First how far it had come: a unit that it published before would be seen behind this.
+        const std::uint32_t meetings =
+            Region::of(*s.region).meetings.load(std::memory_order_acquire);
+        if (!has(s)) last.take({s.next, meetings});
+    }
+    return last;
+}
+
+/// Ranks of this node that wait for room for ever are told. Under small_.
+void DeskSources::tell_stuck() const {
+    constexpr auto order = std::memory_order_acquire;
+    const Standstill standstill = find_standstill();
+    for (const DeskSource& s : all_) {
+        if (!s.region || !has(s)) continue;
+        if (head_of(s.descriptor(s.next)).kind == UnitKind::boxes) continue;  // just published
+        Region& region = Region::of(*s.region);
+        const std::uint32_t here = region.meetings.load(order);
+        if (standstill.stops(s.next + 1, here) && region.waiting.load(order) != 0)
+            region.stuck.store(here + 1, std::memory_order_release);
+    }
+}
+
+std::vector<Parcel> DeskSources::open(const DeskSource& source) const {
+    if (!source.region) {
+        const std::lock_guard lock(small_);
+        return parse_message(source.messages.front(), definitions_.variables);
+    }
+    std::vector<Parcel> parcels;
+    parcels.push_back(parse_parcel(source.descriptor(source.next), Region::data(*source.region),
+                                   definitions_.variables, source.holdings));
+    return parcels;
+}
+
+bool DeskSources::take(DeskSource& source) {
+    ++source.next;
+    if (source.region) {
+        Word& done = Region::of(*source.region).done[agent_];
+        done.store(static_cast<std::uint32_t>(source.next), std::memory_order_release);
+        wake_all(done);
+        return false;
+    }
+    const std::lock_guard lock(small_);
+    waiting_ -= static_cast<std::int64_t>(source.messages.front().size());
+    source.messages.pop_front();
+    return true;
+}
+
+}  // namespace thalweg::detail
