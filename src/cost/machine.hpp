@@ -28,6 +28,8 @@ struct Folder {
     std::vector<double> writers;  ///< ascending
     std::vector<double> rate;     ///< without fsync: what memory takes, on a local disk
     std::vector<double> durable;  ///< with an fsync
+
+    bool operator==(const Folder&) const = default;
 };
 
 struct Machine {
@@ -43,6 +45,7 @@ struct Machine {
     double run = 5e-9;        ///< seconds of a run of a list of indices, besides those of its bytes
     std::vector<Folder> folders;
 
+    bool operator==(const Machine&) const = default;
     bool measured() const { return ranks > 0; }
     /// What was measured in the folder of a path, or the nearest one above it, or in any other of
     /// the same file system; null if there is none.

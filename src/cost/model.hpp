@@ -102,6 +102,8 @@ struct MemoryUse {
 /// Settings that limit memory, in bytes.
 struct Limits {
     double buffer = 8 << 20, staging = 256 << 20, piece = 2 << 20;
+
+    bool operator==(const Limits&) const = default;
 };
 
 MemoryUse inline_memory(const Work& work, const Limits& limits);

@@ -143,7 +143,9 @@ Status File::ask_cost_model(Surroundings& around) const {
         planning::Run run;
         const Held held = held_of(file_.definitions, words, team.size());
         if (!describe_run(file_.options, file_.definitions, around, held, run)) return {};
-        const planning::Proposal p = planning::propose(run, asked_of(file_.options));
+        auto& last = file_.session.last_proposal;
+        if (!last) last = std::make_shared<planning::LastProposal>();
+        const planning::Proposal& p = last->of(run, asked_of(file_.options));
         p.method.copy(answer.method, sizeof answer.method - 1);
         p.writers.copy(answer.writers, sizeof answer.writers - 1);
         answer.seconds = p.seconds;

@@ -172,7 +172,8 @@ void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int nod
         look.seen += placed.volume() * size;
         look.local += holders_.held_on_node(record_.kinds[i], placed, node) * size;
         holders_.add_nodes(record_.kinds[i], placed, sources);
-        if (share.boxed() && laid.layout->writers() > 1) add_blocks(i, placed, blocks);
+        if (share.boxed() && laid.layout->writers() > 1 && run_.nodes > 1)
+            add_blocks(i, placed, blocks);
     });
     sources.erase(node);
 }

@@ -69,8 +69,7 @@ private:
         for (int n = 1; n <= on_node; n = n < on_node ? std::min(2 * n, on_node) : n + 1) {
             Candidate c{{method, false, sweeps ? fmt::format("{}/node", n) : run_.writers}};
             if (!sweeps && run_.writers == "auto") c.way.writers = shares_.chosen().writers;
-            if (!sweeps || measured(static_cast<std::int64_t>(n) * run_.nodes))
-                c.seconds = seconds(c.way);
+            if (measured(shares_.work_of(c.way).writers)) c.seconds = seconds(c.way);
             if (c.seconds < best.seconds) best = c;
             if (!sweeps) break;
         }
@@ -94,5 +93,14 @@ private:
 }  // namespace
 
 Proposal propose(const Run& run, const Asked& asked) { return Proposer(run, asked).make(); }
+
+const Proposal& LastProposal::of(const Run& run, const Asked& asked) {
+    if (run_ == run && asked_ == asked) return proposal_;
+    run_.reset();
+    proposal_ = propose(run, asked);
+    asked_ = asked;
+    run_ = run;
+    return proposal_;
+}
 
 }  // namespace thalweg::planning

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "plan/run.hpp"
@@ -15,6 +16,8 @@ struct Asked {
     bool queued = false;       ///< the steps are written in the background
     bool direct = false;       ///< each rank may write its own arrays: the service stays inline
     bool writers_open = true;  ///< their number is left to the library
+
+    bool operator==(const Asked&) const = default;
 };
 
 struct Proposal {
@@ -27,5 +30,16 @@ struct Proposal {
 /// The way to write a step that takes least time by the cost model, if it is worth leaving that
 /// which is chosen without measurements. Only as many writers are proposed as were measured.
 Proposal propose(const Run& run, const Asked& asked);
+
+/// The last proposal: programs create many files of one kind.
+class LastProposal {
+public:
+    const Proposal& of(const Run& run, const Asked& asked);
+
+private:
+    std::optional<Run> run_;  ///< none: of nothing yet
+    Asked asked_;
+    Proposal proposal_;
+};
 
 }  // namespace thalweg::planning

@@ -16,12 +16,16 @@ struct RunVariables {
     std::int64_t count = 1;
     std::int64_t element = 4;  ///< bytes
     std::vector<int> dims;     ///< numbers of dimensions in file order, without the record's
+
+    bool operator==(const RunVariables&) const = default;
 };
 
 /// A dimension that the decomposition cuts into as many parts.
 struct Cuts {
     int dim = 0;
     std::int64_t parts = 1;
+
+    bool operator==(const Cuts&) const = default;
 };
 
 struct Run {
@@ -51,6 +55,7 @@ struct Run {
     detail::Machine machine;
     detail::Folder folder;
 
+    bool operator==(const Run&) const = default;
     /// Chunks are compressed, by their writers.
     bool compressed() const { return deflate > 0; }
     double compute() const { return step_seconds * output_interval; }

@@ -13,6 +13,10 @@
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"
 
+namespace thalweg::planning {
+class LastProposal;
+}
+
 namespace thalweg::detail {
 
 class Background;
@@ -72,6 +76,8 @@ public:
     virtual Meeting& meeting() = 0;
     /// What was measured of the machine; null: nothing.
     virtual const Machine* machine() const { return nullptr; }
+    /// What the cost model said last; on one rank. May be null.
+    std::shared_ptr<planning::LastProposal> last_proposal;
     /// What the outputs of files that are closed have cost this rank.
     OutputTimes outputs;
     /// Seconds that the model has spent outside the library's calls so far.

@@ -71,6 +71,28 @@ TEST_F(Proposals, OnlyAsManyWritersAsWereMeasured) {
     EXPECT_EQ(propose(run, asked).writers, "8/node");
 }
 
+TEST_F(Proposals, NoMethodWithMoreWritersThanWereMeasured) {
+    run.folder.writers = {2, 4, 8};
+    by_writers(1e8);
+    const Proposal p = propose(run, asked);
+    EXPECT_NE(p.method, "rows");  // has 64 writers
+    EXPECT_NE(p.method, "columns");
+    EXPECT_NE(p.method, "direct");
+}
+
+TEST_F(Proposals, TheLastOneIsRemembered) {
+    asked.method = "record";
+    LastProposal last;
+    const Proposal* const first = &last.of(run, asked);
+    EXPECT_EQ(first->writers, "32/node");
+    EXPECT_EQ(last.of(run, asked).writers, "32/node");
+    run.folder.writers = {2, 4, 8, 16};
+    by_writers(1e8);
+    EXPECT_EQ(last.of(run, asked).writers, "8/node");
+    asked.writers_open = false;
+    EXPECT_EQ(last.of(run, asked).writers, "");
+}
+
 TEST_F(Proposals, WritersStayWhereTheUserHasChosen) {
     asked.method = "record";
     asked.writers_open = false;

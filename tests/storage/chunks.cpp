@@ -84,8 +84,8 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<char>> chunks;
     const auto load = [&](const Band& band, char* to) -> Status {
         if (!chunks.contains({band.record, band.number * g.chunks_a_band()})) {
-            for (std::int64_t r = 0; r < g.records; ++r)
-                packer.fill_band(0, band.number, to + r * g.elements_of(band.number) * g.element);
+            std::fill_n(reinterpret_cast<int*>(to), g.records * g.elements_of(band.number),
+                        -2147483647);
             return {};
         }
         const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {

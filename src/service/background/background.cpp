@@ -240,19 +240,20 @@ private:
         Placement* const mine = placement();
         const bool keeper = team_.rank() == writer_ranks_.front();
         const std::int64_t wanted = mine != nullptr ? mine->room_wanted() : 0;
-        std::int64_t all = wanted;
-        team_.all_reduce({&all, 1}, Reduce::sum);
-        if (all > 0) {
-            const std::int64_t before = team_.world().sum_before(wanted);
-            std::int64_t at = keeper ? mine->take_room(all) : 0;
-            team_.all_reduce({&at, 1}, Reduce::sum);
-            if (wanted > 0) mine->give_room(at + before);
-        }
         std::vector<char> placed;
         Status status = alone([&]() -> Status {
             if (mine != nullptr) placed = mine->take_placed();
             return {};
         });
+        std::int64_t words[] = {wanted, std::ssize(placed), status.ok() ? 0 : 1};
+        team_.all_reduce(words, Reduce::sum);
+        if (words[0] > 0) {
+            const std::int64_t before = team_.world().sum_before(wanted);
+            std::int64_t at = keeper ? mine->take_room(words[0]) : 0;
+            team_.all_reduce({&at, 1}, Reduce::sum);
+            if (wanted > 0) mine->give_room(at + before);
+        }
+        if (words[1] == 0 && words[2] == 0) return {};
         std::vector<std::vector<char>> rows;
         Status gathered = together([&]() -> Status {
             rows = team_.world().gather(placed, writer_ranks_.front());
@@ -303,7 +304,7 @@ private:
         // Before it counts records, it has to know where their chunks are.
         Status placed = far_ ? agree_on_places() : Status{};
         if (desk_ && placed.ok()) desk_->rounds().others_have(words[0]);
-        if (!placed.ok()) no_memory_for_messages();
+        if (!placed.ok()) fail_here(placed);
         if (words[1] == 0) {
             packets.clear();
             no_memory_for_messages();
@@ -333,9 +334,12 @@ private:
     /// The writers of this node wait for no other ones from now on; the ranks hear of it when they
     /// meet.
     void no_memory_for_messages() {
-        const Status status = with_reserve([&] {
+        fail_here(with_reserve([&] {
             return failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path);
-        });
+        }));
+    }
+
+    void fail_here(const Status& status) {
         outbox_->region().fail(status);
         if (desk_) desk_->fail(status);
     }

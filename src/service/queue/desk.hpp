@@ -87,8 +87,6 @@ public:
     bool all_have() const { return rounds_.others() >= rounds_.done(); }
 
     const Layout& layout() const { return *layout_; }
-    int writer() const { return writer_; }
-    const Spaces& spaces() const { return spaces_; }
 
 private:
     /// A unit that was worked on; all of it need not be in the file yet.

@@ -187,7 +187,8 @@ public:
             },
             answer);
         counts_ = answer.counts;
-        closed_ = status.ok();  // no server looks at this rank's queue any more
+        // After a failure the answer may be one to an earlier command.
+        closed_ = good && status.ok();  // no server looks at this rank's queue any more
         return status;
     }
 

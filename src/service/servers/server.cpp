@@ -80,7 +80,8 @@ void Server::out_of_memory(const Message& message) {
     with_reserve([&] {
         const Status status =
             failure(TW_ENOMEM, "out of memory on a server (rank {})", transport_.address());
-        for (auto& [serial, served] : files_) served.desk->fail(status);
+        for (auto& [serial, served] : files_)
+            if (served.desk) served.desk->fail(status);
         if (message.kind == MessageKind::count_file) answer(message.file, status, nullptr);
     });
 }

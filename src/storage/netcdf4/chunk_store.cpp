@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -163,30 +164,29 @@ Status ChunkStore::cut(int variable, std::int64_t records) {
 // ---- chunks -------------------------------------------------------------------------------------
 
 Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
-    if (writers_) {
-        std::vector<char> bytes;
-        const auto* first = reinterpret_cast<const char*>(chunks.data());
-        Status status = alone([&]() -> Status {
-            bytes.assign(first, first + chunks.size() * sizeof(PlacedChunk));
+    const auto know_all = [&](std::span<const PlacedChunk> some) {
+        return alone([&]() -> Status {
+            for (const PlacedChunk& c : some) placer_.know(c);
             return {};
         });
-        if (status = agree(*writers_, status); !status.ok()) return status;
-        status = together([&]() -> Status {
-            writers_->broadcast(bytes, 0);
-            return {};
-        });
-        if (!status.ok()) return status;
-        status = alone([&]() -> Status {
-            chunks.resize(bytes.size() / sizeof(PlacedChunk));
-            if (!chunks.empty()) std::memcpy(chunks.data(), bytes.data(), bytes.size());
-            return {};
-        });
-        if (!status.ok()) return status;
-    }
-    return alone([&]() -> Status {
-        for (const PlacedChunk& c : chunks) placer_.know(c);
+    };
+    if (!writers_) return know_all(chunks);
+    constexpr std::size_t most = (1 << 20) / sizeof(PlacedChunk);  // told at a time
+    std::vector<PlacedChunk> block;
+    Status status = agree(*writers_, alone([&]() -> Status {
+        block.resize(most);
         return {};
-    });
+    }));
+    if (!status.ok()) return status;
+    std::size_t n = chunks.size();
+    writers_->broadcast(&n, sizeof n, 0);
+    for (std::size_t at = 0; at < n; at += most) {
+        const std::size_t count = std::min(most, n - at);
+        if (!chunks.empty()) std::copy_n(chunks.begin() + at, count, block.begin());
+        writers_->broadcast(block.data(), count * sizeof(PlacedChunk), 0);
+        if (status.ok()) status = know_all(std::span(block).first(count));
+    }
+    return status;
 }
 
 /// Writes a chunk, or keeps it until it has a place.

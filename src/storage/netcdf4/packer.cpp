@@ -108,10 +108,4 @@ Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give
     return {};
 }
 
-void Packer::fill_band(int variable, std::int64_t band, char* to) const {
-    const ChunkGrid& g = grids_[variable];
-    const FillValue fill = definitions_.variables[variable].fill_value();
-    fill_with(fill.data(), g.element, to, g.elements_of(band));
-}
-
 }  // namespace thalweg::detail

@@ -39,8 +39,6 @@ public:
     using Give = std::function<Status(std::int64_t number, std::vector<char>& elements)>;
     /// The reverse: the elements of a band, of its chunks.
     Status unpack_band(int variable, std::int64_t band, char* to, const Give& give);
-    /// A band (of one record) that was never written.
-    void fill_band(int variable, std::int64_t band, char* to) const;
 
 private:
     struct Part {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/unplaced_chunks.hpp"
 
-#include <tuple>
 #include <utility>
 
 #include "storage/netcdf4/page.hpp"
@@ -26,6 +25,7 @@ void UnplacedChunks::add(PlacedChunk chunk, const char* data) {
     chunk.address = lot.bytes.size();
     lot.bytes.insert(lot.bytes.end(), data, data + chunk.bytes);
     lot.chunks.push_back(chunk);
+    latest_[key_of(chunk)] = {taken_ + std::ssize(lots_) - 1, lot.chunks.size() - 1};
     bytes_ += chunk.bytes;
 }
 
@@ -60,6 +60,11 @@ bool UnplacedChunks::take(ChunkLot& lot) {
     if (lots_.empty() || lots_.front().at < 0) return false;
     lot = std::move(lots_.front());
     lots_.pop_front();
+    for (const PlacedChunk& c : lot.chunks)
+        if (const auto it = latest_.find(key_of(c));
+            it != latest_.end() && it->second.lot == taken_)
+            latest_.erase(it);
+    ++taken_;
     return true;
 }
 
@@ -73,19 +78,14 @@ void UnplacedChunks::give_back(ChunkLot&& lot) {
 }
 
 bool UnplacedChunks::find(const PlacedChunk& chunk, std::vector<char>* data) const {
-    const auto same = [&](const PlacedChunk& other) {
-        return std::tie(other.variable, other.record, other.number) ==
-               std::tie(chunk.variable, chunk.record, chunk.number);
-    };
     const std::lock_guard lock(lock_);
-    for (auto lot = lots_.rbegin(); lot != lots_.rend(); ++lot)
-        for (auto c = lot->chunks.rbegin(); c != lot->chunks.rend(); ++c) {
-            if (!same(*c)) continue;
-            const char* const from = lot->bytes.data() + c->address;
-            if (data != nullptr) data->assign(from, from + c->bytes);
-            return true;
-        }
-    return false;
+    const auto it = latest_.find(key_of(chunk));
+    if (it == latest_.end()) return false;
+    const ChunkLot& lot = lots_[it->second.lot - taken_];
+    const PlacedChunk& c = lot.chunks[it->second.at];
+    const char* const from = lot.bytes.data() + c.address;
+    if (data != nullptr) data->assign(from, from + c.bytes);
+    return true;
 }
 
 }  // namespace thalweg::detail

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <mutex>
+#include <tuple>
 #include <vector>
 
 #include "storage/netcdf4/index.hpp"
@@ -21,7 +23,7 @@ struct ChunkLot {
 /// Places are given in the order in which they were asked for. Any thread.
 class UnplacedChunks {
 public:
-    /// Places are multiples of it.
+    /// Places are multiples of it, counted from the first one.
     static constexpr std::int64_t alignment = 8;
 
     /// @param most  bytes of a lot, from which on it takes no more chunks
@@ -43,9 +45,19 @@ public:
     bool find(const PlacedChunk& chunk, std::vector<char>* data) const;
 
 private:
+    /// Variable, record, number.
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+    struct Where {
+        std::int64_t lot;
+        std::size_t at;  ///< of its chunks
+    };
+    static Key key_of(const PlacedChunk& c) { return {c.variable, c.record, c.number}; }
+
     std::int64_t most_;
     mutable std::mutex lock_;
     std::deque<ChunkLot> lots_;
+    std::int64_t taken_ = 0;       ///< lots so far; the first one here has this number
+    std::map<Key, Where> latest_;  ///< of the chunks that are here
     ChunkLot spare_;
     std::int64_t bytes_ = 0;  ///< without those that were asked for
 };

@@ -24,6 +24,8 @@ struct FileSystem {
     bool lustre = false;
     std::int64_t magic = 0;     ///< f_type of statfs(2)
     std::int64_t block = 4096;  ///< bytes
+
+    bool operator==(const FileSystem&) const = default;
 };
 
 /// @param magic  f_type of statfs(2); block: its f_bsize
