@@ -169,7 +169,8 @@ bool Scatter::meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) c
     return any;
 }
 
-/// What another node wants of a piece: dense parts, in the order of for_places and for_parts.
+/// What another node wants of a piece: dense parts, in the order of for_places and for_parts; all
+/// of it if that is less.
 void Scatter::pack_parts(const Pass& pass, const Lane& lane, std::int64_t k, std::size_t node,
                          std::vector<char>& message) const {
     message.clear();
@@ -188,6 +189,20 @@ void Scatter::pack_parts(const Pass& pass, const Lane& lane, std::int64_t k, std
                      from + linear(p.shape, part.low) * p.element, from_stride, kernel, nullptr);
         });
     });
+    if (static_cast<std::int64_t>(message.size()) > lane.piece.size())
+        message.assign(piece, piece + lane.piece.size());
+}
+
+/// Whether the parts of a piece from another node would be more than the piece.
+bool Scatter::comes_whole(const Lane& lane) const {
+    if (lane.local || !overlaps_ || lane.piece.size() <= 0) return false;
+    std::int64_t bytes = 0;
+    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        for_parts(p.shape, range, cover_[place],
+                  [&](const HeldBox&, const Box& part) { bytes += part.volume() * p.element; });
+    });
+    return bytes > lane.piece.size();
 }
 
 /// One message to every other node that wants something of the piece.
@@ -222,7 +237,8 @@ void Scatter::receive_parts(const Lane& lane, std::int64_t k) {
     team_.world().receive(slot(lane, k), capacity_, lane.rank, parts_tag);
 }
 
-void Scatter::take_local(Pass& pass, const Lane& lane, std::int64_t k) {
+/// Of a piece that lies in the slot as in the file.
+void Scatter::take_whole(Pass& pass, const Lane& lane, std::int64_t k) {
     const char* piece = nullptr;  // known when it is there
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
@@ -272,8 +288,8 @@ void Scatter::take_incoming(const Lane& lane, std::int64_t k) {
 void Scatter::take(Pass& pass, const Lane& lane, std::int64_t k) {
     if (lane.piece.size() <= 0) return;
     const double begin = now(), waited = counts_.wait;
-    if (lane.local)
-        take_local(pass, lane, k);
+    if (lane.local || lane.whole)
+        take_whole(pass, lane, k);
     else
         take_incoming(lane, k);
     counts_.pack += now() - begin - (counts_.wait - waited);
@@ -315,6 +331,7 @@ Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> de
         bool any = false, receives = false;
         for (Lane& lane : lanes_) {
             if (!lane.cursor.next(lane.piece)) lane.piece = {};
+            lane.whole = comes_whole(lane);
             any |= lane.piece.size() > 0;
             receives |= !lane.local && lane.owner == me;
         }

@@ -3,7 +3,8 @@
 // Every reader's share is a stream of pieces; a few slots of node-shared memory per stream hold the
 // pieces under way. The reader reads a piece into its slot, and all ranks of its node take what
 // they want straight from there. To another node goes one message with what its ranks want of the
-// piece, each element once; it lands in a slot of that node, from where they take it.
+// piece, each element once; it lands in a slot of that node, from where they take it. Where lists
+// and boxes have so much in common that this would be more than the piece, the piece is sent.
 //
 // Pieces that were read ahead lie ready in memory of their reader's that its node shares, and are
 // taken from there: as many as there are from the beginning of the stream.
@@ -85,6 +86,7 @@ private:
         char* memory;  ///< slots of `capacity_` bytes
         PieceCursor cursor;
         Extent piece;  ///< at the position that is under way
+        bool whole;    ///< comes from elsewhere as it is: its parts have elements more than once
         bool later;    ///< was not there yet when others were taken
     };
     struct Pass;
@@ -109,12 +111,13 @@ private:
     void read_piece(Pass& pass, const Lane& lane, std::int64_t k);
     void pack_parts(const Pass& pass, const Lane& lane, std::int64_t k, std::size_t node,
                     std::vector<char>& message) const;
+    bool comes_whole(const Lane& lane) const;
     void send_parts(Pass& pass, const Lane& lane, std::int64_t k);
     void receive_parts(const Lane& lane, std::int64_t k);
     bool meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) const;
     void take(Pass& pass, const Lane& lane, std::int64_t k);
     void take_pieces(Pass& pass, std::int64_t k);
-    void take_local(Pass& pass, const Lane& lane, std::int64_t k);
+    void take_whole(Pass& pass, const Lane& lane, std::int64_t k);
     void take_incoming(const Lane& lane, std::int64_t k);
 
     Team& team_;
@@ -123,6 +126,7 @@ private:
     std::unique_ptr<Layout> layout_;
     std::vector<int> readers_;
     std::vector<std::vector<HeldBox>> cover_;  ///< per place: what this node wants; several nodes
+    bool overlaps_ = false;                    ///< whether it may have elements more than once
     /// Per node, per place: what other nodes want of this reader's share; empty for others.
     std::vector<std::vector<std::vector<HeldBox>>> remote_;
     std::vector<Delivery*> first_of_;  ///< of a pass, by place

@@ -103,6 +103,10 @@ Status Scatter::cover_node(const std::vector<std::vector<WantedBox>>& wanted) {
         cover_.assign(space_.places.size(), {});
         for_words(to_words(together), space_,
                   [&](std::size_t p, const HeldBox& held) { cover_[p].push_back(held); });
+        for (const std::vector<HeldBox>& boxes : cover_)
+            overlaps_ |= boxes.size() > 1 &&
+                         std::any_of(boxes.begin(), boxes.end(),
+                                     [](const HeldBox& held) { return held.list != nullptr; });
         return {};
     });
 }

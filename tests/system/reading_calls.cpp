@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -364,6 +365,54 @@ void reader_ahead() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
+/// What one variable is asked for by a box and by lists at once is more than the variable has, and
+/// still one message a piece.
+void boxes_and_lists() {
+    const std::string other = path + ".lists";
+    const std::int64_t shape[] = {30, 40 * ranks()}, all = shape[0] * shape[1];
+    tw_file file = nullptr;
+    OK(tw_create(session, other.c_str(), nullptr, &file));
+    OK(tw_def_dim(file, "y", shape[0]));
+    OK(tw_def_dim(file, "x", shape[1]));
+    OK(tw_def_var(file, "v", TW_INT, "y x", nullptr));
+    std::vector<int> values(static_cast<std::size_t>(all));
+    std::iota(values.begin(), values.end(), 0);
+    OK(tw_put(file, "v", TW_INT, values.data(), all));
+    OK(tw_close(&file));
+
+    // Columns side by side as a box; points, and columns here and there, as lists.
+    const std::int64_t turned = ranks() - 1 - rank();
+    const std::int64_t columns = shape[1] / ranks(), start[] = {0, turned * columns};
+    const std::int64_t count[] = {shape[0], columns}, n = shape[0] * columns;
+    std::vector<std::int64_t> points, places;
+    for (std::int64_t i = 0; i < n; ++i) points.push_back(i * ranks() + turned);
+    for (std::int64_t i = 0; i < columns; ++i) places.push_back(i * ranks() + turned);
+    tw_decomposition part[3] = {};
+    OK(tw_decompose(session, "y x", 1, shape, start, count, &part[0]));
+    OK(tw_decompose_list(session, "y x", shape, "y x", n, points.data(), TW_LIST_UNIQUE, &part[1]));
+    OK(tw_decompose_list(session, "y x", shape, "x", columns, places.data(), TW_LIST_UNIQUE,
+                         &part[2]));
+    OK(tw_open(session, other.c_str(), "piece=1000; straight=1MiB", &file));
+    std::vector<int> got[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+        got[k].resize(static_cast<std::size_t>(n));
+        OK(tw_get_deferred(file, "v", part[k], 0, TW_INT, got[k].data(), n));
+    }
+    OK(tw_read(file));
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const std::int64_t row = i / columns * shape[1], x = i % columns;
+        wrong += got[0][at] != row + start[1] + x;
+        wrong += got[1][at] != points[at];
+        wrong += got[2][at] != row + places[static_cast<std::size_t>(x)];
+    }
+    CHECK_TEXT(wrong == 0, "%lld of %lld values are wrong", static_cast<long long>(wrong),
+               static_cast<long long>(3 * n));
+    OK(tw_close(&file));
+    if (rank() == 0) std::remove(other.c_str());
+}
+
 }  // namespace
 
 /// With long runs nothing is exchanged; where not all ranks read, it is.
@@ -417,6 +466,7 @@ int main(int argc, char** argv) {
     }
     OK(tw_init(check::state.comm, "log=off; node_size=1", &session));
     reader_ahead();
+    boxes_and_lists();
     OK(tw_finalize(&session));
     if (rank() == 0) {
         std::filesystem::remove_all(folder);
