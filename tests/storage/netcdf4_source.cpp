@@ -8,12 +8,14 @@
 #include <netcdf_filter.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "comm/clock.hpp"
 #include "storage/library_lock.hpp"
@@ -324,6 +326,33 @@ TEST_F(Netcdf4Source, RefusesAFileThatIsCutOff) {
         EXPECT_NE(status.text.find("HDF5: "), std::string::npos) << status.text;
         EXPECT_FALSE(status.text.ends_with("HDF5: ")) << "no words of HDF5's";
     }
+}
+
+TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
+    write(30, 40, {10, 13}, [](int, int) {});
+    const int fd = ::open(path_.c_str(), O_RDWR);
+    ASSERT_GE(fd, 0);
+    constexpr off_t version = 8;  // of the superblock
+    char good = 0;
+    const char bad = 99;
+    ASSERT_EQ(pread(fd, &good, 1, version), 1);
+    std::atomic<bool> ends = false;
+    std::thread writer([&] {  // HDF5 cannot open the file for a third of the time
+        while (!ends) {
+            EXPECT_EQ(pwrite(fd, &bad, 1, version), 1);
+            sleep_seconds(0.002);
+            EXPECT_EQ(pwrite(fd, &good, 1, version), 1);
+            sleep_seconds(0.004);
+        }
+    });
+    for (int i = 0; i < 20; ++i) {
+        const Status status = open();
+        EXPECT_TRUE(status.ok()) << status.text;
+        source_.reset();
+    }
+    ends = true;
+    writer.join();
+    ::close(fd);
 }
 
 TEST(Filters, UndoWhatCompressorDid) {

@@ -5,10 +5,13 @@
 #include "storage/netcdf4/source.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <optional>
 #include <utility>
@@ -32,6 +35,26 @@ constexpr std::int64_t most_band = ChunkReader::cache_bytes / 2;
 constexpr std::int64_t most_parts = 4096;  ///< of a variable
 
 using Way = StoredVariable::Way;
+
+/// A file may change twice within this time and have the same time of change, in seconds.
+constexpr double clock_tick = 0.01;
+constexpr int most_looks = 20;
+
+double seconds_of(const timespec& t) {
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Whether a file has changed just before.
+bool is_fresh(const struct stat& file) {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return std::abs(seconds_of(now) - seconds_of(file.st_mtim)) < clock_tick;
+}
+
+bool same_change(const struct stat& a, const struct stat& b) {
+    return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+           a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
 
 hid_t memory_type(tw_type type) {
     switch (type) {
@@ -242,10 +265,25 @@ private:
         return status;
     }
 
+    /// Of a file that changes meanwhile, HDF5 reads some things from before and some from after the
+    /// change, and may find that they do not agree: then it is to look again.
+    Status look_until_steady(int fd, Netcdf4Contents& contents) const {
+        for (int look = 1;; ++look) {
+            struct stat before {
+            }, after{};
+            const bool old = fstat(fd, &before) == 0 && !is_fresh(before);
+            Status status = read_netcdf4_contents(path_, contents);
+            if (status.code != TW_EFORMAT || look == most_looks) return status;
+            if (old && fstat(fd, &after) == 0 && same_change(before, after)) return status;
+            contents = {};
+            sleep_seconds(clock_tick);
+        }
+    }
+
     /// netCDF-C opens the file by its name: all of it is of the file that is held.
     Status read_contents(int fd, Netcdf4Contents& contents, OpenedFile& opened) const {
         if (Status s = note_opened(fd, path_, opened); !s.ok()) return s;
-        if (Status s = read_netcdf4_contents(path_, contents); !s.ok()) return s;
+        if (Status s = look_until_steady(fd, contents); !s.ok()) return s;
         int now = -1;
         Status status = hold(now);
         if (status.ok()) status = check_opened(now, path_, opened);
