@@ -355,6 +355,39 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     ::close(fd);
 }
 
+/// netCDF-C shares what it knows of a file between all in the process who have opened it.
+TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
+    const auto write_records = [](const std::string& path, std::size_t n) {
+        int id = 0, dims[2] = {}, v = 0;
+        ok(nc_create(path.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
+        ok(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+        ok(nc_def_dim(id, "x", 2, &dims[1]));
+        ok(nc_def_var(id, "v", NC_SHORT, 2, dims, &v));
+        for (std::size_t r = 0; r < n; ++r) {
+            const std::size_t start[] = {r, 0}, count[] = {1, 2};
+            const short values[] = {static_cast<short>(r), static_cast<short>(10 * r)};
+            ok(nc_put_vara_short(id, v, start, count, values));
+        }
+        ok(nc_close(id));
+    };
+    write_records(path_, 1);
+    write_records(path_ + ".longer", 3);
+    int model = 0;
+    ok(nc_open(path_.c_str(), NC_NOWRITE, &model));
+    ASSERT_TRUE(open().ok());
+    EXPECT_EQ(source_->records(), 1);
+    // In place, as another process would write it.
+    std::filesystem::copy_file(path_ + ".longer", path_,
+                               std::filesystem::copy_options::overwrite_existing);
+    ASSERT_TRUE(source_->refresh(*comm_).ok());
+    EXPECT_EQ(source_->records(), 3);
+    std::vector<char> all;
+    ASSERT_TRUE(read("v", 2, 2, all).ok());
+    const short expected[] = {2, 20};
+    EXPECT_EQ(std::memcmp(all.data(), expected, sizeof expected), 0);
+    ok(nc_close(model));
+}
+
 TEST(Filters, UndoWhatCompressorDid) {
     std::vector<char> data(40001);  // not all of it whole elements
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * i / 7000);

@@ -357,6 +357,7 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     contents.size = view.size();
     contents.no_append = append_limit(view.id(), contents.definitions);
     const int record_dim = contents.definitions.record_dim();
+    std::int64_t counted = -1;  // in all variables
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {
         StoredVariable& v = contents.stored[i];
         const Variable& variable = contents.definitions.variables[i];
@@ -365,6 +366,8 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
         const Handle set(H5Dopen2(view.id(), v.name.c_str(), H5P_DEFAULT), H5Dclose);
         const Status described = set < 0 ? failure(TW_EFORMAT, "HDF5 cannot open it")
                                          : describe_storage(set, variable, v);
+        if (variable.record && !v.extent.empty())
+            counted = counted < 0 ? v.extent[0] : std::min(counted, v.extent[0]);
         if (described.ok()) {
             v.no_append = append_limit(set, variable, v, record_dim);
             continue;
@@ -372,6 +375,8 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
         v.way = StoredVariable::Way::none;
         v.why = v.no_append = described.text;
     }
+    // Where the model has the file open with netCDF-C, that tells the records of then.
+    contents.records = std::max(contents.records, counted);
 }
 
 /// By flock(2), as HDF5 locks what it writes.
