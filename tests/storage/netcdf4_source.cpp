@@ -388,6 +388,18 @@ TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     ok(nc_close(model));
 }
 
+/// In a process in which nobody has called netCDF-C before.
+TEST(QuietHdf5, DoesNotTakeBackThatNetcdfIsQuiet) {
+    {
+        const QuietHdf5 quiet;
+        EXPECT_EQ(nc_open(nullptr, NC_NOWRITE, nullptr), NC_EINVAL);
+    }
+    H5E_auto2_t function = nullptr;
+    void* data = nullptr;
+    H5Eget_auto2(H5E_DEFAULT, &function, &data);
+    EXPECT_EQ(function, nullptr);
+}
+
 TEST(Filters, UndoWhatCompressorDid) {
     std::vector<char> data(40001);  // not all of it whole elements
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * i / 7000);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/hdf5_driver.hpp"
 
+#include <netcdf.h>
+
 #include <cstring>
 #include <new>
 #if H5_VERSION_GE(1, 13, 0)
@@ -9,7 +11,19 @@
 
 namespace thalweg::detail {
 
+namespace {
+
+/// When netCDF-C is first used, it turns off HDF5's messages, for all of its calls in this process.
+/// That is not to be taken back.
+void begin_netcdf() {
+    static const int begun = nc_open(nullptr, NC_NOWRITE, nullptr);
+    (void)begun;
+}
+
+}  // namespace
+
 QuietHdf5::QuietHdf5() {
+    begin_netcdf();
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
