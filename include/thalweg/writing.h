@@ -77,8 +77,9 @@ tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, c
  *   - If a rank puts an element twice, the later value wins; if two ranks put it in one step, one
  *     of the two values.
  * tw_put and tw_end_step work as usual: step n is record n. In a file with tw_put_record or
- * tw_put_box, a step in which no rank calls tw_put adds no record. In one step, a rank must put a
- * record of a variable either with tw_put or with these calls, not with both.
+ * tw_put_box, a step in which no rank calls tw_put adds no record, but counts as one: the next
+ * tw_put writes the record after it. In one step, a rank must put a record of a variable either
+ * with tw_put or with these calls, not with both.
  * @param decomposition  which rank holds what: its dimensions are those of the variable without the
  *                       record dimension, by name, in any order, or by position (see tw_decompose);
  *                       NULL: every rank holds all of it, and rank 0's values are written
