@@ -113,7 +113,11 @@ public:
         team_.all_reduce(words, Reduce::max);
         places_ = words[0] != 0;
         far_ = words[1] != 0;
-        return {};
+        // On one node nothing is exchanged that would bring them places.
+        if (!far_ || collective()) return {};
+        return with_reserve([&] {
+            return failure(TW_ENOMEM, "{}: the writers cannot share memory", plan_.path);
+        });
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }

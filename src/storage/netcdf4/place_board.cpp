@@ -28,7 +28,7 @@ PlaceBoard::Slot& PlaceBoard::slot(int n) const {
 }
 
 std::unique_ptr<PlaceBoard> PlaceBoard::make(int writers, std::int64_t end, Status& status) {
-    auto memory = Segment::make(sizeof(Head) + writers * sizeof(Slot), false, status);
+    auto memory = Segment::make(sizeof(Head) + writers * sizeof(Slot), true, status);
     if (!memory) return nullptr;
     std::unique_ptr<PlaceBoard> board(new PlaceBoard(std::move(memory), -1));
     board->head().end.store(end, std::memory_order_relaxed);
