@@ -257,6 +257,10 @@ Status choose_format(const FileOptions& options, Definitions& definitions, Forma
     if (is_netcdf4(format)) {
         for (Variable& v : definitions.variables)
             if (Status s = choose_packing(definitions, options.packing, v); !s.ok()) return s;
+        for (const std::string& dim : unknown_chunks(definitions, options.packing))
+            remarks.push_back(
+                {Remark::Level::warning,
+                 fmt::format("setting chunks has a length for '{}', which is no dimension", dim)});
         return {};
     }
     for (const auto& [name, value] : options.packing)

@@ -109,6 +109,21 @@ Status add_settings(const std::string& list, VariableSettings& settings) {
     return {};
 }
 
+std::vector<std::string> unknown_chunks(const Definitions& definitions,
+                                        const VariableSettings& of_all) {
+    std::vector<std::string> unknown;
+    const auto chunks = of_all.find("chunks");
+    if (chunks == of_all.end() || chunks->second == "auto") return unknown;
+    std::istringstream list(chunks->second);
+    for (std::string item; std::getline(list, item, ',');) {
+        const std::string dim = trimmed(item.substr(0, item.find('=')));
+        if (std::none_of(definitions.dims.begin(), definitions.dims.end(),
+                         [&](const Dimension& d) { return d.name == dim; }))
+            unknown.push_back(dim);
+    }
+    return unknown;
+}
+
 namespace {
 
 /// The settings of a variable: its own, and for those it lacks those of the file.

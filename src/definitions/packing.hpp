@@ -42,6 +42,10 @@ using VariableSettings = std::map<std::string, std::string>;
 /// "name=value; name=value" added to what is set already; the values are not looked at.
 Status add_settings(const std::string& list, VariableSettings& settings);
 
+/// Names in the setting `chunks` of a file that none of its dimensions has.
+std::vector<std::string> unknown_chunks(const Definitions& definitions,
+                                        const VariableSettings& of_all);
+
 /// Makes a variable's packing of its settings and, of variables with two dimensions or more, of
 /// those of the file. What a setting of the file cannot mean for the variable's type or dimensions
 /// is passed over; of the variable's own settings it is an error.

@@ -202,6 +202,15 @@ TEST_F(Choose, CollectiveStorageWritesInCalls) {
     EXPECT_TRUE(says(c.remarks, "storage pnetcdf writes collectively"));
 }
 
+TEST_F(Choose, ChunksOfAnUnknownDimensionAreToldOf) {
+    options.format = "netcdf4";
+    options.packing = {{"chunks", "x=10,lev=3, y = 5"}};
+    std::vector<Remark> remarks;
+    ASSERT_TRUE(choose_format(options, definitions, format, remarks).ok());
+    ASSERT_EQ(remarks.size(), 1U);
+    EXPECT_EQ(remarks.front().text, "setting chunks has a length for 'lev', which is no dimension");
+}
+
 TEST_F(Choose, StorageNetcdf4IsAFormatToo) {
     options.storage = "netcdf4";
     EXPECT_EQ(made().storage, "netcdf4");

@@ -115,9 +115,8 @@ public:
         far_ = words[1] != 0;
         // On one node nothing is exchanged that would bring them places.
         if (!far_ || collective()) return {};
-        return with_reserve([&] {
-            return failure(TW_ENOMEM, "{}: the writers cannot share memory", plan_.path);
-        });
+        return with_reserve(
+            [&] { return failure(TW_ENOMEM, "{}: the writers cannot share memory", plan_.path); });
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }
