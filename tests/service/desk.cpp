@@ -290,6 +290,33 @@ TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
     EXPECT_EQ(o.desk->sources().waiting_bytes(), 0);
 }
 
+// Parts of a step have gone to the other nodes when the first boxes come from there.
+TEST(Desk, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
+    Office o(2, true);
+    o.host.sends_on = o.host.may = true;
+    const auto arrive = [&](UnitKind kind) {
+        std::vector<char> message;
+        const Sent s = empty_parcel(o.plan, kind, 5);
+        append_clipped(s.parcel, o.desk->layout(), 0, o.plan.spaces, o.plan.definitions.variables,
+                       message);
+        o.desk->sources().deliver(77, std::move(message));
+    };
+    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::part, r, 2, -1));
+    o.work();
+    EXPECT_EQ(o.host.sent, 1);
+    arrive(UnitKind::boxes);
+    o.work();
+    EXPECT_EQ(o.host.sent, 1);
+    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::last, r, 2, -1));
+    o.work();
+    EXPECT_EQ(o.host.sent, 2);
+    arrive(UnitKind::last);
+    o.work();
+    EXPECT_EQ(o.host.sent, 2);
+    EXPECT_EQ(o.desk->marks(), 1);
+    EXPECT_TRUE(o.desk->failure().ok()) << o.desk->failure().text;
+}
+
 TEST(Desk, MarksArePassedTogether) {
     Office o(2);
     o.publish(0, o.unit(UnitKind::fixed, 0, 2, 1));

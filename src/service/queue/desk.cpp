@@ -147,6 +147,8 @@ bool Desk::work_units() {
     bool worked = false;
     if (host_.forwards() && forwarded_ == worked_) {
         if (!send_on(parcels)) return false;
+        for (DeskSource& s : sources_)
+            if (s.region) s.sent = s.next + 1;
         worked = true;
     }
     if (!there.all) return worked;

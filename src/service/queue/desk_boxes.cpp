@@ -108,6 +108,7 @@ bool Desk::write_as_they_come() {
         DeskSource* source;
         std::vector<Parcel> parcels, ended;
         bool ends, any;
+        bool sent;  ///< before boxes came
     };
     std::vector<Taken> all;
     bool complete = true;
@@ -115,7 +116,7 @@ bool Desk::write_as_they_come() {
         const bool has = sources_.has_next(s);
         complete &= has || !s.ended.empty();
         if (!has || sources_.at_mark(s)) continue;
-        Taken t{&s, sources_.open(s), {}, true, false};
+        Taken t{&s, sources_.open(s), {}, true, false, s.next < s.sent};
         for (const Parcel& p : t.parcels) {
             t.ended.push_back(end_of(p));
             if (is_mark(p.head.kind)) continue;
@@ -123,7 +124,7 @@ bool Desk::write_as_they_come() {
             // Without entries it tells that the file has boxes, and how many records.
             t.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
         }
-        if (s.region && t.any && host_.forwards() && !host_.may_forward()) continue;
+        if (s.region && t.any && !t.sent && host_.forwards() && !host_.may_forward()) continue;
         // A feeder's message is used even where some of its ranks wait at a mark.
         std::erase_if(t.parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
         all.push_back(std::move(t));
@@ -137,7 +138,10 @@ bool Desk::write_as_they_come() {
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
     write_boxes(together);
     for (Taken& t : all) {
-        if (t.source->region && t.any && host_.forwards()) {
+        // Of a round that boxes have overtaken: what comes next goes to the other nodes in another
+        // one, unless the step has ended with it.
+        if (t.sent && !t.ends) forwarded_ = worked_;
+        if (t.source->region && t.any && !t.sent && host_.forwards()) {
             // The end of the step is sent when all of this node have ended it.
             for (Parcel& p : t.parcels) {
                 if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;

@@ -22,6 +22,7 @@ struct DeskSource {
     int rank = -1;                           ///< of a feeder
     std::deque<std::vector<char>> messages;  ///< of a feeder
     std::int64_t next = 0;                   ///< unit
+    std::int64_t sent = 0;                   ///< units before it went to other nodes in a round
     std::deque<std::vector<Parcel>> ended;   ///< with boxes: steps that not all have ended
 
     const std::int64_t* descriptor(std::int64_t unit) const;  ///< of a region
