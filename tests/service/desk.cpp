@@ -296,7 +296,8 @@ TEST(Desk, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
     o.host.sends_on = o.host.may = true;
     const auto arrive = [&](UnitKind kind) {
         std::vector<char> message;
-        const Sent s = empty_parcel(o.plan, kind, 5);
+        Sent s = empty_parcel(o.plan, kind, 5);
+        s.parcel.head.ends = kind != UnitKind::boxes;
         append_clipped(s.parcel, o.desk->layout(), 0, o.plan.spaces, o.plan.definitions.variables,
                        message);
         o.desk->sources().deliver(77, std::move(message));
