@@ -260,7 +260,8 @@ Status choose_format(const FileOptions& options, Definitions& definitions, Forma
         for (const std::string& dim : unknown_chunks(definitions, options.packing))
             remarks.push_back(
                 {Remark::Level::warning,
-                 fmt::format("setting chunks has a length for '{}', which is no dimension", dim)});
+                 fmt::format("setting chunks names dimension '{}', which the file does not have",
+                             dim)});
         return {};
     }
     for (const auto& [name, value] : options.packing)

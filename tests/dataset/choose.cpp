@@ -208,7 +208,8 @@ TEST_F(Choose, ChunksOfAnUnknownDimensionAreToldOf) {
     std::vector<Remark> remarks;
     ASSERT_TRUE(choose_format(options, definitions, format, remarks).ok());
     ASSERT_EQ(remarks.size(), 1U);
-    EXPECT_EQ(remarks.front().text, "setting chunks has a length for 'lev', which is no dimension");
+    EXPECT_EQ(remarks.front().text,
+              "setting chunks names dimension 'lev', which the file does not have");
 }
 
 TEST_F(Choose, StorageNetcdf4IsAFormatToo) {

@@ -52,7 +52,7 @@ public:
     /// Before the first work(): a rank of this node; fails where there is no memory for what it
     /// holds.
     Status add_region(std::unique_ptr<Segment> memory);
-    /// Any thread but for those who add.
+    /// Feeders are added before the first work(), too; what follows is for any thread.
     DeskSources& sources() { return sources_; }
     Rounds& rounds() { return rounds_; }
 
