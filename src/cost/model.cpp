@@ -35,19 +35,21 @@ double rate_of_writers(const Folder& folder, const Work& work, double writers, d
     return folder.node_rate > 0 ? std::min(rate, nodes * folder.node_rate) : rate;
 }
 
+/// Writers of a node get their pieces at the same time, and so they hand them over at the same
+/// time: each waits until all of these have left the node.
 void add_writing(const Machine& machine, const Folder& folder, const Work& work, Cost& cost) {
     const double active = active_writers(work);
     const double nodes = std::min<double>(active, work.writer_nodes);
     const double all = rate_of_writers(folder, work, active, nodes);
     // One that has more than the others writes the rest alone.
     const double one = std::max(rate_of_writers(folder, work, 1, 1), all / active);
+    const double on_node = std::ceil(active / std::max(1.0, nodes));
+    const double others = folder.node_rate > 0 ? (on_node - 1) / machine.message : 0;
     cost.write = work.calls * folder.call + work.requests * folder.request +
                  work.stored * work.writer_bytes / one;
+    cost.leave = work.stored * work.writer_bytes * others;
     cost.disk = work.stored * work.bytes / all;
-    // The first pieces of a node leave it together.
-    const double on_node = std::ceil(active / std::max(1.0, nodes));
-    cost.first = work.stored * std::min(work.piece, work.writer_bytes) *
-                 std::max(1 / one, folder.node_rate > 0 ? on_node / machine.message : 0);
+    cost.first = work.stored * std::min(work.piece, work.writer_bytes) * (1 / one + others);
 }
 
 /// A node that writes in a block once more, because a rank of it comes late.
@@ -82,6 +84,9 @@ double exchange_seconds(const Machine& machine, const Work& work) {
         seconds += senders * work.met * ranks * machine.latency;
     return seconds;
 }
+
+/// Writers that wait for blocks do not hand over their pieces at the same time.
+double held_up(const Cost& cost) { return std::max(cost.lock, cost.leave); }
 
 /// What the model does not wait for, of all that an output takes.
 double hidden_part(const Outcome& outcome, double compute) {
@@ -147,7 +152,7 @@ Outcome inline_outcome(const Cost& cost, double compute) {
     // A writer does its own part of the packing, and what comes after it, one after another; the
     // others' packing goes on meanwhile, and so do the disks, unless all wait for the same blocks.
     const double writer =
-        cost.own + cost.message + cost.unpack + cost.compress + cost.write + cost.lock;
+        cost.own + cost.message + cost.unpack + cost.compress + cost.write + held_up(cost);
     Outcome outcome;
     outcome.calls = cost.agree + cost.copy + std::max({cost.pack, writer, cost.disk + cost.idle}) +
                     cost.first + cost.rounds + cost.metadata;
@@ -160,7 +165,7 @@ Outcome background_outcome(const Cost& cost, const Folder& folder, const Work& w
     Outcome outcome;
     outcome.calls = cost.pack;
     if (work.nodes > 1) outcome.calls += cost.agree + cost.exchange;
-    const double writing = cost.write + cost.lock;
+    const double writing = cost.write + held_up(cost);
     const double own = cost.compose + cost.compress;
     outcome.behind = std::max(own + writing, cost.disk + cost.idle) + cost.first + cost.metadata;
     wait_for_room(work, own + writing, cost.disk, outcome);
@@ -182,7 +187,7 @@ Outcome servers_outcome(const Machine& machine, const Cost& cost, const Work& wo
         outcome.calls += std::max(node, into) / machine.message + work.writers * machine.latency;
     }
     const double receive = cost.message + cost.unpack;
-    const double server = receive + cost.compose + cost.compress + cost.write + cost.lock;
+    const double server = receive + cost.compose + cost.compress + cost.write + held_up(cost);
     outcome.behind = std::max(server, cost.disk + cost.idle) + cost.first + cost.metadata;
     wait_for_room(work, server, cost.disk, outcome);
     if (!extra) outcome.slower = compute * work.writers / work.ranks;

@@ -56,6 +56,7 @@ struct Cost {
     double compose = 0;   ///< a queue's data into file order, by the writer
     double compress = 0;  ///< by the writer
     double write = 0;     ///< by the busiest writer: calls, and handing over its bytes
+    double leave = 0;     ///< waiting until what the node's other writers hand over has left it
     double disk = 0;      ///< of all writers together, while they go on
     double first = 0;     ///< until the disk has something to do, or of the last piece
     double rounds = 0;    ///< of collective calls: agreeing, and MPI-IO's own exchange

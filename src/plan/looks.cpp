@@ -208,48 +208,71 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
     return look;
 }
 
-Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece) const {
-    const std::int64_t writers = laid.layout->writers();
-    const std::int64_t lanes = std::min(sampled_lanes, writers);
+/// Writers that write at the same time, or some of these.
+struct Looks::Lanes {
     std::vector<Share> shares;
     std::vector<int> node_of;
-    std::int64_t pieces = 0;
-    for (std::int64_t i = 0; i < lanes; ++i) {
-        const auto w = static_cast<int>(sample(i, lanes, writers));
-        shares.push_back(laid.layout->share(w, record_.space, 0));
-        node_of.push_back(laid.node_of(w));
-        pieces = std::max(pieces, pieces_of(shares.back(), piece));
+    std::int64_t windows = 0;  ///< of the one that has most
+};
+
+/// @param first, writers  which ones of the layout
+Looks::Lanes Looks::lanes_of(const Laid& laid, std::int64_t first, std::int64_t writers,
+                             std::int64_t piece) const {
+    Lanes lanes;
+    const std::int64_t n = std::min(sampled_lanes, writers);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const auto w = static_cast<int>(first + sample(i, n, writers));
+        lanes.shares.push_back(laid.layout->share(w, record_.space, 0));
+        lanes.node_of.push_back(laid.node_of(w));
+        const std::int64_t pieces = pieces_of(lanes.shares.back(), piece);
+        lanes.windows = std::max(lanes.windows, (pieces + slots - 1) / slots);
     }
-    const std::int64_t windows = (pieces + slots - 1) / slots;
-    const std::int64_t n = std::min(sampled_windows, windows);
+    return lanes;
+}
+
+Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece, double active) const {
+    const std::int64_t writers = laid.layout->writers();
+    const auto together = std::clamp<std::int64_t>(std::llround(active), 1, writers);
+    const std::int64_t all_groups = writers / together;
+    const std::int64_t groups = std::min(sampled_windows, all_groups);
     const std::int64_t nodes = std::min<std::int64_t>(sampled_nodes, run_.nodes);
     Uneven packed, received;
-    for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t window = irregular_sample(i, n, windows);
-        std::vector<std::pair<std::size_t, Box>> boxes;  // with their places
-        std::vector<double> of_lane;
-        for (std::size_t lane = 0; lane < shares.size(); ++lane) {
-            double remote = 0;
-            for (std::int64_t k = window * slots; k < (window + 1) * slots; ++k)
-                for_placed(shares[lane], piece_of(shares[lane], k, piece),
-                           [&](std::size_t p, const Box& b) {
-                               const auto size =
-                                   static_cast<double>(record_.space.places[p].element);
-                               const double local =
-                                   holders_.held_on_node(record_.kinds[p], b, node_of[lane]);
-                               remote += size * (b.volume() - local);
-                               boxes.emplace_back(p, b);
-                           });
-            of_lane.push_back(remote);
+    for (std::int64_t g = 0; g < groups; ++g) {
+        const Lanes lanes =
+            lanes_of(laid, sample(g, groups, all_groups) * together, together, piece);
+        const std::int64_t n = std::min(sampled_windows / groups, lanes.windows);
+        for (std::int64_t i = 0; i < n; ++i) {
+            std::vector<std::pair<std::size_t, Box>> boxes;  // with their places
+            received.add(
+                received_in(lanes, irregular_sample(i + g, n + g, lanes.windows), piece, boxes));
+            for (std::int64_t at = 0; at < nodes; ++at)
+                packed.add(packed_by_ranks(boxes, sample(at, nodes, run_.nodes)));
         }
-        received.add(of_lane);
-        for (std::int64_t at = 0; at < nodes; ++at)
-            packed.add(packed_by_ranks(boxes, sample(at, nodes, run_.nodes)));
     }
     Unevenness found;
     found.packed = packed.ratio() * record_.space.bytes / run_.ranks;
     found.received = received.ratio();
     return found;
+}
+
+/// Bytes from other nodes that each writer gets in a window. @param boxes  receives all of it
+std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, std::int64_t piece,
+                                       std::vector<std::pair<std::size_t, Box>>& boxes) const {
+    std::vector<double> of_lane;
+    for (std::size_t lane = 0; lane < lanes.shares.size(); ++lane) {
+        double remote = 0;
+        for (std::int64_t k = window * slots; k < (window + 1) * slots; ++k)
+            for_placed(lanes.shares[lane], piece_of(lanes.shares[lane], k, piece),
+                       [&](std::size_t p, const Box& b) {
+                           const auto size = static_cast<double>(record_.space.places[p].element);
+                           const double local =
+                               holders_.held_on_node(record_.kinds[p], b, lanes.node_of[lane]);
+                           remote += size * (b.volume() - local);
+                           boxes.emplace_back(p, b);
+                       });
+        of_lane.push_back(remote);
+    }
+    return of_lane;
 }
 
 /// What each rank of a node holds of some boxes, in bytes.

@@ -49,12 +49,18 @@ public:
 
     Look at(const Laid& laid, int writer, std::int64_t piece) const;
     /// How unevenly the work of a few pieces at a time is spread.
-    Unevenness unevenness(const Laid& laid, std::int64_t piece) const;
+    /// @param active  writers that write at a time, which follow one another in the file
+    Unevenness unevenness(const Laid& laid, std::int64_t piece, double active) const;
     /// Times that blocks of the file go from one node to another, of the writers of a layout or,
     /// with `laid` null, of ranks that write what they hold.
     double handovers(const Laid* laid) const;
 
 private:
+    struct Lanes;
+    Lanes lanes_of(const Laid& laid, std::int64_t first, std::int64_t writers,
+                   std::int64_t piece) const;
+    std::vector<double> received_in(const Lanes& lanes, std::int64_t window, std::int64_t piece,
+                                    std::vector<std::pair<std::size_t, detail::Box>>& boxes) const;
     void at_piece(const Laid& laid, const detail::Share& share, detail::Extent piece, int node,
                   Look& look, std::set<int>& sources, std::set<std::int64_t>& blocks) const;
     std::vector<double> packed_by_ranks(

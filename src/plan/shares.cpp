@@ -230,7 +230,7 @@ void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
 
 /// A step that is larger than `staging` goes variable by variable. Of one contiguous range of all
 /// variables for each writer, a variable then is of few of them.
-void Shares::go_by_variable(const Way& way, Work& work) const {
+void Shares::go_by_variable(const Way& way, const Laid& laid, Work& work) const {
     double one_after_another = 0, most = 0;
     for (const Place& place : record_.space.places) {
         const auto bytes = static_cast<double>(place.bytes);
@@ -251,9 +251,8 @@ void Shares::go_by_variable(const Way& way, Work& work) const {
     if (work.active == work.writers) return;
     work.unpacked *= work.writers / work.active;
     // Ranks pack for these only.
-    const Way few{way.method, false, fmt::format("{:.0f}", std::max(1.0, work.active))};
     const auto piece = static_cast<std::int64_t>(work.piece);
-    work.packed = std::max(work.rank_bytes, looks_.unevenness(lay_out(few), piece).packed);
+    work.packed = std::max(work.rank_bytes, looks_.unevenness(laid, piece, work.active).packed);
 }
 
 Work Shares::reading() const {
@@ -309,13 +308,13 @@ Work Shares::work_of(const Way& way) const {
     }
     add_looks(laid, piece, work);
     if (!way.queued) {
-        const Unevenness uneven = looks_.unevenness(laid, piece);
+        const Unevenness uneven = looks_.unevenness(laid, piece, work.writers);
         work.packed = std::max(work.packed, uneven.packed);
         work.unpacked *= uneven.received;
     }
     // Rounds of as much as the exchange buffers hold, in which all ranks call MPI-IO.
     if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
-    if (!run_.deferred && work.rank_bytes > run_.limits.staging) go_by_variable(way, work);
+    if (!run_.deferred && work.rank_bytes > run_.limits.staging) go_by_variable(way, laid, work);
     return work;
 }
 

@@ -41,7 +41,7 @@ private:
     void add_held(const Way& way, detail::Work& work) const;
     void add_direct(detail::Work& work) const;
     void add_looks(const Laid& laid, std::int64_t piece, detail::Work& work) const;
-    void go_by_variable(const Way& way, detail::Work& work) const;
+    void go_by_variable(const Way& way, const Laid& laid, detail::Work& work) const;
     double lanes(const Laid& laid, std::int64_t piece) const;
 
     const Run& run_;

@@ -132,6 +132,24 @@ TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * locked, 1e-12);
 }
 
+TEST_F(Model, WritersOfANodeWaitForEachOtherToLeaveIt) {
+    work.writers = 4;  // two on each node
+    work.writer_bytes = 2e8;
+    work.locked = 0;
+    EXPECT_EQ(cost().leave, 0);  // nothing is known of the way out of a node
+    folder.node_rate = 1e12;
+    const Cost c = cost();
+    EXPECT_NEAR(c.write, 0.2 + 0.2, 1e-12);
+    EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // of the other one
+    EXPECT_NEAR(c.first, 1e6 * (1e-9 + 0.5e-9), 1e-12);
+    const double without = inline_outcome(c, 0).calls;
+    // Who waits for blocks, does so meanwhile.
+    work.locked = 25;
+    EXPECT_NEAR(inline_outcome(cost(), 0).calls, without, 1e-12);
+    work.locked = 100;
+    EXPECT_NEAR(inline_outcome(cost(), 0).calls, without + 0.1, 1e-12);
+}
+
 TEST_F(Model, TheRanksWaitForTheOneThatPacksMost) {
     const Cost even = cost();
     work.packed = 3e8;

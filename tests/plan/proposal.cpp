@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "plan/shares.hpp"
+
 using namespace thalweg;
 using namespace thalweg::planning;
 
@@ -53,15 +58,61 @@ TEST_F(Proposals, MoreWritersWhereTheyAreFaster) {
     EXPECT_NEAR(p.usual / p.seconds, 8, 1);
 }
 
-TEST_F(Proposals, NothingForLessThanATenth) {
+TEST_F(Proposals, NothingForLessThanATwentieth) {
     asked.method = "record";
     run.folder.rate.assign(run.folder.writers.size(), 1e9);
-    run.folder.rate.back() = 1.05e9;
+    run.folder.rate.back() = 1.04e9;
     run.folder.durable = run.folder.rate;
     const Proposal p = propose(run, asked);
     EXPECT_EQ(p.method, "");
     EXPECT_EQ(p.writers, "");
     EXPECT_EQ(p.seconds, p.usual);
+    run.folder.rate.back() = 1.08e9;
+    EXPECT_EQ(propose(run, asked).writers, "32/node");
+}
+
+TEST_F(Proposals, WhatTwoComparisonsGiveUpIsATenthAtMost) {
+    // Whatever the curve of the writers is.
+    asked.method = "auto";
+    asked.direct = true;
+    for (const double part : {0.6, 0.8, 0.9, 0.95, 1.0}) {
+        for (std::size_t i = 0; i < run.folder.rate.size(); ++i)
+            run.folder.rate[i] = 1e9 * std::pow(run.folder.writers[i], 1 - part);
+        run.folder.durable = run.folder.rate;
+        const Shares shares(run);
+        const auto seconds = [&](const Way& way) {
+            return detail::inline_outcome(
+                       detail::cost_of(run.machine, run.folder, shares.work_of(way)), 0)
+                .calls;
+        };
+        double least = seconds({"direct"});
+        for (const char* method : {"record", "slabs"})
+            for (const int n : {1, 2, 4, 8, 16, 32})
+                least = std::min(least, seconds({method, false, fmt::format("{}/node", n)}));
+        EXPECT_LE(propose(run, asked).seconds, 1.11 * least) << part;
+    }
+}
+
+TEST_F(Proposals, WhoPacksForTheWritersOfOneVariableAtATime) {
+    // Steps that are too large to be copied whole go variable by variable. The four writers of one
+    // have parts of a level one after another, which the same rows of ranks hold; the two variables
+    // of one level shift this a little.
+    run.ranks = 16;
+    run.nodes = 1;
+    run.cores = 16;
+    run.grid = {{1, 4}, {2, 4}};
+    run.lengths = {40, 240, 360};
+    run.variables = {{"3d", 4, 4, {0, 1, 2}}, {"2d", 3, 4, {1, 2}}};
+    run.stripe_size = 4096;
+    run.limits.piece = 20736;
+    run.limits.staging = 1 << 20;
+    const Shares shares(run);
+    const detail::Work all = shares.work_of({"record", false, "16/node"});
+    EXPECT_NEAR(all.active, 4, 0.1);
+    EXPECT_GT(all.packed, 1.2 * all.rank_bytes);
+    // A row of ranks packs for each writer of rows, so that all have as much to do.
+    const detail::Work rows = shares.work_of({"rows", false, "16/node"});
+    EXPECT_LT(rows.packed, 1.05 * rows.rank_bytes);
 }
 
 TEST_F(Proposals, OnlyAsManyWritersAsWereMeasured) {
