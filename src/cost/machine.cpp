@@ -155,6 +155,10 @@ std::string text_of(const Machine& machine, const std::string& remark) {
         "agree = {:.2e}  # all ranks\n",
         remark, machine.ranks, machine.nodes, machine.cores, machine.pack, machine.pack_node,
         machine.agree);
+    text += fmt::format("run = {:.2e}  # of a list of indices, besides its bytes\n", machine.run);
+    if (machine.inside > 0)
+        text += fmt::format("inside = {:.3e}  # messages in a node, of all its ranks\n",
+                            machine.inside);
     if (machine.message > 0)
         text += fmt::format(
             "latency = {:.2e}  # of a short message{}\nmessage = {:.3e}  # of large ones\n",

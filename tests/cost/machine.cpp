@@ -35,6 +35,8 @@ TEST(Machine, ReadsWhatItWrites) {
     machine.nodes = 2;
     machine.cores = 4;
     machine.pack = 4.25e9;
+    machine.inside = 7.5e9;
+    machine.run = 3.5e-9;
     Folder folder = assumed_folder(file_system_of(0xEF53, 4096));
     folder.path = "/a \"b\"\\c\td";
     machine.folders = {folder};
@@ -44,11 +46,23 @@ TEST(Machine, ReadsWhatItWrites) {
     EXPECT_EQ(read.ranks, 8);
     EXPECT_EQ(read.nodes, 2);
     EXPECT_DOUBLE_EQ(read.pack, 4.25e9);
+    EXPECT_DOUBLE_EQ(read.inside, 7.5e9);
+    EXPECT_DOUBLE_EQ(read.run, 3.5e-9);
     ASSERT_EQ(read.folders.size(), 1u);
     EXPECT_EQ(read.folders[0].path, folder.path);
     EXPECT_EQ(read.folders[0].rate, folder.rate);
     EXPECT_EQ(read.folders[0].durable, folder.durable);
     EXPECT_DOUBLE_EQ(read.folders[0].processor, folder.processor);
+}
+
+TEST(Machine, WhatOneRankCannotMeasureIsLeftOut) {
+    Machine machine, read;
+    machine.ranks = machine.nodes = machine.cores = 1;
+    machine.inside = machine.message = 0;
+    const Status status = parse_machine(text_of(machine, "made by a test"), "m.toml", read);
+    ASSERT_TRUE(status.ok()) << status.text;
+    EXPECT_EQ(read.inside, Machine{}.inside);
+    EXPECT_EQ(read.message, Machine{}.message);
 }
 
 TEST(Machine, RatesBetweenAndBeyondWhatWasMeasured) {

@@ -6,6 +6,7 @@ check_calibrate.py PROGRAM EXAMPLES -- LAUNCHER...
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,10 @@ def check_file(folder: Path, ranks: int) -> Path:
     check(machine["ranks"] == ranks and machine["nodes"] == 1, f"{machine}")
     check(1e7 < machine["pack"] < 1e12, f"pack {machine['pack']}")
     check(("message" in machine) == (ranks > 1), f"message of {ranks} ranks")
+    check(("inside" in machine) == (ranks > 1), f"inside of {ranks} ranks")
+    check(1e7 < machine.get("inside", 1e9) < 1e12, f"inside {machine.get('inside')}")
+    # A run takes longer than nothing, and less than a read from memory for each of its elements.
+    check(0 < machine["run"] < 1e-6, f"run {machine['run']}")
     check([Path(f["path"]).name for f in machine["folder"]] == ["a", "b b"], f"{machine}")
     for f in machine["folder"]:
         check(f["writers"] == ([1] if ranks == 1 else [1, 2, 3]), f"{f}")
@@ -62,6 +67,25 @@ def check_plan(folder: Path, machine: Path) -> None:
     )
     check(done.returncode == 0, f"plan: {done.stderr}")
     check(json.loads(done.stdout)["measured"], "plan: not measured")
+
+
+def check_lists(folder: Path, machine: Path) -> None:
+    """The plan of a run that holds lists takes as long as the runs of these are measured to take."""
+    name = tomllib.loads(machine.read_text())["folder"][0]["file_system"]
+    run, other = folder / "lists.toml", folder / "other.toml"
+    text = (EXAMPLES / "atmosphere-3km.toml").read_text()
+    run.write_text(re.sub('file_system = "[a-z]*"', f'file_system = "{name}"', text))
+    other.write_text(re.sub("(?m)^run = .*$", "run = 1e-3", machine.read_text()))
+    seconds = []
+    for figures in (machine, other):
+        done = subprocess.run(
+            [PROGRAM, "plan", run, "--json", "--calibration", figures],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        check(done.returncode == 0, f"plan: {done.stderr}")
+        options = json.loads(done.stdout)["options"]
+        seconds.append(next(o["seconds_in_calls"] for o in options if o["service"] == "inline"))
+    check(seconds[0] < seconds[1], f"seconds {seconds}")
 
 
 def check_setting(folder: Path, machine: Path) -> None:
@@ -113,6 +137,7 @@ def main() -> int:
         check_file(Path(name), 1)
         machine = check_file(Path(name), 3)
         check_plan(Path(name), machine)
+        check_lists(Path(name), machine)
         check_setting(Path(name), machine)
         check_wrong(Path(name))
     print("\n".join(problems) or "calibrate: ok")

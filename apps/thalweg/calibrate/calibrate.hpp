@@ -27,7 +27,9 @@ int calibrate(const CalibrateOptions& options);
 /// The rates at which ranks pack, send and agree. @param seconds  to take
 /// @note Collective
 void measure_memory(detail::Team& team, double seconds, detail::Machine& machine);
+void measure_lists(detail::Team& team, double seconds, detail::Machine& machine);
 void measure_messages(detail::Team& team, double seconds, detail::Machine& machine);
+void measure_inside(detail::Team& team, double seconds, detail::Machine& machine);
 
 /// What a folder takes, measured with files in it that are removed.
 /// @param folder  absolute, the same on every rank

@@ -43,9 +43,11 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
     machine.ranks = team.size();
     machine.nodes = team.topology().nodes;
     machine.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-    measure_memory(team, options.seconds * 0.1, machine);
-    measure_messages(team, options.seconds * 0.1, machine);
-    const double each = options.seconds * 0.8 / static_cast<double>(options.folders.size());
+    measure_memory(team, options.seconds * 0.08, machine);
+    measure_lists(team, options.seconds * 0.04, machine);
+    measure_messages(team, options.seconds * 0.08, machine);
+    measure_inside(team, options.seconds * 0.04, machine);
+    const double each = options.seconds * 0.76 / static_cast<double>(options.folders.size());
     for (const std::string& given : options.folders) {
         Folder folder;
         std::string path, name;

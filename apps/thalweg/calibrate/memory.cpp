@@ -14,8 +14,6 @@ using namespace detail;
 
 namespace {
 
-constexpr int tag = 11;
-
 /// A model's field of (y, z, x) floats in ordinary memory, and a slot for (z, y, x), as the
 /// exchange has them.
 class Field {
@@ -101,65 +99,6 @@ void measure_memory(Team& team, double seconds, Machine& machine) {
         for (int i = 0; i < 50; ++i) team.barrier();
     });
     machine.agree = std::max(1e-7, all_max(team, agreement) / 50);
-}
-
-// ---- messages -----------------------------------------------------------------------------------
-
-namespace {
-
-void send(Comm& comm, const std::vector<char>& data, std::size_t bytes, int to) {
-    std::vector<MPI_Request> request{comm.start_send(data.data(), bytes, to, tag)};
-    comm.finish(request);
-}
-
-/// Seconds of a message of some bytes and the empty answer. @param first  whether this rank sends
-double exchange_seconds(Comm& comm, std::vector<char>& data, std::size_t bytes, int other,
-                        bool first, int times) {
-    const double begin = now();
-    for (int i = 0; i < times; ++i) {
-        if (first) send(comm, data, bytes, other);
-        comm.receive(data.data(), data.size(), other, tag);
-        if (!first) send(comm, data, 0, other);
-    }
-    return (now() - begin) / times;
-}
-
-}  // namespace
-
-/// The leaders of nodes 0 and 1, 2 and 3, ... all at once; on one node, ranks 0 and 1.
-void measure_messages(Team& team, double seconds, Machine& machine) {
-    machine.latency = machine.message = 0;  // not known
-    if (team.size() < 2) return;
-    const Topology& t = team.topology();
-    int other = -1;
-    bool first = false;
-    if (t.nodes == 1) {
-        first = team.rank() == 0;
-        other = team.rank() < 2 ? 1 - team.rank() : -1;
-    } else if (t.node_rank == 0 && (t.node ^ 1) < t.nodes) {
-        first = t.node % 2 == 0;
-        other = t.rank_of(t.node ^ 1, 0);
-    }
-    constexpr std::size_t large = std::size_t(4) << 20;
-    std::vector<char> data(other < 0 ? 0 : large, 1);
-    Comm& comm = team.world();
-    double latency = 0, time = 0;
-    // The first ones set up connections and touch memory.
-    for (const bool counts : {false, true}) {
-        team.barrier();
-        const double begin = now();
-        if (other >= 0) {
-            latency = exchange_seconds(comm, data, 0, other, first, counts ? 200 : 20) / 2;
-            time = exchange_seconds(comm, data, large, other, first, counts ? 20 : 4);
-        } else {
-            sleep_seconds(counts ? seconds * 0.2 : 0);
-        }
-        team.barrier();
-        if (now() - begin > seconds) break;
-    }
-    machine.latency = all_max(team, latency);
-    const double slowest = all_max(team, time);
-    machine.message = static_cast<double>(large) / std::max(1e-9, slowest - machine.latency);
 }
 
 }  // namespace thalweg::app
