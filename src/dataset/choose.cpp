@@ -216,18 +216,21 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
                                                     : "a thread of every rank compresses")});
 }
 
-/// What is left open goes by the cost model, where the machine was measured.
+/// What is left open goes by the cost model, where the machine was measured, and by what files of
+/// this run have taken.
 void choose_measured(const FileOptions& options, const Surroundings& around, Choice& choice) {
     const planning::Proposal& p = around.proposal;
     const std::string usual =
         fmt::format("method={} and writers={}", choice.method, choice.writers);
     const auto take = [&](const char* setting, const std::string& proposed, std::string& value) {
-        if (proposed.empty() || proposed == value) return;
+        if (proposed.empty() || (proposed == value && p.why.empty())) return;
         value = proposed;
         choice.remarks.push_back(
             {Remark::Level::info,
-             fmt::format("{}={}: by the calibration a step takes {:.3g} s, with {} {:.3g} s",
-                         setting, value, p.seconds, usual, p.usual)});
+             p.why.empty()
+                 ? fmt::format("{}={}: by the calibration a step takes {:.3g} s, with {} {:.3g} s",
+                               setting, value, p.seconds, usual, p.usual)
+                 : fmt::format("{}={}: {}", setting, value, p.why)});
     };
     if (options.method == "auto") take("method", p.method, choice.method);
     if (!choice.writers_asked) take("writers", p.writers, choice.writers);

@@ -10,6 +10,7 @@
 #include "dataset/choose_layout.hpp"
 #include "dataset/described.hpp"
 #include "dataset/explain.hpp"
+#include "plan/last_proposal.hpp"
 #include "storage/classic/header_reader.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
@@ -126,34 +127,47 @@ std::int64_t File::queue_bytes() const {
 Status File::ask_cost_model(Surroundings& around) const {
     if (!asks_cost_model(file_.options, file_.format, around)) return {};
     Team& team = file_.team;
+    auto& last = file_.session.last_proposal;
     std::vector<std::int64_t> words;
     Status status = team.agree(alone([&]() -> Status {
         around.folder = folder_of(file_.path);
-        words = held_words(file_.definitions, team.rank(), team.size());
+        if (!last) last = std::make_shared<planning::LastProposal>();
+        // What files have taken goes along with what the ranks hold.
+        const auto told = last->told();
+        words.assign(told.begin(), told.end());
+        const auto held = held_words(file_.definitions, team.rank(), team.size());
+        words.insert(words.end(), held.begin(), held.end());
         return {};
     }));
     if (!status.ok()) return status;
     team.all_reduce(words, Reduce::max);
+    const std::span<const std::int64_t> all(words);
+    last->hear(all.first(planning::LastProposal::words));
     struct Answer {
-        char method[16], writers[32];
+        char method[16], writers[32], why[256];
         double seconds, usual;
+        int kind, way;
     } answer{};
+    answer.kind = -1;
     status = alone([&]() -> Status {
         if (team.rank() != 0) return {};
         planning::Run run;
-        const Held held = held_of(file_.definitions, words, team.size());
+        const Held held =
+            held_of(file_.definitions, all.subspan(planning::LastProposal::words), team.size());
         if (!describe_run(file_.options, file_.definitions, around, held, run)) return {};
-        auto& last = file_.session.last_proposal;
-        if (!last) last = std::make_shared<planning::LastProposal>();
-        const planning::Proposal& p = last->of(run, asked_of(file_.options));
+        const planning::Proposal p = last->of(run, asked_of(file_.options));
         p.method.copy(answer.method, sizeof answer.method - 1);
         p.writers.copy(answer.writers, sizeof answer.writers - 1);
+        p.why.copy(answer.why, sizeof answer.why - 1);
         answer.seconds = p.seconds;
         answer.usual = p.usual;
+        answer.kind = p.kind;
+        answer.way = p.way;
         return {};
     });
     team.world().broadcast(&answer, sizeof answer, 0);
-    around.proposal = {answer.method, answer.writers, answer.seconds, answer.usual};
+    around.proposal = {answer.method, answer.writers, answer.seconds, answer.usual,
+                       answer.why,    answer.kind,    answer.way};
     return status;
 }
 
@@ -185,6 +199,7 @@ Status File::choose_all(bool& writers_asked) {
         options.method = file_.figures.method = choice.method;
         options.service = file_.figures.service = choice.service;
         data_->may_change = choice.may_change;
+        data_->proposal = around.proposal;
         data_->computing = file_.session.computing();
         file_.figures.why_service = choice.why_service;
         file_.figures.storage = data_->target.storage->name();
@@ -391,7 +406,10 @@ Status File::end_step() {
     Stopwatch watch(file_.figures.step);
     Span span("step");
     span.record(data_->batch.record);
+    const double begin = now();
     Status status = data_->service->end_step();
+    if (file_.figures.steps == 1)
+        data_->first_step = file_.figures.put + file_.figures.step + (now() - begin);
     if (!data_->may_change || file_.leaving || !status.ok()) return status;
     return reconsider_service();
 }
@@ -407,6 +425,18 @@ OutputTimes File::output_times() const {
     times.write = f.write;
     times.computing = file_.session.computing() - (data_ ? data_->computing : 0);
     return times;
+}
+
+/// For the next proposal: what a step of this file has taken in the model's calls.
+void File::note_steps() const {
+    if (!data_ || file_.options.service != "inline" || data_->batch.boxed) return;
+    const FileFigures f = figures();
+    // The first step of a session meets memory that nobody has touched before.
+    const bool first = file_.session.outputs.outputs == 0;
+    const std::int64_t steps = f.steps - (first ? 1 : 0);
+    const double seconds = f.put + f.step - (first ? data_->first_step : 0);
+    if (steps > 0 && file_.session.last_proposal)
+        file_.session.last_proposal->note(data_->proposal, seconds / static_cast<double>(steps));
 }
 
 /// The slowest rank's of all that costs time, and of what the model does meanwhile the fastest
@@ -566,6 +596,7 @@ Status File::complete(Status status) {
     }
     names_.release();
     (void)alone([&]() -> Status {
+        if (good()) note_steps();
         if (data_) file_.session.outputs += output_times();
         file_.figures = figures();
         return {};

@@ -108,8 +108,10 @@ private:
         Batch batch;
         std::unique_ptr<Service> service;
         std::optional<BoxPuts> boxes;
-        bool may_change = false;  ///< service=auto: to background, once that pays
-        double computing = 0;     ///< of the session when data mode began
+        bool may_change = false;        ///< service=auto: to background, once that pays
+        double computing = 0;           ///< of the session when data mode began
+        planning::Proposal proposal{};  ///< of the cost model
+        double first_step = 0;          ///< seconds in the calls that made and ended it
     };
 
     Status take_names();
@@ -128,6 +130,7 @@ private:
     Status put_array(const std::string& name, int type, const void* data, bool deferred,
                      Check&& check);
     OutputTimes output_times() const;
+    void note_steps() const;
     bool is_time_to_change(OutputTimes& times);
     Status reconsider_service();
     void note_service(const OutputTimes& times);

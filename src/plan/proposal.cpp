@@ -17,42 +17,42 @@ namespace {
 /// about as much from what these take.
 constexpr double worthwhile = 0.95;
 
-struct Candidate {
-    Way way;
-    double seconds = INFINITY;
-};
+/// Whether the number of writers is a choice.
+bool counted(const std::string& method) {
+    return method == "record" || method == "slabs" || method == "tiles";
+}
 
 class Proposer {
 public:
     Proposer(const Run& run, const Asked& asked) : run_(run), asked_(asked), shares_(run) {}
 
-    Proposal make() const {
-        Candidate usual{{asked_.method == "auto" ? "record" : asked_.method}};
-        usual.way.writers = shares_.chosen().writers;
-        usual.seconds = seconds(usual.way);
-        // First with the usual method, which has to be beaten by the others.
-        Candidate best = best_of(usual.way.method, usual);
-        if (asked_.method == "auto") {
-            Candidate other = best;
+    Candidates make() const {
+        Candidates found;
+        Way usual{asked_.method == "auto" ? "record" : asked_.method};
+        usual.writers = shares_.chosen().writers;
+        found.ways.push_back({usual, seconds(usual)});
+        add(usual.method, found.ways);
+        const std::size_t same_method = found.ways.size();
+        if (asked_.method == "auto")
             for (const char* method : {"slabs", "tiles", "rows", "columns", "direct"})
-                if (possible(method)) other = best_of(method, other);
-            if (other.seconds < worthwhile * best.seconds) best = other;
-        }
-        Proposal proposal;
-        proposal.seconds = proposal.usual = usual.seconds;
-        if (!(best.seconds < worthwhile * usual.seconds)) return proposal;
-        proposal.seconds = best.seconds;
-        if (asked_.method == "auto") proposal.method = best.way.method;
-        if (asked_.writers_open && counted(best.way.method)) proposal.writers = best.way.writers;
-        return proposal;
+                if (possible(method)) add(method, found.ways);
+        // First with the usual method, which has to be beaten by the others.
+        const auto least = [&](std::size_t end) {
+            const auto faster = [](const Candidate& a, const Candidate& b) {
+                return a.seconds < b.seconds;
+            };
+            const auto begin = found.ways.begin();
+            return std::min_element(begin, begin + static_cast<std::ptrdiff_t>(end), faster);
+        };
+        auto best = least(same_method);
+        const auto other = least(found.ways.size());
+        if (other->seconds < worthwhile * best->seconds) best = other;
+        if (best->seconds < worthwhile * found.ways.front().seconds)
+            found.proposed = static_cast<std::size_t>(best - found.ways.begin());
+        return found;
     }
 
 private:
-    /// Whether the number of writers is a choice.
-    static bool counted(const std::string& method) {
-        return method == "record" || method == "slabs" || method == "tiles";
-    }
-
     bool possible(const std::string& method) const {
         const bool boxes = run_.list_run <= 0;
         if (method == "direct") return boxes && asked_.direct && measured(run_.ranks);
@@ -64,18 +64,17 @@ private:
         return n >= run_.folder.writers.front() && n <= run_.folder.writers.back();
     }
 
-    /// The best of a method, or another candidate that is better.
-    Candidate best_of(const std::string& method, Candidate best) const {
+    /// The ways of a method that were measured, but the first of all.
+    void add(const std::string& method, std::vector<Candidate>& ways) const {
         const int on_node = (run_.ranks + run_.nodes - 1) / run_.nodes;
         const bool sweeps = counted(method) && asked_.writers_open;
         for (int n = 1; n <= on_node; n = n < on_node ? std::min(2 * n, on_node) : n + 1) {
-            Candidate c{{method, false, sweeps ? fmt::format("{}/node", n) : run_.writers}};
-            if (!sweeps && run_.writers == "auto") c.way.writers = shares_.chosen().writers;
-            if (measured(shares_.work_of(c.way).writers)) c.seconds = seconds(c.way);
-            if (c.seconds < best.seconds) best = c;
+            Way way{method, false, sweeps ? fmt::format("{}/node", n) : run_.writers};
+            if (!sweeps && run_.writers == "auto") way.writers = shares_.chosen().writers;
+            if (way != ways.front().way && measured(shares_.work_of(way).writers))
+                ways.push_back({way, seconds(way)});
             if (!sweeps) break;
         }
-        return best;
     }
 
     double seconds(Way way) const {
@@ -94,15 +93,29 @@ private:
 
 }  // namespace
 
-Proposal propose(const Run& run, const Asked& asked) { return Proposer(run, asked).make(); }
+std::string in_words(const Way& way) {
+    return counted(way.method) ? fmt::format("method={} and writers={}", way.method, way.writers)
+                               : fmt::format("method={}", way.method);
+}
 
-const Proposal& LastProposal::of(const Run& run, const Asked& asked) {
-    if (run_ == run && asked_ == asked) return proposal_;
-    run_.reset();
-    proposal_ = propose(run, asked);
-    asked_ = asked;
-    run_ = run;
-    return proposal_;
+Proposal proposal_of(const std::vector<Candidate>& ways, std::size_t at, const Asked& asked,
+                     bool always) {
+    Proposal proposal;
+    proposal.seconds = ways[at].seconds;
+    proposal.usual = ways.front().seconds;
+    proposal.way = static_cast<int>(at);
+    if (at == 0 && !always) return proposal;
+    const Way& way = ways[at].way;
+    if (asked.method == "auto") proposal.method = way.method;
+    if (asked.writers_open && counted(way.method)) proposal.writers = way.writers;
+    return proposal;
+}
+
+Candidates candidates(const Run& run, const Asked& asked) { return Proposer(run, asked).make(); }
+
+Proposal propose(const Run& run, const Asked& asked) {
+    const Candidates found = candidates(run, asked);
+    return proposal_of(found.ways, found.proposed, asked, false);
 }
 
 }  // namespace thalweg::planning
