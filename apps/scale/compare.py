@@ -72,10 +72,8 @@ def planned(planner, case):
     return plan_row(planner, case, description(case), calibration)
 
 
-def plan_row(planner, case, text, calibration):
-    """The planner's row for the way in which a run was written; None if it has none.
-    @param text: the description; calibration: the machine's figures, as text, too"""
-    report, summary = case.report, case.report["summary"]
+def plan_of(planner, text, calibration):
+    """What thalweg plan says of a description."""
     with tempfile.TemporaryDirectory(prefix="thalweg-compare.") as made:
         run, machine = Path(made) / "run.toml", Path(made) / "calibration.toml"
         run.write_text(text)
@@ -84,7 +82,14 @@ def plan_row(planner, case, text, calibration):
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise scale.RunError(done.stderr)
-    plan = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def plan_row(planner, case, text, calibration):
+    """The planner's row for the way in which a run was written; None if it has none.
+    @param text: the description; calibration: the machine's figures, as text, too"""
+    report, summary = case.report, case.report["summary"]
+    plan = plan_of(planner, text, calibration)
     rows = plan["options"]
     if summary["service"] == "servers":
         rows = [o for o in plan["servers"]["curve"] if o["servers"] == report["servers"]]

@@ -275,6 +275,8 @@ def parse(arguments):
         action="store_true",
         help="what the library chooses and what the planner predicts, beside a sweep of settings",
     )
+    add("--choose-servers", action="store_true",
+        help="how many servers servers=auto takes, beside a sweep of numbers")  # fmt: skip
     add("--growth", action="store_true", help="what grows with the ranks, for each service")
     add("--papers", action="store_true", help="the papers' curves")
     add(
@@ -335,7 +337,8 @@ def run_of(options, ranks, method):
 
 def main(arguments):
     options = parse(arguments)
-    if options.compare or options.growth or options.papers or options.report:
+    if any((options.compare, options.choose_servers, options.growth, options.papers,
+            options.report)):  # fmt: skip
         return special(options)
     reports, failed = [], 0
     for ranks in options.ranks:
@@ -362,6 +365,7 @@ def special(options):
     import growth
     import papers
     import report
+    import servers
     from store import Store
 
     store = Store(options.build, options.keep)
@@ -371,6 +375,9 @@ def special(options):
         if options.papers:
             papers.papers(options, store)
             return 0
+        if options.choose_servers:
+            rows, failed = servers.choices(options, store)
+            return 1 if failed or not rows else 0
         what = compare.compare if options.compare else growth.growth
         return ended(options, *what(options, store))
     except RunError as e:

@@ -70,7 +70,7 @@ def check_plan(folder: Path, machine: Path) -> None:
 
 
 def check_lists(folder: Path, machine: Path) -> None:
-    """The plan of a run that holds lists takes as long as the runs of these are measured to take."""
+    """What the runs of lists were measured to take is part of a plan."""
     name = tomllib.loads(machine.read_text())["folder"][0]["file_system"]
     run, other = folder / "lists.toml", folder / "other.toml"
     text = (EXAMPLES / "atmosphere-3km.toml").read_text()

@@ -3,8 +3,8 @@
 
     check_scale.py WHAT SIMULATION PROGRAM -- mpirun [flags]
 
-WHAT: counts, reading, bytes or repeat. SIMULATION: the build folder of the preset scale. PROGRAM:
-thalweg-scale of this build. Ends with 77 where one of them is not there.
+WHAT: counts, reading, bytes, repeat or choices. SIMULATION: the build folder of the preset scale.
+PROGRAM: thalweg-scale of this build. Ends with 77 where one of them is not there.
 """
 
 import json
@@ -15,7 +15,10 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "apps/scale"))
+import compare as comparing
 import scale
+import servers
+from store import Store
 
 SKIPPED = 77
 # What the library would choose by the file system, which is another one in the simulation.
@@ -157,6 +160,32 @@ def check_repeat(build, program, launch):
             sys.exit(f"{settings}: writing took no time")
 
 
+def check_choices(build, program, launch):
+    """What is left to the library is within a tenth of the best of a sweep, and so are its servers;
+    predictions are near."""
+    planner = Path(program).parent / "thalweg"
+    if not planner.exists():
+        return SKIPPED
+    options = scale.parse(["--build", build, "--planner", str(planner), "--machine", "slow"])
+    found, store = comparing.Found(), Store(build)
+    comparing.collect(options, store, "slow", "fv-b", 16, found)
+    if found.failed:
+        sys.exit(f"{found.failed} runs failed")
+    for *_, case, best in found.chosen:
+        took, least = (comparing.simulated(c)["calls"] for c in (case, best))
+        if took > 1.1 * least:
+            sys.exit(f"{case.report['summary']['method']} takes {took}, {best.label} {least}")
+    for kind in comparing.errors(found.cases):
+        if kind.near < kind.runs:
+            sys.exit(f"{kind.runs - kind.near} of {kind.runs} predictions are off")
+    for times in servers.COMPUTE:
+        row = servers.row(options, store, "slow", "fv-b", 16, times)
+        print(servers.line(row))
+        if row.ratio > 1.1:
+            sys.exit(f"{row.chosen} servers, the best number is {row.best}")
+    return 0
+
+
 def main():
     what, build, program = sys.argv[1:4]
     launch = sys.argv[sys.argv.index("--") + 1 :]
@@ -169,9 +198,9 @@ def main():
         "reading": check_reading,
         "bytes": check_bytes,
         "repeat": check_repeat,
+        "choices": check_choices,
     }
-    checks[what](build, program, launch)
-    return 0
+    return checks[what](build, program, launch) or 0
 
 
 if __name__ == "__main__":
