@@ -165,8 +165,8 @@ std::int64_t BoxMessages::waiting_bytes() const {
 
 void BoxMessages::note_written(std::span<const WholeVariable> whole, std::int64_t records) {
     if (composer_) {
-        for (const WholeVariable& w : whole) composer_->note_written(w.variable, w.record);
-        composer_->note_records(records);
+        for (const WholeVariable& w : whole) composer_->boxes().note_written(w.variable, w.record);
+        composer_->boxes().note_records(records);
     }
     records_ = std::max(records_, records);
     counted_ = std::max(counted_, records);
@@ -241,9 +241,9 @@ Status BoxMessages::compose(const std::vector<Packet>& received) {
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
     // All ranks have come as far.
     for (Parcel& p : parcels) p.head.step = 0;
-    Status status = composer_->write_boxes(parcels);
-    if (status.ok()) status = composer_->end_boxes(records_, true);
-    if (status.ok() && last_) status = composer_->fill_fixed();
+    Status status = composer_->boxes().write(parcels);
+    if (status.ok()) status = composer_->boxes().end_step(records_, true);
+    if (status.ok() && last_) status = composer_->boxes().fill_fixed();
     return status;
 }
 
