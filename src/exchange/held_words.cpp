@@ -41,7 +41,7 @@ std::shared_ptr<const Listing> parse_listing(const std::int64_t*& at,
                                              std::span<const std::int64_t> shape) {
     auto listing = std::make_shared<Listing>();
     for (std::int64_t n = *at++; n > 0; --n) {
-        listing->dims.push_back(static_cast<int>(*at++));
+        listing->dims.push_back(*at++);
         listing->shape.push_back(shape[listing->dims.back()]);
     }
     auto list = std::make_shared<IndexList>();
