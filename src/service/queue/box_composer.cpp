@@ -6,6 +6,7 @@
 
 #include "exchange/copy.hpp"
 #include "exchange/delivery.hpp"
+#include "exchange/dense.hpp"
 
 namespace thalweg::detail {
 

@@ -146,8 +146,7 @@ void BoxMessages::cut_kept() {
 void BoxMessages::release_kept() {
     kept_.clear();
     kept_bytes_ = 0;
-    outbox_->region().done[0].store(static_cast<std::uint32_t>(outbox_->published()),
-                                    std::memory_order_release);
+    outbox_->region().done[0].store(outbox_->published(), std::memory_order_release);
 }
 
 /// The queue is full before the ranks meet.
