@@ -146,7 +146,7 @@ void Meeting::find_parting(const Attendance& attendance) {
     team_.world().broadcast(all, 0);
     for (const std::int64_t serial : to_words(all)) {
         if (serial == 0) parting_.session = true;
-        if (serial > 0) parting_.files.push_back(static_cast<int>(serial));
+        if (serial > 0) parting_.files.push_back(serial);
     }
 }
 

@@ -111,7 +111,7 @@ public:
 
     std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) override {
         const Waiting all(all_ranks);
-        const auto mine = static_cast<int>(bytes.size());
+        const int mine = bytes.size();
         std::vector<int> counts, starts;
         std::vector<char> together;
         std::vector<std::vector<char>> result;

@@ -57,8 +57,7 @@ public:
                 const int place = node == topology_.node
                                       ? place_of(p.rank)
                                       : node % static_cast<int>(topology_.members.size());
-                append(bundles_[place],
-                       {team_.rank(), p.rank, static_cast<std::int64_t>(p.bytes.size())},
+                append(bundles_[place], {team_.rank(), p.rank, std::ssize(p.bytes)},
                        p.bytes.data());
             }
         });
@@ -150,7 +149,7 @@ std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& pac
                                       const CombineLimits& limits) {
     const int nodes = team.topology().nodes;
     if (nodes == 1 || nodes == team.size()) return team.world().exchange(packets);
-    std::int64_t sums[] = {0, static_cast<std::int64_t>(packets.size())};
+    std::int64_t sums[] = {0, std::ssize(packets)};
     for (const Packet& p : packets) sums[0] += p.bytes.size();
     team.all_reduce(sums, Reduce::sum);
     if (sums[1] < limits.packets * team.size() || sums[0] >= limits.bytes * sums[1])

@@ -64,7 +64,7 @@ std::int32_t TraceLane::number_of(std::string_view name) noexcept {
         name = name.substr(0, longest_name);
         const auto found = numbers_.find(name);
         if (found != numbers_.end()) return found->second;
-        if (stopped_ || !take(static_cast<std::int64_t>(name.size()) + name_bytes)) return -1;
+        if (stopped_ || !take(std::ssize(name) + name_bytes)) return -1;
         const auto number = static_cast<std::int32_t>(names_.size());
         const auto made = numbers_.emplace(name, number).first;
         names_.push_back(&made->first);

@@ -57,9 +57,7 @@ public:
     }
     std::string get_text() { return get_many<std::string>(); }
     /// What is left.
-    std::vector<char> rest() const {
-        return {bytes_.begin() + static_cast<std::ptrdiff_t>(at_), bytes_.end()};
-    }
+    std::vector<char> rest() const { return {bytes_.begin() + at_, bytes_.end()}; }
 
 private:
     const std::vector<char>& bytes_;

@@ -243,8 +243,7 @@ Status File::open_storage() {
         if (Status status = file_.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file_.storage_options();  // takes no memory
     // Every writer holds itself to its part, so that none has to ask the others.
-    storage.rate =
-        static_cast<double>(options.bandwidth) / static_cast<double>(target.writers.size());
+    storage.rate = 1.0 * options.bandwidth / target.writers.size();
     storage.keeper = target.writers.front();
     storage.one_writer = target.writers.size() == 1;
     storage.behind = options.service == "background" || data_->may_change;

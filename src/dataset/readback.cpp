@@ -17,7 +17,7 @@ constexpr std::size_t most_boxes = 4096;
 /// Models put their variables in the same order in every step.
 int Readback::find(const std::string& variable) {
     const Definitions& d = file_.definitions();
-    const auto n = static_cast<int>(d.variables.size());
+    const int n = d.variables.size();
     if (next_ >= n || d.variables[next_].name != variable) next_ = d.find_variable(variable);
     const int found = next_;
     next_ = next_ + 1 < n ? next_ + 1 : 0;

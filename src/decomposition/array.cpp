@@ -17,9 +17,7 @@ bool has_halo(const Decomposition& d) {
     return any(d.halo_low) || any(d.halo_high);
 }
 
-std::int64_t boxes_of(const Decomposition& d) {
-    return d.replicated ? 1 : static_cast<std::int64_t>(d.blocks.size());
-}
+std::int64_t boxes_of(const Decomposition& d) { return d.replicated ? 1 : std::ssize(d.blocks); }
 
 /// Lengths of one box in an array, or of the largest of them along each dimension.
 Extents extents_of(const Decomposition& d, Form form) {
@@ -77,7 +75,7 @@ namespace {
 Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent,
                     const std::int64_t* byte_stride, ArrayView& view) {
     const std::vector<std::int64_t> wanted = d.listed_extent();
-    if (rank != static_cast<int>(wanted.size()))
+    if (rank != std::ssize(wanted))
         return failure(
             TW_ESHAPE,
             "the array has {} dimensions, but the list over ({}) has {} in memory, where "

@@ -110,8 +110,7 @@ std::vector<int> match_names(std::span<const std::string> file,
                              std::span<const std::string> memory) {
     std::vector<int> order;
     for (std::size_t f = 0; f < file.size(); ++f) {
-        auto left =
-            std::count(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(f), file[f]);
+        auto left = std::count(file.begin(), file.begin() + f, file[f]);
         int at = -1;
         for (std::size_t m = 0; m < memory.size() && at < 0; ++m)
             if (memory[m] == file[f] && left-- == 0) at = m;

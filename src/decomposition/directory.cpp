@@ -40,9 +40,9 @@ private:
 /// Whether some index of a range is in two packets: where its bits take less memory than the
 /// packets do, they tell at once. Else it may be so.
 bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int64_t end) {
-    std::size_t bytes = 0;
+    std::int64_t bytes = 0;
     for (const Packet& p : packets) bytes += p.bytes.size();
-    if (static_cast<std::size_t>((end - begin) / 8) > bytes) return !packets.empty();
+    if ((end - begin) / 8 > bytes) return !packets.empty();
     std::vector<std::uint64_t> bits((end - begin) / 64 + 1, 0);
     for (const Packet& p : packets)
         for (Holder h(p, begin); h.next();)
@@ -93,7 +93,7 @@ std::int64_t part_of(std::int64_t n, std::int64_t i, std::int64_t parts) {
 std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::int64_t ranks,
                                std::int64_t rounds, std::int64_t round) {
     std::vector<Packet> packets;
-    for (std::int64_t r = 0; r < ranks; ++r) {
+    for (int r = 0; r < ranks; ++r) {
         const std::int64_t cell = r * rounds + round;
         const std::int64_t begin = part_of(total, cell, ranks * rounds);
         const std::int64_t end = part_of(total, cell + 1, ranks * rounds);
@@ -105,7 +105,7 @@ std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::i
             const std::int64_t low = std::max(begin, run->global());
             put_run(bytes, reached, low, std::min(end, run->end()) - low);
         }
-        if (!bytes.empty()) packets.push_back({static_cast<int>(r), std::move(bytes)});
+        if (!bytes.empty()) packets.push_back({r, std::move(bytes)});
     }
     return packets;
 }
@@ -114,7 +114,7 @@ std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::i
 
 Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Duplicate& found) {
     const std::int64_t ranks = comm.size();
-    auto rounds = static_cast<std::int64_t>(list.runs.size()) / runs_of_round + 1;
+    std::int64_t rounds = std::ssize(list.runs) / runs_of_round + 1;
     comm.all_reduce({&rounds, 1}, Reduce::max);
     Status status;
     found = {};

@@ -40,8 +40,8 @@ void sort_by_bits(std::span<Run> runs, std::int64_t low, int bits) {
         return;
     }
     const int rest = std::max(0, bits - digit);
-    const auto bucket_of = [&](const Run& r) {
-        return static_cast<std::size_t>((r.global() - low) >> rest) & ((1u << digit) - 1);
+    const auto bucket_of = [&](const Run& r) -> std::size_t {
+        return (r.global() - low) >> rest & ((1 << digit) - 1);
     };
     std::array<std::size_t, std::size_t(1) << digit> next{}, end{};
     for (const Run& r : runs) ++end[bucket_of(r)];
@@ -88,7 +88,7 @@ void make_single(std::vector<Run>& runs, std::int64_t elements) {
 
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
                 bool shared, IndexList& list, std::int64_t& twice, Wording wording) {
-    if (static_cast<std::int64_t>(indices.size()) >= Run::most_positions)
+    if (std::ssize(indices) >= Run::most_positions)
         return failure(TW_EARG, "a list of {} indices; the number must be less than {}",
                        indices.size(), Run::most_positions);
     for (std::size_t i = 0; i < indices.size(); ++i)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/status.hpp"
@@ -109,7 +110,7 @@ struct Listing {
             if (begin >= end) continue;
             part.low[fastest] = begin;
             part.count[fastest] = end - begin;
-            visit(static_cast<const Box&>(part), run.position() + (begin - at), run);
+            visit(std::as_const(part), run.position() + (begin - at), run);
         }
     }
 

@@ -49,7 +49,7 @@ std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
     std::vector<int> turned;  // the listed dimensions as the file has them, counted from 0
     for (std::size_t f = 0; f < order.size(); ++f) {
         if (!covers(order[f])) continue;
-        listing->dims.push_back(static_cast<int>(f));
+        listing->dims.push_back(f);
         listing->shape.push_back(file_shape[f]);
         turned.push_back(order[f] - first);
     }

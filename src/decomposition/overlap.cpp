@@ -21,9 +21,8 @@ Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_
     for (std::size_t d = 0; d < shape.size(); ++d) {
         cells[d] = 1;
         // As many as blocks of the mean extent side by side.
-        const double extents = blocks[1 + d];
-        const double side_by_side =
-            static_cast<double>(shape[d]) * static_cast<double>(blocks[0]) / std::max(extents, 1.0);
+        const double extents = blocks[1 + d], count = blocks[0];
+        const double side_by_side = shape[d] * count / std::max(extents, 1.0);
         while (2 * n <= ranks && 2 * cells[d] <= shape[d] && (2 * cells[d]) <= side_by_side) {
             cells[d] *= 2;
             n *= 2;
@@ -53,8 +52,7 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
         std::vector<std::int64_t> lows;
         for (const Entry& e : entries) lows.push_back(e.box.low[i]);
         std::sort(lows.begin(), lows.end());
-        const auto distinct =
-            static_cast<std::size_t>(std::unique(lows.begin(), lows.end()) - lows.begin());
+        const std::size_t distinct = std::unique(lows.begin(), lows.end()) - lows.begin();
         if (distinct > best) {
             best = distinct;
             along = i;
@@ -101,7 +99,7 @@ std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int6
         }
         Index at = first;
         for (;;) {
-            auto& words = to_cell[static_cast<int>(linear({cells.data(), nd}, at))];
+            auto& words = to_cell[linear({cells.data(), nd}, at)];
             words.push_back(b);
             words.insert(words.end(), box.low.begin(), box.low.begin() + d.nd());
             words.insert(words.end(), box.count.begin(), box.count.begin() + d.nd());

@@ -8,15 +8,15 @@
 namespace thalweg::detail {
 
 inline void put_varint(std::vector<char>& to, std::uint64_t value) {
-    for (; value >= 128; value >>= 7) to.push_back(static_cast<char>(value | 128));
-    to.push_back(static_cast<char>(value));
+    for (; value >= 128; value >>= 7) to.push_back(value | 128);
+    to.push_back(value);
 }
 
 inline std::uint64_t get_varint(const char*& at) {
     std::uint64_t value = 0;
     for (int shift = 0;; shift += 7) {
-        const auto byte = static_cast<unsigned char>(*at++);
-        value |= static_cast<std::uint64_t>(byte & 127) << shift;
+        const std::uint64_t byte = static_cast<unsigned char>(*at++);
+        value |= (byte & 127) << shift;
         if (byte < 128) return value;
     }
 }
@@ -33,8 +33,8 @@ inline void put_run(std::vector<char>& to, std::int64_t& end, std::int64_t globa
 inline void get_run(const char*& at, std::int64_t& end, std::int64_t& global,
                     std::int64_t& length) {
     const std::uint64_t word = get_varint(at);
-    global = end + static_cast<std::int64_t>(word >> 1);
-    length = (word & 1) != 0 ? static_cast<std::int64_t>(get_varint(at)) : 1;
+    global = end + (word >> 1);
+    length = (word & 1) != 0 ? get_varint(at) : 1;
     end = global + length;
 }
 

@@ -44,8 +44,7 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
     const auto nd = order.size();
     for (const HeldBox& held : held_by(d, order, file_shape)) {
         if (held.list) {
-            result.emplace_back();
-            static_cast<HeldBox&>(result.back()) = held;
+            result.push_back({held, {}});
             continue;
         }
         std::vector<std::vector<Interval>> segments(nd);
@@ -57,18 +56,17 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
         }
         std::vector<std::size_t> at(nd, 0);
         for (bool more = true; more;) {
-            WantedBox wanted;
             Box box;
+            Index first{};
             box.nd = held.box.nd;
             for (std::size_t f = 0; f < nd; ++f) {
                 const Interval& s = segments[f][at[f]];
                 box.low[f] = s.low;
                 box.count[f] = s.count;
-                wanted.at[f] = s.at;
+                first[f] = s.at;
             }
-            static_cast<HeldBox&>(wanted) = held_box(box, file_shape);
-            wanted.block = held.block;
-            result.push_back(wanted);
+            result.push_back({held_box(box, file_shape), first});
+            result.back().block = held.block;
             more = false;
             for (std::size_t f = nd; f-- > 0 && !more;) {
                 more = ++at[f] < segments[f].size();
@@ -90,11 +88,7 @@ void add_listed(const WantedBox& whole, const Box& part, std::vector<WantedBox>&
         all &= part.count[list.dims[i]] == list.shape[i];
     std::shared_ptr<const Listing> cut = all ? whole.list : list.part(part);
     if (cut->list->runs.empty()) return;
-    WantedBox wanted;
-    static_cast<HeldBox&>(wanted) =
-        held_list(std::move(cut), std::span(part.count.data(), part.nd));
-    wanted.at = part.low;
-    result.push_back(std::move(wanted));
+    result.push_back({held_list(std::move(cut), std::span(part.count.data(), part.nd)), part.low});
 }
 
 }  // namespace
@@ -109,14 +103,13 @@ std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box
             add_listed(box, part, result);
             continue;
         }
-        WantedBox wanted = box;
+        Index at = box.at;
         for (int d = 0; d < part.nd; ++d) {
-            wanted.at[d] += common.low[d] - box.box.low[d];
+            at[d] += common.low[d] - box.box.low[d];
             common.low[d] -= part.low[d];
         }
-        static_cast<HeldBox&>(wanted) = held_box(common, shape);
-        wanted.block = box.block;
-        result.push_back(wanted);
+        result.push_back({held_box(common, shape), at});
+        result.back().block = box.block;
     }
     sort(result);
     return result;

@@ -145,7 +145,7 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
         }
         v.decomposition = std::move(decomposition);
     } else {
-        for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(static_cast<int>(i));
+        for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(i);
         v.decomposition = replicate(rank, fixed_names, v.shape, wording);
     }
     std::int64_t total = v.element();

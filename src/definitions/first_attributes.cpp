@@ -12,13 +12,13 @@ using Late = std::vector<std::pair<int, Attribute>>;
 
 void write(const Definitions& d, const Late* late, WireWriter& out) {
     put_attributes(out, d.attributes);
-    out.put(static_cast<std::uint64_t>(d.variables.size()));
+    out.put(std::uint64_t{d.variables.size()});
     for (const Variable& v : d.variables) {
         out.put(v.name);
         put_attributes(out, v.attributes);
     }
     if (late == nullptr) return;
-    out.put(static_cast<std::uint64_t>(late->size()));
+    out.put(std::uint64_t{late->size()});
     for (const auto& [variable, attribute] : *late) {
         out.put(variable);
         put_attribute(out, attribute);

@@ -20,7 +20,7 @@ Attribute get_attribute(WireReader& in) {
 }
 
 void put_attributes(WireWriter& out, const std::vector<Attribute>& attributes) {
-    out.put(static_cast<std::uint64_t>(attributes.size()));
+    out.put(std::uint64_t{attributes.size()});
     for (const Attribute& a : attributes) put_attribute(out, a);
 }
 
@@ -31,7 +31,7 @@ std::vector<Attribute> get_attributes(WireReader& in) {
 }
 
 void put_dims(WireWriter& out, const std::vector<Dimension>& dims) {
-    out.put(static_cast<std::uint64_t>(dims.size()));
+    out.put(std::uint64_t{dims.size()});
     for (const Dimension& dim : dims) {
         out.put(dim.name);
         out.put(dim.length);

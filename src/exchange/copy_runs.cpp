@@ -49,7 +49,7 @@ struct Walk {
 /// Whether what a box has of the listed dimensions is one range of indices, and these are equally
 /// far apart in both arrays.
 bool is_one_range(const Listing& listing, const Box& box, const Index* by_index) {
-    const auto last = static_cast<int>(listing.dims.size()) - 1;
+    const int last = std::ssize(listing.dims) - 1;
     const auto dim = [&](int i) { return listing.dims[i]; };
     const auto length = [&](int i) { return listing.shape[i]; };
     int cut = last;  // the dimensions behind are whole, those before it have one index

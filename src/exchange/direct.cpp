@@ -75,7 +75,7 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
                   const Box& box, const ArrayView& array, std::span<std::int64_t> misfits) {
     const Place& p = space.places[place];
     const std::int64_t bytes = box.volume() * p.element;
-    if (!buffer_ || buffer_->size() < static_cast<std::size_t>(bytes))
+    if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
         buffer_ = make_private_memory(std::max(bytes, budget_));
     if (!buffer_) {  // the other ranks still wait for a rank that has no memory
         round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));

@@ -13,6 +13,13 @@ void append_held(std::vector<std::int64_t>& words, const HeldBox& held) {
     if (held.list) append_listing(words, *held.list);
 }
 
+void append_boxes(std::vector<std::int64_t>& words, std::int64_t number,
+                  std::span<const HeldBox> boxes) {
+    words.push_back(number);
+    words.push_back(boxes.size());
+    for (const HeldBox& held : boxes) append_held(words, held);
+}
+
 HeldBox parse_held(const std::int64_t*& at, std::span<const std::int64_t> shape) {
     Box box;
     box.nd = shape.size();
@@ -34,7 +41,7 @@ std::shared_ptr<const Listing> parse_listing(const std::int64_t*& at,
                                              std::span<const std::int64_t> shape) {
     auto listing = std::make_shared<Listing>();
     for (std::int64_t n = *at++; n > 0; --n) {
-        listing->dims.push_back(static_cast<int>(*at++));
+        listing->dims.push_back(*at++);
         listing->shape.push_back(shape[listing->dims.back()]);
     }
     auto list = std::make_shared<IndexList>();

@@ -154,22 +154,23 @@ std::int64_t convert_row(char* to, std::ptrdiff_t to_stride, const char* from,
 
 template <class Word, bool swap>
 inline void move_dense(char* __restrict to, const char* __restrict from, std::int64_t n) {
+    constexpr std::int64_t size = sizeof(Word);
     for (std::int64_t i = 0; i < n; ++i)
-        store<Word, swap>(to + i * static_cast<std::int64_t>(sizeof(Word)),
-                          load<Word, false>(from + i * static_cast<std::int64_t>(sizeof(Word))));
+        store<Word, swap>(to + i * size, load<Word, false>(from + i * size));
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class Word, bool swap>
 __attribute__((target("avx2"))) void move_dense_avx2(char* __restrict to,
                                                      const char* __restrict from, std::int64_t n) {
+    constexpr std::int64_t size = sizeof(Word);
     for (std::int64_t i = 0; i < n; ++i) {
         Word bits;
-        std::memcpy(&bits, from + i * static_cast<std::int64_t>(sizeof(Word)), sizeof bits);
+        std::memcpy(&bits, from + i * size, sizeof bits);
         if constexpr (sizeof(Word) == 2 && swap) bits = __builtin_bswap16(bits);
         if constexpr (sizeof(Word) == 4 && swap) bits = __builtin_bswap32(bits);
         if constexpr (sizeof(Word) == 8 && swap) bits = __builtin_bswap64(bits);
-        std::memcpy(to + i * static_cast<std::int64_t>(sizeof(Word)), &bits, sizeof bits);
+        std::memcpy(to + i * size, &bits, sizeof bits);
     }
 }
 #endif
@@ -258,7 +259,7 @@ __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const cha
     move_dense_avx2<Word, swap>(to, from, before);
     alignas(32) std::array<char, 32> reversed;
     for (std::size_t i = 0; i < reversed.size(); ++i)
-        reversed[i] = static_cast<char>(swap ? (i % 16) ^ (sizeof(Word) - 1) : i % 16);
+        reversed[i] = swap ? (i % 16) ^ (sizeof(Word) - 1) : i % 16;
     const __m256i order = _mm256_load_si256(reinterpret_cast<const __m256i*>(reversed.data()));
     std::int64_t at = before * size;
     for (; at + line <= n * size; at += line) {

@@ -106,7 +106,7 @@ int allowed_threads(int asked, int sharers) {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     int processors = 1024;
-    const auto all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    const int all = sysconf(_SC_NPROCESSORS_ONLN);
     if (sched_getaffinity(0, sizeof mask, &mask) == 0) processors = CPU_COUNT(&mask);
     if (processors >= all) processors = all / std::max(1, sharers);
     return std::clamp(asked, 1, std::max(1, processors));

@@ -21,7 +21,7 @@ public:
     Packers(const Packers&) = delete;
     Packers& operator=(const Packers&) = delete;
 
-    int threads() const { return static_cast<int>(helpers_.size()) + 1; }
+    int threads() const { return std::ssize(helpers_) + 1; }
 
     /// copy_box on all threads, each a part of one dimension; small copies on the caller's alone.
     /// From one thread at a time.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "decomposition/decomposition.hpp"
@@ -85,7 +86,7 @@ void for_runs(const Held& held, const Box& common, Visit&& visit) {
             run.box.count[d] = part.count[d];
         }
         run.position = position;
-        visit(static_cast<const Held&>(run), part);
+        visit(std::as_const(run), part);
     });
 }
 

@@ -15,29 +15,15 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
-#include "comm/team.hpp"
-#include "exchange/delivery.hpp"
-#include "exchange/parts.hpp"
-#include "exchange/stream.hpp"
-#include "storage/read_ahead.hpp"
+#include "exchange/covers.hpp"
+#include "exchange/read_lane.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg::detail {
-
-/// Where what was read ahead lies: memory of each reader of the node, seen by all its ranks. A
-/// table at its beginning tells where the pieces of a pass are in the rest.
-struct Shelf {
-    static constexpr std::int64_t most = 4096;  ///< pieces in the table
-    static constexpr std::int64_t data_at = most * static_cast<std::int64_t>(sizeof(std::int64_t));
-
-    ReadAhead* ahead = nullptr;  ///< on a reader
-    std::vector<char*> memory;   ///< by place in the node
-
-    std::int64_t* table(int place) const { return reinterpret_cast<std::int64_t*>(memory[place]); }
-};
 
 class Scatter {
 public:
@@ -76,67 +62,14 @@ public:
     const StreamCounts& counts() const { return counts_; }
 
 private:
-    struct Control;
-    /// A stream that this node takes from: its reader is here (local), or elsewhere (incoming).
-    struct Lane {
-        int reader;  ///< of the layout
-        int rank;    ///< world rank of the reader
-        int owner;   ///< the rank of this node, by its place, that fills the slots
-        bool local;
-        char* memory;  ///< slots of `capacity_` bytes
-        PieceCursor cursor;
-        Extent piece;  ///< at the position that is under way
-        bool whole;    ///< comes from elsewhere as it is: its parts have elements more than once
-        bool later;    ///< was not there yet when others were taken
-    };
-    struct Pass;
-
-    explicit Scatter(Team& team) : team_(team) {}
-    Status cover_node(const std::vector<std::vector<WantedBox>>& wanted);
-    std::vector<HeldBox> cover_near(int reader, std::size_t place) const;
-    Status exchange_covers(std::set<int>& met);
-    std::vector<Packet> tell_covers(std::set<int>& met) const;
-    Status add_lanes(const std::set<int>& met);
-    Status share_arena(const StreamOptions& options);
-
-    Control& control(int place) const;
-    char* slot(const Lane& lane, std::int64_t k) const;
-    const char* filled_piece(const Pass& pass, const Lane& lane, std::int64_t k) const;
-    PieceCursor pieces_of(int reader) const;
-    std::vector<ReadRange> ranges_of(Extent piece, std::span<const PlaceSource> sources,
-                                     char* to) const;
-    bool take_kept(Pass& pass, Extent piece, std::int64_t k, bool wait);
-    void wait_taken(std::int64_t k);
-    void wait_filled(const Lane& lane, std::int64_t k);
-    void read_piece(Pass& pass, const Lane& lane, std::int64_t k);
-    void pack_parts(const Pass& pass, const Lane& lane, std::int64_t k, std::size_t node,
-                    std::vector<char>& message) const;
-    bool comes_whole(const Lane& lane) const;
-    void send_parts(Pass& pass, const Lane& lane, std::int64_t k);
-    void receive_parts(const Lane& lane, std::int64_t k);
-    bool meets(std::span<const std::vector<HeldBox>> boxes, Extent piece) const;
-    void take(Pass& pass, const Lane& lane, std::int64_t k);
-    void take_pieces(Pass& pass, std::int64_t k);
-    void take_whole(Pass& pass, const Lane& lane, std::int64_t k);
-    void take_incoming(const Lane& lane, std::int64_t k);
+    Scatter(Team& team, Space&& space) : team_(team), space_(std::move(space)) {}
+    Status add_lanes(const std::vector<int>& readers, const std::set<int>& met);
+    Status place_lanes(const Layout& layout, Memory& arena, const StreamOptions& options);
 
     Team& team_;
-    Memory* arena_ = nullptr;
     Space space_;
-    std::unique_ptr<Layout> layout_;
-    std::vector<int> readers_;
-    std::vector<std::vector<HeldBox>> cover_;  ///< per place: what this node wants; several nodes
-    bool overlaps_ = false;                    ///< whether it may have elements more than once
-    /// Per node, per place: what other nodes want of this reader's share; empty for others.
-    std::vector<std::vector<std::vector<HeldBox>>> remote_;
-    std::vector<Delivery*> first_of_;  ///< of a pass, by place
-    std::vector<Lane> lanes_;
-    int own_ = -1;  ///< lane that this rank reads
-    int slots_ = 1;
-    std::int64_t piece_ = 0;
-    std::size_t capacity_ = 0;
-    std::vector<std::vector<char>> outgoing_;  ///< per node, messages under way
-    std::vector<MPI_Request> sends_;
+    Covers covers_{space_};
+    ReadLanes lanes_;
     StreamCounts counts_;
 };
 

@@ -61,16 +61,15 @@ bool section_within(const Section& section, const Box& part, WantedBox& wanted) 
         common.low[d] += at - before - part.low[d];
         common.count[d] = (left - 1) / step * step + 1;
     }
-    static_cast<HeldBox&>(wanted) = held_box(common, std::span(part.count.data(), part.nd));
+    wanted = {held_box(common, std::span(part.count.data(), part.nd)), wanted.at};
     return true;
 }
 
 double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
                     std::int64_t shortest) {
     const SideRanges ranges = ranges_of(place, wanted.box, step);
-    const auto least = static_cast<double>(shortest);
     const std::int64_t bytes = ranges.length * place.element;
-    if (place.grain <= 0) return ranges.count * std::max(static_cast<double>(bytes), least);
+    if (place.grain <= 0) return ranges.count * std::max<double>(bytes, shortest);
     // What is between two multiples of the grain is read as one, and kept for the next range.
     double cost = 0;
     std::int64_t read = 0;
@@ -78,7 +77,7 @@ double section_cost(const Place& place, const WantedBox& wanted, const Index& st
         const std::int64_t begin = first * place.element;
         const std::int64_t from = std::max(read, begin / place.grain * place.grain);
         const std::int64_t to = (begin + bytes + place.grain - 1) / place.grain * place.grain;
-        if (to > from) cost += std::max(static_cast<double>(to - from), least);
+        if (to > from) cost += std::max(to - from, shortest);
         read = std::max(read, to);
         return true;
     });
@@ -88,7 +87,7 @@ double section_cost(const Place& place, const WantedBox& wanted, const Index& st
 Status read_section(const Place& place, const PlaceSource& from, Delivery& delivery, Source& source,
                     std::span<char> buffer, StreamCounts& counts) {
     const Index stride = byte_strides(place);
-    const std::int64_t most = static_cast<std::int64_t>(buffer.size()) / place.element;
+    const std::int64_t most = std::ssize(buffer) / place.element;
     char fill[8];
     default_fill(delivery.array.type, fill);
     Status status;

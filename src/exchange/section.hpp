@@ -5,7 +5,7 @@
 #include <span>
 
 #include "exchange/delivery.hpp"
-#include "exchange/stream.hpp"
+#include "exchange/slots.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg::detail {

@@ -74,7 +74,7 @@ Status read_straight(const Space& space, std::span<const PlaceSource> sources,
         const Place& place = space.places[delivery->place];
         const PlaceSource& from = sources[delivery->place];
         const Index stride = byte_strides(place);
-        const std::int64_t most = static_cast<std::int64_t>(buffer.size()) / place.element;
+        const std::int64_t most = std::ssize(buffer) / place.element;
         char fill[8];
         default_fill(delivery->array.type, fill);
         for (const WantedBox& wanted : delivery->boxes) {

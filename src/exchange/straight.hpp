@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "exchange/delivery.hpp"
-#include "exchange/stream.hpp"
+#include "exchange/slots.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg::detail {

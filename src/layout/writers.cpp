@@ -27,7 +27,7 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
         return ranks;
     }
     const std::int64_t rest = n - topology.nodes;
-    const auto more = static_cast<std::int64_t>(topology.by_place.size()) - topology.nodes;
+    const auto more = std::ssize(topology.by_place) - topology.nodes;
     std::int64_t before = 0;  // ranks of earlier nodes, without one of each
     for (int node = 0; node < topology.nodes; ++node) {
         const std::int64_t size = topology.sizes[node];

@@ -22,7 +22,7 @@ constexpr double nearly = 0.95;
 int wanted_on_node(const Folder& folder, int nodes, int most) {
     const double goal = nearly * *std::max_element(folder.rate.begin(), folder.rate.end());
     int n = 1;
-    while (n < most && rate_of(folder, static_cast<double>(n) * nodes, false) < goal) ++n;
+    while (n < most && rate_of(folder, 1.0 * n * nodes, false) < goal) ++n;
     return n;
 }
 

@@ -59,8 +59,7 @@ Holders::Holders(const Run& run) : run_(run) {
             // What comes after the listed dimensions is whole.
             int last = 0;
             for (const Axis& axis : kind.axes) last = std::max(last, axis.at);
-            for (std::size_t d = static_cast<std::size_t>(last) + 1; d < kind.shape.size(); ++d)
-                kind.run *= static_cast<double>(kind.shape[d]);
+            for (int d = last + 1; d < std::ssize(kind.shape); ++d) kind.run *= kind.shape[d];
         }
         kinds_.push_back(std::move(kind));
     }
@@ -104,23 +103,23 @@ double Holders::most_held(int of) const {
     std::vector<std::int64_t> count = kind.shape;
     for (const Axis& axis : kind.axes) {
         if (axis.at < 0) continue;
-        std::int64_t& n = count[static_cast<std::size_t>(axis.at)];
+        std::int64_t& n = count[axis.at];
         n = (n + axis.parts - 1) / axis.parts;
         if (axis.shared) n = (n + kind.spare - 1) / kind.spare;
     }
     double elements = 1;
-    for (const std::int64_t n : count) elements *= static_cast<double>(n);
+    for (const std::int64_t n : count) elements *= n;
     return elements;
 }
 
 double Holders::held_by_rank(int kind, const Box& box, int rank) const {
-    if (listed(kind)) return static_cast<double>(box.volume()) / run_.ranks;
+    if (listed(kind)) return 1.0 * box.volume() / run_.ranks;
     Box common;
-    return intersect(block_of(kind, rank), box, common) ? static_cast<double>(common.volume()) : 0;
+    return intersect(block_of(kind, rank), box, common) ? common.volume() : 0;
 }
 
 double Holders::held_on_node(int kind, const Box& box, int node) const {
-    if (listed(kind)) return static_cast<double>(box.volume()) * topology_.sizes[node] / run_.ranks;
+    if (listed(kind)) return 1.0 * box.volume() * topology_.sizes[node] / run_.ranks;
     double elements = 0;
     for (int i = 0; i < topology_.sizes[node]; ++i)
         elements += held_by_rank(kind, box, topology_.first[node] + i);
@@ -143,7 +142,7 @@ void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
         const Axis& axis = kind.axes[a];
         if (axis.at < 0) continue;
         cut = true;
-        const auto d = static_cast<std::size_t>(axis.at);
+        const int d = axis.at;
         const std::int64_t length = kind.shape[d], end = box.low[d] + box.count[d] - 1;
         low[a] = part_of(length, box.low[d], axis.parts);
         high[a] = part_of(length, end, axis.parts);
@@ -179,12 +178,8 @@ void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
         const int last_node = topology_.node_of[base + high[n - 1]];
         for (int node = first_node; node <= last_node; ++node) nodes.insert(node);
         std::size_t a = n - 1;
-        while (a-- > 0)
-            if (++line[a] <= high[a])
-                break;
-            else
-                line[a] = low[a];
-        if (a == static_cast<std::size_t>(-1)) return;
+        for (; a > 0 && ++line[a - 1] > high[a - 1]; --a) line[a - 1] = low[a - 1];
+        if (a == 0) return;
     }
 }
 

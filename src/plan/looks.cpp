@@ -27,7 +27,7 @@ constexpr std::int64_t slots = 4, sampled_windows = 8, sampled_lanes = 32, sampl
 std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all) {
     if (n == all) return i;
     const double turns = 0.6180339887498949 * (i + 1);
-    return static_cast<std::int64_t>((turns - std::floor(turns)) * all);
+    return (turns - std::floor(turns)) * all;
 }
 
 /// By how much the most is above the mean, of several times.
@@ -85,7 +85,7 @@ double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> 
     double runs = 1;
     std::size_t d = box.size();
     while (d > 0 && box[d - 1] == whole[d - 1]) --d;
-    for (std::size_t i = 0; i + 1 < d; ++i) runs *= static_cast<double>(box[i]);
+    for (std::size_t i = 0; i + 1 < d; ++i) runs *= box[i];
     return runs;
 }
 
@@ -153,7 +153,7 @@ double Looks::handovers(const Laid* laid) const {
 /// How many of some blocks other nodes write, too.
 double Looks::shared(const std::set<std::int64_t>& blocks, const Laid& laid) const {
     if (blocks.empty() || run_.nodes == 1) return 0;
-    const auto all = static_cast<std::int64_t>(blocks.size());
+    const std::int64_t all = blocks.size();
     const std::int64_t n = std::min(sampled_blocks, all);
     double found = 0;
     auto block = blocks.begin();
@@ -168,7 +168,7 @@ void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int nod
                      std::set<int>& sources, std::set<std::int64_t>& blocks) const {
     for_placed(share, piece, [&](std::size_t i, const Box& placed) {
         const Place& whole = record_.space.places[i];
-        const auto size = static_cast<double>(whole.element);
+        const double size = whole.element;
         look.seen += placed.volume() * size;
         look.local += holders_.held_on_node(record_.kinds[i], placed, node) * size;
         holders_.add_nodes(record_.kinds[i], placed, sources);
@@ -183,7 +183,7 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
     const Share share = laid.layout->share(writer, record_.space, 0);
     const int node = laid.node_of(writer);
     const Space& seen = share.space();
-    const auto size = static_cast<double>(piece);
+    const double size = piece;
     for (const Extent& e : share.extents()) look.bytes += e.size();
     if (!share.boxed() || share.own_file()) {
         look.calls = calls_of(share.extents().size(), look.bytes, size);
@@ -201,7 +201,8 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
         std::set<std::int64_t> blocks;
         at_piece(laid, share, piece_of(share, irregular_sample(k, n, pieces), piece), node, look,
                  sources, blocks);
-        look.sources += static_cast<double>(sources.size()) / static_cast<double>(n);
+        const double from = sources.size();
+        look.sources += from / n;
         look.met.merge(sources);
         if (!share.own_file()) look.locked += shared(blocks, laid) * pieces / n;
     }
@@ -221,7 +222,7 @@ Looks::Lanes Looks::lanes_of(const Laid& laid, std::int64_t first, std::int64_t 
     Lanes lanes;
     const std::int64_t n = std::min(sampled_lanes, writers);
     for (std::int64_t i = 0; i < n; ++i) {
-        const auto w = static_cast<int>(first + sample(i, n, writers));
+        const int w = first + sample(i, n, writers);
         lanes.shares.push_back(laid.layout->share(w, record_.space, 0));
         lanes.node_of.push_back(laid.node_of(w));
         const std::int64_t pieces = pieces_of(lanes.shares.back(), piece);
@@ -232,7 +233,7 @@ Looks::Lanes Looks::lanes_of(const Laid& laid, std::int64_t first, std::int64_t 
 
 Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece, double active) const {
     const std::int64_t writers = laid.layout->writers();
-    const auto together = std::clamp<std::int64_t>(std::llround(active), 1, writers);
+    const std::int64_t together = std::clamp<std::int64_t>(std::llround(active), 1, writers);
     const std::int64_t all_groups = writers / together;
     const std::int64_t groups = std::min(sampled_windows, all_groups);
     const std::int64_t nodes = std::min<std::int64_t>(sampled_nodes, run_.nodes);
@@ -264,7 +265,7 @@ std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, 
         for (std::int64_t k = window * slots; k < (window + 1) * slots; ++k)
             for_placed(lanes.shares[lane], piece_of(lanes.shares[lane], k, piece),
                        [&](std::size_t p, const Box& b) {
-                           const auto size = static_cast<double>(record_.space.places[p].element);
+                           const double size = record_.space.places[p].element;
                            const double local =
                                holders_.held_on_node(record_.kinds[p], b, lanes.node_of[lane]);
                            remote += size * (b.volume() - local);
@@ -281,10 +282,9 @@ std::vector<double> Looks::packed_by_ranks(const std::vector<std::pair<std::size
     const Topology& topology = holders_.topology();
     std::vector<double> bytes(topology.sizes[node], 0);
     for (const auto& [place, box] : boxes)
-        for (std::size_t r = 0; r < bytes.size(); ++r)
+        for (int r = 0; r < topology.sizes[node]; ++r)
             bytes[r] += record_.space.places[place].element *
-                        holders_.held_by_rank(record_.kinds[place], box,
-                                              topology.first[node] + static_cast<int>(r));
+                        holders_.held_by_rank(record_.kinds[place], box, topology.first[node] + r);
     return bytes;
 }
 

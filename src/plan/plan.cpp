@@ -35,7 +35,7 @@ public:
     Option background(Way way) const {
         way.queued = true;
         Option o = begin("background", way);
-        const double on_node = std::ceil(static_cast<double>(o.work.writers) / o.work.writer_nodes);
+        const double on_node = std::ceil(1.0 * o.work.writers / o.work.writer_nodes);
         const bool free_core = run_.cores >= ranks_of_node() + on_node;
         o.outcome = background_outcome(o.cost, run_.folder, o.work, run_.compute(), free_core);
         o.memory = queued_memory(o.work, run_.limits, 1);
@@ -43,13 +43,13 @@ public:
     }
 
     Option servers(Way way) const {
-        const double on_node = std::ceil(static_cast<double>(way.servers) / run_.nodes);
+        const double on_node = std::ceil(1.0 * way.servers / run_.nodes);
         const bool extra = run_.cores >= ranks_of_node() + on_node;
         way.queued = true;
         Option o = begin("servers", way);
         if (!extra) {
             o.work.ranks = run_.ranks - way.servers;
-            o.work.rank_bytes *= static_cast<double>(run_.ranks) / o.work.ranks;
+            o.work.rank_bytes *= 1.0 * run_.ranks / o.work.ranks;
             o.work.packed = o.work.rank_bytes;
             o.cost = cost_of(run_.machine, run_.folder, o.work);
         }
@@ -59,7 +59,7 @@ public:
         return end(std::move(o));
     }
 
-    double ranks_of_node() const { return std::ceil(static_cast<double>(run_.ranks) / run_.nodes); }
+    double ranks_of_node() const { return std::ceil(1.0 * run_.ranks / run_.nodes); }
 
 private:
     Option begin(const char* service, const Way& way) const {
@@ -72,7 +72,7 @@ private:
     }
 
     Option end(Option o) const {
-        const auto outputs = static_cast<double>(run_.outputs);
+        const double outputs = run_.outputs;
         limit_to_disk(o);
         o.fits = run_.memory == 0 || o.memory.node <= run_.memory;
         // Nothing hides the last output.
@@ -107,8 +107,7 @@ std::set<int> server_counts(const Run& run) {
         for (const int n : {power, power + power / 2})
             if (n <= most) counts.insert(n);
     for (const int per_node : {1, 2, 4})
-        if (static_cast<std::int64_t>(run.nodes) * per_node <= most)
-            counts.insert(run.nodes * per_node);
+        if (per_node <= most / run.nodes) counts.insert(run.nodes * per_node);
     return counts;
 }
 
@@ -198,7 +197,7 @@ bool possible(const Run& run, const char* service, const Way& way) {
 std::string writers_of(const Run& run, const Shares& shares, bool own_files, bool in_background) {
     if (!run.compressed() || own_files || run.writers != "auto") return shares.chosen().writers;
     const int ranks = (run.ranks + run.nodes - 1) / run.nodes;
-    const int free = std::min(ranks, static_cast<int>(run.cores) - ranks);
+    const int free = std::min(ranks, run.cores - ranks);
     return fmt::format("{}/node", in_background && free > 0 ? free : ranks);
 }
 

@@ -60,7 +60,7 @@ private:
     }
 
     bool measured(std::int64_t writers) const {
-        const auto n = static_cast<double>(writers);
+        const double n = writers;
         return n >= run_.folder.writers.front() && n <= run_.folder.writers.back();
     }
 

@@ -50,7 +50,7 @@ std::vector<std::string> words_of(std::string text, char separator) {
 
 int dimension_of(const Run& run, const std::string& name) {
     const auto it = std::find(run.dimensions.begin(), run.dimensions.end(), name);
-    return it == run.dimensions.end() ? -1 : static_cast<int>(it - run.dimensions.begin());
+    return it == run.dimensions.end() ? -1 : it - run.dimensions.begin();
 }
 
 std::string unknown_dimension(const Run& run, const std::string& name) {
@@ -110,9 +110,7 @@ Status read_variables(const toml::table& table, const std::string& where, Run& r
 
 /// The pair of factors whose blocks are nearest to squares.
 void choose_grid(const Run& run, std::vector<Cuts>& grid) {
-    const auto length = [&](std::size_t i) {
-        return static_cast<double>(run.lengths[grid[i].dim]);
-    };
+    const auto length = [&](std::size_t i) -> double { return run.lengths[grid[i].dim]; };
     double best = INFINITY;
     for (std::int64_t a = 1; a <= run.ranks; ++a) {
         if (run.ranks % a != 0) continue;
@@ -155,7 +153,7 @@ void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
         return keys.fail(key, "expected a number of parts for each dimension");
     double product = 1;
     for (const Cuts& cuts : grid) {
-        product *= static_cast<double>(cuts.parts);
+        product *= cuts.parts;
         const std::int64_t length = run.lengths[cuts.dim];
         if (cuts.parts > length)
             return keys.fail(key,
@@ -203,7 +201,7 @@ Status check_sizes(const Run& run) {
     double bytes = 0;
     for (const RunVariables& v : run.variables) {
         double own = v.count * v.element;
-        for (const std::int64_t length : run.shape(v)) own *= static_cast<double>(length);
+        for (const std::int64_t length : run.shape(v)) own *= length;
         bytes += own;
     }
     if (bytes <= most_bytes) return {};

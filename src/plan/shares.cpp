@@ -34,7 +34,7 @@ RecordSpace record_of(const Run& run) {
             place.offset = space.bytes;
             space.bytes += place.padded;
             space.places.push_back(place);
-            record.kinds.push_back(static_cast<int>(kind));
+            record.kinds.push_back(kind);
         }
     }
     return record;
@@ -68,8 +68,8 @@ void Shares::lay_out_grid(const Way& way, int available, int spread, LayoutChoic
     const bool rows = way.method == "rows", columns = way.method == "columns";
     if (rows || columns) {
         const int dim = rows ? y_ : x_;
-        const std::size_t lines = dim < 0 ? 1 : holders_.starts_of(dim).size();
-        (rows ? grid.rows : grid.columns) = std::min(lines, static_cast<std::size_t>(available));
+        const int lines = dim < 0 ? 1 : holders_.starts_of(dim).size();
+        (rows ? grid.rows : grid.columns) = std::min(lines, available);
     } else {
         for (int c = 1; c * c <= spread; ++c)
             if (spread % c == 0) grid.columns = c;
@@ -109,11 +109,9 @@ Laid Shares::lay_out(const Way& way) const {
     Laid laid;
     laid.layout = make_layout(layout);
     if (way.servers > 0) {
-        const int all = way.servers, nodes = run_.nodes;
+        const std::int64_t all = way.servers, nodes = run_.nodes;
         // The servers of a node follow one another.
-        laid.node_of = [all, nodes](int w) {
-            return static_cast<int>(static_cast<std::int64_t>(w) * std::min(all, nodes) / all);
-        };
+        laid.node_of = [all, nodes](int w) -> int { return w * std::min(all, nodes) / all; };
     } else if (layout.gridded()) {
         std::vector<int> nodes;
         for (int w = 0; w < laid.layout->writers(); ++w)
@@ -127,7 +125,7 @@ Laid Shares::lay_out(const Way& way) const {
 
 /// Of a rank that holds some of the part, the nearest to its place in an even spread.
 int Shares::node_of_part(const Grid& grid, int part) const {
-    const std::int64_t target = static_cast<std::int64_t>(part) * run_.ranks / grid.parts();
+    const std::int64_t ranks = run_.ranks, target = part * ranks / grid.parts();
     const auto in_part = [&](int rank, const std::vector<Cut>& cuts, int k) {
         if (cuts.empty()) return true;
         const auto& begin = cuts.front().begin;
@@ -140,8 +138,8 @@ int Shares::node_of_part(const Grid& grid, int part) const {
         }
         return std::upper_bound(begin.begin(), begin.end(), at) - begin.begin() - 1 == k;
     };
-    for (std::int64_t i = 0; i < run_.ranks; ++i) {
-        const auto rank = static_cast<int>((target + i) % run_.ranks);
+    for (std::int64_t i = 0; i < ranks; ++i) {
+        const int rank = (target + i) % ranks;
         if (in_part(rank, grid.y, part / grid.columns) &&
             in_part(rank, grid.x, part % grid.columns))
             return holders_.topology().node_of[rank];
@@ -176,7 +174,7 @@ void Shares::add_direct(Work& work) const {
         const int kind = record_.kinds[i];
         const Box block = holders_.block_of(kind, 0);
         const std::span<const std::int64_t> counts(block.count.data(), place.shape.size());
-        const auto elements = static_cast<double>(block.volume());
+        const double elements = block.volume();
         const double runs = holders_.listed(kind) ? std::ceil(elements / holders_.run_of(kind))
                                                   : runs_of(counts, place.shape);
         work.calls += calls_of(runs, elements * place.element, run_.limits.piece);
@@ -192,8 +190,8 @@ double Shares::lanes(const Laid& laid, std::int64_t piece) const {
     const std::int64_t n = std::min<std::int64_t>(sampled_writers, writers);
     double met = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-        const Look look = looks_.at(laid, sample(i, n, writers), piece);
-        met += static_cast<double>(look.met.size()) / static_cast<double>(n);
+        const double one = looks_.at(laid, sample(i, n, writers), piece).met.size();
+        met += one / n;
     }
     return std::max(1.0, writers * (1 + met) / run_.nodes);
 }
@@ -203,12 +201,13 @@ void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
     const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
     double messages = 0, remote = 0, most = 0;  // of all writers; of the one with most
     for (std::int64_t i = 0; i < n; ++i) {
-        const auto w = static_cast<int>(sample(i, n, work.writers));
+        const int w = sample(i, n, work.writers);
         const Look look = looks_.at(laid, w, piece);
         work.writer_bytes = std::max(work.writer_bytes, look.bytes);
         work.calls = std::max(work.calls, look.calls);
         work.locked = std::max(work.locked, look.locked);
-        work.met += static_cast<double>(look.met.size()) / static_cast<double>(n);
+        const double met = look.met.size();
+        work.met += met / n;
         if (look.seen <= 0) continue;
         work.waiting += std::min(1.0, look.locked / pieces_of(look.bytes)) / n;
         const double from_others = look.bytes * std::max(0.0, 1 - look.local / look.seen);
@@ -233,7 +232,7 @@ void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
 void Shares::go_by_variable(const Way& way, const Laid& laid, Work& work) const {
     double one_after_another = 0, most = 0;
     for (const Place& place : record_.space.places) {
-        const auto bytes = static_cast<double>(place.bytes);
+        const double bytes = place.bytes;
         const double active = way.method != "record"
                                   ? work.writers
                                   : std::max(1.0, work.writers * bytes / work.bytes);
@@ -251,7 +250,7 @@ void Shares::go_by_variable(const Way& way, const Laid& laid, Work& work) const 
     if (work.active == work.writers) return;
     work.unpacked *= work.writers / work.active;
     // Ranks pack for these only.
-    const auto piece = static_cast<std::int64_t>(work.piece);
+    const std::int64_t piece = work.piece;
     work.packed = std::max(work.rank_bytes, looks_.unevenness(laid, piece, work.active).packed);
 }
 
@@ -289,7 +288,7 @@ Work Shares::work_of(const Way& way) const {
     work.compressed = run_.compressed();
     work.stored = run_.stored;
     const std::int64_t per_file = run_.outputs_per_file > 0 ? run_.outputs_per_file : run_.outputs;
-    work.files = 1 / static_cast<double>(per_file);
+    work.files = 1.0 / per_file;
     add_held(way, work);
     if (way.method == "direct") {
         add_direct(work);
@@ -300,11 +299,11 @@ Work Shares::work_of(const Way& way) const {
     work.writers = laid.layout->writers();
     if (way.own_files) work.files *= work.writers;
     work.writer_nodes = std::min(work.writers, run_.nodes);
-    auto piece = static_cast<std::int64_t>(run_.limits.piece);
+    std::int64_t piece = run_.limits.piece;
     if (!way.queued) {
         const double room = run_.limits.buffer * run_.ranks / run_.nodes;
-        const double fitting = room / (lanes(laid, piece) * stream_slots);
-        piece = std::max<std::int64_t>(4096, std::min(piece, static_cast<std::int64_t>(fitting)));
+        const std::int64_t fitting = room / (lanes(laid, piece) * stream_slots);
+        piece = std::max<std::int64_t>(4096, std::min(piece, fitting));
     }
     add_looks(laid, piece, work);
     if (!way.queued) {

@@ -23,13 +23,14 @@ template <class Bits>
 Checksum sum_row(const char* from, std::ptrdiff_t stride, std::int64_t position, std::int64_t step,
                  std::int64_t n) {
     Checksum sum = 0;
-    std::uint64_t factor = (static_cast<std::uint64_t>(position) + 1) * weight;
+    std::uint64_t factor = (position + 1) * weight;
     const std::uint64_t next = step * weight;
     for (std::int64_t i = 0; i < n; ++i) {
         Bits bits;
         std::memcpy(&bits, from + i * stride, sizeof bits);
-        const Product product = static_cast<Product>(bits ^ mask) * factor;
-        sum += static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+        Product product = bits ^ mask;
+        product *= factor;
+        sum += product ^ product >> 64;
         factor += next;
     }
     return sum;
@@ -130,8 +131,8 @@ Checksum sum_written(const Variable& v, const ArrayView& array, int rank, int ra
     fills.type = v.type;
     fills.dense = false;
     const std::int64_t n = v.elements();
-    const auto begin = static_cast<std::int64_t>(Product(n) * unsigned(rank) / unsigned(ranks));
-    const auto end = static_cast<std::int64_t>(Product(n) * unsigned(rank + 1) / unsigned(ranks));
+    const auto before = [&](Product r) -> std::int64_t { return n * r / ranks; };
+    const std::int64_t begin = before(rank), end = before(rank + 1);
     return sum - sum_held(v, fills) + row_sum(v.element())(fill.data(), 0, begin, 1, end - begin);
 }
 

@@ -56,7 +56,7 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
     Words words(batch.parts.size());
     for (std::size_t i = 0; i < batch.parts.size(); ++i) {
         const Batch::Part& p = batch.parts[i];
-        const auto s = static_cast<int>(i);
+        const int s = i;
         if (p.put)
             words.put[i / 64] |= bit(s);
         else if (file.definitions.variables[i].decomposition->has_part())

@@ -35,7 +35,7 @@ bool is_mapped(const char* first, const char* end) {
 
 /// Of a box, its elements; of a list, the first one of each run.
 std::int64_t choices(const HeldBox& held) {
-    return held.list ? static_cast<std::int64_t>(held.list->list->runs.size()) : held.box.volume();
+    return held.list ? std::ssize(held.list->list->runs) : held.box.volume();
 }
 
 /// One element of a box by its row-major number, or of a list the first one of a run.

@@ -102,7 +102,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     // All ranks get the same texts, even where some of them call from another language.
     session->wording.fortran = session->settings.text("language") == "fortran";
     world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
-    const auto node_size = static_cast<int>(session->settings.number("node_size"));
+    const int node_size = session->settings.number("node_size");
     if (status = set_servers_aside(servers, node_size, session, world); !status.ok()) return status;
     if (!world) return {};
     session->team = Team::make(std::move(world), node_size, status);

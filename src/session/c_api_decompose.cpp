@@ -30,7 +30,7 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
 /// Whether a rank's boxes fit into the extents.
 Status check_padding(const Decomposition& d, int rank) {
     if (d.listed) return failure(TW_EARG, "tw_pad: a list has no boxes");
-    if (d.room < static_cast<std::int64_t>(d.blocks.size()))
+    if (d.room < std::ssize(d.blocks))
         return failure(TW_ESHAPE, "tw_pad: boxes is {}, but rank {} has {}", d.room, rank,
                        d.blocks.size());
     std::int64_t total = std::max<std::int64_t>(d.room, 1);
@@ -114,7 +114,7 @@ bool same_grid(const Decomposition& a, const Decomposition& b) {
 
 /// Whether a list is that of the indices.
 bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
-    if (listed.length != static_cast<std::int64_t>(indices.size())) return false;
+    if (listed.length != std::ssize(indices)) return false;
     if (listed.list->elements !=
         std::count_if(indices.begin(), indices.end(), [](std::int64_t i) { return i >= 0; }))
         return false;
@@ -198,7 +198,7 @@ Status begin_decomposition(tw_session session, Call call, const char* dims,
         const std::size_t nd = d.dims.size();
         if (decomposition == nullptr)
             return failure(TW_EARG, "the pointer for the decomposition's handle is null");
-        if (nd > static_cast<std::size_t>(max_dims))
+        if (nd > std::size_t{max_dims})
             return failure(TW_EARG, "a decomposition has {} dimensions; the maximum is {}", nd,
                            max_dims);
         if (Status status = check(nd); !status.ok()) return status;

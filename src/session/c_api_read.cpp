@@ -15,7 +15,7 @@ namespace {
 template <class T>
 Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, const char* what,
              const T*& found) {
-    const auto n = static_cast<int>(list.size());
+    const int n = list.size();
     if (index < 0 || index >= n)
         return failure(TW_EBOUNDS, "{}: no {} {}; there are {}", file.path(), what,
                        file.session->wording.index(index), n);
@@ -85,9 +85,9 @@ tw_status tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int*
     return with_contents(file, [&](const Contents& contents) -> Status {
         const Definitions& d = contents.definitions();
         tell(format, contents.format());
-        tell(ndims, static_cast<int>(d.dims.size()));
-        tell(nvars, static_cast<int>(d.variables.size()));
-        tell(natts, static_cast<int>(d.attributes.size()));
+        tell(ndims, d.dims.size());
+        tell(nvars, d.variables.size());
+        tell(natts, d.attributes.size());
         tell(records, contents.records());
         return {};
     });
@@ -137,8 +137,8 @@ tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, i
         Status status = find_variable(*file, contents, var, v);
         if (!status.ok()) return status;
         tell(type, v->type);
-        tell(ndims, static_cast<int>(v->dims.size()));
-        tell(natts, static_cast<int>(v->attributes.size()));
+        tell(ndims, v->dims.size());
+        tell(natts, v->attributes.size());
         return status;
     });
 }
@@ -162,7 +162,7 @@ tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** 
 tw_status tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters) {
     return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) -> Status {
         tell(chunked, storage.chunk.empty() ? 0 : 1);
-        tell(nfilters, static_cast<int>(storage.filters.size()));
+        tell(nfilters, storage.filters.size());
         return {};
     });
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <unistd.h>
+#include <type_traits>
 
 #include <utility>
 
@@ -19,7 +20,7 @@ namespace thalweg::detail {
 inline const char* text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
 template <class T>
-void tell(T* to, T value) {
+void tell(T* to, std::type_identity_t<T> value) {
     if (to != nullptr) *to = value;
 }
 

@@ -79,7 +79,7 @@ Status close_file(tw_file_impl& file) {
 
 void complete_files(tw_session session, std::int64_t most) {
     collect(session);
-    while (static_cast<std::int64_t>(session->closing.size()) > most) complete_oldest(session);
+    while (std::ssize(session->closing) > most) complete_oldest(session);
 }
 
 Status settle_path(tw_session session, const std::string& path) {

@@ -208,11 +208,11 @@ TEST(Composer, BoxesInAnyOrder) {
             EXPECT_TRUE(writers.composers[0]->boxed());
             if (random.percent(30)) {
                 ended = std::min<std::int64_t>(6, ended + random.below(3));
-                writers.each([&](Composer& c) { return c.end_boxes(ended, false); });
+                writers.each([&](Composer& c) { return c.boxes().end_step(ended, false); });
             }
         }
-        writers.each([&](Composer& c) { return c.end_boxes(6, true); });
-        writers.each([&](Composer& c) { return c.fill_fixed(); });
+        writers.each([&](Composer& c) { return c.boxes().end_step(6, true); });
+        writers.each([&](Composer& c) { return c.boxes().fill_fixed(); });
         ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
     }
 }
@@ -245,7 +245,7 @@ struct Stripes {
         const auto parcels = parcels_of(sent);
         const double begin = now();
         EXPECT_TRUE(composer.write(parcels).ok());
-        EXPECT_TRUE(composer.end_boxes(1, false).ok());
+        EXPECT_TRUE(composer.boxes().end_step(1, false).ok());
         return now() - begin;
     }
 };

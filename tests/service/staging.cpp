@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/staging.hpp"
+#include "service/inline/staging.hpp"
 
 #include <gtest/gtest.h>
 

@@ -154,7 +154,7 @@ Status BoxRead::check_dimension(const BoxWish& wish, std::size_t d) const {
 Status BoxRead::check(const BoxWish& wish) {
     const Variable& v = variable();
     if (Status s = file_.check_type(variable_, wish.type); !s.ok()) return s;
-    if (v.shape.size() > static_cast<std::size_t>(max_dims))
+    if (std::ssize(v.shape) > max_dims)
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
                        max_dims);
     if (Status status = check_ndims(v, wish.ndims); !status.ok()) return status;
@@ -276,13 +276,13 @@ BoxBounds BoxRead::find_bounds() const {
 
 /// Whether each rank had better read its own. @note Collective
 bool BoxRead::each_its_own(const BoxBounds& bounds) const {
-    if (static_cast<int>(file_.readers.size()) < file_.team.size()) return false;
+    if (std::ssize(file_.readers) < file_.team.size()) return false;
     double cost = 0, together = 0;
     for (const BoxPart& p : own_)
         if (p.wanted) cost += section_cost(p.place, *p.wanted, section_.step, file_.shortest_run());
     for (const BoxPart& p : all_) together += p.place.bytes;
-    cost *= static_cast<double>(records_);
-    together *= static_cast<double>(bounds.most);
+    cost *= records_;
+    together *= bounds.most;
     std::int64_t sum = static_cast<std::int64_t>(std::min(cost, 4e18 / file_.team.size()));
     file_.team.all_reduce({&sum, 1}, Reduce::sum);
     return sum <= most_read * together;

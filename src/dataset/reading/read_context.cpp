@@ -67,7 +67,7 @@ Status ReadContext::with_place(Status status, int number) const {
 
 StreamOptions ReadContext::stream_options() const {
     StreamOptions stream;
-    stream.budget = options.buffer * static_cast<std::int64_t>(team.topology().members.size());
+    stream.budget = options.buffer * std::ssize(team.topology().members);
     stream.piece = std::max<std::int64_t>(0, options.piece);
     return stream;
 }

@@ -162,7 +162,7 @@ Scatter* ReadPlans::scatter_of(Plan& plan, ReadTask& task, Status& status) {
 /// Whether each rank had better read what it wants itself: all ranks may read, what they want is in
 /// long runs, and little of it is wanted by several. @note Collective
 bool ReadPlans::long_runs(const Space& space, std::span<const Delivery> deliveries) const {
-    if (static_cast<int>(file_.readers.size()) < file_.team.size()) return false;
+    if (std::ssize(file_.readers) < file_.team.size()) return false;
     const RunCounts mine = count_runs(space, deliveries);
     std::int64_t all[] = {mine.bytes, mine.runs, mine.against};
     file_.team.all_reduce(all, Reduce::sum);

@@ -44,8 +44,8 @@ Status Reader::open() {
     if (status = choose_readers(); !status.ok()) return status;
     file_.source = open_source(file_.team.world(), file_.path, file_.reads(), status);
     if (!status.ok()) return status;
-    const auto readers = static_cast<double>(file_.readers.size());
-    file_.source->limit(static_cast<double>(file_.options.bandwidth) / readers);
+    const double readers = file_.readers.size();
+    file_.source->limit(file_.options.bandwidth / readers);
     file_.figures.format = file_.source->format();  // a short word
     file_.figures.readers = file_.readers.size();
     return file_.options.read_ahead ? shelves_.make() : status;

@@ -11,14 +11,14 @@ namespace {
 
 /// Finds the memory dimension of each dimension of the file.
 Status match(const ReadContext& file, const Wish& wish, const Variable& v, ReadRequest& request) {
-    if (v.shape.size() > static_cast<std::size_t>(max_dims))
+    if (std::ssize(v.shape) > max_dims)
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
                        max_dims);
     const std::vector<std::string> dims = file.source->definitions().fixed_dims(v);
     if (!wish.decomposition) {
         // Replicated: as if this rank were the one that holds all.
         request.decomposition = replicate(0, dims, v.shape, file.options.wording);
-        for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(static_cast<int>(f));
+        for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(f);
         return {};
     }
     request.decomposition = wish.decomposition;

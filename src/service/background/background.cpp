@@ -178,8 +178,7 @@ private:
     Status make_memory(std::vector<int>& local, std::unique_ptr<Segment>& memory) {
         const Topology& topology = team_.topology();
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
-            if (topology.node_of[writer_ranks_[w]] == topology.node)
-                local.push_back(static_cast<int>(w));
+            if (topology.node_of[writer_ranks_[w]] == topology.node) local.push_back(w);
         if (local.size() > Region::max_agents)
             return failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
                            plan_.path, local.size(), Region::max_agents);
@@ -191,7 +190,7 @@ private:
 
     Status begin_queue(const std::vector<int>& local, std::unique_ptr<Segment> memory,
                        const std::vector<SegmentName>& names) {
-        const auto agents = static_cast<int>(local.size());
+        const int agents = local.size();
         outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
                                            team_.world(), plan_.queue_grows);
         outbox_->limit(plan_.queue_limit);

@@ -146,8 +146,7 @@ void BoxMessages::cut_kept() {
 void BoxMessages::release_kept() {
     kept_.clear();
     kept_bytes_ = 0;
-    outbox_->region().done[0].store(static_cast<std::uint32_t>(outbox_->published()),
-                                    std::memory_order_release);
+    outbox_->region().done[0].store(outbox_->published(), std::memory_order_release);
 }
 
 /// The queue is full before the ranks meet.
@@ -165,8 +164,8 @@ std::int64_t BoxMessages::waiting_bytes() const {
 
 void BoxMessages::note_written(std::span<const WholeVariable> whole, std::int64_t records) {
     if (composer_) {
-        for (const WholeVariable& w : whole) composer_->note_written(w.variable, w.record);
-        composer_->note_records(records);
+        for (const WholeVariable& w : whole) composer_->boxes().note_written(w.variable, w.record);
+        composer_->boxes().note_records(records);
     }
     records_ = std::max(records_, records);
     counted_ = std::max(counted_, records);
@@ -241,9 +240,9 @@ Status BoxMessages::compose(const std::vector<Packet>& received) {
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
     // All ranks have come as far.
     for (Parcel& p : parcels) p.head.step = 0;
-    Status status = composer_->write_boxes(parcels);
-    if (status.ok()) status = composer_->end_boxes(records_, true);
-    if (status.ok() && last_) status = composer_->fill_fixed();
+    Status status = composer_->boxes().write(parcels);
+    if (status.ok()) status = composer_->boxes().end_step(records_, true);
+    if (status.ok() && last_) status = composer_->boxes().fill_fixed();
     return status;
 }
 

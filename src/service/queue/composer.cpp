@@ -2,35 +2,38 @@
 #include "service/queue/composer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "comm/trace.hpp"
-#include "exchange/copy_runs.hpp"
-#include "exchange/dense.hpp"
 
 namespace thalweg::detail {
 
 Composer::Composer(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
                    int writer, Storage& storage, std::int64_t piece, BetweenPieces* pause,
                    Existing existing)
-    : definitions_(definitions),
-      spaces_(spaces),
-      layout_(layout),
-      writer_(writer),
-      storage_(storage),
-      piece_(piece),
-      pause_(pause),
+    : out_(definitions, spaces, layout, writer, storage, piece, pause),
       existing_(existing),
       filled_(definitions.variables.size(), existing.is),
       parted_(definitions.variables.size(), 0),
-      records_(existing.first) {
-    for (const Variable& v : definitions.variables) fill_.push_back(v.fill_value(storage.order()));
+      records_(existing.first) {}
+
+/// What steps have written so far stays.
+BoxComposer& Composer::boxes() {
+    if (boxes_) return *boxes_;
+    out_.storage().begin_boxes();
+    boxes_.emplace(out_, existing_, records_);
+    for (const bool records : {false, true})
+        for (const Place& p : out_.spaces().of(records).places)
+            if ((records ? parted_ : filled_)[p.variable] != 0)
+                boxes_->note_part(p.variable, records ? records_ : 0);
+    return *boxes_;
 }
 
 /// Sorts the parcels' boxes by variable and position, and remembers who put what.
 void Composer::collect(std::span<const Parcel> parcels) {
-    put_.assign((definitions_.variables.size() + 63) / 64, 0);
+    put_.assign((out_.variables().size() + 63) / 64, 0);
     entries_.clear();
-    held_.assign(definitions_.variables.size(), {});
+    held_.assign(out_.variables().size(), {});
     for (const Parcel& p : parcels) {
         for (std::size_t i = 0; i < put_.size() && i < p.put.size(); ++i) put_[i] |= p.put[i];
         for (const Parcel::Entry& e : p.entries) {
@@ -59,7 +62,7 @@ Status Composer::write(std::span<const Parcel> parcels) {
         case UnitKind::part: return write_part(parcels);
         case UnitKind::boxes: break;
     }
-    return write_boxes(parcels);
+    return boxes().write(parcels);
 }
 
 void Composer::go_on(std::int64_t records, std::vector<char> filled, std::vector<char> written) {
@@ -69,18 +72,20 @@ void Composer::go_on(std::int64_t records, std::vector<char> filled, std::vector
 }
 
 Status Composer::write_step(std::span<const Parcel> parcels) {
+    const std::span<const Place> places = out_.spaces().record.places;
     Status status = write_fixed(parcels, false);
-    if (!status.ok() || spaces_.record.places.empty()) return status;
+    if (!status.ok() || places.empty()) return status;
     std::vector<Action> actions;
-    for (const Place& p : spaces_.record.places)
+    std::vector<char> wanted;
+    for (const Place& p : places) {
         actions.push_back(was_put(p.variable)        ? Action::data
                           : parted_[p.variable] != 0 ? Action::skip
                                                      : Action::fill);
-    std::vector<char> wanted;
-    for (Action a : actions) wanted.push_back(a != Action::skip);
-    const Share share = layout_.share(writer_, spaces_.record, spaces_.base(true, records_));
-    status = pass(spaces_.record, true, records_, actions, share, wanted_of(share, wanted));
-    for (const Place& p : spaces_.record.places) parted_[p.variable] = 0;
+        wanted.push_back(actions.back() != Action::skip);
+    }
+    const Share share = out_.share(true, records_);
+    status = pass(true, actions, share, wanted_of(share, wanted));
+    for (const Place& p : places) parted_[p.variable] = 0;
     ++records_;
     return status;
 }
@@ -89,7 +94,7 @@ Status Composer::write_fixed(std::span<const Parcel> parcels, bool last) {
     collect(parcels);
     std::vector<Action> actions;
     std::vector<char> wanted;
-    for (const Place& p : spaces_.fixed.places) {
+    for (const Place& p : out_.spaces().fixed.places) {
         const std::size_t v = p.variable;
         actions.push_back(was_put(p.variable)   ? Action::data
                           : last && !filled_[v] ? Action::fill
@@ -97,78 +102,48 @@ Status Composer::write_fixed(std::span<const Parcel> parcels, bool last) {
         wanted.push_back(actions.back() != Action::skip);
         if (wanted.back()) filled_[v] = 1;
     }
-    const Share share = layout_.share(writer_, spaces_.fixed, spaces_.fixed_base);
-    return pass(spaces_.fixed, false, 0, actions, share, wanted_of(share, wanted));
+    const Share share = out_.share(false, 0);
+    return pass(false, actions, share, wanted_of(share, wanted));
 }
 
 Status Composer::write_part(std::span<const Parcel> parcels) {
     collect(parcels);
     const UnitHead& head = parcels.front().head;
-    const std::size_t v = head.variable;
-    const bool records = definitions_.variables[v].record;
-    const Space& space = spaces_.of(records);
+    const bool records = out_.variable(head.variable).record;
+    const Space& space = out_.spaces().of(records);
     const std::size_t at = space.place_of(head.variable);
     std::vector<Action> actions(space.places.size(), Action::skip);
     actions[at] = Action::data;
-    (records ? parted_ : filled_)[v] = 1;
-    const std::int64_t record = records ? records_ : 0;
-    const Share share = layout_.share(writer_, space, spaces_.base(records, record));
-    return pass(space, records, record, actions, share,
-                wanted_of(share, at, {head.begin, head.end}));
-}
-
-void Composer::copy_parts(const Share& share, Extent piece, std::size_t place, ElementRange range,
-                          std::span<const HeldBox> held, char* to) {
-    const Place& p = share.space().places[place];
-    Index to_stride = strides_of(p.shape);
-    for (std::size_t d = 0; d < p.shape.size(); ++d) to_stride[d] *= p.element;
-    const RowKernel kernel = move_kernel(p.element);
-    for_frames(share, place, range, held, [&](const HeldBox& h, const Box& part) {
-        const Parcel::Entry& entry = *entries_[h.block];
-        const Index stride = dense_strides(h, p.element);
-        const char* const from = entry.data + offset_in(h, part, stride);
-        char* const into =
-            to + (p.offset + share.position(place, part.low) * p.element - piece.begin);
-        if (!h.list) {
-            copy_box(part.nd, part.count, into, to_stride, from, stride, kernel, nullptr);
-            return;
-        }
-        copy_runs(*h.list, part, {RunOrder::indices, into, to_stride},
-                  {RunOrder::positions, from, stride}, kernel, nullptr);
-    });
+    (records ? parted_ : filled_)[head.variable] = 1;
+    const Share share = out_.share(records, records_);
+    return pass(records, actions, share, wanted_of(share, at, {head.begin, head.end}));
 }
 
 /// A piece, into the buffer.
-void Composer::pack(const Space& space, std::int64_t record, std::span<const Action> actions,
-                    const Share& share, Extent piece) {
-    Span span("pack");
-    span.record(record).bytes(piece.size());
-    prefill_piece(share.space(), piece, buffer_.data(), fill_, [&](std::size_t place) {
-        const std::size_t v = space.places[place].variable;
-        return actions[place] == Action::data && definitions_.variables[v].decomposition->whole;
+void Composer::pack(std::span<const Action> actions, const Share& share, Extent piece,
+                    char* to) const {
+    const std::span<const Place> places = share.space().places;
+    out_.fill(share, piece, to, [&](std::size_t place) {
+        return actions[place] == Action::data &&
+               out_.variable(places[place].variable).decomposition->whole;
     });
     for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
         if (actions[place] != Action::data) return;
-        const std::size_t v = space.places[place].variable;
-        copy_parts(share, piece, place, range, held_[v], buffer_.data());
+        out_.copy(share, piece, place, range, held_[places[place].variable], entries_, to);
     });
 }
 
-/// The wanted bytes of this writer's share of a space.
-Status Composer::pass(const Space& space, bool records, std::int64_t record,
-                      std::span<const Action> actions, const Share& share,
+/// The wanted bytes of this writer's share of a space: of the record at hand, or of the fixed-size
+/// variables.
+Status Composer::pass(bool records, std::span<const Action> actions, const Share& share,
                       std::vector<Extent> wanted) {
-    const std::int64_t base = spaces_.base(records, record);
-    PieceCursor cursor(share.space(), std::move(wanted), piece_);
-    for (Extent piece; cursor.next(piece);) {
-        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(piece.size())));
-        pack(space, records ? record : -1, actions, share, piece);
-        std::deque<Box> boxes;
-        const auto chunks = chunks_of(share, space, piece, buffer_.data(), base, record, boxes);
-        if (Status status = storage_.write(chunks); !status.ok()) return status;
-        if (pause_ != nullptr) pause_->between_pieces();
-    }
-    return {};
+    return out_.write(share, records, records ? records_ : 0, std::move(wanted),
+                      [&](Extent piece, std::span<const Chunk>, char* buffer) -> Status {
+                          Span span("pack");
+                          span.record(records ? records_ : -1).bytes(piece.size());
+                          pack(actions, share, piece, buffer);
+                          return {};
+                      });
 }
 
 }  // namespace thalweg::detail

@@ -6,6 +6,7 @@
 
 #include "comm/clock.hpp"
 #include "comm/trace.hpp"
+#include "service/queue/box_units.hpp"
 #include "service/queue/check_units.hpp"
 
 namespace thalweg::detail {
@@ -15,7 +16,6 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
     : definitions_(definitions),
       spaces_(spaces),
       layout_(std::move(layout)),
-      writer_(writer),
       storage_(storage),
       placement_(storage.placement()),
       options_(std::move(options)),
@@ -23,7 +23,8 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
       sources_(definitions, options_.agent),
       composer_(definitions, spaces, *layout_, writer, storage, options_.piece, &host,
                 options_.existing),
-      records_(composer_.records()) {}
+      rounds_(storage, options_, sources_, host, writer == 0 || options_.own_file,
+              composer_.records()) {}
 
 Status Desk::add_region(std::unique_ptr<Segment> memory) try {
     sources_.add_region(std::move(memory));
@@ -175,14 +176,19 @@ void Desk::write_units(std::span<const Parcel> parcels) {
     Status status = composer_.write(parcels);
     if (status.ok() && placement_ != nullptr)
         status = placement_->end_unit(composer_.records(), false);
-    write(std::move(status));
+    if (status.ok()) status = sync_where_durable();
+    if (!status.ok()) fail_here(std::move(status));
 }
 
-/// After a write.
-void Desk::write(Status status) {
-    if (status.ok() && options_.durable && placement_ == nullptr) status = storage_.sync();
-    if (!status.ok()) status.text += fmt::format(" (rank {})", options_.rank);
-    if (!status.ok()) fail(status);
+/// After a write. What waits for its place is not in the file yet.
+Status Desk::sync_where_durable() {
+    return options_.durable && placement_ == nullptr ? storage_.sync() : Status{};
+}
+
+/// A failure that does not name its rank.
+void Desk::fail_here(Status status) {
+    status.text += fmt::format(" (rank {})", options_.rank);
+    fail(status);
 }
 
 /// @param seconds  of work
@@ -195,88 +201,138 @@ void Desk::note_counts(double seconds) {
 
 void Desk::finish_round(bool mark) {
     ++worked_;
-    const std::int64_t packed = placement_ != nullptr ? placement_->packed() : 0;
-    open_rounds_.push_back({packed, composer_.records(), mark});
+    rounds_.add(composer_.records(), mark);
     (void)settle();
 }
 
-/// Goes on with what waits for its place, and ends the rounds of which everything is in the file.
+/// @return whether there was something to do
 bool Desk::settle() {
-    if (!failure().ok()) return false;
     bool any = false;
-    Status status;
-    if (placement_ != nullptr) status = placement_->settle(any);
-    const auto ended = [&] {
-        return !open_rounds_.empty() &&
-               (placement_ == nullptr || open_rounds_.front().packed <= placement_->settled());
-    };
-    if (status.ok() && placement_ != nullptr && options_.durable && ended())
-        status = storage_.sync();
-    if (!status.ok()) {
-        status.text += fmt::format(" (rank {})", options_.rank);
-        fail(status);
-        return true;
-    }
-    // The keeper has something to take notice of, or has done so.
-    if (any && !ended()) host_.report();
-    for (; ended(); open_rounds_.pop_front(), any = true) end_round(open_rounds_.front());
+    if (!failure().ok()) return false;
+    if (Status status = rounds_.settle(any); !status.ok()) fail_here(std::move(status));
     return any;
 }
 
 bool Desk::settle_all() {
     (void)settle();
-    return open_rounds_.empty() || !failure().ok();
+    return !rounds_.any_open() || !failure().ok();
 }
 
-void Desk::end_round(const OpenRound& round) {
-    if (counts_records()) rounds_.note(round.records);
-    const std::int64_t n = rounds_.end();
-    if (round.mark) ++marks_;
-    sources_.tell_rounds(n);
-    host_.report();
-}
-
-/// Rounds that all writers of the file have written.
-std::int64_t Desk::rounds_of_all() const {
-    std::int64_t all = rounds_.done();
-    if (options_.own_file) return all;
-    all = std::min(all, rounds_.others());
-    for (const DeskSource& s : sources_) {
-        if (!s.region) continue;
-        for (int a = 0; a < options_.node_agents; ++a) {
-            const Word& own = Region::of(*s.region).rounds[a];
-            all =
-                std::min(all, whole_count(own.load(std::memory_order_acquire), rounds_.counted()));
-        }
-        break;
-    }
-    return all;
-}
-
-/// Raises the record count to what all writers of the file have written.
 bool Desk::commit() {
-    if (!counts_records() || !rounds_.any_to_count()) return false;
-    const std::int64_t all = rounds_of_all();
-    if (all <= rounds_.counted() || !failure().ok()) return false;
-    const std::int64_t records = rounds_.count(all);
-    if (records == records_.load(std::memory_order_relaxed)) return true;
-    if (Status status = storage_.set_records(records, options_.durable); !status.ok()) {
-        status.text += fmt::format(" (rank {})", options_.rank);
-        fail(status);
-        return true;
-    }
-    records_.store(records, std::memory_order_release);
-    return true;
+    bool any = false;
+    if (!failure().ok()) return false;
+    if (Status status = rounds_.commit(any); !status.ok()) fail_here(std::move(status));
+    return any;
 }
 
 Status Desk::commit_all(bool durable) {
     const std::lock_guard lock(working_);
     if (Status status = failure(); !status.ok()) return status;
-    rounds_.count_all();
-    const std::int64_t records = composer_.records();
-    Status status = storage_.set_records(records, durable);
-    if (status.ok()) records_.store(records, std::memory_order_release);
-    return status;
+    return rounds_.commit_all(composer_.records(), durable);
+}
+
+// ---- where ranks write by boxes -----------------------------------------------------------------
+
+/// Whether some rank writes by boxes: then its units wait for nobody.
+bool Desk::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
+
+/// A step of boxes ends when all ranks have ended it, or wait at a mark: a tw_sync or tw_close,
+/// which the ranks pass together.
+bool Desk::work_boxes() {
+    if (take_boxes()) return true;
+    bool worked = false;
+    bool all = true, near = true, all_marks = true;
+    std::vector<Parcel> parcels, own;
+    for (DeskSource& s : sources_) {
+        std::vector<Parcel> its;
+        if (!s.ended.empty()) {
+            its = s.ended.front();
+            all_marks = false;
+        } else if (sources_.at_mark(s)) {
+            its = sources_.open(s);
+        } else {
+            all = false;
+            near &= !s.region;
+        }
+        if (s.region) own.insert(own.end(), its.begin(), its.end());
+        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+    }
+    if (near && host_.forwards() && forwarded_ == worked_) {
+        if (!send_on(own)) return false;
+        worked = true;
+    }
+    if (!all) return worked;
+    end_boxes(parcels, all_marks);
+    if (all_marks) marks_sent_ = false;
+    for (DeskSource& s : sources_) {
+        if (all_marks)
+            take(s);
+        else if (!s.ended.empty())
+            s.ended.pop_front();
+    }
+    finish_round(all_marks);
+    return true;
+}
+
+/// @return whether there were any
+bool Desk::take_boxes() {
+    const bool alone = std::all_of(sources_.begin(), sources_.end(),
+                                   [](const DeskSource& s) { return s.region != nullptr; });
+    std::vector<BoxUnit> units =
+        alone && !host_.forwards() ? units_together(sources_) : units_as_they_come(sources_, host_);
+    if (units.empty()) return false;
+    write_boxes(take_parcels(units));
+    for (BoxUnit& u : units) {
+        // Of a round that boxes have overtaken: what comes next goes to the other nodes in another
+        // one, unless the step has ended with it.
+        if (u.sent && !u.ends) forwarded_ = worked_;
+        if (u.goes_on) {
+            // The end of the step is sent when all of this node have ended it.
+            for (Parcel& p : u.parcels) {
+                if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;
+                p.head.ends = false;
+            }
+            host_.forward(u.parcels);
+        }
+        if (u.ends) u.source->ended.push_back(std::move(u.ended));
+        take(*u.source);
+    }
+    return true;
+}
+
+void Desk::write_boxes(std::span<const Parcel> parcels) {
+    if (parcels.empty() || !failure().ok()) return;
+    Status status = composer_.boxes().write(parcels);
+    if (status.ok()) status = sync_where_durable();
+    if (!status.ok()) fail_here(std::move(status));
+}
+
+/// All ranks have ended a step, or all are at a mark.
+void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
+    std::int64_t records = 0;
+    bool marks = false;
+    for (const Parcel& p : parcels) {
+        records = std::max(records, p.head.records);
+        marks |= is_mark(p.head.kind);
+        given_ |= p.head.given;
+    }
+    // Of a file that only tw_put writes, each step is a record.
+    if (!given_ && !marks && !spaces_.record.places.empty())
+        records = std::max(records, parcels.front().head.record + 1);
+    Status status = failure();
+    if (!status.ok()) return;
+    // Ranks that are at a mark while others end a step have put nothing of it.
+    if (all_marks || !marks)
+        status = check_units(parcels, definitions_.variables, options_.path, options_.wording);
+    BoxComposer& boxes = composer_.boxes();
+    if (status.ok() && all_marks) status = boxes.write(parcels);
+    if (status.ok()) status = boxes.end_step(records, all_marks);
+    if (status.ok() && all_marks && parcels.front().head.kind == UnitKind::last)
+        status = boxes.fill_fixed();
+    if (status.ok() && placement_ != nullptr)
+        status = placement_->end_unit(composer_.records(), all_marks);
+    if (status.ok()) status = sync_where_durable();
+    if (!status.ok()) fail(status);
 }
 
 }  // namespace thalweg::detail

@@ -42,7 +42,7 @@ void DeskSources::add_feeder(int rank) {
 
 void DeskSources::deliver(int feeder, std::vector<char> message) {
     const std::lock_guard lock(small_);
-    waiting_ += static_cast<std::int64_t>(message.size());
+    waiting_ += std::ssize(message);
     for (DeskSource& s : all_)
         if (!s.region && s.rank == feeder) s.messages.push_back(std::move(message));
 }
@@ -71,9 +71,7 @@ void DeskSources::fail(const Status& status) const {
 
 void DeskSources::tell_rounds(std::int64_t rounds) const {
     for (const DeskSource& s : all_)
-        if (s.region)
-            Region::of(*s.region).rounds[agent_].store(static_cast<std::uint32_t>(rounds),
-                                                       std::memory_order_release);
+        if (s.region) Region::of(*s.region).rounds[agent_].store(rounds, std::memory_order_release);
 }
 
 /// Under small_.
@@ -170,12 +168,12 @@ bool DeskSources::take(DeskSource& source) {
     ++source.next;
     if (source.region) {
         Word& done = Region::of(*source.region).done[agent_];
-        done.store(static_cast<std::uint32_t>(source.next), std::memory_order_release);
+        done.store(source.next, std::memory_order_release);
         wake_all(done);
         return false;
     }
     const std::lock_guard lock(small_);
-    waiting_ -= static_cast<std::int64_t>(source.messages.front().size());
+    waiting_ -= std::ssize(source.messages.front());
     source.messages.pop_front();
     return true;
 }

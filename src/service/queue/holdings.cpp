@@ -65,7 +65,7 @@ Holdings::Holdings(const Definitions& definitions) {
 }
 
 std::vector<std::int64_t> Holdings::words() const {
-    std::vector<std::int64_t> words{static_cast<std::int64_t>(view_of_.size())};
+    std::vector<std::int64_t> words{std::ssize(view_of_)};
     words.insert(words.end(), view_of_.begin(), view_of_.end());
     for (const auto& view : views_) {
         words.push_back(view.size());
@@ -81,7 +81,7 @@ Holdings::Holdings(const std::int64_t* words, std::span<const Variable> variable
     : view_of_(words + 1, words + 1 + words[0]) {
     const std::int64_t* at = words + 1 + words[0];
     for (std::size_t i = 0; i < view_of_.size(); ++i) {
-        if (view_of_[i] < static_cast<std::int64_t>(views_.size())) continue;
+        if (view_of_[i] < std::ssize(views_)) continue;
         auto& view = views_.emplace_back(static_cast<std::size_t>(*at++));
         for (HeldBox& held : view) {
             held = parse_held(at, variables[i].shape);

@@ -194,7 +194,7 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     unit_bytes += std::min(head_ - tail_, touched_);
     largest_ = std::max(largest_, std::exchange(taken_, 0));
     ++next_;
-    region.published.store(static_cast<std::uint32_t>(next_), std::memory_order_release);
+    region.published.store(next_, std::memory_order_release);
     ring(doorbell_);
     return true;
 }

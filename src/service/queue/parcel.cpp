@@ -31,9 +31,9 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
                                     h.end,
                                     h.record,
                                     h.step,
-                                    static_cast<std::int64_t>(parcel.put.size()),
-                                    static_cast<std::int64_t>(parcel.told.size()),
-                                    static_cast<std::int64_t>(parcel.entries.size())};
+                                    std::ssize(parcel.put),
+                                    std::ssize(parcel.told),
+                                    std::ssize(parcel.entries)};
     words.insert(words.end(), parcel.put.begin(), parcel.put.end());
     words.insert(words.end(), parcel.lacking.begin(), parcel.lacking.end());
     words.insert(words.end(), parcel.bare.begin(), parcel.bare.end());

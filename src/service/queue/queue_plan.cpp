@@ -61,8 +61,7 @@ QueuePlan plan_inline_queue(const FileContext& file) {
 
 std::int64_t description_of(const HeldBox& held) {
     // A list takes two words a run at most.
-    const std::int64_t list =
-        held.list ? 8 + 3 * static_cast<std::int64_t>(held.list->list->runs.size()) : 0;
+    const std::int64_t list = held.list ? 8 + 3 * std::ssize(held.list->list->runs) : 0;
     return 8 * (6 + 2 * held.box.nd + list);
 }
 

@@ -454,7 +454,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
             file.path, queue.bytes);
     std::unique_ptr<Publisher> publisher;
     if (options.service == "servers") {
-        const auto servers = static_cast<double>(file.session.port()->crew().servers().size());
+        const double servers = file.session.port()->crew().servers().size();
         const bool one = options.method == "serial" || servers == 1;
         plan.options.rate = options.bandwidth / (one ? 1 : servers);
         plan.options.one_writer = one;

@@ -33,7 +33,7 @@ bool Crew::serves(int address) const {
 
 int Crew::number_of(int address) const {
     const auto at = std::lower_bound(servers_.begin(), servers_.end(), address);
-    const auto before = static_cast<int>(at - servers_.begin());
+    const int before = at - servers_.begin();
     return at != servers_.end() && *at == address ? before : address - before;
 }
 
@@ -98,7 +98,7 @@ std::vector<int> Crew::told_by(int server) const {
 }
 
 Crew choose_crew(const Topology& topology, int number, bool last) {
-    const auto ranks = static_cast<int>(topology.node_of.size());
+    const int ranks = topology.node_of.size();
     std::vector<int> servers;
     if (last) {
         for (int r = ranks - number; r < ranks; ++r) servers.push_back(r);

@@ -8,7 +8,7 @@ namespace thalweg::detail {
 namespace {
 
 void put_cuts(WireWriter& out, const std::vector<Cut>& cuts) {
-    out.put(static_cast<std::uint64_t>(cuts.size()));
+    out.put(std::uint64_t{cuts.size()});
     for (const Cut& cut : cuts) {
         out.put(cut.dim);
         out.put(cut.begin);
@@ -85,7 +85,7 @@ Status get_status(WireReader& in) {
 }
 
 void put_late(WireWriter& out, const LateAttributes& late) {
-    out.put(static_cast<std::uint64_t>(late.size()));
+    out.put(std::uint64_t{late.size()});
     for (const auto& [variable, attribute] : late) {
         out.put(variable);
         put_attribute(out, attribute);
@@ -115,7 +115,7 @@ void describe_file(const ServicePlan& plan, WireWriter& out) {
     const Definitions& d = *plan.definitions;
     put_dims(out, d.dims);
     put_attributes(out, d.attributes);
-    out.put(static_cast<std::uint64_t>(d.variables.size()));
+    out.put(std::uint64_t{d.variables.size()});
     for (const Variable& v : d.variables) {
         put_variable(out, v);
         out.put(v.decomposition->whole);
@@ -145,7 +145,7 @@ FileDescription read_file(const std::vector<char>& bytes) {
         decomposition->shape = v.shape;
         decomposition->whole = in.get<bool>();
         v.packing = get_packing(in);
-        for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
+        for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(i);
         v.decomposition = std::move(decomposition);
     }
     return f;

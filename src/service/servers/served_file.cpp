@@ -75,7 +75,7 @@ public:
     Status begin() {
         const Crew& crew = port_.crew();
         const int address = crew.model(team_.rank());
-        const auto agents = static_cast<int>(crew.servers_of(crew.node_of(address)).size());
+        const int agents = crew.servers_of(crew.node_of(address)).size();
         const auto prepare = [&]() -> Status {
             if (agents > Region::max_agents)
                 return failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,

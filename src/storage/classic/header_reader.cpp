@@ -25,8 +25,7 @@ constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
 class Bytes {
 public:
     Bytes(int fd, std::int64_t size) : fd_(fd), size_(size) {}
-    explicit Bytes(std::span<const char> copy)
-        : copy_(copy), size_(static_cast<std::int64_t>(copy.size())) {}
+    explicit Bytes(std::span<const char> copy) : copy_(copy), size_(std::ssize(copy)) {}
 
     bool ended() const { return ended_; }
     int error() const { return error_; }
@@ -95,7 +94,7 @@ public:
     /// netcdf_file = magic numrecs dim_list gatt_list var_list
     void parse() {
         if (bytes_.number(3) != 0x434446) return refuse("it does not begin with CDF");
-        const auto version = static_cast<int>(bytes_.number(1));
+        const int version = bytes_.number(1);
         if (version != 1 && version != 2 && version != 5) return refuse("unknown format version");
         header_.format = static_cast<Format>(version);
         const std::uint64_t records = bytes_.number(width());
@@ -202,8 +201,7 @@ private:
         const std::int64_t nd = count();
         for (std::int64_t d = 0; d < nd && ok(); ++d) {
             const std::int64_t id = count();
-            if (id >= static_cast<std::int64_t>(dims_.size()))
-                return refuse("a variable has an unknown dimension");
+            if (id >= std::ssize(dims_)) return refuse("a variable has an unknown dimension");
             const std::int64_t length = dims_[id];
             if (length == 0 && d > 0)
                 return refuse("a record dimension is not the slowest dimension of a variable");
@@ -212,7 +210,7 @@ private:
             else if (__builtin_mul_overflow(found.bytes, length, &found.bytes))
                 return refuse("a variable is too large");
             if (definitions_ == nullptr) continue;
-            v.dims.push_back(static_cast<int>(id));
+            v.dims.push_back(id);
             if (length > 0) v.shape.push_back(length);
         }
         attributes(definitions_ == nullptr ? nullptr : &v.attributes);

@@ -59,9 +59,7 @@ private:
         std::vector<char> data;
     };
     /// What an entry takes; of chunks of a few bytes there would be millions.
-    static std::int64_t bytes_of(const Entry& entry) {
-        return static_cast<std::int64_t>(entry.data.size()) + 256;
-    }
+    static std::int64_t bytes_of(const Entry& entry) { return std::ssize(entry.data) + 256; }
 
     std::int64_t budget_, bytes_ = 0;
     std::list<Entry> chunks_;  ///< the latest first

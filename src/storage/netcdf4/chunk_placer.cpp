@@ -63,7 +63,7 @@ Status ChunkPlacer::put(PlacedChunk chunk, const char* data) {
 Status ChunkPlacer::write_placed(bool& moved) {
     for (ChunkLot lot; unplaced_.take(lot); unplaced_.give_back(std::move(lot))) {
         moved = true;
-        const auto bytes = static_cast<std::int64_t>(lot.bytes.size());
+        const std::int64_t bytes = lot.bytes.size();
         Status status = write_(lot.bytes.data(), bytes, lot.at, lot.chunks.front());
         if (!status.ok()) return status;
         for (PlacedChunk& c : lot.chunks) {
@@ -121,7 +121,7 @@ bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
     if (keeper_) return board_->hear(placed_);
     const std::size_t n = board_->tell(placed_);
-    placed_.erase(placed_.begin(), placed_.begin() + static_cast<std::ptrdiff_t>(n));
+    placed_.erase(placed_.begin(), placed_.begin() + n);
     settled_ += n;
     return n > 0;
 }

@@ -63,7 +63,7 @@ Status for_cells(const Variable& v, const StoredVariable& s, int number, std::in
     for (std::size_t d = 0; d < nd; ++d) cell.extent.count[d] = s.extent[d + lead];
     if (v.record) {
         cell.key.record = record / s.chunk[0];
-        cell.corner[0] = static_cast<hsize_t>(cell.key.record * s.chunk[0]);
+        cell.corner[0] = cell.key.record * s.chunk[0];
         cell.at = record % s.chunk[0] * volume(std::span(s.chunk).subspan(1));
         cell.beyond = record >= s.extent[0];
     }
@@ -77,7 +77,7 @@ Status for_cells(const Variable& v, const StoredVariable& s, int number, std::in
             const std::int64_t chunk = s.chunk[d + lead];
             cell.box.low[d] = at[d] * chunk;
             cell.box.count[d] = chunk;
-            cell.corner[d + lead] = static_cast<hsize_t>(cell.box.low[d]);
+            cell.corner[d + lead] = cell.box.low[d];
             cell.key.number = cell.key.number * ((v.shape[d] + chunk - 1) / chunk) + at[d];
         }
         if (Status status = visit(cell); !status.ok()) return status;

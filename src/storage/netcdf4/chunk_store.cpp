@@ -120,7 +120,7 @@ Status ChunkStore::load(const Band& band, char* to) {
     const ChunkGrid& g = layout_.grids[v];
     const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {
         PlacedChunk c{band.variable, band.record, number};
-        elements.resize(std::max(elements.size(), static_cast<std::size_t>(g.chunk_bytes())));
+        elements.resize(std::max<std::size_t>(elements.size(), g.chunk_bytes()));
         if (!placer_.has(c)) {
             fill(band.variable, elements.data(), g.chunk_bytes() / g.element);
             return {};

@@ -294,7 +294,7 @@ Status describe_chunks(hid_t properties, int nd, std::int64_t element, StoredVar
             __builtin_mul_overflow(bytes, static_cast<std::int64_t>(n), &bytes) ||
             bytes > (std::int64_t(1) << 35))
             return failure(TW_EFORMAT, "its chunks are too large");
-        v.chunk.push_back(static_cast<std::int64_t>(n));
+        v.chunk.push_back(n);
     }
     return filters_of(properties, element, v);
 }
@@ -321,8 +321,7 @@ Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) 
         return failure(TW_EUNSUPPORTED, "its dimensions in HDF5 differ from those in netCDF");
     std::array<hsize_t, H5S_MAX_RANK> length{};
     H5Sget_simple_extent_dims(space, length.data(), nullptr);
-    for (int d = 0; d < nd; ++d)
-        v.extent.push_back(static_cast<std::int64_t>(std::min<hsize_t>(length[d], INT64_MAX)));
+    for (int d = 0; d < nd; ++d) v.extent.push_back(std::min<hsize_t>(length[d], INT64_MAX));
 
     bool big_endian = false;
     const bool plain =
@@ -440,7 +439,7 @@ std::vector<char> to_bytes(const Netcdf4Contents& c) {
     out.put(c.other_records);
     put_dims(out, c.definitions.dims);
     put_attributes(out, c.definitions.attributes);
-    out.put(static_cast<std::uint64_t>(c.stored.size()));
+    out.put(std::uint64_t{c.stored.size()});
     for (std::size_t i = 0; i < c.stored.size(); ++i) {
         put_variable(out, c.definitions.variables[i]);
         const StoredVariable& s = c.stored[i];

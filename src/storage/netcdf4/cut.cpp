@@ -21,7 +21,7 @@ Status cut_set(hid_t file, const char* name, std::int64_t records, const std::st
     std::array<hsize_t, H5S_MAX_RANK> length{}, most{};
     const int nd = H5Sget_simple_extent_dims(space, length.data(), most.data());
     H5Sclose(space);
-    const auto wanted = static_cast<hsize_t>(records);
+    const hsize_t wanted = records;
     Status status;
     if (nd > 0 && most[0] == H5S_UNLIMITED && length[0] > wanted) {
         length[0] = wanted;

@@ -231,7 +231,7 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
             if (told != fletcher32(raw.data(), summed)) return "checksum mismatch (fletcher32)";
             raw.resize(summed);
         } else if (f.id == H5Z_FILTER_SHUFFLE) {
-            const auto whole = static_cast<std::int64_t>(raw.size()) / f.element;
+            const auto whole = std::ssize(raw) / f.element;
             elements.resize(raw.size());
             unshuffle(raw.data(), whole, f.element, elements.data());
             // HDF5 leaves what is no whole element at the end.

@@ -110,8 +110,8 @@ bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* 
     if (it != changes_.begin()) --it;
     for (; it != changes_.end() && it->first < address + bytes; ++it) {
         const std::int64_t begin = std::max(address, it->first);
-        const std::int64_t end = std::min(
-            address + bytes, it->first + static_cast<std::int64_t>(it->second.bytes.size()));
+        const std::int64_t end =
+            std::min(address + bytes, it->first + std::ssize(it->second.bytes));
         if (begin < end)
             std::memcpy(to + (begin - address), it->second.bytes.data() + (begin - it->first),
                         end - begin);
@@ -127,7 +127,7 @@ void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, s
     if (it != changes_.begin()) --it;
     while (it != changes_.end() && it->first < end) {
         const std::int64_t first = it->first;
-        const std::int64_t last = first + static_cast<std::int64_t>(it->second.bytes.size());
+        const std::int64_t last = first + std::ssize(it->second.bytes);
         if (last <= address) {
             ++it;
             continue;
@@ -193,7 +193,7 @@ Status Hdf5File::write_in_order(std::span<const Pending> order) {
         const bool alone = order[at].order != lengths;
         std::int64_t end = begin;
         do {
-            end = order[at].address + static_cast<std::int64_t>(order[at].change->bytes.size());
+            end = order[at].address + std::ssize(order[at].change->bytes);
             ++at;
         } while (!alone && at < order.size() && order[at].address / page == begin / page);
         if (Status status = write_span(begin, end); !status.ok()) return status;

@@ -125,7 +125,7 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
         status = check(nc_def_var_deflate(ncid, id, p.shuffle, deflate, deflate ? p.level : 0),
                        ": shuffle and deflate");
     if (status.ok() && p.codec == Packing::Codec::zstd) {
-        const auto level = static_cast<unsigned>(p.level);
+        const unsigned level = p.level;
         status = provide_zstd(path);
         if (status.ok())
             status = check(nc_def_var_filter(ncid, id, zstd_filter, 1, &level), ": zstd");

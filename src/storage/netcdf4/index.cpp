@@ -120,7 +120,7 @@ Status Netcdf4Index::set_length(hid_t set, std::int64_t records, const std::stri
     std::vector<hsize_t> length(H5Sget_simple_extent_ndims(space));
     H5Sget_simple_extent_dims(space, length.data(), nullptr);
     H5Sclose(space);
-    length.front() = static_cast<hsize_t>(records);
+    length.front() = records;
     if (H5Dset_extent(set, length.data()) >= 0) return {};
     return hdf5_failure(path_, fmt::format("{} records of '{}'", records, name));
 }
@@ -170,9 +170,8 @@ std::vector<hsize_t> Netcdf4Index::offset_of(const PlacedChunk& c) const {
     const std::size_t at = c.variable;
     const Index corner = grids_[at].corner(c.number);
     std::vector<hsize_t> offset;
-    if (definitions_.variables[at].record) offset.push_back(static_cast<hsize_t>(c.record));
-    for (std::size_t d = 0; d < grids_[at].shape.size(); ++d)
-        offset.push_back(static_cast<hsize_t>(corner[d]));
+    if (definitions_.variables[at].record) offset.push_back(c.record);
+    for (std::size_t d = 0; d < grids_[at].shape.size(); ++d) offset.push_back(corner[d]);
     return offset;
 }
 

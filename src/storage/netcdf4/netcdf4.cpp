@@ -296,7 +296,7 @@ private:
         SegmentName name;
         if (first_) name = placer_->board()->name();
         comm.broadcast(&name, sizeof name, keeper_);
-        const auto place = static_cast<int>(comm.sum_before(beside_ ? 1 : 0));
+        const int place = comm.sum_before(beside_ ? 1 : 0);
         if (!beside_) return;
         (void)alone([&] {
             Status status;
@@ -395,7 +395,7 @@ private:
                 continue;
             s.address = rounded(contents.size, 8);
             contents.size = s.address + v.elements() * v.element();
-            unwritten_.push_back(static_cast<int>(i));
+            unwritten_.push_back(i);
         }
     }
 

@@ -63,7 +63,7 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         const std::int64_t inside = locate(g, band, number, offset, extent);
         const char* from = data + offset;
         if (inside != elements || !g.in_order || g.records > 1) {
-            chunk_.resize(std::max(chunk_.size(), static_cast<std::size_t>(g.chunk_bytes())));
+            chunk_.resize(std::max<std::size_t>(chunk_.size(), g.chunk_bytes()));
             if (inside != elements)
                 fill_with(fill.data(), g.element, chunk_.data(), g.records * elements);
             for (std::int64_t r = 0; r < g.records; ++r)

@@ -47,7 +47,7 @@ public:
         size_ = contents.size;
         for (std::size_t i = 0; i < contents.stored.size(); ++i) {
             const StoredVariable& s = contents.stored[i];
-            const auto at = static_cast<int>(i);
+            const int at = i;
             places_.push_back(places_of(s, variable(at), shape(at)));
             names_.push_back(s.name);
             extents_.push_back(s.extent);
@@ -70,7 +70,7 @@ public:
                 return status;
             v.chunks.push_back(place);
             for (d = whole.size(); d > 0; --d) {
-                corner[d - 1] += static_cast<hsize_t>(v.chunk[d - 1]);
+                corner[d - 1] += v.chunk[d - 1];
                 if (static_cast<std::int64_t>(corner[d - 1]) < whole[d - 1]) break;
                 corner[d - 1] = 0;
             }

@@ -36,7 +36,7 @@ std::uint64_t checksum_of(std::span<const char> bytes) {
 /// Whether the file ends with a trailer, and a whole one.
 bool find_trailer(int fd, Trailer& trailer) {
     struct stat info {};
-    const auto bytes = static_cast<std::int64_t>(sizeof trailer);
+    const std::int64_t bytes = sizeof trailer;
     if (fstat(fd, &info) != 0 || info.st_size < bytes) return false;
     if (pread(fd, &trailer, sizeof trailer, info.st_size - bytes) != bytes) return false;
     return trailer.mark == mark && trailer.places >= 0 && trailer.size >= 0 &&

@@ -83,7 +83,7 @@ Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
     const ChunkGrid& g = grid(band);
     at = free.empty() ? end_ : free.back();
     if (!whole) {
-        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(bytes_of(band))));
+        buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
         if (Status s = load_(band, buffer_.data()); !s.ok()) return s;
         Status s = write_fully(fd_, path_, buffer_.data(), bytes_of(band), at);
         if (!s.ok()) return s;
@@ -119,7 +119,7 @@ Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
             ++at;
             continue;
         }
-        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(bytes_of(band))));
+        buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
         Status status = read_fully(fd_, path_, buffer_.data(), bytes_of(band), place);
         if (status.ok()) status = take(band, buffer_.data());
         if (!status.ok()) return status;

@@ -18,7 +18,7 @@ std::int64_t room_for(const ChunkLot& lot) {
 void UnplacedChunks::add(PlacedChunk chunk, const char* data) {
     const std::lock_guard lock(lock_);
     const auto full = [&](const ChunkLot& lot) {
-        return lot.asked || static_cast<std::int64_t>(lot.bytes.size()) >= most_;
+        return lot.asked || std::ssize(lot.bytes) >= most_;
     };
     if (lots_.empty() || full(lots_.back())) lots_.push_back(std::exchange(spare_, {}));
     ChunkLot& lot = lots_.back();

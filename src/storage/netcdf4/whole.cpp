@@ -47,7 +47,7 @@ private:
             status = chunks(set, properties, name);
         } else if (layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0) {
             const haddr_t at = H5Dget_offset(set);
-            const auto bytes = static_cast<std::int64_t>(H5Dget_storage_size(set));
+            const std::int64_t bytes = H5Dget_storage_size(set);
             if (at != HADDR_UNDEF && bytes > 0) status = range(name, at, bytes);
         }
         H5Pclose(properties);

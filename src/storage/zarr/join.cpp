@@ -123,7 +123,7 @@ Status open_files(std::span<const ReferencedFile> files, std::vector<OpenFile>& 
         if (!status.ok()) return status;
         if (open.empty()) {
             for (std::size_t i = 0; i < next.places->definitions().variables.size(); ++i)
-                next.variable.push_back(static_cast<int>(i));
+                next.variable.push_back(i);
             if (files.size() > 1) status = check_record_first(next);
         } else {
             status = Joiner(open.front(), next).check(next.variable);

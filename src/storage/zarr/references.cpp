@@ -260,7 +260,7 @@ void Maker::write_copied(const ReferencedArray& a, std::string& text) const {
     do {
         std::vector<char> chunk(bytes);
         const std::size_t n = std::min(bytes, a.data.size() - begin);
-        std::copy_n(a.data.begin() + static_cast<std::ptrdiff_t>(begin), n, chunk.begin());
+        std::copy_n(a.data.begin() + begin, n, chunk.begin());
         begin += n;
         text += ",\n" + key_of(variable(a).name, at) + ":\"base64:" + base64(chunk) + "\"";
     } while (next(at, number));

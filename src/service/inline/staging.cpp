@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/staging.hpp"
+#include "service/inline/staging.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -89,7 +89,7 @@ std::int64_t Staged::copy_list(Packers& packers, const ArrayView& view, char* to
     const std::vector<std::int64_t> extent = d.listed_extent();
     Index dense = strides_of(extent);
     for (std::int64_t& s : dense) s *= size;
-    const auto nd = static_cast<int>(extent.size());
+    const int nd = extent.size();
     if (d.listed->list->elements == d.listed->length) {
         Index count{}, stride = view.stride;
         std::copy(extent.begin(), extent.end(), count.begin());

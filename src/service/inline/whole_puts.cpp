@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/whole_puts.hpp"
+#include "service/inline/whole_puts.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,12 @@
-// Boxes: what is in the file already stays where no box covers it.
 // SPDX-License-Identifier: Apache-2.0
+#include "service/queue/box_composer.hpp"
+
 #include <algorithm>
 #include <utility>
 
 #include "exchange/copy.hpp"
+#include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"
-#include "service/queue/composer.hpp"
 
 namespace thalweg::detail {
 
@@ -90,37 +91,29 @@ private:
 
 }  // namespace
 
-/// What steps have written so far stays.
-void Composer::begin_boxes() {
-    boxed_ = true;
-    storage_.begin_boxes();
-    for (const Space* space : {&spaces_.fixed, &spaces_.record}) {
-        for (const Place& p : space->places) {
-            const std::size_t v = p.variable;
-            const Variable& variable = definitions_.variables[v];
-            const bool there = variable.record ? parted_[v] != 0 : filled_[v] != 0;
-            if (there)
-                touched_[{p.variable, variable.record ? records_ : 0}].add(0, variable.elements());
-        }
-    }
-    // Boxes change records that are there already; steps begin where they were told to.
-    records_ = std::max(records_, existing_.kept);
+/// Boxes change records that are there already; steps begin where they were told to.
+BoxComposer::BoxComposer(ShareWriter& out, Existing existing, std::int64_t records)
+    : out_(out), existing_(existing), records_(std::max(records, existing.kept)) {}
+
+void BoxComposer::note_part(int variable, std::int64_t record) {
+    touched_[{variable, record}].add(0, out_.variable(variable).elements());
 }
 
-void Composer::note_written(int variable, std::int64_t record) {
-    if (!boxed_) begin_boxes();
-    const Variable& v = definitions_.variables[variable];
-    if (!v.record || record >= records_) touched_[{variable, record}].add(0, v.elements());
+void BoxComposer::note_written(int variable, std::int64_t record) {
+    if (!out_.variable(variable).record || record >= records_) note_part(variable, record);
 }
 
-void Composer::note_records(std::int64_t records) {
-    if (!boxed_) begin_boxes();
-    for (; records_ < records; ++records_)
-        for (const Place& p : spaces_.record.places) touched_.erase({p.variable, records_});
+void BoxComposer::note_records(std::int64_t records) {
+    while (records_ < records) end_record();
 }
 
-Status Composer::write_boxes(std::span<const Parcel> parcels) {
-    if (!boxed_) begin_boxes();
+/// Of a record that has ended nothing needs to be remembered.
+void BoxComposer::end_record() {
+    for (const Place& p : out_.spaces().record.places) touched_.erase({p.variable, records_});
+    ++records_;
+}
+
+Status BoxComposer::write(std::span<const Parcel> parcels) {
     // Earlier steps first.
     std::map<Group, std::vector<const Parcel::Entry*>> groups;
     for (const Parcel& p : parcels)
@@ -137,12 +130,12 @@ Status Composer::write_boxes(std::span<const Parcel> parcels) {
 
 /// Boxes of one variable and record: stretches that were written before are read and written anew,
 /// the others filled where no box covers them.
-Status Composer::write_group(const Group& group, std::span<const Parcel::Entry* const> boxes) {
+Status BoxComposer::write_group(const Group& group, std::span<const Parcel::Entry* const> boxes) {
     const auto [variable, record, step] = group;
-    const Variable& v = definitions_.variables[variable];
+    const Variable& v = out_.variable(variable);
     const std::int64_t element = v.element();
-    const std::int64_t shortest = std::min(shortest_write, piece_) / element;
-    const std::int64_t gap = std::min(longest_gap, piece_) / element;
+    const std::int64_t shortest = std::min(shortest_write, out_.piece()) / element;
+    const std::int64_t gap = std::min(longest_gap, out_.piece()) / element;
     std::vector<ElementRange> stretches;
     for (const Parcel::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
     stretches = joined(std::move(stretches));
@@ -167,73 +160,64 @@ Status Composer::write_group(const Group& group, std::span<const Parcel::Entry* 
 
 /// Stretches of a variable, ascending: fill values or what the file has, then the boxes in their
 /// order.
-Status Composer::write_stretches(const Group& group, std::span<const ElementRange> stretches,
-                                 bool fresh, std::span<const Parcel::Entry* const> boxes) {
-    const auto [variable, record, step] = group;
+Status BoxComposer::write_stretches(const Group& group, std::span<const ElementRange> stretches,
+                                    bool fresh, std::span<const Parcel::Entry* const> boxes) {
     if (stretches.empty()) return {};
-    const bool records = definitions_.variables[variable].record;
-    const Space& space = spaces_.of(records);
-    const std::size_t place = space.place_of(variable);
-    const std::int64_t base = spaces_.base(records, record);
-    const Share share = layout_.share(writer_, space, base);
-    PieceCursor cursor(share.space(), wanted_of(share, place, stretches), piece_);
+    const bool records = out_.variable(group.variable).record;
+    const std::size_t place = out_.spaces().of(records).place_of(group.variable);
+    const Share share = out_.share(records, group.record);
     Sweep sweep(boxes);
-    entries_.assign(boxes.begin(), boxes.end());
-    for (Extent piece; cursor.next(piece);) {
-        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(piece.size())));
-        std::deque<Box> parts;
-        const auto chunks = chunks_of(share, space, piece, buffer_.data(), base, record, parts);
-        if (fresh) {
-            prefill_piece(share.space(), piece, buffer_.data(), fill_,
-                          [](std::size_t) { return false; });
-        } else {
-            for (const Chunk& chunk : chunks) {
-                Status status =
-                    storage_.read(chunk, buffer_.data() + (chunk.data - buffer_.data()));
-                if (!status.ok()) return status;
-            }
-            if (!ahead_.empty()) before_.assign(buffer_.data(), buffer_.data() + piece.size());
-        }
+    const auto compose = [&](Extent piece, std::span<const Chunk> chunks, char* to) -> Status {
+        if (fresh)
+            out_.fill(share, piece, to, [](std::size_t) { return false; });
+        else if (Status s = read_before(chunks, piece, to); !s.ok())
+            return s;
         const ElementRange range = elements_in(share.space().places[place], piece);
-        if (range.begin < range.end) {
-            for (const int box : sweep.met(share.reach(place, range))) {
-                HeldBox held = boxes[box]->held;
-                held.block = box;
-                copy_parts(share, piece, place, range, {&held, 1}, buffer_.data());
-            }
-            if (!fresh && !boxes.empty()) keep_later(group, share, piece, range);
+        if (range.begin >= range.end) return {};
+        for (const int box : sweep.met(share.reach(place, range))) {
+            HeldBox held = boxes[box]->held;
+            held.block = box;
+            out_.copy(share, piece, place, range, {&held, 1}, boxes, to);
         }
-        if (Status status = storage_.write(chunks); !status.ok()) return status;
-        if (pause_ != nullptr) pause_->between_pieces();
-    }
+        if (!fresh && !boxes.empty()) keep_later(group, share, piece, range, to);
+        return {};
+    };
+    return out_.write(share, records, group.record, wanted_of(share, place, stretches), compose);
+}
+
+/// A piece as the file has it.
+Status BoxComposer::read_before(std::span<const Chunk> chunks, Extent piece, char* buffer) {
+    for (const Chunk& chunk : chunks)
+        if (Status s = out_.storage().read(chunk, buffer + (chunk.data - buffer)); !s.ok())
+            return s;
+    if (!ahead_.empty()) before_.assign(buffer, buffer + piece.size());
     return {};
 }
 
 /// What a rank that is ahead has written stands, though boxes of an earlier step come after it.
-void Composer::keep_later(const Group& group, const Share& share, Extent piece,
-                          ElementRange range) {
+void BoxComposer::keep_later(const Group& group, const Share& share, Extent piece,
+                             ElementRange range, char* to) const {
     const auto same = [&](const Group& other) {
         return other.variable == group.variable && other.record == group.record;
     };
-    const Variable& v = definitions_.variables[group.variable];
-    const std::size_t place = spaces_.of(v.record).place_of(group.variable);
+    const bool records = out_.variable(group.variable).record;
+    const std::size_t place = out_.spaces().of(records).place_of(group.variable);
     const Place& p = share.space().places[place];
-    Index stride = strides_of(p.shape);
-    for (std::size_t d = 0; d < p.shape.size(); ++d) stride[d] *= p.element;
+    const Index stride = byte_strides(p);
     const RowKernel kernel = move_kernel(p.element);
     for (auto at = ahead_.upper_bound(group); at != ahead_.end() && same(at->first); ++at)
         for (const HeldBox& held : at->second)
             for_parts(share, place, range, {&held, 1}, [&](const HeldBox&, const Box& part) {
                 const std::int64_t offset =
                     p.offset + share.position(place, part.low) * p.element - piece.begin;
-                copy_box(part.nd, part.count, buffer_.data() + offset, stride,
-                         before_.data() + offset, stride, kernel, nullptr);
+                copy_box(part.nd, part.count, to + offset, stride, before_.data() + offset, stride,
+                         kernel, nullptr);
             });
 }
 
 /// Fills what no box has touched.
-Status Composer::fill_untouched(int variable, std::int64_t record) {
-    const std::int64_t elements = definitions_.variables[variable].elements();
+Status BoxComposer::fill_untouched(int variable, std::int64_t record) {
+    const std::int64_t elements = out_.variable(variable).elements();
     Ranges& touched = touched_[{variable, record}];
     std::vector<ElementRange> rest;
     touched.split(0, elements, [&](std::int64_t begin, std::int64_t end, bool inside) {
@@ -243,22 +227,21 @@ Status Composer::fill_untouched(int variable, std::int64_t record) {
     return write_stretches({variable, record, step_}, rest, true, {});
 }
 
-Status Composer::end_boxes(std::int64_t records, bool mark) {
+Status BoxComposer::end_step(std::int64_t records, bool mark) {
     step_ = mark ? 0 : step_ + 1;
     std::erase_if(ahead_, [&](const auto& of) { return mark || of.first.step <= step_; });
-    for (; records_ < records; ++records_) {
-        for (const Place& p : spaces_.record.places) {
-            if (Status status = fill_untouched(p.variable, records_); !status.ok()) return status;
-            touched_.erase({p.variable, records_});
-        }
+    while (records_ < records) {
+        for (const Place& p : out_.spaces().record.places)
+            if (Status s = fill_untouched(p.variable, records_); !s.ok()) return s;
+        end_record();
     }
     return {};
 }
 
-Status Composer::fill_fixed() {
+Status BoxComposer::fill_fixed() {
     if (existing_.is) return {};
-    for (const Place& p : spaces_.fixed.places)
-        if (Status status = fill_untouched(p.variable, 0); !status.ok()) return status;
+    for (const Place& p : out_.spaces().fixed.places)
+        if (Status s = fill_untouched(p.variable, 0); !s.ok()) return s;
     return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/space_writer.hpp"
+#include "service/inline/space_writer.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -134,10 +134,22 @@ Status SpaceWriter::choose(std::span<const Chosen> chosen) {
     return {};
 }
 
-Status SpaceWriter::write(bool records, std::int64_t record, std::span<const Action> actions,
-                          std::span<const ArrayView* const> arrays,
-                          std::span<std::int64_t> misfits) {
-    if (std::all_of(actions.begin(), actions.end(), [](Action a) { return a == Action::skip; }))
+void SpaceWriter::make_room() {
+    const std::size_t places = std::max(spaces_.fixed.places.size(), spaces_.record.places.size());
+    actions_.reserve(places);
+    arrays_.reserve(places);
+}
+
+void SpaceWriter::begin_pass(bool records) {
+    records_ = records;
+    with_reserve([&] {
+        actions_.assign(places().size(), Action::skip);
+        arrays_.assign(places().size(), nullptr);
+    });
+}
+
+Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) {
+    if (std::all_of(actions_.begin(), actions_.end(), [](Action a) { return a == Action::skip; }))
         return {};
     if (plans_.empty())
         if (Status s = choose({}); !s.ok()) return s;
@@ -147,31 +159,28 @@ Status SpaceWriter::write(bool records, std::int64_t record, std::span<const Act
         file_.team.barrier();
     }
     used_ = true;
-    const Space& space = spaces_.of(records);
-    const std::int64_t base = spaces_.base(records, record);
+    const Space& space = spaces_.of(records_);
+    const std::int64_t base = spaces_.base(records_, record);
     Storage& storage = *target_.storage;
     if (storage.collective())
         if (Status s = file_.team.agree(storage.reserve(base, space.bytes)); !s.ok()) return s;
-    if (plan.direct) return run_direct(plan, records, record, actions, arrays, misfits);
-    return plan.stream->run(space, base, record, actions, arrays, storage, misfits);
+    if (plan.direct) return run_direct(plan, record, misfits);
+    return plan.stream->run(space, base, record, actions_, arrays_, storage, misfits);
 }
 
 /// Method direct: what no rank holds is filled first.
-Status SpaceWriter::run_direct(Plan& plan, bool records, std::int64_t record,
-                               std::span<const Action> actions,
-                               std::span<const ArrayView* const> arrays,
-                               std::span<std::int64_t> misfits) {
-    const Space& space = spaces_.of(records);
-    const std::int64_t base = spaces_.base(records, record);
+Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits) {
+    const Space& space = spaces_.of(records_);
+    const std::int64_t base = spaces_.base(records_, record);
     std::vector<Action> fills;
     std::vector<const ArrayView*> none;
     with_reserve([&] {
-        fills.assign(actions.size(), Action::skip);
-        none.assign(arrays.size(), nullptr);
+        fills.assign(actions_.size(), Action::skip);
+        none.assign(arrays_.size(), nullptr);
     });
-    for (std::size_t i = 0; i < actions.size(); ++i) {
+    for (std::size_t i = 0; i < actions_.size(); ++i) {
         const Variable& v = plan.definitions.variables[space.places[i].variable];
-        if (actions[i] == Action::fill || (actions[i] == Action::data && !v.decomposition->whole))
+        if (actions_[i] == Action::fill || (actions_[i] == Action::data && !v.decomposition->whole))
             fills[i] = Action::fill;
     }
     Status status;
@@ -179,7 +188,7 @@ Status SpaceWriter::run_direct(Plan& plan, bool records, std::int64_t record,
         status = file_.team.agree(
             plan.stream->run(space, base, record, fills, none, *target_.storage, misfits));
     if (!status.ok()) return status;
-    return plan.direct->run(space, base, record, actions, arrays, *target_.storage, misfits);
+    return plan.direct->run(space, base, record, actions_, arrays_, *target_.storage, misfits);
 }
 
 void SpaceWriter::add_figures(FileFigures& f) const {

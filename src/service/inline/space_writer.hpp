@@ -34,17 +34,28 @@ public:
     /// The plan for the next passes: one that is kept, or a new one.
     /// @note Collective; the status is the same on every rank
     Status choose(std::span<const Chosen> chosen);
+
+    /// Memory for begin_pass(), which then does not need the reserve. @throw std::bad_alloc
+    void make_room();
+    /// The pass to come moves one space of the file; nothing is to be done with its places until
+    /// set() says otherwise.
+    void begin_pass(bool records);
+    /// @param action  the same on every rank
+    /// @param array   null: this rank has none
+    void set(std::size_t place, Action action, const ArrayView* array = nullptr) {
+        actions_[place] = action;
+        arrays_[place] = array;
+    }
+    /// The places of the pass to come.
+    std::span<const Place> places() const { return spaces_.of(records_).places; }
     /**
-     * Moves one space of the file.
+     * Moves the space, unless every place is skipped.
      * @param record   of the file; of fixed-size variables 0
-     * @param actions  per place, the same on every rank
-     * @param arrays   per place, null where this rank has none
      * @param misfits  per variable
      * @return this rank's own failure; the caller lets the ranks agree
      * @note Collective
      */
-    Status write(bool records, std::int64_t record, std::span<const Action> actions,
-                 std::span<const ArrayView* const> arrays, std::span<std::int64_t> misfits);
+    Status write(std::int64_t record, std::span<std::int64_t> misfits);
 
     const Spaces& spaces() const { return spaces_; }
     /// By which key a variable was defined.
@@ -60,9 +71,7 @@ private:
     };
     Status make_plan(std::span<const Chosen> chosen);
     std::unique_ptr<Plan> change(std::span<const Chosen> chosen) const;
-    Status run_direct(Plan& plan, bool records, std::int64_t record,
-                      std::span<const Action> actions, std::span<const ArrayView* const> arrays,
-                      std::span<std::int64_t> misfits);
+    Status run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits);
 
     FileContext& file_;
     Target& target_;
@@ -73,6 +82,9 @@ private:
     StreamCounts earlier_;                      ///< of plans that are gone
     double direct_seconds_ = 0;                 ///< of these, too
     bool used_ = false;                         ///< since the last agreement
+    bool records_ = false;                      ///< the pass moves the record variables
+    std::vector<Action> actions_;               ///< of the pass, per place
+    std::vector<const ArrayView*> arrays_;
 };
 
 }  // namespace thalweg::detail

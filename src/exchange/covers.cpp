@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/covers.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "comm/node_exchange.hpp"
+#include "comm/words.hpp"
+#include "exchange/cover.hpp"
+#include "exchange/delivery.hpp"
+#include "exchange/dense.hpp"
+#include "exchange/held_words.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Adds those of a message.
+void add_boxes(std::span<const char> bytes, const Space& space, PlaceBoxes& boxes) {
+    for_boxes(
+        to_words(bytes), [&](int place) -> auto& { return space.places[place].shape; },
+        [&](int place, HeldBox held) { boxes[place].push_back(std::move(held)); });
+}
+
+}  // namespace
+
+Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wanted) {
+    std::vector<char> mine, together;
+    Status status = alone([&]() -> Status {
+        std::vector<std::int64_t> words;
+        for (std::size_t p = 0; p < wanted.size(); ++p) {
+            std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
+            for (HeldBox& held : boxes)  // list an index that is wanted twice only once
+                if (held.list) held.list = unite({&held.list, 1});
+            append_boxes(words, p, boxes);
+        }
+        mine = to_bytes(words);
+        return {};
+    });
+    // Who has no memory takes part with nothing.
+    const auto all = team.node().gather(mine, 0);
+    const auto unite_all = [&]() -> Status {
+        PlaceBoxes boxes(space_.places.size());
+        for (const std::vector<char>& bytes : all) add_boxes(bytes, space_, boxes);
+        std::vector<std::int64_t> words;
+        for (std::size_t p = 0; p < boxes.size(); ++p)
+            append_boxes(words, p, cover(boxes[p], space_.places[p].shape));
+        together = to_bytes(words);
+        return {};
+    };
+    if (team.topology().node_rank == 0 && status.ok()) status = alone(unite_all);
+    team.node().broadcast(together, 0);
+    if (!status.ok()) return status;
+    return alone([&]() -> Status {
+        own_.resize(space_.places.size());
+        add_boxes(together, space_, own_);
+        for (const std::vector<HeldBox>& boxes : own_)
+            overlaps_ |= boxes.size() > 1 &&
+                         std::any_of(boxes.begin(), boxes.end(),
+                                     [](const HeldBox& held) { return held.list != nullptr; });
+        return {};
+    });
+}
+
+/// What of the cover a reader's share meets; of boxes all.
+std::vector<HeldBox> Covers::near(const Share& share, std::size_t place) const {
+    std::vector<HeldBox> result;
+    for (const HeldBox& held : own_[place]) {
+        std::vector<Box> frames;
+        if (held.list) add_frames(share, place, held, frames);
+        if (!held.list || !frames.empty()) result.push_back(held_near(held, frames));
+    }
+    return result;
+}
+
+/// What the readers of other nodes must know of this one; its first rank tells them.
+std::vector<Packet> Covers::tell(const Topology& topology, const Layout& layout,
+                                 const std::vector<int>& readers, std::set<int>& met) const {
+    std::map<int, std::vector<std::int64_t>> words;  // per reader's rank
+    for (std::size_t p = 0; p < own_.size(); ++p) {
+        std::set<int> met_here;
+        for (const HeldBox& held : own_[p]) layout.add_writers(space_, p, held.box, met_here);
+        met.insert(met_here.begin(), met_here.end());
+        if (topology.node_rank != 0) continue;
+        for (const int reader : met_here) {
+            const int rank = readers[reader];
+            if (topology.node_of[rank] != topology.node)
+                append_boxes(words[rank], p, near(layout.share(reader, space_, 0), p));
+        }
+    }
+    std::vector<Packet> packets;
+    for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
+    return packets;
+}
+
+Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>& readers,
+                        std::set<int>& met) {
+    const Topology& topology = team.topology();
+    std::vector<Packet> packets;
+    const Status status = alone([&]() -> Status {
+        packets = tell(topology, layout, readers, met);
+        return {};
+    });
+    // Who has no memory takes part with nothing.
+    packets = exchange_by_nodes(team, packets);
+    if (!status.ok()) return status;
+    return alone([&]() -> Status {
+        remote_.resize(topology.nodes);
+        for (const Packet& packet : packets) {
+            PlaceBoxes& boxes = remote_[topology.node_of[packet.rank]];
+            boxes.resize(space_.places.size());
+            add_boxes(packet.bytes, space_, boxes);
+        }
+        return {};
+    });
+}
+
+/// Whether any of the boxes lies in a piece.
+bool Covers::meets(const PlaceBoxes& boxes, Extent piece) const {
+    bool any = false;
+    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
+        if (!any)
+            for_frames(space_.places[place].shape, range, boxes[place],
+                       [&](const HeldBox& held, const Box& box) { any |= has_any(held, box); });
+    });
+    return any;
+}
+
+bool Covers::exceeds(Extent piece) const {
+    if (!overlaps_ || piece.size() <= 0) return false;
+    std::int64_t bytes = 0;
+    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        for_parts(p.shape, range, own_[place],
+                  [&](const HeldBox&, const Box& part) { bytes += part.volume() * p.element; });
+    });
+    return bytes > piece.size();
+}
+
+void Covers::pack(int node, Extent piece, const char* from, std::vector<char>& message) const {
+    message.clear();
+    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        const RowKernel kernel = move_kernel(p.element);
+        const Index from_stride = byte_strides(p);
+        const std::int64_t begin = p.offset - piece.begin;
+        for_parts(p.shape, range, remote_[node][place], [&](const HeldBox&, const Box& part) {
+            Index stride{};
+            const std::int64_t bytes = dense_strides(part.nd, part.count, p.element, stride);
+            const std::size_t at = message.size();
+            message.resize(at + bytes);
+            copy_box(part.nd, part.count, message.data() + at, stride,
+                     from + (begin + linear(p.shape, part.low) * p.element), from_stride, kernel,
+                     nullptr);
+        });
+    });
+    if (std::ssize(message) > piece.size()) message.assign(from, from + piece.size());
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/piece_packer.hpp"
+
+#include <cstring>
+
+#include "exchange/copy_runs.hpp"
+#include "exchange/delivery.hpp"
+#include "exchange/dense.hpp"
+#include "exchange/pieces.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Precedes what one rank has in a message.
+struct SectionHead {
+    std::int64_t place;  ///< of the rank in its node
+    std::int64_t bytes;
+};
+
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+}  // namespace
+
+std::int64_t PiecePacker::record() const {
+    return views_.variable(pass_.space.places.front().variable).record ? pass_.record : -1;
+}
+
+/// Calls visit(place, range) for the places of which this rank has values.
+template <class Visit>
+void PiecePacker::for_own(const Share& share, Extent piece, Visit&& visit) const {
+    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+        if (pass_.actions[place] == Action::data && pass_.arrays[place] != nullptr)
+            visit(place, range);
+    });
+}
+
+std::int64_t PiecePacker::bytes_in(const Share& share, Extent piece) const {
+    std::int64_t bytes = 0;
+    for_own(share, piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = pass_.space.places[place];
+        for_frames(share, place, range, views_.of(p.variable).own,
+                   [&](const HeldBox& held, const Box& part) {
+                       Index stride{};
+                       bytes += dense_strides(part.nd, dense_shape(held, part), p.element, stride);
+                   });
+    });
+    return bytes;
+}
+
+void PiecePacker::prefill(const Share& share, Extent piece, char* slot) const {
+    prefill_piece(share.space(), piece, slot, views_.fills(), [&](std::size_t place) {
+        return pass_.actions[place] == Action::data &&
+               views_.of(pass_.space.places[place].variable).decomposition->whole;
+    });
+}
+
+/// Copies this rank's elements of a place. @param target  tells where a part goes, in what order
+template <class Target>
+void PiecePacker::pack_place(const Share& share, std::size_t place, ElementRange range,
+                             const Target& target) const {
+    const int variable = share.space().places[place].variable;
+    const ArrayView& array = *pass_.arrays[place];
+    const View& view = views_.of(variable);
+    const RowKernel kernel =
+        pack_kernel(array.type, views_.variable(variable).type, views_.order());
+    const char* const fill = views_.fills()[variable].data();
+    for_frames(share, place, range, view.own, [&](const HeldBox& held, const Box& part) {
+        Strided from = locate(*view.decomposition, view.order, held, array);
+        for (int d = 0; d < part.nd; ++d)
+            if (!held.list || !held.list->covers(d))
+                from.base += (part.low[d] - held.box.low[d]) * from.stride[d];
+        const RunSide<char> to = target(held, part);
+        pass_.misfits[variable] +=
+            held.list ? copy_runs(*held.list, part, to,
+                                  {RunOrder::positions, from.base, from.stride}, kernel, fill)
+                      : packers_.copy_box(part.nd, part.count, to.base, to.stride, from.base,
+                                          from.stride, kernel, fill);
+    });
+}
+
+void PiecePacker::pack(const Share& share, Extent piece, char* slot) const {
+    for_own(share, piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = share.space().places[place];
+        const Index stride = byte_strides(p);
+        const std::int64_t begin = p.offset - piece.begin;
+        pack_place(share, place, range, [&](const HeldBox&, const Box& part) {
+            return RunSide<char>{RunOrder::indices,
+                                 slot + (begin + share.position(place, part.low) * p.element),
+                                 stride};
+        });
+    });
+}
+
+std::int64_t PiecePacker::section_bytes(std::int64_t bytes) {
+    return sizeof(SectionHead) + rounded(bytes);
+}
+
+void PiecePacker::pack_section(const Share& share, Extent piece, int node_rank, std::int64_t bytes,
+                               char* to) const {
+    const SectionHead head{node_rank, bytes};
+    std::memcpy(to, &head, sizeof head);
+    to += sizeof head;
+    for_own(share, piece, [&](std::size_t place, ElementRange range) {
+        const std::int64_t element = share.space().places[place].element;
+        pack_place(share, place, range, [&](const HeldBox& held, const Box& part) {
+            RunSide<char> side{RunOrder::dense, to, {}};
+            to += dense_strides(part.nd, dense_shape(held, part), element, side.stride);
+            return side;
+        });
+    });
+}
+
+std::set<int> PiecePacker::nodes_with(const Share& share, Extent piece,
+                                      const Topology& topology) const {
+    std::set<int> nodes;
+    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+        if (pass_.actions[place] != Action::data) return;
+        for (const auto& [rank, boxes] : views_.of(pass_.space.places[place].variable).remote) {
+            const int node = topology.node_of[rank];
+            if (nodes.count(node) != 0) continue;
+            for_frames(share, place, range, boxes, [&](const HeldBox& held, const Box& box) {
+                if (nodes.count(node) == 0 && has_any(held, box)) nodes.insert(node);
+            });
+        }
+    });
+    return nodes;
+}
+
+void PiecePacker::unpack(const Share& share, Extent piece, std::span<const char> message, int node,
+                         const Topology& topology, char* slot) const {
+    SectionHead head;
+    while (message.size() >= sizeof head) {
+        std::memcpy(&head, message.data(), sizeof head);
+        unpack_rank(share, piece, message.data() + sizeof head, topology.rank_of(node, head.place),
+                    slot);
+        message = message.subspan(section_bytes(head.bytes));
+    }
+}
+
+void PiecePacker::unpack_rank(const Share& share, Extent piece, const char* from, int rank,
+                              char* slot) const {
+    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+        if (pass_.actions[place] != Action::data) return;
+        const Place& p = share.space().places[place];
+        const View& view = views_.of(p.variable);
+        const auto boxes = view.remote.find(rank);
+        if (boxes == view.remote.end()) return;
+        const Index file_stride = byte_strides(p);
+        const std::int64_t begin = p.offset - piece.begin;
+        const RowKernel kernel = move_kernel(p.element);
+        for_frames(share, place, range, boxes->second, [&](const HeldBox& held, const Box& part) {
+            Index stride{};
+            const std::int64_t n =
+                dense_strides(part.nd, dense_shape(held, part), p.element, stride);
+            char* const to = slot + (begin + share.position(place, part.low) * p.element);
+            if (held.list)
+                copy_runs(*held.list, part, {RunOrder::indices, to, file_stride},
+                          {RunOrder::dense, from, stride}, kernel, nullptr);
+            else
+                copy_box(part.nd, part.count, to, file_stride, from, stride, kernel, nullptr);
+            from += n;
+        });
+    });
+}
+
+}  // namespace thalweg::detail

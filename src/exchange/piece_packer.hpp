@@ -1,0 +1,67 @@
+// What a rank packs of the pieces of one pass over a space: into a slot, in file order; or for
+// another node, one part after the other.
+//
+// A message to another node has sections, one of each rank that has elements of the piece: place in
+// the node and bytes, and its parts in the order of for_places and for_frames.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+
+#include "comm/topology.hpp"
+#include "exchange/packers.hpp"
+#include "exchange/parts.hpp"
+#include "exchange/views.hpp"
+
+namespace thalweg::detail {
+
+/// What is to be written of a space; see Stream::run.
+struct SpacePass {
+    const Space& space;
+    std::int64_t base;
+    std::int64_t record;
+    std::span<const Action> actions;
+    std::span<const ArrayView* const> arrays;
+    std::span<std::int64_t> misfits;
+};
+
+class PiecePacker {
+public:
+    PiecePacker(const Views& views, Packers& packers, const SpacePass& pass)
+        : views_(views), packers_(packers), pass_(pass) {}
+
+    const SpacePass& pass() const { return pass_; }
+    /// -1 in the space of fixed-size variables.
+    std::int64_t record() const;
+    /// Bytes that this rank has of a piece.
+    std::int64_t bytes_in(const Share& share, Extent piece) const;
+    /// Puts fill values where no data will be.
+    void prefill(const Share& share, Extent piece, char* slot) const;
+    void pack(const Share& share, Extent piece, char* slot) const;
+
+    /// A section with so many bytes of elements.
+    static std::int64_t section_bytes(std::int64_t bytes);
+    /// Most bytes of a message in excess of the piece that it is of.
+    static std::int64_t most_excess(std::int64_t ranks) { return 64 + 32 * ranks; }
+    void pack_section(const Share& share, Extent piece, int node_rank, std::int64_t bytes,
+                      char* to) const;
+    /// Other nodes that send something of a piece.
+    std::set<int> nodes_with(const Share& share, Extent piece, const Topology& topology) const;
+    void unpack(const Share& share, Extent piece, std::span<const char> message, int node,
+                const Topology& topology, char* slot) const;
+
+private:
+    template <class Visit>
+    void for_own(const Share& share, Extent piece, Visit&& visit) const;
+    template <class Target>
+    void pack_place(const Share& share, std::size_t place, ElementRange range,
+                    const Target& target) const;
+    void unpack_rank(const Share& share, Extent piece, const char* from, int rank,
+                     char* slot) const;
+
+    const Views& views_;
+    Packers& packers_;
+    const SpacePass& pass_;
+};
+
+}  // namespace thalweg::detail

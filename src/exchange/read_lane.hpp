@@ -1,0 +1,70 @@
+// A stream of pieces that a node takes from, seen from one of its ranks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "exchange/delivery.hpp"
+#include "exchange/parts.hpp"
+#include "exchange/slots.hpp"
+#include "storage/read_ahead.hpp"
+
+namespace thalweg::detail {
+
+/// Where what was read ahead lies: memory of each reader of the node, seen by all its ranks. A
+/// table at its beginning tells where the pieces of a pass are in the rest.
+struct Shelf {
+    static constexpr std::int64_t most = 4096;  ///< pieces in the table
+    static constexpr std::int64_t data_at = most * sizeof(std::int64_t);
+
+    ReadAhead* ahead = nullptr;  ///< on a reader
+    std::vector<char*> memory;   ///< by place in the node
+
+    std::int64_t* table(int place) const { return reinterpret_cast<std::int64_t*>(memory[place]); }
+};
+
+/// The words in shared memory by which the ranks of a node tell each other how far they are: of one
+/// rank; only it changes them. All zero when a pass begins.
+struct ReadControl {
+    alignas(64) Word read;      ///< positions up to which it has read its own stream
+    Word kept;                  ///< positions up to which the stream was read ahead
+    alignas(64) Word received;  ///< positions up to which it has what other nodes send it
+    alignas(64) Word taken;     ///< positions up to which it has taken what it wants
+
+    static ReadControl* in(const Memory& arena) {
+        return reinterpret_cast<ReadControl*>(arena.data());
+    }
+};
+
+struct ReadLane {
+    int reader = 0;                  ///< of the layout
+    int rank = 0;                    ///< world rank of the reader
+    int owner = 0;                   ///< the rank of this node, by its place, that fills the slots
+    bool local = false;              ///< the reader is on this node
+    ReadControl* control = nullptr;  ///< the owner's
+    Slots slots{};
+    PieceCursor cursor{};
+    Extent piece{};      ///< at the position that is under way
+    bool whole = false;  ///< comes from elsewhere as it is
+    bool later = false;  ///< was not there yet when others were taken
+
+    /// Counts the positions up to which the pieces are there.
+    Word& filled() const { return local ? control->read : control->received; }
+    /// Where the piece of position k lies, once it is there.
+    const char* at(std::int64_t k, const Shelf* shelf) const {
+        if (!local || control->kept.load(std::memory_order_relaxed) <= k) return slots.at(k);
+        return shelf->memory[owner] + Shelf::data_at + shelf->table(owner)[k];
+    }
+};
+
+/// Those of a node, and what a pass needs to run them: it should not fail for want of memory.
+struct ReadLanes {
+    std::vector<ReadLane> all;
+    ReadLane* own = nullptr;                  ///< that this rank reads
+    std::span<ReadControl> controls;          ///< of the node's ranks, by place
+    std::vector<std::vector<char>> outgoing;  ///< per node, messages under way
+    std::vector<MPI_Request> sends;           ///< of them
+    std::vector<Delivery*> first_of;          ///< of the pass, by place
+};
+
+}  // namespace thalweg::detail

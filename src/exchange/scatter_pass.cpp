@@ -1,0 +1,260 @@
+// Running a read.
+//
+// All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) reads its piece k as a
+// reader, unless it was read ahead, and starts to send other nodes their parts, (2) receives the
+// parts of the pieces k that it receives for its node, (3) finishes its sends, (4) takes what it
+// wants of every piece k. R being the number of slots, (1) and (2) wait until all ranks of the node
+// have taken the pieces k - R. Nobody can wait forever: consider the smallest position m at which
+// some rank stands. All pieces before m are taken, so (1) waits for nobody; (2) waits for sends
+// that their readers, at m or later, start in (1); (3) waits for receivers, at m or later, to come
+// to (2); (4) waits for (1) and (2) of ranks at m or later. Sends complete before a rank sleeps, as
+// MPI may need its help.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/scatter_pass.hpp"
+
+#include <new>
+
+#include "comm/clock.hpp"
+#include "comm/waiting.hpp"
+#include "exchange/dense.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr int parts_tag = 3;
+
+void count_to(Word& word, std::int64_t k) {
+    word.store(k + 1, std::memory_order_release);
+    wake_all(word);
+}
+
+}  // namespace
+
+std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
+                                 std::span<const PlaceSource> sources, char* to) {
+    std::vector<ReadRange> ranges;
+    for_places(space, piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space.places[place];
+        const PlaceSource& source = sources[place];
+        ranges.push_back({source.variable, source.record, &source.part, source.first + range.begin,
+                          range.end - range.begin,
+                          to + (p.offset + range.begin * p.element - piece.begin)});
+    });
+    return ranges;
+}
+
+// A rank takes memory for reading and for messages alone, and goes on if there is none: the others
+// wait for it.
+Status ScatterPass::run() {
+    ReadControl& control = lanes_.controls[me_];
+    begin();
+    for (std::int64_t k = 0; advance(); ++k) {
+        read_own(k);
+        if (receives_) wait_taken(k);
+        send_parts(k);
+        if (receives_) {
+            for (const ReadLane& lane : lanes_.all)
+                if (!lane.local && lane.owner == me_) receive_parts(lane, k);
+            count_to(control.received, k);
+        }
+        finish_sends();
+        take_pieces(k);
+        count_to(control.taken, k);
+    }
+    end_streams();
+    return std::move(status_);
+}
+
+/// What was read ahead is shown first, so that the others do not wait for data that are there.
+void ScatterPass::begin() {
+    if (lanes_.own != nullptr) {
+        PieceCursor& cursor = lanes_.own->cursor;
+        cursor.rewind();
+        Extent piece;
+        while (cursor.next(piece) && take_kept(piece, kept_, false)) continue;
+        if (kept_ > 0) count_to(lanes_.controls[me_].read, kept_ - 1);
+    }
+    for (ReadLane& lane : lanes_.all) {
+        lane.cursor.rewind();
+        receives_ |= !lane.local && lane.owner == me_;
+    }
+}
+
+/// To the next piece of each lane. @return whether there are any
+bool ScatterPass::advance() {
+    bool any = false;
+    for (ReadLane& lane : lanes_.all) {
+        if (!lane.cursor.next(lane.piece)) lane.piece = {};
+        lane.whole = !lane.local && covers_.exceeds(lane.piece);
+        any |= lane.piece.size() > 0;
+    }
+    return any;
+}
+
+/// Puts the own piece of position k on the table, if it was read ahead as were all before it.
+bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
+    const ReadLane& lane = *lanes_.own;
+    ReadAhead* ahead = from_.shelf == nullptr || k >= Shelf::most ? nullptr : from_.shelf->ahead;
+    if (ahead == nullptr || kept_ != k) return false;
+    std::int64_t at = -1;
+    try {
+        char* const base = lane.slots.memory;
+        at = ahead->take(ranges_of(space_, piece, from_.sources, base), base, wait);
+    } catch (const std::bad_alloc&) {  // then it is read
+    }
+    if (at < 0) return false;
+    from_.shelf->table(lane.owner)[k] = at;
+    ++kept_;
+    lane.control->kept.store(k + 1, std::memory_order_relaxed);
+    return true;
+}
+
+void ScatterPass::read_own(std::int64_t k) {
+    if (!has_own() || k < kept_) return;
+    const ReadLane& lane = *lanes_.own;
+    if (!take_kept(lane.piece, k, true)) {
+        wait_taken(k);
+        if (status_.ok()) {
+            if (from_.shelf != nullptr && !pause_) pause_.emplace(from_.shelf->ahead);
+            status_ = alone([&] {
+                return from_.source.read(
+                    ranges_of(space_, lane.piece, from_.sources, lane.slots.at(k)));
+            });
+        }
+    }
+    count_to(lane.control->read, k);
+}
+
+/// Until the slots of position k are free.
+void ScatterPass::wait_taken(std::int64_t k) {
+    const std::int64_t before = k - lanes_.all.front().slots.count;
+    if (before < 0) return;
+    for (ReadControl& control : lanes_.controls)
+        wait_beyond(control.taken, before, "the node's ranks to take what was read", counts_.wait,
+                    team_.world());
+}
+
+/// One message to every other node that wants something of the own piece.
+void ScatterPass::send_parts(std::int64_t k) {
+    if (!has_own() || !covers_.any_remote()) return;
+    const Topology& topology = team_.topology();
+    const ReadLane& lane = *lanes_.own;
+    // Pairwise order (CAM, section 3.1): in round m node i sends to node i + m.
+    for (int m = 1; m < topology.nodes; ++m) {
+        const int node = (topology.node + m) % topology.nodes;
+        if (!covers_.meets(node, lane.piece)) continue;
+        std::vector<char>& message = lanes_.outgoing[node];
+        const Status packed = alone([&]() -> Status {
+            Stopwatch watch(counts_.pack);
+            covers_.pack(node, lane.piece, lane.at(k, from_.shelf), message);
+            return {};
+        });
+        if (!packed.ok()) {  // the others wait for a message, whatever is in it
+            message.clear();
+            if (status_.ok()) status_ = packed;
+        }
+        const int place = lane.reader % topology.sizes[node];
+        lanes_.sends.push_back(team_.world().start_send(message.data(), message.size(),
+                                                        topology.rank_of(node, place), parts_tag));
+        ++counts_.messages;
+        counts_.message_bytes += message.size();
+    }
+}
+
+void ScatterPass::receive_parts(const ReadLane& lane, std::int64_t k) {
+    if (lane.piece.size() <= 0 || !covers_.meets(lane.piece)) return;
+    const Waiting others("other nodes to send what they read");
+    Stopwatch watch(counts_.move);
+    team_.world().receive(lane.slots.at(k), lane.slots.capacity, lane.rank, parts_tag);
+}
+
+void ScatterPass::finish_sends() {
+    if (lanes_.sends.empty()) return;
+    const Waiting others("other nodes to receive what was read");
+    Stopwatch watch(counts_.move);
+    team_.world().finish(lanes_.sends);
+}
+
+/// What is there already comes first, the own piece before all, while it is in cache.
+void ScatterPass::take_pieces(std::int64_t k) {
+    const std::int64_t n = lanes_.all.size();
+    const std::int64_t first = lanes_.own == nullptr ? 0 : lanes_.own - lanes_.all.data();
+    for (std::int64_t i = 0; i < n; ++i) {
+        ReadLane& lane = lanes_.all[(first + i) % n];
+        lane.later = lane.filled().load(std::memory_order_acquire) <= k;
+        if (!lane.later) take(lane, k);
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+        const ReadLane& lane = lanes_.all[(first + i) % n];
+        if (lane.later) take(lane, k);
+    }
+}
+
+void ScatterPass::take(const ReadLane& lane, std::int64_t k) {
+    if (lane.piece.size() <= 0) return;
+    const double begin = now(), waited = counts_.wait;
+    if (lane.local || lane.whole)
+        take_whole(lane, k);
+    else
+        take_parts(lane, k);
+    counts_.pack += now() - begin - (counts_.wait - waited);
+}
+
+void ScatterPass::wait_filled(const ReadLane& lane, std::int64_t k) {
+    wait_beyond(lane.filled(), k,
+                lane.local ? "a reader to read" : "other nodes to send what they read",
+                counts_.wait, team_.world());
+}
+
+/// Of a piece that lies in the slot as in the file.
+void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
+    const char* piece = nullptr;  // known when it is there
+    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        const Index stride = byte_strides(p);
+        const std::int64_t begin = p.offset - lane.piece.begin;
+        for (Delivery* d = lanes_.first_of[place]; d != nullptr; d = d->other) {
+            char fill[8];
+            default_fill(d->array.type, fill);
+            for_frames(p.shape, range, d->boxes, [&](const WantedBox& wanted, const Box& b) {
+                if (!has_any(wanted, b)) return;
+                if (piece == nullptr) {
+                    wait_filled(lane, k);
+                    piece = lane.at(k, from_.shelf);
+                }
+                deliver(*d, wanted, b, piece + begin + linear(p.shape, b.low) * p.element, stride,
+                        fill);
+            });
+        }
+    });
+}
+
+/// Of what another node has sent of a piece, dense.
+void ScatterPass::take_parts(const ReadLane& lane, std::int64_t k) {
+    const char* from = lane.slots.at(k);
+    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+        const Place& p = space_.places[place];
+        for_parts(p.shape, range, covers_.own(place), [&](const HeldBox&, const Box& part) {
+            Index stride{};
+            const std::int64_t bytes = dense_strides(part.nd, part.count, p.element, stride);
+            for (Delivery* d = lanes_.first_of[place]; d != nullptr; d = d->other) {
+                char fill[8];
+                default_fill(d->array.type, fill);
+                for (const WantedBox& wanted : d->boxes) {
+                    Box common;
+                    if (!intersect(part, wanted.box, common) || !has_any(wanted, common)) continue;
+                    wait_filled(lane, k);
+                    std::int64_t at = 0;
+                    for (int i = 0; i < part.nd; ++i)
+                        at += (common.low[i] - part.low[i]) * stride[i];
+                    deliver(*d, wanted, common, from + at, stride, fill);
+                }
+            }
+            from += bytes;
+        });
+    });
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/slots.hpp"
+
+#include <algorithm>
+
+#include "comm/clock.hpp"
+#include "comm/waiting.hpp"
+
+namespace thalweg::detail {
+
+Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
+                  const SlotNeeds& needs, std::int64_t streams, Slots& slots) {
+    constexpr std::int64_t largest = std::int64_t(1) << 30;  // MPI counts and slots are 32-bit
+    constexpr std::int64_t line = 64;
+    const std::int64_t room = std::min<std::int64_t>(options.budget, arena.size()) - needs.controls;
+    const std::int64_t piece =
+        options.piece > 0 ? std::max(options.piece, needs.smallest) : needs.piece;
+    std::int64_t count = needs.count;
+    const auto fitting = [&] {
+        return streams == 0 ? piece
+                            : (room / (streams * count) - needs.margin) / needs.unit * needs.unit;
+    };
+    if (fitting() < 4096 && count > 2) count = 2;
+    std::int64_t agreed[2] = {std::min({piece, fitting(), largest}), count};
+    team.all_reduce(agreed, Reduce::min);
+    slots.piece = agreed[0];
+    slots.count = needs.alike ? agreed[1] : count;
+    if (slots.piece < needs.smallest)
+        return alone([&] {
+            return failure(TW_ENOMEM,
+                           "{} bytes of exchange buffers per node are not enough for {} streams of "
+                           "{} slots; increase the setting 'buffer'",
+                           options.budget, streams, slots.count);
+        });
+    slots.capacity = (slots.piece + needs.margin + line - 1) / line * line;
+    while (streams > 0 && slots.capacity * streams * slots.count > room) slots.capacity -= line;
+    slots.memory = arena.data() + needs.controls;
+    return {};
+}
+
+void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Comm& comm) {
+    std::uint32_t value = word.load(std::memory_order_acquire);
+    if (value > k) return;
+    const Waiting others(what);
+    Stopwatch watch(seconds);
+    do {
+        wait_while(word, value, &comm);
+        value = word.load(std::memory_order_acquire);
+    } while (value <= k);
+}
+
+}  // namespace thalweg::detail

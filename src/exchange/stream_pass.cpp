@@ -1,0 +1,164 @@
+// Running a stream.
+//
+// All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) sends the pieces k - R
+// that its node has for other nodes, (2) as a writer completes and writes its piece k - R, (3)
+// packs its part of every piece k, R being the number of slots. Nobody can wait forever: consider
+// the smallest position at which some rank stands. All pieces k - R are packed by then, so what (1)
+// and (2) wait for is sent or packed by ranks at k or later; and the slots that (3) waits for are
+// free once (1) and (2) are done at k. Sends complete before a rank sleeps, as MPI may need its
+// help.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/stream_pass.hpp"
+
+#include <algorithm>
+
+#include "comm/clock.hpp"
+#include "comm/reserve.hpp"
+#include "comm/trace.hpp"
+#include "comm/waiting.hpp"
+#include "exchange/pieces.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr int piece_tag = 2;
+
+}  // namespace
+
+Status StreamPass::run() {
+    const std::int64_t slots = lanes_.slots.count;
+    const std::int64_t calls = storage_.collective() ? most_pieces() : -1;
+    std::int64_t last = -1;  // position at which some lane of this node had a piece
+    for (std::int64_t k = 0; k <= std::max(last, calls) + slots; ++k) {
+        send_pieces(k);
+        drain_own(k, calls);
+        finish_sends();
+        if (enter_pieces(k)) last = k;
+        for (WriteLane& lane : lanes_.all)
+            if (lane.local) pack_piece(lane, k);
+        for (WriteLane& lane : lanes_.all)
+            if (!lane.local) pack_piece(lane, k);
+    }
+    for (WriteLane& lane : lanes_.all) lane.end_pass();
+    return std::move(status_);
+}
+
+/// Pieces of the longest of all streams: writers that write together write equally often.
+std::int64_t StreamPass::most_pieces() {
+    std::int64_t n = lanes_.own == nullptr ? 0 : lanes_.own->count_pieces();
+    team_.all_reduce({&n, 1}, Reduce::max);
+    return n;
+}
+
+/// Sends the pieces k - R that this rank drains for writers of other nodes.
+void StreamPass::send_pieces(std::int64_t k) {
+    for (WriteLane& lane : lanes_.all) {
+        if (lane.local || !lane.mine || lane.piece(k).size() <= 0) continue;
+        const std::int64_t used = lane.wait_packed(k);
+        if (used == 0) continue;
+        Span span("send");
+        span.bytes(used);
+        lanes_.sends.push_back(team_.world().start_send(lane.slot(k), used, lane.rank, piece_tag));
+        ++counts_.messages;
+        counts_.message_bytes += used;
+    }
+}
+
+void StreamPass::finish_sends() {
+    if (lanes_.sends.empty()) return;
+    const Waiting writers("writers of other nodes to receive");
+    Stopwatch watch(counts_.move);
+    team_.world().finish(lanes_.sends);
+}
+
+/// Completes and writes this writer's piece k - R.
+/// @param calls  writes that a collective storage takes from every writer
+void StreamPass::drain_own(std::int64_t k, std::int64_t calls) {
+    if (lanes_.own == nullptr || k < lanes_.slots.count) return;
+    WriteLane& lane = *lanes_.own;
+    if (lane.piece(k).size() > 0) {
+        lane.wait_packed(k);
+        receive_pieces(lane, k);
+    } else if (!storage_.collective() || k - lanes_.slots.count >= calls) {
+        return;
+    }
+    Status status = write_piece(lane, k);
+    if (status_.ok()) status_ = std::move(status);
+}
+
+/// One message from every other node that has elements of the piece.
+void StreamPass::receive_pieces(WriteLane& lane, std::int64_t k) {
+    const Topology& topology = team_.topology();
+    if (topology.nodes == 1) return;
+    const Extent piece = lane.piece(k);
+    const std::set<int> sources =
+        with_reserve([&] { return packer_.nodes_with(lane.share, piece, topology); });
+    if (sources.empty()) return;
+    const Waiting others("other nodes to send their parts");
+    Stopwatch watch(counts_.move);
+    std::vector<char>& received = lanes_.received;
+    // Pairwise order (CAM, section 3.1): in round m node i receives from node i - m.
+    for (int m = 1; m < topology.nodes; ++m) {
+        const int node = (topology.node - m + topology.nodes) % topology.nodes;
+        if (sources.count(node) == 0) continue;
+        const int sender = topology.rank_of(node, lane.writer % topology.sizes[node]);
+        Span span("receive");
+        const std::size_t n =
+            team_.world().receive(received.data(), received.size(), sender, piece_tag);
+        span.bytes(n);
+        packer_.unpack(lane.share, piece, {received.data(), n}, node, topology, lane.slot(k));
+    }
+}
+
+Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
+    const SpacePass& pass = packer_.pass();
+    std::vector<Chunk> chunks;
+    const auto cut = [&] {
+        lanes_.boxes.clear();
+        chunks = chunks_of(lane.share, pass.space, lane.piece(k), lane.slot(k), pass.base,
+                           pass.record, lanes_.boxes);
+    };
+    if (lane.piece(k).size() > 0) with_reserve(cut);
+    if (!storage_.collective() && (chunks.empty() || !status_.ok())) return {};
+    const Waiting system(the_file_system);
+    return alone([&] { return storage_.write(chunks); });
+}
+
+/// The pieces k enter; their slots are freed by those who drained them.
+/// @return whether there are any
+bool StreamPass::enter_pieces(std::int64_t k) {
+    bool any = false;
+    for (WriteLane& lane : lanes_.all) {
+        const bool changed = lane.advance(k);
+        const Extent piece = lane.piece(k);
+        any |= piece.size() > 0;
+        if (!lane.mine || !changed) continue;
+        if (lane.local && piece.size() > 0) packer_.prefill(lane.share, piece, lane.slot(k));
+        lane.release(k);
+    }
+    return any;
+}
+
+void StreamPass::pack_piece(WriteLane& lane, std::int64_t k) {
+    const Extent piece = lane.piece(k);
+    if (piece.size() <= 0) return;
+    lane.wait_free(k);
+    {
+        Span span("pack");
+        span.record(packer_.record());
+        Stopwatch watch(counts_.pack);
+        std::int64_t bytes = 0;
+        if (span || !lane.local) bytes = packer_.bytes_in(lane.share, piece);
+        span.bytes(bytes);
+        if (lane.local)
+            packer_.pack(lane.share, piece, lane.slot(k));
+        else if (bytes > 0)
+            packer_.pack_section(lane.share, piece, team_.topology().node_rank, bytes,
+                                 lane.take_room(k, PiecePacker::section_bytes(bytes)));
+    }
+    lane.announce(k);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/views.hpp"
+
+#include <algorithm>
+
+#include "comm/node_exchange.hpp"
+#include "comm/words.hpp"
+#include "exchange/held_words.hpp"
+
+namespace thalweg::detail {
+
+Views::Views(const Definitions& definitions, Order order)
+    : definitions_(definitions), order_(order) {
+    for (const Variable& v : definitions.variables) {
+        const auto same = std::find_if(views_.begin(), views_.end(), [&](const View& view) {
+            return view.decomposition == v.decomposition.get() && view.order == v.order;
+        });
+        view_of_.push_back(same - views_.begin());
+        fills_.push_back(v.fill_value(order));
+        if (same == views_.end())
+            views_.push_back({v.decomposition.get(), v.order, v.shape,
+                              held_by(*v.decomposition, v.order, v.shape)});
+    }
+}
+
+/// By writers that this rank meets, what they must know of a view: of lists the runs in their
+/// share. A writer whose share has nothing of the list in it is not met.
+std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
+                                                     std::span<const Space> spaces,
+                                                     int view) const {
+    const std::vector<HeldBox>& own = views_[view].own;
+    const auto for_places_of = [&](const Space& space, auto&& visit) {
+        for (std::size_t p = 0; p < space.places.size(); ++p)
+            if (view_of_[space.places[p].variable] == view) visit(p);
+    };
+    std::set<int> met;
+    for (const Space& space : spaces)
+        for_places_of(space, [&](std::size_t place) {
+            for (const HeldBox& held : own) layout.add_writers(space, place, held.box, met);
+        });
+    std::map<int, std::vector<HeldBox>> near;
+    for (const int w : met) {
+        if (!own.front().list) {
+            near[w] = own;
+            continue;
+        }
+        std::vector<Box> frames;
+        for (const Space& space : spaces) {
+            const Share share = layout.reach(w, space);
+            for_places_of(space, [&](std::size_t p) { add_frames(share, p, own.front(), frames); });
+        }
+        if (!frames.empty()) near[w] = {held_near(own.front(), frames)};
+    }
+    return near;
+}
+
+Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
+                       std::span<const Space> spaces, WriterSet& met) {
+    const Topology& topology = team.topology();
+    std::vector<Packet> packets;
+    Status status = team.agree(alone([&]() -> Status {
+        std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
+        met = WriterSet(writers.size());
+        for (int v = 0; v < std::ssize(views_); ++v) {
+            for (const auto& [w, boxes] : find_near(layout, spaces, v)) {
+                met.add(w);
+                const int rank = writers[w];
+                if (topology.node_of[rank] != topology.node) append_boxes(words[rank], v, boxes);
+            }
+        }
+        for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
+        return {};
+    }));
+    if (!status.ok()) return status;
+    packets = exchange_by_nodes(team, packets);
+    status = team.agree(alone([&]() -> Status {
+        for (const Packet& packet : packets)
+            for_boxes(
+                to_words(packet.bytes), [&](int v) -> auto& { return views_[v].shape; },
+                [&](int v, HeldBox held) {
+                    views_[v].remote[packet.rank].push_back(std::move(held));
+                });
+        return {};
+    }));
+    if (status.ok()) team.node().all_reduce(met.words(), Reduce::bit_or);
+    return status;
+}
+
+}  // namespace thalweg::detail

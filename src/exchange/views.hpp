@@ -1,0 +1,68 @@
+// What ranks hold of a file's variables, in the order of the file, and which writers they meet.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "comm/team.hpp"
+#include "definitions/definitions.hpp"
+#include "layout/layout.hpp"
+
+namespace thalweg::detail {
+
+/// A set of writers, a bit each.
+class WriterSet {
+public:
+    explicit WriterSet(std::size_t writers = 0) : words_((writers + 63) / 64, 0) {}
+    void add(std::size_t w) { words_[w / 64] |= std::uint64_t(1) << (w % 64); }
+    bool has(std::size_t w) const { return !words_.empty() && words_[w / 64] >> (w % 64) & 1; }
+    std::span<std::int64_t> words() { return words_; }
+
+private:
+    std::vector<std::int64_t> words_;
+};
+
+/// The blocks that describe variables of one decomposition and order of dimensions.
+struct View {
+    const Decomposition* decomposition;
+    std::vector<int> order;
+    std::vector<std::int64_t> shape;
+    std::vector<HeldBox> own;
+    std::map<int, std::vector<HeldBox>> remote{};  ///< other nodes' ranks -> what meets my stream
+};
+
+class Views {
+public:
+    /// The definitions have to outlive it.
+    Views(const Definitions& definitions, Order order);
+
+    /**
+     * A writer must know which boxes the ranks of other nodes have in its share, to unpack their
+     * messages: told once, to the writers met and to no one else.
+     * @param writers  world rank of each of the layout's writers
+     * @param met      receives those whose shares meet what some rank of this node holds
+     * @return the same on every rank
+     * @note Collective
+     */
+    Status exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
+                    std::span<const Space> spaces, WriterSet& met);
+
+    const View& of(int variable) const { return views_[view_of_[variable]]; }
+    const Variable& variable(int at) const { return definitions_.variables[at]; }
+    Order order() const { return order_; }
+    /// Of each variable, in that order.
+    std::span<const FillValue> fills() const { return fills_; }
+
+private:
+    std::map<int, std::vector<HeldBox>> find_near(const Layout& layout,
+                                                  std::span<const Space> spaces, int view) const;
+
+    const Definitions& definitions_;
+    Order order_;
+    std::vector<View> views_;   ///< numbered alike on all ranks
+    std::vector<int> view_of_;  ///< of each variable
+    std::vector<FillValue> fills_;
+};
+
+}  // namespace thalweg::detail

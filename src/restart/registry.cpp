@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "restart/registry.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include "service/deferred.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Byte strides of a dense array.
+std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
+                                        std::int64_t element) {
+    std::vector<std::int64_t> strides(extent.size());
+    std::int64_t step = element;
+    for (std::size_t d = extent.size(); d-- > 0; step *= extent[d]) strides[d] = step;
+    return strides;
+}
+
+Status check_array(const Decomposition& d, RegisteredArray& a) {
+    return a.n >= 0
+               ? check_dense(d, a.n, a.view)
+               : check_strided(d, a.extent.size(), a.extent.data(), a.byte_stride.data(), a.view);
+}
+
+/// Takes a copy of a model's array, dense, of the same extents.
+void copy_array(const Decomposition& d, RegisteredArray& a) {
+    if (a.data == nullptr || !d.has_part()) return;  // the rank holds nothing
+    const std::size_t size = size_of(a.view.type);
+    const std::size_t n = a.n >= 0 ? a.n : volume(a.extent);
+    a.copy.resize(n * size);
+    const auto* from = static_cast<const char*>(a.data);
+    if (a.n >= 0) {
+        if (n > 0) std::memcpy(a.copy.data(), from, a.copy.size());
+    } else {
+        const std::size_t rows = a.extent.empty() ? 0 : a.extent.size() - 1;
+        const std::size_t row = a.extent.empty() ? 1 : a.extent.back();
+        const std::int64_t step = a.extent.empty() ? 0 : a.byte_stride.back();
+        std::vector<std::int64_t> at(rows, 0);
+        char* to = a.copy.data();
+        for (std::size_t done = 0; done < n; done += row) {
+            std::ptrdiff_t offset = 0;
+            for (std::size_t k = 0; k < rows; ++k) offset += at[k] * a.byte_stride[k];
+            for (std::size_t i = 0; i < row; ++i, to += size, offset += step)
+                std::memcpy(to, from + offset, size);
+            for (std::size_t k = rows; k-- > 0 && ++at[k] == a.extent[k];) at[k] = 0;
+        }
+        a.byte_stride = dense_strides(a.extent, size);
+    }
+    a.data = a.copy.data();
+    a.view.data = a.copy.data();
+    (void)check_array(d, a);  // as before, so that it is the rank's part still
+}
+
+}  // namespace
+
+Status Registry::define_dimension(const std::string& name, std::int64_t length) {
+    if (length == TW_UNLIMITED)
+        return failure(TW_ESHAPE,
+                       "restart: dimension '{}' has length 0; a restart has no record dimension",
+                       name);
+    return detail::define_dimension(definitions_, "restart", name, length);
+}
+
+Status Registry::check(const Registration& r, Definitions& made, RegisteredArray& array) const {
+    const std::shared_ptr<const Decomposition> held_as =
+        r.declared ? r.declared->decomposition : nullptr;
+    // A name without a length would become the record dimension of a file.
+    const std::vector<std::string> dims = split_names(r.dims);
+    const bool by_position =
+        held_as && held_as->by_position() && dims.size() == held_as->dims.size();
+    for (const std::string& dim : dims) {
+        const bool held =
+            by_position || (held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
+                                           held_as->dims.end());
+        if (!held && definitions_.find_dim(dim) < 0)
+            return no_dimension(definitions_, "restart", r.name, dim, held_as.get(), false);
+    }
+    made.dims = definitions_.dims;
+    Status status =
+        detail::define_variable(made, "restart", rank_, r.name, r.type, r.dims, held_as, wording_);
+    if (!status.ok()) return status;
+    Variable& v = made.variables.front();
+
+    array.declared = r.declared;
+    array.data = r.data;
+    array.n = r.n;
+    array.view.data = static_cast<const char*>(r.data);
+    array.view.type = v.type;
+    array.optional = r.optional;
+    array.by_position = r.by_position;
+    array.copied = r.copied;
+    const Decomposition& d = *v.decomposition;
+    status = r.n >= 0 ? check_dense(d, r.n, array.view)
+                      : check_strided(d, r.rank, r.extent, r.byte_stride, array.view);
+    if (!status.ok()) return refused(r.name, std::move(status));
+    if (r.data == nullptr && d.stored > 0)
+        return refused(r.name, failure(TW_EARG, "the array is missing (null pointer)"));
+    if (r.n < 0 && r.rank > 0) {
+        array.extent.assign(r.extent, r.extent + r.rank);
+        array.byte_stride.assign(r.byte_stride, r.byte_stride + r.rank);
+    }
+    return {};
+}
+
+Status Registry::add(const Registration& r) {
+    Definitions made;
+    RegisteredArray array;
+    if (Status status = check(r, made, array); !status.ok()) return status;
+    Variable& v = made.variables.front();
+    if (array.copied) copy_array(*v.decomposition, array);
+
+    const int known = definitions_.find_variable(r.name);
+    if (known >= 0) {
+        Variable& before = definitions_.variables[known];
+        if (before.type != v.type || before.dims != v.dims)
+            return failure(TW_EEXISTS, "restart: variable '{}' is already registered, as {} ({})",
+                           r.name, name_of(before.type),
+                           wording_.names(definitions_.fixed_dims(before)));
+        v.attributes = std::move(before.attributes);
+        v.settings = std::move(before.settings);
+        v.fill = before.fill;
+        before = std::move(v);
+        arrays_[known] = std::move(array);
+        return {};
+    }
+    arrays_.reserve(arrays_.size() + 1);
+    definitions_.variables.push_back(std::move(v));
+    arrays_.push_back(std::move(array));
+    definitions_.dims = std::move(made.dims);
+    return {};
+}
+
+Status Registry::check_copies() const {
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+        if (arrays_[i].written)
+            return failure(TW_EMISSING,
+                           "restart: variable '{}' was registered with TW_COPIED, and its copy has "
+                           "already been written; register it again before each write",
+                           definitions_.variables[i].name);
+    return {};
+}
+
+Status Registry::set_variable(const std::string& variable, const std::string& settings) {
+    const int at = definitions_.find_variable(variable);
+    if (at < 0) return no_variable(definitions_, "restart", variable);
+    const Variable before = definitions_.variables[at];
+    Status status = detail::set_variable(definitions_, "restart", variable, settings);
+    Variable& v = definitions_.variables[at];
+    if (status.ok() && v.settings.count("quantize") != 0) {
+        v = before;
+        return failure(TW_ESETTING,
+                       "restart: variable '{}': setting 'quantize' is not allowed: it would lose "
+                       "bits",
+                       variable);
+    }
+    return status;
+}
+
+Status Registry::put_attribute(const std::string& variable, Attribute attribute) {
+    int at = -1;
+    Status status = check_attribute(definitions_, "restart", variable, attribute, at);
+    if (!status.ok()) return status;
+    set_attribute(at < 0 ? definitions_.attributes : definitions_.variables[at].attributes,
+                  std::move(attribute));
+    return {};
+}
+
+Status Registry::use_decompositions() {
+    std::deque<Glimpse> seen;
+    std::vector<Glimpsed> glimpses;
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        RegisteredArray& a = arrays_[i];
+        Variable& v = definitions_.variables[i];
+        if (a.declared) v.decomposition = a.declared->decomposition;
+        Status status = check_array(*v.decomposition, a);
+        if (!status.ok()) return refused(v.name, std::move(status));
+        if (a.copied) continue;
+        seen.emplace_back(*v.decomposition, v.order, held_by(*v.decomposition, v.order, v.shape),
+                          a.view);
+        glimpses.push_back({&v.name, &seen.back()});
+    }
+    Status status = compare_glimpses(std::move(glimpses));
+    if (!status.ok()) status.text = fmt::format("restart: {} (rank {})", status.text, rank_);
+    return status;
+}
+
+void Registry::drop_copies() {
+    for (RegisteredArray& a : arrays_) {
+        if (!a.copied) continue;
+        a.written = true;
+        std::vector<char>().swap(a.copy);
+        a.data = nullptr;
+        a.view.data = nullptr;
+    }
+}
+
+/// The text of what is wrong with an array.
+Status Registry::refused(const std::string& name, Status why) const {
+    why.text = fmt::format("restart: variable '{}': {} (rank {})", name, why.text, rank_);
+    return why;
+}
+
+}  // namespace thalweg::detail

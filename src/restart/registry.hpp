@@ -1,0 +1,75 @@
+// The arrays of a model that are registered for restarts.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "definitions/definitions.hpp"
+
+namespace thalweg::detail {
+
+/// What tw_restart_add and its relative are given.
+struct Registration {
+    std::string name;
+    int type = 0;
+    std::string dims;
+    /// The handle's, so that what becomes of its halos later counts; null: replicated.
+    std::shared_ptr<const Declared> declared;
+    void* data = nullptr;
+    std::int64_t n = 0;  ///< elements of a dense array; -1 for a strided one
+    int rank = 0;
+    const std::int64_t* extent = nullptr;
+    const std::int64_t* byte_stride = nullptr;
+    bool optional = false, copied = false, by_position = false;
+};
+
+/// The array of a variable.
+struct RegisteredArray {
+    std::shared_ptr<const Declared> declared;
+    void* data = nullptr;
+    std::int64_t n = 0;
+    std::vector<std::int64_t> extent, byte_stride;
+    ArrayView view;
+    bool optional = false, found = false, by_position = false;
+    bool copied = false;     ///< the array is `copy`
+    std::vector<char> copy;  ///< until it is written
+    bool written = false;    ///< the copy was written; the variable must be registered again
+};
+
+/// Local. See thalweg.h for the meaning of tw_restart_...
+class Registry {
+public:
+    Registry(int rank, Wording wording) : rank_(rank), wording_(wording) {}
+
+    Status define_dimension(const std::string& name, std::int64_t length);
+    Status add(const Registration& registration);
+    Status set_variable(const std::string& variable, const std::string& settings);
+    Status put_attribute(const std::string& variable, Attribute attribute);
+
+    /// Makes a variable, the only one of `made`, and its array of what a call is given.
+    Status check(const Registration& registration, Definitions& made, RegisteredArray& array) const;
+    /// What tw_fill_halo and tw_pad have changed since the arrays were registered; and whether
+    /// those can be what they were.
+    Status use_decompositions();
+    /// Whether there is something to write of every variable.
+    Status check_copies() const;
+    /// Copies are gone once they are written.
+    void drop_copies();
+
+    const Definitions& definitions() const { return definitions_; }
+    /// Of the variables of the definitions.
+    std::vector<RegisteredArray>& arrays() { return arrays_; }
+    const std::vector<RegisteredArray>& arrays() const { return arrays_; }
+
+private:
+    Status refused(const std::string& name, Status why) const;
+
+    int rank_;
+    Wording wording_;
+    Definitions definitions_;
+    std::vector<RegisteredArray> arrays_;
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "restart/wishes.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Whether every value of a type is exactly one of another.
+bool holds_exactly(tw_type to, tw_type from) {
+    struct Range {
+        int digits;  ///< bits of an integer that is exact
+        bool is_signed, floating;
+    };
+    const auto range = [](tw_type type) -> Range {
+        const int bits = size_of(type) * 8;
+        switch (type) {
+            case TW_FLOAT: return {24, true, true};
+            case TW_DOUBLE: return {53, true, true};
+            case TW_UBYTE:
+            case TW_USHORT:
+            case TW_UINT:
+            case TW_UINT64: return {bits, false, false};
+            default: return {bits - 1, true, false};
+        }
+    };
+    if (to == from) return true;
+    if (to == TW_CHAR || from == TW_CHAR) return false;
+    const Range a = range(to), b = range(from);
+    return a.digits >= b.digits && (a.is_signed || !b.is_signed) && (a.floating || !b.floating);
+}
+
+/// Whether a variable of a file can become the model's array without loss.
+Status match(const Source& source, const Definitions& definitions, const Variable& own,
+             const Variable& theirs, const Wording& wording, bool by_position) {
+    if (theirs.record && source.records() != 1)
+        return failure(TW_ESHAPE, "it has {} records; a restart reads only variables with one",
+                       source.records());
+    const std::vector<std::string> here = definitions.fixed_dims(own);
+    const std::vector<std::string> there = source.definitions().fixed_dims(theirs);
+    if (own.shape != theirs.shape || (!by_position && here != there)) {
+        const auto describe = [&](const std::vector<std::string>& names, const Variable& v) {
+            std::vector<std::string> dims;
+            for (std::size_t i = 0; i < names.size(); ++i)
+                dims.push_back(fmt::format("{}={}", names[i], v.shape[i]));
+            return fmt::format("({})", wording.list(dims));
+        };
+        return failure(TW_ESHAPE, "it is {} in the file, but {} in the model{}",
+                       describe(there, theirs), describe(here, own),
+                       own.shape == theirs.shape
+                           ? "; to ignore the names of dimensions, use TW_BY_POSITION"
+                           : "");
+    }
+    const bool any_sign =
+        own.type == TW_UBYTE && theirs.type == TW_BYTE && source.byte_of_any_sign();
+    if (!holds_exactly(own.type, theirs.type) && !any_sign)
+        return failure(TW_ETYPE, "it has type {} in the file, and {} cannot hold all its values",
+                       name_of(theirs.type), name_of(own.type));
+    return {};
+}
+
+}  // namespace
+
+Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
+               const Variable& own, const Wording& wording, RegisteredArray& a, Wish& wish,
+               std::vector<ExpectedChecksum>& checks) {
+    const int at = source.definitions().find_variable(own.name);
+    a.found = at >= 0;
+    if (!a.found && a.optional) return {};
+    if (!a.found) return no_variable(source.definitions(), path, own.name);
+    const Variable& theirs = source.definitions().variables[at];
+    wish.wrong = match(source, definitions, own, theirs, wording, a.by_position);
+    wish.name = own.name;
+    if (!own.decomposition->replicated) {
+        wish.decomposition = own.decomposition;
+        wish.order = own.order;  // the names may be others
+    }
+    wish.type = own.type;
+    wish.data = a.data;
+    wish.n = a.n;
+    wish.rank = a.extent.size();
+    wish.extent = a.extent.data();
+    wish.byte_stride = a.byte_stride.data();
+    for (const Attribute& attribute : theirs.attributes)
+        if (attribute.name == checksum_attribute)
+            checks.push_back(
+                {&own, &a.view, at, {attribute.values.begin(), attribute.values.end()}});
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/box_units.hpp"
+
+#include <algorithm>
+
+#include "service/queue/check_units.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Whether a rank has ended its step with a unit.
+bool ends(const Parcel& parcel) {
+    return parcel.head.kind == UnitKind::step ||
+           (parcel.head.kind == UnitKind::boxes && parcel.head.ends);
+}
+
+/// What is left of a parcel that was written: that its rank has ended the step, and what it put.
+Parcel end_of(const Parcel& parcel) {
+    Parcel end;
+    end.head = parcel.head;
+    end.put = parcel.put;
+    end.lacking = parcel.lacking;
+    end.bare = parcel.bare;
+    end.with_halo = parcel.with_halo;
+    end.told = parcel.told;
+    end.head.kind = UnitKind::boxes;
+    end.head.variable = -1;
+    end.head.begin = end.head.end = 0;
+    return end;
+}
+
+BoxUnit open(const DeskSources& sources, DeskSource& source) {
+    BoxUnit unit;
+    unit.source = &source;
+    unit.parcels = sources.open(source);
+    unit.sent = source.next < source.sent;
+    for (const Parcel& p : unit.parcels) {
+        unit.ended.push_back(end_of(p));
+        if (is_mark(p.head.kind)) continue;
+        unit.ends &= ends(p);
+        // Without entries it tells that the file has boxes, and how many records.
+        unit.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
+    }
+    // A feeder's message is used even where some of its ranks wait at a mark.
+    std::erase_if(unit.parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
+    return unit;
+}
+
+}  // namespace
+
+std::vector<BoxUnit> units_together(DeskSources& sources) {
+    std::vector<DeskSource*> ready;
+    bool complete = true;
+    for (DeskSource& s : sources) {
+        const bool has = sources.has_next(s);
+        complete &= has || !s.ended.empty();
+        if (has && !sources.at_mark(s)) ready.push_back(&s);
+    }
+    if (std::none_of(ready.begin(), ready.end(), [](const DeskSource* s) { return s->ahead(); }))
+        std::erase_if(ready, [&](const DeskSource* s) {
+            return (!complete || !s->ended.empty()) && has_data(s->descriptor(s->next));
+        });
+    std::vector<BoxUnit> units;
+    for (DeskSource* s : ready) units.push_back(open(sources, *s));
+    return units;
+}
+
+std::vector<BoxUnit> units_as_they_come(DeskSources& sources, DeskHost& host) {
+    std::vector<BoxUnit> units;
+    bool complete = true;
+    for (DeskSource& s : sources) {
+        const bool has = sources.has_next(s);
+        complete &= has || !s.ended.empty();
+        if (!has || sources.at_mark(s)) continue;
+        BoxUnit unit = open(sources, s);
+        unit.goes_on = s.region && unit.any && !unit.sent && host.forwards();
+        if (!unit.goes_on || host.may_forward()) units.push_back(std::move(unit));
+    }
+    if (!complete)
+        std::erase_if(units, [&](const BoxUnit& u) { return u.ends && !u.source->far_ahead(); });
+    return units;
+}
+
+std::vector<Parcel> take_parcels(std::vector<BoxUnit>& units) {
+    std::vector<Parcel> all;
+    for (BoxUnit& u : units)
+        if (u.goes_on)
+            all.insert(all.end(), u.parcels.begin(), u.parcels.end());
+        else
+            std::move(u.parcels.begin(), u.parcels.end(), std::back_inserter(all));
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
+    return all;
+}
+
+}  // namespace thalweg::detail

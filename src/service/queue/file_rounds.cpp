@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/queue/file_rounds.hpp"
+
+#include <algorithm>
+
+namespace thalweg::detail {
+
+FileRounds::FileRounds(Storage& storage, const DeskOptions& options, DeskSources& sources,
+                       DeskHost& host, bool counts, std::int64_t records)
+    : storage_(storage),
+      placement_(storage.placement()),
+      options_(options),
+      sources_(sources),
+      host_(host),
+      counts_(counts),
+      records_(records) {}
+
+void FileRounds::add(std::int64_t records, bool mark) {
+    open_.push_back({placement_ != nullptr ? placement_->packed() : 0, records, mark});
+}
+
+bool FileRounds::first_is_in_file() const {
+    return !open_.empty() &&
+           (placement_ == nullptr || open_.front().packed <= placement_->settled());
+}
+
+Status FileRounds::settle(bool& worked) {
+    bool any = false;
+    Status status;
+    if (placement_ != nullptr) status = placement_->settle(any);
+    if (status.ok() && placement_ != nullptr && options_.durable && first_is_in_file())
+        status = storage_.sync();
+    worked |= any || !status.ok();
+    if (!status.ok()) return status;
+    // The keeper has something to take notice of, or has done so.
+    if (any && !first_is_in_file()) host_.report();
+    for (; first_is_in_file(); open_.pop_front(), worked = true) end(open_.front());
+    return {};
+}
+
+void FileRounds::end(const Round& round) {
+    if (counts_) rounds_.note(round.records);
+    const std::int64_t n = rounds_.end();
+    if (round.mark) ++marks_;
+    sources_.tell_rounds(n);
+    host_.report();
+}
+
+std::int64_t FileRounds::written_by_all() const {
+    std::int64_t all = rounds_.done();
+    if (options_.own_file) return all;
+    all = std::min(all, rounds_.others());
+    const auto near = std::find_if(sources_.begin(), sources_.end(),
+                                   [](const DeskSource& s) { return s.region != nullptr; });
+    for (int a = 0; near != sources_.end() && a < options_.node_agents; ++a) {
+        const Word& own = Region::of(*near->region).rounds[a];
+        all = std::min(all, whole_count(own.load(std::memory_order_acquire), rounds_.counted()));
+    }
+    return all;
+}
+
+Status FileRounds::commit(bool& worked) {
+    if (!counts_ || !rounds_.any_to_count()) return {};
+    const std::int64_t all = written_by_all();
+    if (all <= rounds_.counted()) return {};
+    worked = true;
+    const std::int64_t records = rounds_.count(all);
+    if (records == records_.load(std::memory_order_relaxed)) return {};
+    Status status = storage_.set_records(records, options_.durable);
+    if (status.ok()) records_.store(records, std::memory_order_release);
+    return status;
+}
+
+Status FileRounds::commit_all(std::int64_t records, bool durable) {
+    rounds_.count_all();
+    Status status = storage_.set_records(records, durable);
+    if (status.ok()) records_.store(records, std::memory_order_release);
+    return status;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,86 @@
+// A writer's share of the spaces of a file: cut into pieces, composed in a buffer, written.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "exchange/pieces.hpp"
+#include "service/queue/parcel.hpp"
+#include "storage/spaces.hpp"
+
+namespace thalweg::detail {
+
+/// Has something to do between two pieces.
+class BetweenPieces {
+public:
+    virtual ~BetweenPieces() = default;
+    virtual void between_pieces() {}
+};
+
+class ShareWriter {
+public:
+    /// @param definitions  decompositions need to tell only whether they are whole
+    /// @param pause        told between pieces; may be null
+    ShareWriter(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
+                int writer, Storage& storage, std::int64_t piece, BetweenPieces* pause);
+
+    const Spaces& spaces() const { return spaces_; }
+    const Variable& variable(int i) const { return definitions_.variables[i]; }
+    const std::vector<Variable>& variables() const { return definitions_.variables; }
+    Storage& storage() { return storage_; }
+    std::int64_t piece() const { return piece_; }
+
+    /// This writer's share of a record, or of the fixed-size variables.
+    Share share(bool records, std::int64_t record) const {
+        return layout_.share(writer_, spaces_.of(records), spaces_.base(records, record));
+    }
+
+    /// Writes the wanted bytes of a share.
+    /// @param compose  Status(Extent piece, std::span<const Chunk> chunks, char* buffer): puts a
+    ///                 piece, which the chunks write, into the buffer
+    template <class Compose>
+    Status write(const Share& share, bool records, std::int64_t record, std::vector<Extent> wanted,
+                 Compose&& compose) {
+        const Space& space = spaces_.of(records);
+        const std::int64_t base = spaces_.base(records, record);
+        PieceCursor cursor(share.space(), std::move(wanted), piece_);
+        for (Extent piece; cursor.next(piece);) {
+            const std::size_t bytes = piece.size();
+            buffer_.resize(std::max(buffer_.size(), bytes));
+            std::deque<Box> boxes;
+            const auto chunks = chunks_of(share, space, piece, buffer_.data(), base, record, boxes);
+            Status status = compose(piece, chunks, buffer_.data());
+            if (status.ok()) status = storage_.write(chunks);
+            if (!status.ok()) return status;
+            if (pause_ != nullptr) pause_->between_pieces();
+        }
+        return {};
+    }
+
+    /// Puts fill values where a piece is not covered by data.
+    /// @param whole  bool(std::size_t place): data cover all of it
+    template <class Whole>
+    void fill(const Share& share, Extent piece, char* to, Whole&& whole) const {
+        prefill_piece(share.space(), piece, to, fill_, whole);
+    }
+    /// Copies what held boxes have of a range of elements into a piece.
+    /// @param entries  their values, by HeldBox::block
+    void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
+              std::span<const HeldBox> held, std::span<const Parcel::Entry* const> entries,
+              char* to) const;
+
+private:
+    const Definitions& definitions_;
+    const Spaces& spaces_;
+    const Layout& layout_;
+    int writer_;
+    Storage& storage_;
+    std::int64_t piece_;
+    BetweenPieces* pause_;
+    std::vector<FillValue> fill_;  ///< of each variable
+    std::vector<char> buffer_;
+};
+
+}  // namespace thalweg::detail

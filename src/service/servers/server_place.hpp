@@ -1,0 +1,43 @@
+// Where a server stands: among the servers of its session, on its node, and whom it tells.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "comm/reserve.hpp"
+#include "service/servers/answer.hpp"
+#include "service/servers/board.hpp"
+#include "service/servers/crew.hpp"
+#include "service/servers/neighbours.hpp"
+#include "service/servers/transport.hpp"
+
+namespace thalweg::detail {
+
+struct ServerPlace {
+    ServerPlace(const Crew& crew, int writer, Transport& transport, Comm& peers,
+                const Board& board);
+
+    bool is_first() const { return writer == 0; }
+    /// Whose failure it is: the rank's number is that in the session's communicator.
+    Status named(Status status) const;
+    /// What each server does by itself. @return the same on all
+    /// @note Collective over the servers
+    template <class Act>
+    Status all_do(Act&& act) const {
+        const Status mine = alone(act);
+        return agree(peers, with_reserve([&] { return named(mine); }));
+    }
+    /// This server's own part of an answer.
+    Answer answer(const Status& status) const;
+
+    const Crew& crew;
+    int writer;
+    Transport& transport;
+    Comm& peers;
+    Board board;
+    Neighbours neighbours;
+    int node;
+    std::vector<int> fed;  ///< writers on other nodes that get this node's data from here
+};
+
+}  // namespace thalweg::detail
