@@ -148,7 +148,7 @@ std::shared_ptr<const Placed> BoxPuts::place_whole(int variable, int holder) {
 
 Status BoxPuts::put_record(const std::string& name, const RecordToPut& put) {
     int at = -1;
-    if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
+    if (Status s = file_.find_variable(name, put.array.type, at); !s.ok()) return s;
     if (Status s = service_.poll(); !s.ok()) return s;
     const Wording& wording = file_.options.wording;
     if (file_.variable(at).record && (put.record < 0 || put.record == INT64_MAX))
@@ -165,16 +165,12 @@ Status BoxPuts::put_record_of(int at, const RecordToPut& put) {
     if (Status s = file_.check_record(at, record); !s.ok()) return s;
     RecordPut placed;
     placed.record = record;
-    placed.deferred = put.deferred;
+    placed.deferred = put.array.deferred;
     placed.placed = put.decomposition ? nullptr : place_whole(at, 0);
     const Decomposition& d = put.decomposition ? *put.decomposition : *placed.placed->decomposition;
-    ArrayView& view = placed.view;
-    view.data = static_cast<const char*>(put.data);
-    view.type = static_cast<tw_type>(put.type);
-    Status fits = put.strided ? check_strided(d, put.rank, put.extent, put.byte_stride, view)
-                              : check_dense(d, put.n, view);
-    if (!fits.ok()) return file_.in_variable(std::move(fits), at);
-    if (put.data == nullptr && d.stored > 0)
+    if (Status s = put.array.check(d, placed.view); !s.ok())
+        return file_.in_variable(std::move(s), at);
+    if (put.array.lacks_data(d))
         return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
                        file_.path, v.name, rank);
     if (put.decomposition)

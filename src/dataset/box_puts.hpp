@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dataset/array_to_put.hpp"
 #include "dataset/section_to_put.hpp"
 #include "service/service.hpp"
 
@@ -27,14 +28,7 @@ struct BoxToPut {
 struct RecordToPut {
     std::shared_ptr<const Decomposition> decomposition;  ///< null: the whole, of rank 0
     std::int64_t record = 0;
-    int type = 0;
-    const void* data = nullptr;
-    std::int64_t n = 0;     ///< elements of a dense array
-    bool deferred = false;  ///< the array stays as it is until the ranks meet
-    bool strided = false;   ///< else dense
-    int rank = 0;           ///< of a strided one, as are the next ones
-    const std::int64_t* extent = nullptr;
-    const std::int64_t* byte_stride = nullptr;
+    ArrayToPut array;
 };
 
 class BoxPuts {

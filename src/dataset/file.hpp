@@ -4,17 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "dataset/box_puts.hpp"
-#include "dataset/choose.hpp"
-#include "dataset/define_mode.hpp"
-#include "dataset/file_names.hpp"
+#include "dataset/data_mode.hpp"
 #include "dataset/file_references.hpp"
 #include "dataset/variable_files.hpp"
-#include "service/service.hpp"
 
 namespace thalweg::detail {
 
@@ -29,7 +24,7 @@ public:
     int serial() const { return file_.serial; }
     const Definitions& definitions() const { return file_.definitions; }
     /// This rank's figures so far.
-    FileFigures figures() const;
+    FileFigures figures() const { return data_ ? data_->figures() : file_.figures; }
     std::int64_t steps() const { return file_.figures.steps; }
 
     // For what reads the file while it is written; once the definitions have ended.
@@ -40,11 +35,9 @@ public:
     const Status& failed() const { return file_.failed; }
     bool several_files() const { return file_.in_files() || file_.options.by_variable; }
     /// Whether it may be written at any time.
-    bool written_any_time() const {
-        return data_ && data_->service && data_->service->writes_any_time();
-    }
+    bool written_any_time() const { return data_ && data_->writes_any_time(); }
     /// Whether this rank knows of boxes in it, or of tw_put_record.
-    bool boxed() const { return data_ && data_->batch.boxed; }
+    bool boxed() const { return data_ && data_->boxed(); }
     const LateAttributes& late_attributes() const { return file_.late; }
     /// Without boxes: records that are in the file when a tw_sync has succeeded.
     std::int64_t counted_records() const;
@@ -64,22 +57,10 @@ public:
     /// Makes the file, or opens the one that is there. @note Collective, as are the next ones
     Status begin();
     Status end_definitions();
-    Status put(const std::string& name, int type, const void* data, std::int64_t n, bool deferred);
-    Status put_strided(const std::string& name, int type, const void* data, int rank,
-                       const std::int64_t* extent, const std::int64_t* byte_stride, bool deferred);
+    Status put(const std::string& name, const ArrayToPut& array);
     // Local.
-    Status put_box(const std::string& name, int type, const std::int64_t* start,
-                   const std::int64_t* count, const std::int64_t* stride, const void* data,
-                   int ndims);
-    Status put_record(const std::string& name,
-                      const std::shared_ptr<const Decomposition>& decomposition,
-                      std::int64_t record, int type, const void* data, std::int64_t n,
-                      bool deferred);
-    Status put_record_strided(const std::string& name,
-                              const std::shared_ptr<const Decomposition>& decomposition,
-                              std::int64_t record, int type, const void* data, int rank,
-                              const std::int64_t* extent, const std::int64_t* byte_stride,
-                              bool deferred);
+    Status put_box(const std::string& name, const BoxToPut& put);
+    Status put_record(const std::string& name, const RecordToPut& put);
 
     Status end_step();
     Status sync(bool durable);
@@ -88,7 +69,7 @@ public:
     /// on every rank, complete() has to follow; else the file is closed.
     Status close_later(bool& later);
     /// After close_later(): whether this rank has nothing to wait for in complete(). Local.
-    bool written() const { return data_->service->finished(); }
+    bool written() const { return data_->finished(); }
     /// Waits until everything is written, and gives the file its name.
     /// @param status  of what came before: after a failure the file keeps its temporary name
     Status complete(Status status = {});
@@ -100,41 +81,11 @@ public:
     void release_names() { names_.release(); }
 
 private:
-    /// Data mode: what there is from the end of the definitions until the file is closed.
-    struct Data {
-        explicit Data(FileContext& file) : batch(file) {}
-        Target target;
-        bool storage_open = false;  ///< on the ranks, or by the servers
-        Batch batch;
-        std::unique_ptr<Service> service;
-        std::optional<BoxPuts> boxes;
-        bool may_change = false;        ///< service=auto: to background, once that pays
-        double computing = 0;           ///< of the session when data mode began
-        planning::Proposal proposal{};  ///< of the cost model
-        double first_step = 0;          ///< seconds in the calls that made and ended it
-    };
-
     Status take_names();
     Status check_defining(const char* what) const;
-    Status begin_data();
-    Status put_record(const std::string& name, const RecordToPut& put);
-    std::int64_t queue_bytes() const;
-    Status choose_all(bool& writers_asked);
-    OutputTimes agree_on(OutputTimes mine) const;
-    Status ask_file_system(Surroundings& surroundings) const;
-    Status ask_cost_model(Surroundings& surroundings) const;
-    Status check_shared();
-    Status open_storage();
+    bool in_data_mode() const { return data_ && data_->begun(); }
     Status begin_file();
-    template <class Check>
-    Status put_array(const std::string& name, int type, const void* data, bool deferred,
-                     Check&& check);
-    OutputTimes output_times() const;
-    void note_steps() const;
-    bool is_time_to_change(OutputTimes& times);
-    Status reconsider_service();
-    void note_service(const OutputTimes& times);
-    Status hand_over();
+    Status begin_data();
     Status publish();
     Status end();
 
@@ -144,8 +95,7 @@ private:
     FileReferences references_{file_};
     VariableFiles variables_{file_};
     DefineMode define_{file_};
-    std::unique_ptr<Data> data_;
-    bool in_data_mode_ = false;
+    std::unique_ptr<DataMode> data_;  ///< until the file is closed
 };
 
 }  // namespace thalweg::detail

@@ -174,27 +174,31 @@ tw_status tw_enddef(tw_file file) {
 }
 
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_put(file, var,
-                    [&](File& f) { return f.put(text_or_empty(var), type, data, n, false); });
+    return with_put(file, var, [&](File& f) {
+        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, false));
+    });
 }
 
 tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
                          const int64_t* extent, const int64_t* byte_stride) {
     return with_put(file, var, [&](File& f) {
-        return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride, false);
+        return f.put(text_or_empty(var),
+                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false));
     });
 }
 
 tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data,
                           int64_t n) {
-    return with_put(file, var,
-                    [&](File& f) { return f.put(text_or_empty(var), type, data, n, true); });
+    return with_put(file, var, [&](File& f) {
+        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, true));
+    });
 }
 
 tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
                                   int rank, const int64_t* extent, const int64_t* byte_stride) {
     return with_put(file, var, [&](File& f) {
-        return f.put_strided(text_or_empty(var), type, data, rank, extent, byte_stride, true);
+        return f.put(text_or_empty(var),
+                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true));
     });
 }
 
@@ -207,7 +211,7 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
                              const int64_t* start, const int64_t* count, const int64_t* stride,
                              const void* data) {
     return with_file(file, [&](File& f) {
-        Status status = f.put_box(text_or_empty(var), type, start, count, stride, data, ndims);
+        Status status = f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
         if (status.ok() || status.code == TW_ERANGE)
             file->readback->note_box(text_or_empty(var), start, count, stride);
         return status;
@@ -217,7 +221,8 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
 tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
                         int64_t record, tw_type type, const void* data, int64_t n) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(text_or_empty(var), held, record, type, data, n, false);
+        return f.put_record(text_or_empty(var),
+                            {held, record, ArrayToPut::dense(type, data, n, false)});
     });
 }
 
@@ -225,15 +230,17 @@ tw_status tw_put_record_strided(tw_file file, const char* var, tw_decomposition 
                                 int64_t record, tw_type type, const void* data, int rank,
                                 const int64_t* extent, const int64_t* byte_stride) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
-                                    byte_stride, false);
+        return f.put_record(
+            text_or_empty(var),
+            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false)});
     });
 }
 
 tw_status tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
                                  int64_t record, tw_type type, const void* data, int64_t n) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(text_or_empty(var), held, record, type, data, n, true);
+        return f.put_record(text_or_empty(var),
+                            {held, record, ArrayToPut::dense(type, data, n, true)});
     });
 }
 
@@ -242,8 +249,9 @@ tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
                                          tw_type type, const void* data, int rank,
                                          const int64_t* extent, const int64_t* byte_stride) {
     return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record_strided(text_or_empty(var), held, record, type, data, rank, extent,
-                                    byte_stride, true);
+        return f.put_record(
+            text_or_empty(var),
+            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true)});
     });
 }
 

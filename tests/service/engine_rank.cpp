@@ -333,11 +333,8 @@ void Rank::put_record(int i, const Variable& v, std::int64_t record, const Made&
         }
         RecordToPut put;
         put.record = record;
-        put.type = TW_DOUBLE;
         put.decomposition = made.decomposition;
-        put.data = values.data();
-        put.n = static_cast<std::int64_t>(values.size());
-        put.deferred = deferred;
+        put.array = ArrayToPut::dense(TW_DOUBLE, values.data(), std::ssize(values), deferred);
         ok(boxes_->put_record(v.name, put));
         if (deferred) kept_.push_back(std::move(values));
     }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/choose_all.hpp"
+
+#include <array>
+
+#include "dataset/described.hpp"
+#include "dataset/explain.hpp"
+#include "dataset/output_watch.hpp"
+#include "plan/last_proposal.hpp"
+#include "storage/posix/paths.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// One rank asks the file system, for all to choose alike. @note Collective
+Status ask_file_system(const FileContext& file, Surroundings& around) {
+    std::array<std::int64_t, 3> answers{};
+    Status status = alone([&]() -> Status {
+        if (file.team.rank() != 0) return {};
+        const FileSystem system = file_system_at(file.data_path);
+        answers = {system.magic, system.block, file.options.stripe_size};
+        if (system.lustre && answers[2] < 0) answers[2] = stripe_size_of(file.data_path);
+        return {};
+    });
+    file.team.world().broadcast(answers.data(), sizeof answers, 0);
+    around.file_system = file_system_of(answers[0], answers[1]);
+    around.stripe_size = answers[2];
+    return status;
+}
+
+/// About those that a service would take for this rank's queue.
+std::int64_t queue_bytes(const FileContext& file) {
+    if (file.options.queue >= 0) return file.options.queue;
+    std::int64_t held = 0;
+    for (const Variable& v : file.definitions.variables)
+        held += v.decomposition->held * v.element();
+    return std::min(2 * held, file.options.staging);
+}
+
+/// One rank asks the cost model, for all to choose alike. @note Collective
+Status ask_cost_model(const FileContext& file, Surroundings& around) {
+    if (!asks_cost_model(file.options, file.format, around)) return {};
+    Team& team = file.team;
+    auto& last = file.session.last_proposal;
+    std::vector<std::int64_t> words;
+    Status status = team.agree(alone([&]() -> Status {
+        around.folder = folder_of(file.path);
+        if (!last) last = std::make_shared<planning::LastProposal>();
+        // What files have taken goes along with what the ranks hold.
+        const auto told = last->told();
+        words.assign(told.begin(), told.end());
+        const auto held = held_words(file.definitions, team.rank(), team.size());
+        words.insert(words.end(), held.begin(), held.end());
+        return {};
+    }));
+    if (!status.ok()) return status;
+    team.all_reduce(words, Reduce::max);
+    const std::span<const std::int64_t> all(words);
+    last->hear(all.first(planning::LastProposal::words));
+    struct Answer {
+        char method[16], writers[32], why[256];
+        double seconds, usual;
+        int kind, way;
+    } answer{};
+    answer.kind = -1;
+    status = alone([&]() -> Status {
+        if (team.rank() != 0) return {};
+        planning::Run run;
+        const Held held =
+            held_of(file.definitions, all.subspan(planning::LastProposal::words), team.size());
+        if (!describe_run(file.options, file.definitions, around, held, run)) return {};
+        const planning::Proposal p = last->of(run, asked_of(file.options));
+        p.method.copy(answer.method, sizeof answer.method - 1);
+        p.writers.copy(answer.writers, sizeof answer.writers - 1);
+        p.why.copy(answer.why, sizeof answer.why - 1);
+        answer.seconds = p.seconds;
+        answer.usual = p.usual;
+        answer.kind = p.kind;
+        answer.way = p.way;
+        return {};
+    });
+    team.world().broadcast(&answer, sizeof answer, 0);
+    around.proposal = {answer.method, answer.writers, answer.seconds, answer.usual,
+                       answer.why,    answer.kind,    answer.way};
+    return status;
+}
+
+}  // namespace
+
+Status choose_all(FileContext& file, const FileOptions& asked, Target& target, ChosenAll& chosen) {
+    Surroundings around;
+    around.nodes = file.team.topology().nodes;
+    around.ranks = file.team.size();
+    around.servers = file.session.port() != nullptr;
+    around.existing = file.existing.is;
+    around.machine = file.session.machine();
+    if (file.options.service == "auto" && !around.servers) {
+        around.room = find_room(file.team, queue_bytes(file));
+        around.outputs = agree_on(file.team, file.session.outputs);
+    }
+    Status told = ask_file_system(file, around);
+    if (Status s = ask_cost_model(file, around); told.ok()) told = std::move(s);
+    Choice choice;
+    const auto take = [&]() -> Status {
+        if (!told.ok()) return told;
+        choice = choose(file.options, file.definitions, file.format, around);
+        target.storage = make_storage(choice.storage);
+        target.order = target.storage->order();
+        FileOptions& options = file.options;
+        file.figures.settings = explain(asked, file.existing.is, file.format, around, choice);
+        options.storage = choice.storage;
+        options.writers = choice.writers;
+        options.alignment = choice.alignment;
+        options.method = file.figures.method = choice.method;
+        options.service = file.figures.service = choice.service;
+        chosen = {choice.writers_asked, choice.may_change, around.proposal};
+        file.figures.why_service = choice.why_service;
+        file.figures.storage = target.storage->name();
+        file.figures.format = name_of(file.format);
+        return {};
+    };
+    if (Status status = file.team.agree(alone(take)); !status.ok()) return status;
+    if (file.team.rank() == 0) report(choice.remarks, file.path);
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/data_mode.hpp"
+
+#include "comm/clock.hpp"
+#include "comm/trace.hpp"
+#include "dataset/choose_layout.hpp"
+#include "dataset/open_target.hpp"
+#include "storage/classic/header_reader.hpp"
+
+namespace thalweg::detail {
+
+DataMode::DataMode(FileContext& file, const Source* contents)
+    : file_(file), contents_(contents), batch_(file) {
+    if (const ClassicHeader* const header = file.existing.is ? contents->classic_header() : nullptr)
+        target_.map = header->map;
+}
+
+/// @note Collective
+Status DataMode::choose(const FileOptions& asked, FileNames& names) {
+    ChosenAll chosen;
+    if (Status s = choose_all(file_, asked, target_, chosen); !s.ok()) return s;
+    watch_.emplace(file_, chosen);
+    const Grid* const tiles = contents_ != nullptr ? contents_->tiles() : nullptr;
+    if (Status s = choose_layout(file_, chosen.writers_asked, tiles, target_); !s.ok()) return s;
+    if (!file_.in_files()) return {};
+    return file_.team.agree(alone([&] { return names.claim_tiles(target_.layout.grid.parts()); }));
+}
+
+Status DataMode::begin(const FileOptions& asked, FileNames& names) {
+    if (Status s = choose(asked, names); !s.ok()) return s;
+    if (file_.options.service != "servers") {
+        if (Status s = open_target(file_, target_, watch_->may_change()); !s.ok()) return s;
+        storage_open_ = true;
+    }
+    Status status;
+    service_ = make_service(file_, target_, batch_, status);
+    if (status.ok() && file_.in_files() && names.on_several_nodes())
+        status = file_.team.agree(alone([&] { return names.check_begun(); }));
+    if (!status.ok()) return status;
+    boxes_.emplace(file_, batch_, *service_);
+    storage_open_ = begun_ = true;
+    return {};
+}
+
+Status DataMode::put(const std::string& name, const ArrayToPut& array) {
+    Stopwatch watch(file_.figures.put);
+    Span span("put");
+    int at = -1;
+    ArrayView view;
+    Status status = file_.find_variable(name, array.type, at);
+    if (status.ok()) {
+        const Variable& v = file_.variable(at);
+        span.variable(v.name).record(v.record ? batch_.record : -1);
+        span.bytes(v.decomposition->held * v.element());
+        status = check(at, array, view);
+    }
+    if (status.ok()) {
+        const Variable& v = file_.variable(at);
+        Batch::Part& part = batch_[at];
+        part.form = view.dense ? Form::either : view.form;
+        if (array.deferred)
+            part.glimpse = Glimpse(*v.decomposition, v.order,
+                                   held_by(*v.decomposition, v.order, v.shape), view);
+        file_.use_netcdf_byte_rule(at, view.type);
+    }
+    return service_->put(std::move(status), at, view, array.deferred);
+}
+
+Status DataMode::check(int variable, const ArrayToPut& array, ArrayView& view) const {
+    const Variable& v = file_.variable(variable);
+    if (batch_[variable].boxed)
+        return failure(TW_ESTATE,
+                       "{}: variable '{}': tw_put_box or tw_put_record has written this record in "
+                       "this step; call tw_end_step before tw_put (rank {})",
+                       file_.path, v.name, file_.team.rank());
+    if (array.lacks_data(*v.decomposition))
+        return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                       file_.path, v.name, file_.team.rank());
+    return file_.in_variable(array.check(*v.decomposition, view), variable);
+}
+
+Status DataMode::put_box(const std::string& name, const BoxToPut& put) {
+    Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name);
+    return boxes_->put_box(name, put);
+}
+
+Status DataMode::put_record(const std::string& name, const RecordToPut& put) {
+    Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name).record(put.record);
+    return boxes_->put_record(name, put);
+}
+
+Status DataMode::end_step() {
+    Stopwatch watch(file_.figures.step);
+    Span span("step");
+    span.record(batch_.record);
+    const double begin = now();
+    Status status = service_->end_step();
+    watch_->note_step(file_.figures.put + file_.figures.step + (now() - begin));
+    if (!watch_->may_change() || file_.leaving || !status.ok()) return status;
+    return reconsider_service();
+}
+
+/// A step has ended: what follows may be written in the background from now on. @note Collective
+Status DataMode::reconsider_service() {
+    OutputTimes times;
+    if (!watch_->is_time_to_change(figures(), times)) return {};
+    Status status = go_on_in_background(file_, target_, batch_, service_);
+    boxes_.emplace(file_, batch_, *service_);
+    (void)alone([&]() -> Status {
+        watch_->note_service(times, batch_.record);
+        return {};
+    });
+    return file_.keep(std::move(status));
+}
+
+FileFigures DataMode::figures() const {
+    FileFigures f = file_.figures;
+    if (service_) service_->add_figures(f);
+    return f;
+}
+
+Status DataMode::hand_over(DefineMode& definitions) {
+    Agreed agreed;
+    if (Status s = service_->agree_to_close(agreed); !s.ok()) return s;
+    Status misfit;
+    if (batch_.step_is_open(agreed)) {
+        misfit = end_step();
+        // A rank may see a failure before the others do; they stop together.
+        Status ended = file_.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit);
+        if (!ended.ok()) return file_.keep(std::move(ended));
+        agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
+    }
+    if (Status s = definitions.compare(); !s.ok()) return s;
+    Status status = service_->write_rest(agreed);
+    return status.ok() ? misfit : status;
+}
+
+Status DataMode::finish() {
+    if (!service_) return {};
+    Status written = service_->finish(file_.options.durable);
+    return written.ok() ? written : file_.keep(std::move(written));
+}
+
+Status DataMode::close(bool good) {
+    if (!storage_open_) return {};
+    Status closed = service_ ? service_->close(good) : target_.storage->close(batch_.record, {});
+    storage_open_ = false;
+    return file_.team.agree(closed);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,72 @@
+// A file whose definitions have ended, until it is closed: what is put, and what becomes of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "dataset/box_puts.hpp"
+#include "dataset/define_mode.hpp"
+#include "dataset/file_names.hpp"
+#include "dataset/output_watch.hpp"
+
+namespace thalweg::detail {
+
+class DataMode {
+public:
+    /// @param contents  of a file that is there; else null
+    DataMode(FileContext& file, const Source* contents);
+    DataMode(const DataMode&) = delete;
+    DataMode& operator=(const DataMode&) = delete;
+
+    /// Chooses what the settings leave open, creates or opens the file, and makes its service.
+    /// @param asked     the options before anything was chosen
+    /// @note Collective; the status is the same on every rank
+    Status begin(const FileOptions& asked, FileNames& names);
+    bool begun() const { return begun_; }
+    /// Whether there is something to close, also where begin() has failed.
+    bool storage_open() const { return storage_open_; }
+
+    // See File.
+    Status put(const std::string& name, const ArrayToPut& array);
+    Status put_box(const std::string& name, const BoxToPut& put);
+    Status put_record(const std::string& name, const RecordToPut& put);
+    Status end_step();
+    Status sync(bool durable) { return service_->sync(durable); }
+
+    /// Everything that the ranks have to do together before the file can be completed. With a
+    /// service the writers have it all then, and may still be at it.
+    /// @note Collective, as are the next two
+    Status hand_over(DefineMode& definitions);
+    /// Waits until everything is written.
+    Status finish();
+    /// Ends the storage. @param good  all of it was written
+    Status close(bool good);
+    /// For the next file of the session. Local.
+    void note_end(bool good) { watch_->note_end(figures(), good && !batch_.boxed); }
+
+    bool boxed() const { return batch_.boxed; }
+    std::int64_t record() const { return batch_.record; }
+    bool writes_any_time() const { return service_ && service_->writes_any_time(); }
+    bool finished() const { return service_->finished(); }
+    /// This rank's so far.
+    FileFigures figures() const;
+
+private:
+    Status check(int variable, const ArrayToPut& array, ArrayView& view) const;
+    Status choose(const FileOptions& asked, FileNames& names);
+    Status reconsider_service();
+
+    FileContext& file_;
+    const Source* contents_;
+    Target target_;
+    Batch batch_;
+    std::unique_ptr<Service> service_;
+    std::optional<BoxPuts> boxes_;
+    std::optional<OutputWatch> watch_;
+    bool storage_open_ = false;  ///< on the ranks, or by the servers
+    bool begun_ = false;
+};
+
+}  // namespace thalweg::detail

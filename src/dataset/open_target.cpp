@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/open_target.hpp"
+
+#include <algorithm>
+
+#include "storage/posix/paths.hpp"
+#include "storage/tiles/tiles.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// The first writer of each node looks whether it is the file that was claimed. @note Collective
+Status check_shared(const FileContext& file, const Target& target) {
+    Team& team = file.team;
+    const Topology& topology = team.topology();
+    if (topology.nodes == 1) return {};
+    const auto& writers = target.writers;
+    const auto first = std::find_if(writers.begin(), writers.end(), [&](int rank) {
+        return topology.node_of[rank] == topology.node;
+    });
+    const bool looks = first != writers.end() && *first == team.rank();
+    return team.agree(
+        alone([&] { return looks ? check_identity(file.data_path, file.claimed) : Status{}; }));
+}
+
+}  // namespace
+
+Status open_target(FileContext& file, Target& target, bool may_change) {
+    if (Status status = check_shared(file, target); !status.ok()) return status;
+    const FileOptions& options = file.options;
+    const auto mine = std::find(target.writers.begin(), target.writers.end(), file.team.rank());
+    const bool writer = mine != target.writers.end();
+    const auto cut = [&]() -> Status {
+        target.storage = make_tile_storage(
+            std::move(target.storage), target.layout.grid,
+            writer ? static_cast<int>(mine - target.writers.begin()) : -1, file.path);
+        return {};
+    };
+    if (target.layout.grid.own_files)
+        if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
+    StorageOptions storage = file.storage_options();  // takes no memory
+    // Every writer holds itself to its part, so that none has to ask the others.
+    storage.rate = 1.0 * options.bandwidth / target.writers.size();
+    storage.keeper = target.writers.front();
+    storage.one_writer = target.writers.size() == 1;
+    storage.behind = options.service == "background" || may_change;
+    storage.apart = options.service == "background";
+    const auto& node_of = file.team.topology().node_of;
+    storage.beside_keeper = node_of[file.team.rank()] == node_of[storage.keeper];
+    Comm& world = file.team.world();
+    return file.existing.is ? target.storage->open(world, file.path, file.definitions, storage,
+                                                   writer, target.map)
+                            : target.storage->create(world, file.data_path, file.definitions,
+                                                     storage, writer, target.map);
+}
+
+}  // namespace thalweg::detail
