@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "service/make_queue_service.hpp"
 #include "service/queue/queue_plan.hpp"
-#include "service/queue/queue_service.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {

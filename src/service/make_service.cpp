@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/clock.hpp"
 #include "service/inline/inline_service.hpp"
+#include "service/make_queue_service.hpp"
 
 namespace thalweg::detail {
 

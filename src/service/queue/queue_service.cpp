@@ -6,37 +6,14 @@
 #include <utility>
 
 #include "comm/clock.hpp"
-#include "comm/log.hpp"
 #include "comm/trace.hpp"
 #include "exchange/dense.hpp"
-#include "service/background/background.hpp"
 #include "service/queue/box_messages.hpp"
 #include "service/queue/queue_plan.hpp"
-#include "service/servers/crew.hpp"
-#include "service/servers/served_file.hpp"
 
 namespace thalweg::detail {
 
 namespace {
-
-ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data,
-                         const Existing& existing) {
-    ServicePlan plan;
-    plan.path = file.path;
-    plan.data_path = file.data_path;
-    plan.serial = file.serial;
-    plan.definitions = &file.definitions;
-    plan.holdings = &data.told();
-    plan.layout = target.layout;
-    plan.storage = file.options.storage;
-    if (file.options.piece > 0) plan.piece = file.options.piece;
-    plan.durable = file.options.durable;
-    plan.queue_inline = file.options.queue_inline;
-    plan.options = file.storage_options();
-    plan.options.existing = existing;
-    if (file.existing.is) plan.map = target.map;
-    return plan;
-}
 
 /// Cut lists that are remembered.
 constexpr std::size_t most_clips = 64;
@@ -424,74 +401,23 @@ void QueueService::add_figures(FileFigures& f) const {
     f.staging_bytes = outbox.touched();
 }
 
-std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
-                                            const Existing& existing, Status& status) {
-    const FileOptions& options = file.options;
-    const QueuePlan queue = plan_queue(file);
-    std::unique_ptr<HeldData> data;
+ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data,
+                         const Existing& existing) {
     ServicePlan plan;
-    const auto describe = [&]() -> Status {
-        data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
-        plan = service_plan(file, target, *data, existing);
-        return {};
-    };
-    status = alone(describe);
-    if (!status.ok())
-        status = failure(TW_ENOMEM,
-                         "{}: out of memory for the description of what this rank holds (rank {})",
-                         file.path, file.team.rank());
-    if (status = file.team.agree(status); !status.ok()) return nullptr;
-    plan.queue = queue.bytes;
-    plan.queue_limit = queue.limit;
-    plan.queue_grows = queue.grows;
-    std::int64_t words[] = {queue.holds_step ? 0 : 1, -queue.bytes};
-    file.team.all_reduce(words, Reduce::max);
-    const bool holds_step = words[0] == 0;
-    if (!holds_step && file.team.rank() == 0)
-        log::info(
-            "{}: a step exceeds the queue of {} bytes on some rank: variables are written in "
-            "parts, and all ranks must put them in the same order",
-            file.path, queue.bytes);
-    std::unique_ptr<Publisher> publisher;
-    if (options.service == "servers") {
-        const double servers = file.session.port()->crew().servers().size();
-        const bool one = options.method == "serial" || servers == 1;
-        plan.options.rate = options.bandwidth / (one ? 1 : servers);
-        plan.options.one_writer = one;
-        plan.options.apart = true;
-        publisher = make_served_file(file.team, *file.session.port(), plan,
-                                     file.session.spare_queue, status);
-    } else if (Background* background = file.session.background(status); status.ok()) {
-        publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
-                                         *target.storage, file.session.spare_queue, status);
-        if (status.code == TW_ENOMEM) {
-            // Systems that keep the memory of processes apart can still write.
-            if (file.team.rank() == 0)
-                log::warn("{}: service=background is not possible, using inline: {}", file.path,
-                          status.text);
-            file.figures.service = file.options.service = "inline";
-            file.figures.why_service = status.text;
-            target.storage->meet(file.team.world());
-        }
-    }
-    if (!status.ok()) return nullptr;
-    file.figures.writers = publisher->writers();
-    if (file.options.service != "inline")
-        (void)alone([&]() -> Status {
-            const bool automatic = options.queue < 0;
-            file.figures.settings.push_back({"queue",
-                                             automatic ? "auto" : fmt::format("{}", options.queue),
-                                             fmt::format("{}", publisher->outbox().room()),
-                                             automatic ? "two steps, at most 'staging'" : ""});
-            return {};
-        });
-    std::unique_ptr<QueueService> service;
-    status = file.team.agree(alone([&]() -> Status {
-        service = std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher),
-                                                 holds_step, -words[1]);
-        return {};
-    }));
-    return status.ok() ? std::move(service) : nullptr;
+    plan.path = file.path;
+    plan.data_path = file.data_path;
+    plan.serial = file.serial;
+    plan.definitions = &file.definitions;
+    plan.holdings = &data.told();
+    plan.layout = target.layout;
+    plan.storage = file.options.storage;
+    if (file.options.piece > 0) plan.piece = file.options.piece;
+    plan.durable = file.options.durable;
+    plan.queue_inline = file.options.queue_inline;
+    plan.options = file.storage_options();
+    plan.options.existing = existing;
+    if (file.existing.is) plan.map = target.map;
+    return plan;
 }
 
 std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,

@@ -91,12 +91,10 @@ private:
     Status misfit_;     ///< of this rank, until all ranks have learnt of it
 };
 
-/// Services background and servers. Where the system has no shared memory for the first, the file's
-/// service becomes inline, and the result is null.
-/// @param existing  what is in the file, complete
-/// @note Collective; the status is the same on every rank
-std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
-                                            const Existing& existing, Status& status);
+/// What the writers are told of a file.
+/// @param existing  what is in it, complete
+ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data,
+                         const Existing& existing);
 
 /// What a file with service inline needs for boxes. Local.
 /// @param records, filled, written  see Composer::go_on

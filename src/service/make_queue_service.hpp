@@ -1,0 +1,18 @@
+// Makes the services background and servers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "service/service.hpp"
+
+namespace thalweg::detail {
+
+/// Services background and servers. Where the system has no shared memory for the first, the file's
+/// service becomes inline, and the result is null.
+/// @param existing  what is in the file, complete
+/// @note Collective; the status is the same on every rank
+std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
+                                            const Existing& existing, Status& status);
+
+}  // namespace thalweg::detail
