@@ -47,8 +47,8 @@ def counts(ranks):
 
 
 def taken(base, servers, compute, calibration):
-    """A run of which some ranks serve; with none, all ranks compute, and write in their calls as the
-    library chooses by the calibration."""
+    """A run of which some ranks serve; with none, all ranks compute, and write in their calls as
+    the library chooses by the calibration."""
     arguments = base.arguments | {"steps": STEPS}
     arguments["compute"] = compute * base.ranks / (base.ranks - servers)
     if servers:
