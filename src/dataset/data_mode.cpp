@@ -2,6 +2,7 @@
 #include "dataset/data_mode.hpp"
 
 #include "comm/clock.hpp"
+#include "comm/reserve.hpp"
 #include "comm/trace.hpp"
 #include "dataset/choose_layout.hpp"
 #include "dataset/open_target.hpp"
@@ -100,14 +101,15 @@ Status DataMode::end_step() {
     const double begin = now();
     Status status = service_->end_step();
     watch_->note_step(file_.figures.put + file_.figures.step + (now() - begin));
-    if (!watch_->may_change() || file_.leaving || !status.ok()) return status;
+    if (!watch_->is_due() || file_.leaving || !status.ok()) return status;
     return reconsider_service();
 }
 
 /// A step has ended: what follows may be written in the background from now on. @note Collective
 Status DataMode::reconsider_service() {
     OutputTimes times;
-    if (!watch_->is_time_to_change(figures(), times)) return {};
+    const FileFigures mine = with_reserve([&] { return figures(); });
+    if (!watch_->is_time_to_change(mine, times)) return {};
     Status status = go_on_in_background(file_, target_, batch_, service_);
     boxes_.emplace(file_, batch_, *service_);
     (void)alone([&]() -> Status {

@@ -28,11 +28,15 @@ OutputTimes OutputWatch::output_times(const FileFigures& f) const {
     return times;
 }
 
+bool OutputWatch::is_due() const {
+    const std::int64_t steps = file_.figures.steps, after = file_.options.background_after;
+    if (!may_change_) return false;
+    return after > 0 ? steps >= after : steps >= 2 && (steps & (steps - 1)) == 0;
+}
+
 bool OutputWatch::is_time_to_change(const FileFigures& figures, OutputTimes& times) {
-    const std::int64_t steps = file_.figures.steps;
-    bool is = steps >= file_.options.background_after;
+    bool is = true;
     if (file_.options.background_after <= 0) {
-        if (steps < 2 || (steps & (steps - 1)) != 0) return false;
         times = file_.session.outputs;
         times = agree_on(file_.team, times += output_times(figures));
         is = pays_in_background(times);

@@ -1,5 +1,6 @@
 // What the outputs of a file take: by that, service=auto goes on in the background, and the next
-// file of the session is planned. SPDX-License-Identifier: Apache-2.0
+// file of the session is planned.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "dataset/choose_all.hpp"
@@ -27,7 +28,10 @@ public:
     void note_step(double seconds) {
         if (file_.figures.steps == 1) first_step_ = seconds;
     }
-    /// After 2, 4, 8, ... steps of the file; the ranks have just met. The service changes once.
+    /// Whether a step has ended after which the service may change: the 2nd, 4th, 8th, ..., or the
+    /// one that the setting names. The same on every rank.
+    bool is_due() const;
+    /// Then; the ranks have just met. The service changes once.
     /// @param figures  of this rank
     /// @param times    receives what was measured, where that decides
     /// @note Collective
