@@ -61,9 +61,8 @@ Status ask_cost_model(const FileContext& file, Surroundings& around) {
     struct Answer {
         char method[16], writers[32], why[256];
         double seconds, usual;
-        int kind, way;
+        planning::Proposed what;
     } answer{};
-    answer.kind = -1;
     status = alone([&]() -> Status {
         if (team.rank() != 0) return {};
         planning::Run run;
@@ -76,14 +75,16 @@ Status ask_cost_model(const FileContext& file, Surroundings& around) {
         p.why.copy(answer.why, sizeof answer.why - 1);
         answer.seconds = p.seconds;
         answer.usual = p.usual;
-        answer.kind = p.kind;
-        answer.way = p.way;
+        answer.what = p.what;
         return {};
     });
     team.world().broadcast(&answer, sizeof answer, 0);
-    around.proposal = {answer.method, answer.writers, answer.seconds, answer.usual,
-                       answer.why,    answer.kind,    answer.way};
-    return status;
+    const Status taken = alone([&]() -> Status {
+        around.proposal = {answer.method, answer.writers, answer.seconds,
+                           answer.usual,  answer.why,     answer.what};
+        return {};
+    });
+    return status.ok() ? taken : status;
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ Status choose_all(FileContext& file, const FileOptions& asked, Target& target, C
         options.alignment = choice.alignment;
         options.method = file.figures.method = choice.method;
         options.service = file.figures.service = choice.service;
-        chosen = {choice.writers_asked, choice.may_change, around.proposal};
+        chosen = {choice.writers_asked, choice.may_change, around.proposal.what};
         file.figures.why_service = choice.why_service;
         file.figures.storage = target.storage->name();
         file.figures.format = name_of(file.format);

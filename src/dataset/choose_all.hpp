@@ -10,7 +10,7 @@ namespace thalweg::detail {
 struct ChosenAll {
     bool writers_asked = false;     ///< by the setting `writers`
     bool may_change = false;        ///< service=auto: to background, once that pays
-    planning::Proposal proposal{};  ///< of the cost model
+    planning::Proposed proposed{};  ///< by the cost model
 };
 
 /**

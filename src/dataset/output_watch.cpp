@@ -69,7 +69,7 @@ void OutputWatch::note_steps(const FileFigures& f) const {
     const std::int64_t steps = f.steps - (first ? 1 : 0);
     const double seconds = f.put + f.step - (first ? first_step_ : 0);
     if (steps > 0 && file_.session.last_proposal)
-        file_.session.last_proposal->note(proposal_, seconds / steps);
+        file_.session.last_proposal->note(proposed_, seconds / steps);
 }
 
 void OutputWatch::note_end(const FileFigures& figures, bool good) {

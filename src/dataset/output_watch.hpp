@@ -18,7 +18,7 @@ public:
     OutputWatch(FileContext& file, const ChosenAll& chosen)
         : file_(file),
           may_change_(chosen.may_change),
-          proposal_(chosen.proposal),
+          proposed_(chosen.proposed),
           computing_(file.session.computing()) {}
 
     /// Whether the service may change.
@@ -48,7 +48,7 @@ private:
 
     FileContext& file_;
     bool may_change_;              ///< service=auto: to background, once that pays
-    planning::Proposal proposal_;  ///< of the cost model
+    planning::Proposed proposed_;  ///< by the cost model
     double computing_;             ///< of the session when data mode began
     double first_step_ = 0;        ///< seconds in the calls that made and ended it
 };

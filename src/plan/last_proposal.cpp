@@ -26,10 +26,9 @@ std::string reason_of(const std::vector<Candidate>& ways, const Experience& e) {
 
 }  // namespace
 
-void LastProposal::note(const Proposal& proposal, double seconds) {
-    if (proposal.kind < 0) return;
-    notes_[static_cast<std::size_t>(proposal.kind) % most_kinds] = {proposal.kind, proposal.way,
-                                                                    seconds};
+void LastProposal::note(const Proposed& what, double seconds) {
+    if (what.kind < 0) return;
+    notes_[static_cast<std::size_t>(what.kind) % most_kinds] = {what.kind, what.way, seconds};
 }
 
 std::array<std::int64_t, LastProposal::words> LastProposal::told() const {
@@ -71,7 +70,7 @@ Proposal LastProposal::of(const Run& run, const Asked& asked) {
     const Experience& e = *kind.experience;
     std::string why = reason_of(kind.ways, e);
     Proposal proposal = proposal_of(kind.ways, e.way(), asked, !why.empty());
-    proposal.kind = kind.number;
+    proposal.what.kind = kind.number;
     proposal.why = std::move(why);
     return proposal;
 }

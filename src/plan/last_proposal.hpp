@@ -23,7 +23,7 @@ public:
     static constexpr std::size_t words = 2 * most_kinds;
 
     /// Steps of a file of this rank took so long, each. Local.
-    void note(const Proposal& proposal, double seconds);
+    void note(const Proposed& what, double seconds);
     /// What is to be told: as many words, to be combined by their maximum over all ranks.
     std::array<std::int64_t, words> told() const;
     /// All ranks' words; those of this rank have been told then. Does not throw.

@@ -103,7 +103,7 @@ Proposal proposal_of(const std::vector<Candidate>& ways, std::size_t at, const A
     Proposal proposal;
     proposal.seconds = ways[at].seconds;
     proposal.usual = ways.front().seconds;
-    proposal.way = static_cast<int>(at);
+    proposal.what.way = static_cast<int>(at);
     if (at == 0 && !always) return proposal;
     const Way& way = ways[at].way;
     if (asked.method == "auto") proposal.method = way.method;

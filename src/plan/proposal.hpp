@@ -39,14 +39,19 @@ struct Candidates {
 
 Candidates candidates(const Run& run, const Asked& asked);
 
+/// A candidate.
+struct Proposed {
+    int kind = -1;  ///< of file; -1: none that the model was asked about
+    int way = 0;    ///< which candidate it is
+};
+
 struct Proposal {
     std::string method;   ///< empty: as without measurements
     std::string writers;  ///< "N/node"; empty: likewise
     double seconds = 0;   ///< of a step, by the model
     double usual = 0;     ///< as without measurements
     std::string why{};    ///< what was measured in this run; empty: it is the model's proposal
-    int kind = -1;        ///< of file; -1: none that the model was asked about
-    int way = 0;          ///< which candidate it is
+    Proposed what{};
 };
 
 /// The model's proposal.

@@ -139,7 +139,7 @@ TEST_F(Proposals, TheLastOneIsNotTakenForAnother) {
     LastProposal last;
     const Proposal first = last.of(run, asked);
     EXPECT_EQ(first.writers, "32/node");
-    EXPECT_EQ(last.of(run, asked).kind, first.kind);
+    EXPECT_EQ(last.of(run, asked).what.kind, first.what.kind);
     run.folder.writers = {2, 4, 8, 16};
     by_writers(1e8);
     EXPECT_EQ(last.of(run, asked).writers, "8/node");
@@ -154,14 +154,14 @@ TEST_F(Proposals, WhatFilesTookIsHeardOfAllRanks) {
     EXPECT_EQ(first.writers, "32/node");
     EXPECT_EQ(first.why, "");
     // The rank that took less has waited for the other one least.
-    last.note(first, 100 * first.usual);
-    other.note(first, 50 * first.usual);
+    last.note(first.what, 100 * first.usual);
+    other.note(first.what, 50 * first.usual);
     auto words = last.told();
     const auto theirs = other.told();
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = std::max(words[i], theirs[i]);
     for (LastProposal* l : {&last, &other}) l->hear(words);
     Proposal next = last.of(run, asked);
-    EXPECT_EQ(next.kind, first.kind);
+    EXPECT_EQ(next.what.kind, first.what.kind);
     EXPECT_EQ(next.writers, "4/node");  // the usual ones
     EXPECT_EQ(next.why,
               fmt::format("steps of this run took {:.3g} s with method=record and writers=32/node, "
@@ -170,8 +170,8 @@ TEST_F(Proposals, WhatFilesTookIsHeardOfAllRanks) {
     // It is not heard twice.
     last.hear(last.told());
     EXPECT_EQ(last.of(run, asked).writers, "4/node");
-    next.kind = first.kind;
-    last.note(next, first.usual);
+    next.what.kind = first.what.kind;
+    last.note(next.what, first.usual);
     last.hear(last.told());
     next = last.of(run, asked);
     EXPECT_EQ(next.writers, "16/node");  // as far as the usual ones keep what the model promises
@@ -189,7 +189,7 @@ TEST_F(Proposals, WhatFilesOfForgottenKindsTookIsOfNoUse) {
         run.variables.push_back({"U", 1, 4, {0, 1, 2}});
         last.of(run, asked);
     }
-    last.note(first, 1000 * first.usual);
+    last.note(first.what, 1000 * first.usual);
     last.hear(last.told());
     EXPECT_EQ(last.of(run, asked).why, "");
     run.variables.resize(1);
