@@ -22,7 +22,7 @@ public:
     /// The servers create the file together. @return the same on all
     /// @note Collective over the servers
     Status create();
-    /// Answers the command that created the file.
+    /// Answers the command at hand, with what this server has of the file.
     void reply(const Status& status);
 
     const std::string& path() const { return description_.plan.path; }
