@@ -505,6 +505,77 @@ void quantized(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
+// A box that is refused for want of room leaves nothing: steps and boxes that follow are written
+// as without it.
+void too_large(const std::string& settings) {
+    Model m(MPI_COMM_WORLD, "log=off; service=inline; " + settings);
+    check::step("too large: %s", settings.c_str());
+    constexpr std::int64_t columns = 1000;
+    const std::int64_t shape[2] = {m.size, columns}, begin[2] = {m.rank, 0}, held[2] = {1, columns};
+    tw_decomposition rows = nullptr;
+    CHECK(tw_decompose(m.session, "y x", 1, shape, begin, held, &rows) == TW_OK);
+    const std::string path = folder + "/too_large.nc";
+    tw_file f = nullptr;
+    CHECK_TEXT(tw_create(m.session, path.c_str(), "", &f) == TW_OK, "%s", m.error().c_str());
+    CHECK(tw_def_var(f, "F", TW_INT, "y x", rows) == TW_OK);
+    CHECK(tw_def_var(f, "U", TW_INT, "time y x", rows) == TW_OK);
+    const auto value = [&](std::int64_t record, std::int64_t y, std::int64_t x) {
+        return static_cast<int>(1 + x + columns * (y + m.size * record));
+    };
+    std::vector<int> row(columns);
+    const auto put = [&](const char* name, std::int64_t record) {
+        for (std::int64_t x = 0; x < columns; ++x)
+            row[static_cast<std::size_t>(x)] = value(record, m.rank, x);
+        CHECK_TEXT(tw_put(f, name, TW_INT, row.data(), columns) == TW_OK, "%s", m.error().c_str());
+    };
+    constexpr std::int64_t steps = 4;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        if (step == 0 && m.rank == 0) {
+            const std::int64_t start[3] = {7, 0, 0}, count[3] = {100, 1, columns - 1};
+            const std::vector<int> many(static_cast<std::size_t>(100 * columns), 1);
+            const int status = tw_put_box(f, "U", TW_INT, start, count, nullptr, many.data());
+            CHECK_TEXT(status == TW_ENOMEM, "%s", tw_strerror(status));
+        }
+        put("U", step);
+        if (step == 1) put("F", steps);
+        if (step == 2 && m.rank == 0) {
+            const std::int64_t start[3] = {0, 0, 5}, count[3] = {1, 1, 1};
+            const int one = -1;
+            CHECK_TEXT(tw_put_box(f, "U", TW_INT, start, count, nullptr, &one) == TW_OK, "%s",
+                       m.error().c_str());
+        }
+        CHECK_TEXT(tw_end_step(f) == TW_OK, "%s", m.error().c_str());
+    }
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    if (m.rank == 0) {
+        int id = 0, time = -1, u = -1, fixed = -1;
+        std::size_t records = 0;
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        CHECK(nc_inq_unlimdim(id, &time) == NC_NOERR);
+        CHECK(nc_inq_dimlen(id, time, &records) == NC_NOERR && records == steps);
+        CHECK(nc_inq_varid(id, "U", &u) == NC_NOERR && nc_inq_varid(id, "F", &fixed) == NC_NOERR);
+        std::int64_t wrong = 0;
+        for (std::int64_t record = 0; record <= steps; ++record) {
+            const std::size_t start[3] = {static_cast<std::size_t>(record), 0, 0};
+            const std::size_t count[3] = {1, static_cast<std::size_t>(m.size), columns};
+            std::vector<int> got(static_cast<std::size_t>(m.size * columns), 0);
+            const int status = record < steps ? nc_get_vara_int(id, u, start, count, got.data())
+                                              : nc_get_var_int(id, fixed, got.data());
+            CHECK_TEXT(status == NC_NOERR, "%s", nc_strerror(status));
+            for (std::int64_t y = 0; y < m.size; ++y)
+                for (std::int64_t x = 0; x < columns; ++x) {
+                    const bool boxed = record == 0 && y == 0 && x == 5;
+                    wrong += got[static_cast<std::size_t>(x + columns * y)] !=
+                             (boxed ? -1 : value(record, y, x));
+                }
+        }
+        CHECK_TEXT(wrong == 0, "%s: %lld elements are wrong", settings.c_str(),
+                   static_cast<long long>(wrong));
+        nc_close(id);
+    }
+    m.end();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -513,6 +584,8 @@ int main(int argc, char** argv) {
     const long cases = std::stol(check::option(argc, argv, "--cases", "40"));
     const double seconds = std::stod(check::option(argc, argv, "--seconds", "3"));
     folder = check::make_folder("boxes");
+    too_large("staging=2KiB");   // less than a step: tw_put is collective
+    too_large("staging=64KiB");  // less than the box
     long done = 0;
     for (const Service& s : services()) {
         const std::string settings = "log=off; " + s.session;

@@ -38,6 +38,7 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
     if (agreed.boxed && !mixed_.turned())
         if (Status turned = mixed_.turn(); !turned.ok()) return turned;
+    if (!mixed_.turned() && !batch_.boxed) local_.drop_queue();
     return status;
 }
 

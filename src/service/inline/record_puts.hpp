@@ -41,6 +41,9 @@ public:
     /// Made on a rank that has boxes, or on all; null before.
     QueueService* queue() const { return queue_.get(); }
     Status make_queue();
+    /// What it knows of the file gets old where the ranks write without it: one that was made for a
+    /// box that was refused goes.
+    void drop_queue() { queue_.reset(); }
     std::int64_t copied_bytes() const { return copies_.bytes(); }
 
 private:
