@@ -576,6 +576,39 @@ void too_large(const std::string& settings) {
     m.end();
 }
 
+// Many chunks are changed where they are.
+void changed(const std::string& settings) {
+    Model m(MPI_COMM_WORLD, "log=off; service=inline");
+    check::step("changed: %s", settings.c_str());
+    constexpr std::int64_t rows = 400;
+    const std::string path = folder + "/changed.nc";
+    tw_file f = nullptr;
+    const std::string all = "format=netcdf4; writers=2; chunks=y=1,x=3; " + settings;
+    CHECK_TEXT(tw_create(m.session, path.c_str(), all.c_str(), &f) == TW_OK, "%s",
+               m.error().c_str());
+    CHECK(tw_def_dim(f, "y", rows) == TW_OK && tw_def_dim(f, "x", 3) == TW_OK);
+    CHECK(tw_def_var(f, "F", TW_INT, "y x", nullptr) == TW_OK);
+    std::vector<int> values(static_cast<std::size_t>(3 * rows), -1);
+    const std::int64_t begin[2] = {0, 0}, full[2] = {rows, 3};
+    if (m.rank == 0)
+        CHECK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()) == TW_OK);
+    CHECK_TEXT(tw_sync(f, 0) == TW_OK, "%s", m.error().c_str());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+    if (m.rank == 0)
+        CHECK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()) == TW_OK);
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    if (m.rank == 0) {
+        int id = 0, var = -1;
+        std::vector<int> got(values.size(), 0);
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        CHECK(nc_inq_varid(id, "F", &var) == NC_NOERR);
+        CHECK(nc_get_var_int(id, var, got.data()) == NC_NOERR);
+        CHECK_TEXT(got == values, "%s", settings.c_str());
+        nc_close(id);
+    }
+    m.end();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -586,6 +619,8 @@ int main(int argc, char** argv) {
     folder = check::make_folder("boxes");
     too_large("staging=2KiB");   // less than a step: tw_put is collective
     too_large("staging=64KiB");  // less than the box
+    changed("");
+    changed("deflate=1");
     long done = 0;
     for (const Service& s : services()) {
         const std::string settings = "log=off; " + s.session;

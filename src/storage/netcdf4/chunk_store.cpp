@@ -60,12 +60,18 @@ Status ChunkStore::complete() {
 }
 
 Status ChunkStore::place(std::int64_t records) {
-    const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
     if (!writers_) return pack_all(records);
+    int taken = 0;
+    const auto pack_one = [&](const Band& band, char* elements) {
+        ++taken;
+        return pack(band, elements);
+    };
     for (;;) {
+        taken = 0;
         if (failed_.ok())
             failed_ = alone([&] { return bands().take(records, pieces_a_round, pack_one); });
-        std::int64_t more = placer_.waits();
+        // What is changed where it is does not wait for room, and more may follow it.
+        std::int64_t more = placer_.waits() || taken == pieces_a_round;
         writers_->all_reduce({&more, 1}, Reduce::max);
         if (more == 0) break;
         write_round();
