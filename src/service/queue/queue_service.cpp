@@ -159,7 +159,8 @@ Status QueueService::queue_range(int variable, ElementRange range, const ArrayVi
                                  const char*& at) {
     const std::int64_t bytes = data_->bytes(variable, range);
     if (bytes == 0) return {};
-    char* to = publisher_->outbox().take(bytes);
+    const std::int64_t description = unit_.has_boxes() ? unit_.descriptor_bytes() : 0;
+    char* to = publisher_->outbox().take(bytes, description);
     if (to == nullptr) return no_room(file_.variable(variable));
     Span span("pack");
     span.variable(file_.variable(variable).name).bytes(bytes);
