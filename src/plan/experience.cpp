@@ -9,7 +9,7 @@ namespace thalweg::planning {
 namespace {
 
 /// Less time by this factor is worth another way. Times of files differ more than predictions do.
-constexpr double worthwhile = 0.9;
+constexpr double worth_a_try = 0.9;
 
 /// Ways that are tried because the model promises that they are faster than a measured one.
 constexpr int most_tries = 3;
@@ -60,7 +60,7 @@ void Experience::reconsider() {
         least = seconds;
         best = i;
     }
-    if (!(least < worthwhile * took)) return;
+    if (!(least < worth_a_try * took)) return;
     if (tried_[best].files == 0) ++tries_;
     go_to(best);
 }
