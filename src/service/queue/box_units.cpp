@@ -17,13 +17,7 @@ bool ends(const Parcel& parcel) {
 
 /// What is left of a parcel that was written: that its rank has ended the step, and what it put.
 Parcel end_of(const Parcel& parcel) {
-    Parcel end;
-    end.head = parcel.head;
-    end.put = parcel.put;
-    end.lacking = parcel.lacking;
-    end.bare = parcel.bare;
-    end.with_halo = parcel.with_halo;
-    end.told = parcel.told;
+    Parcel end = without_data(parcel);
     end.head.kind = UnitKind::boxes;
     end.head.variable = -1;
     end.head.begin = end.head.end = 0;

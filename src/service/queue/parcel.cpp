@@ -144,14 +144,19 @@ Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables
     return p;
 }
 
+Parcel without_data(const Parcel& parcel) {
+    Parcel left;
+    left.head = parcel.head;
+    left.put = parcel.put;
+    left.lacking = parcel.lacking;
+    left.bare = parcel.bare;
+    left.with_halo = parcel.with_halo;
+    return left;
+}
+
 bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
                     std::span<const Variable> variables, std::vector<char>& message) {
-    Parcel clipped;
-    clipped.head = parcel.head;
-    clipped.put = parcel.put;
-    clipped.lacking = parcel.lacking;
-    clipped.bare = parcel.bare;
-    clipped.with_halo = parcel.with_halo;
+    Parcel clipped = without_data(parcel);
     std::vector<char> data;
     std::int64_t most = 0;
     for (const Parcel::Entry& e : parcel.entries)

@@ -81,6 +81,9 @@ UnitHead head_of(const std::int64_t* words);
 /// Whether a descriptor has data with it.
 bool has_data(const std::int64_t* words);
 
+/// A parcel without its boxes: the head, and what its rank has put of which variable.
+Parcel without_data(const Parcel& parcel);
+
 /// What of a parcel belongs into a writer's share, as a message of its own. Several may be
 /// appended to one another.
 /// @return whether there are any elements
