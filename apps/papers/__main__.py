@@ -10,14 +10,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import browser, cam, cfio, cmaq, mom5
+from . import browser, cam, cfio, choices, cmaq, mom5
 from .figures import Figure
 from .page import write_page
 from .presets import PRESETS, Preset
 from .progress import Reporter, duration
 from .runs import UNKNOWN, Bench, Results, Run
 
-PAPERS = {"cam": cam, "cmaq": cmaq, "cfio": cfio, "mom5": mom5}
+PAPERS = {"cam": cam, "cmaq": cmaq, "cfio": cfio, "mom5": mom5, "choices": choices}
 
 
 def parse() -> argparse.Namespace:
@@ -124,7 +124,13 @@ def main() -> int:
             dir=options.dir or options.out, prefix="papers-", ignore_cleanup_errors=True
         )
         with scratch as folder:
-            bench = Bench(options.program, options.launch, data.resolve(), Path(folder).resolve())
+            bench = Bench(
+                options.program,
+                options.launch,
+                data.resolve(),
+                Path(folder).resolve(),
+                preset.calibration_seconds,
+            )
             results = measure(runs, bench, options.resume, options.timeout)
         known["seconds"] = sum(record.seconds for record in results.records.values())
         about.write_text(json.dumps(known, indent=1) + "\n")

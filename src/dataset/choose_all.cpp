@@ -3,10 +3,9 @@
 
 #include <array>
 
-#include "dataset/described.hpp"
+#include "dataset/ask_cost_model.hpp"
 #include "dataset/explain.hpp"
 #include "dataset/output_watch.hpp"
-#include "plan/last_proposal.hpp"
 #include "storage/posix/paths.hpp"
 
 namespace thalweg::detail {
@@ -36,55 +35,6 @@ std::int64_t queue_bytes(const FileContext& file) {
     for (const Variable& v : file.definitions.variables)
         held += v.decomposition->held * v.element();
     return std::min(2 * held, file.options.staging);
-}
-
-/// One rank asks the cost model, for all to choose alike. @note Collective
-Status ask_cost_model(const FileContext& file, Surroundings& around) {
-    if (!asks_cost_model(file.options, file.format, around)) return {};
-    Team& team = file.team;
-    auto& last = file.session.last_proposal;
-    std::vector<std::int64_t> words;
-    Status status = team.agree(alone([&]() -> Status {
-        around.folder = folder_of(file.path);
-        if (!last) last = std::make_shared<planning::LastProposal>();
-        // What files have taken goes along with what the ranks hold.
-        const auto told = last->told();
-        words.assign(told.begin(), told.end());
-        const auto held = held_words(file.definitions, team.rank(), team.size());
-        words.insert(words.end(), held.begin(), held.end());
-        return {};
-    }));
-    if (!status.ok()) return status;
-    team.all_reduce(words, Reduce::max);
-    const std::span<const std::int64_t> all(words);
-    last->hear(all.first(planning::LastProposal::words));
-    struct Answer {
-        char method[16], writers[32], why[256];
-        double seconds, usual;
-        planning::Proposed what;
-    } answer{};
-    status = alone([&]() -> Status {
-        if (team.rank() != 0) return {};
-        planning::Run run;
-        const Held held =
-            held_of(file.definitions, all.subspan(planning::LastProposal::words), team.size());
-        if (!describe_run(file.options, file.definitions, around, held, run)) return {};
-        const planning::Proposal p = last->of(run, asked_of(file.options));
-        p.method.copy(answer.method, sizeof answer.method - 1);
-        p.writers.copy(answer.writers, sizeof answer.writers - 1);
-        p.why.copy(answer.why, sizeof answer.why - 1);
-        answer.seconds = p.seconds;
-        answer.usual = p.usual;
-        answer.what = p.what;
-        return {};
-    });
-    team.world().broadcast(&answer, sizeof answer, 0);
-    const Status taken = alone([&]() -> Status {
-        around.proposal = {answer.method, answer.writers, answer.seconds,
-                           answer.usual,  answer.why,     answer.what};
-        return {};
-    });
-    return status.ok() ? taken : status;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "comm/clock.hpp"
 #include "comm/reserve.hpp"
 #include "comm/trace.hpp"
+#include "dataset/change_way.hpp"
 #include "dataset/choose_layout.hpp"
 #include "dataset/open_target.hpp"
 #include "storage/classic/header_reader.hpp"
@@ -21,6 +22,7 @@ Status DataMode::choose(const FileOptions& asked, FileNames& names) {
     ChosenAll chosen;
     if (Status s = choose_all(file_, asked, target_, chosen); !s.ok()) return s;
     watch_.emplace(file_, chosen);
+    writers_asked_ = chosen.writers_asked;
     const Grid* const tiles = contents_ != nullptr ? contents_->tiles() : nullptr;
     if (Status s = choose_layout(file_, chosen.writers_asked, tiles, target_); !s.ok()) return s;
     if (!file_.in_files()) return {};
@@ -99,10 +101,30 @@ Status DataMode::end_step() {
     Span span("step");
     span.record(batch_.record);
     const double begin = now();
+    const bool usual = !batch_.has_fixed();
     Status status = service_->end_step();
-    watch_->note_step(file_.figures.put + file_.figures.step + (now() - begin));
-    if (!watch_->is_due() || file_.leaving || !status.ok()) return status;
-    return reconsider_service();
+    const auto seconds = [&] { return file_.figures.put + file_.figures.step + (now() - begin); };
+    watch_->note_step(seconds(), usual);
+    if (file_.leaving || !status.ok()) return status;
+    if (watch_->is_due()) status = reconsider_service();
+    if (status.ok() && watch_->way_is_due()) {
+        reconsider_way();
+        watch_->count_from(seconds());
+    }
+    return status;
+}
+
+/// A step has ended: what follows may be written by another method, or by other writers.
+/// @note Collective
+void DataMode::reconsider_way() {
+    planning::Proposal proposal;
+    const bool can = !batch_.boxed && service_->can_plan_again();
+    if (!watch_->is_time_for_another_way(can, proposal)) return;
+    if (!change_way(file_, proposal, writers_asked_, target_, *service_)) return watch_->keep_way();
+    (void)alone([&]() -> Status {
+        watch_->note_way(proposal, batch_.record);
+        return {};
+    });
 }
 
 /// A step has ended: what follows may be written in the background from now on. @note Collective

@@ -57,6 +57,7 @@ private:
     Status check(int variable, const ArrayToPut& array, ArrayView& view) const;
     Status choose(const FileOptions& asked, FileNames& names);
     Status reconsider_service();
+    void reconsider_way();
 
     FileContext& file_;
     const Source* contents_;
@@ -67,6 +68,7 @@ private:
     std::optional<OutputWatch> watch_;
     bool storage_open_ = false;  ///< on the ranks, or by the servers
     bool begun_ = false;
+    bool writers_asked_ = false;  ///< their number is as asked for
 };
 
 }  // namespace thalweg::detail

@@ -8,9 +8,6 @@
 
 namespace thalweg::detail {
 
-namespace {
-
-/// The first writer of each node looks whether it is the file that was claimed. @note Collective
 Status check_shared(const FileContext& file, const Target& target) {
     Team& team = file.team;
     const Topology& topology = team.topology();
@@ -24,7 +21,14 @@ Status check_shared(const FileContext& file, const Target& target) {
         alone([&] { return looks ? check_identity(file.data_path, file.claimed) : Status{}; }));
 }
 
-}  // namespace
+bool is_writer(const FileContext& file, const Target& target) {
+    return std::find(target.writers.begin(), target.writers.end(), file.team.rank()) !=
+           target.writers.end();
+}
+
+double rate_of(const FileContext& file, const Target& target) {
+    return 1.0 * file.options.bandwidth / target.writers.size();
+}
 
 Status open_target(FileContext& file, Target& target, bool may_change) {
     if (Status status = check_shared(file, target); !status.ok()) return status;
@@ -40,8 +44,7 @@ Status open_target(FileContext& file, Target& target, bool may_change) {
     if (target.layout.grid.own_files)
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file.storage_options();  // takes no memory
-    // Every writer holds itself to its part, so that none has to ask the others.
-    storage.rate = 1.0 * options.bandwidth / target.writers.size();
+    storage.rate = rate_of(file, target);
     storage.keeper = target.writers.front();
     storage.one_writer = target.writers.size() == 1;
     storage.behind = options.service == "background" || may_change;

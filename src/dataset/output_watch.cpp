@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "comm/log.hpp"
+#include "dataset/ask_cost_model.hpp"
 #include "plan/last_proposal.hpp"
 
 namespace thalweg::detail {
@@ -26,6 +28,13 @@ OutputTimes OutputWatch::output_times(const FileFigures& f) const {
     times.write = f.write;
     times.computing = file_.session.computing() - computing_;
     return times;
+}
+
+void OutputWatch::note_step(double seconds, bool usual) {
+    const double took = seconds - std::exchange(counted_.until, seconds);
+    if (std::exchange(skips_, false) || !usual) return;
+    ++counted_.steps;
+    counted_.seconds += took;
 }
 
 bool OutputWatch::is_due() const {
@@ -61,19 +70,42 @@ void OutputWatch::note_service(const OutputTimes& times, std::int64_t record) {
                   file_.options.wording.index(record), f.why_service);
 }
 
+bool OutputWatch::way_is_due() const {
+    const std::int64_t steps = file_.figures.steps;
+    return proposed_.kind >= 0 && file_.options.service == "inline" && steps >= 4 &&
+           (steps & (steps - 1)) == 0;
+}
+
+bool OutputWatch::is_time_for_another_way(bool can, planning::Proposal& proposal) {
+    note_steps();
+    return ask_again(file_, proposed_, can, proposal);
+}
+
+void OutputWatch::note_way(const planning::Proposal& p, std::int64_t record) {
+    FileFigures& f = file_.figures;
+    proposed_ = p.what;
+    skips_ = true;
+    const FileOptions& options = file_.options;
+    const std::string why =
+        fmt::format("from record {} on: {}", options.wording.index(record), p.why);
+    for (ChosenSetting& row : f.settings) {
+        const std::string& now = row.name == "method" ? options.method : options.writers;
+        if ((row.name == "method" || row.name == "writers") && row.value != now)
+            row = {row.name, row.asked, now, why};
+    }
+    if (file_.team.rank() == 0)
+        log::info("{}: method={} and writers={} {}", file_.path, options.method, options.writers,
+                  why);
+}
+
 /// For the next proposal: what a step of this file has taken in the model's calls.
-void OutputWatch::note_steps(const FileFigures& f) const {
-    if (file_.options.service != "inline") return;
-    // The first step of a session meets memory that nobody has touched before.
-    const bool first = file_.session.outputs.outputs == 0;
-    const std::int64_t steps = f.steps - (first ? 1 : 0);
-    const double seconds = f.put + f.step - (first ? first_step_ : 0);
-    if (steps > 0 && file_.session.last_proposal)
-        file_.session.last_proposal->note(proposed_, seconds / steps);
+void OutputWatch::note_steps() const {
+    if (file_.options.service == "inline" && counted_.steps > 0 && file_.session.last_proposal)
+        file_.session.last_proposal->note(proposed_, counted_.seconds / counted_.steps);
 }
 
 void OutputWatch::note_end(const FileFigures& figures, bool good) {
-    if (good) note_steps(figures);
+    if (good) note_steps();
     file_.session.outputs += output_times(figures);
 }
 

@@ -19,18 +19,32 @@ public:
         : file_(file),
           may_change_(chosen.may_change),
           proposed_(chosen.proposed),
-          computing_(file.session.computing()) {}
+          computing_(file.session.computing()),
+          skips_(file.session.outputs.outputs == 0) {}
 
     /// Whether the service may change.
     bool may_change() const { return may_change_; }
     /// A step of the file has ended.
-    /// @param seconds  that this rank has spent in calls for it
-    void note_step(double seconds) {
-        if (file_.figures.steps == 1) first_step_ = seconds;
-    }
+    /// @param seconds  that this rank has spent in the file's calls so far
+    /// @param usual    it had records only, no variables of fixed size
+    void note_step(double seconds, bool usual);
     /// Whether a step has ended after which the service may change: the 2nd, 4th, 8th, ..., or the
     /// one that the setting names. The same on every rank.
     bool is_due() const;
+    /// Whether one has ended after which method and writers may change: the 4th, 8th, 16th, ... of
+    /// a file for which the cost model was asked. The same on every rank.
+    bool way_is_due() const;
+    /// Then; the ranks have just met.
+    /// @param can       whether what this rank has put could be written otherwise
+    /// @param proposal  receives the other way
+    /// @note Collective
+    bool is_time_for_another_way(bool can, planning::Proposal& proposal);
+    /// The time of the steps to come begins. @param seconds  as above
+    void count_from(double seconds) { counted_ = {0, 0, seconds}; }
+    /// How the file is written now, for the log and the summary.
+    void note_way(const planning::Proposal& proposal, std::int64_t record);
+    /// Method and writers stay as they are.
+    void keep_way() { proposed_ = {}; }
     /// Then; the ranks have just met. The service changes once.
     /// @param figures  of this rank
     /// @param times    receives what was measured, where that decides
@@ -44,13 +58,18 @@ public:
 
 private:
     OutputTimes output_times(const FileFigures& figures) const;
-    void note_steps(const FileFigures& figures) const;
+    void note_steps() const;
 
     FileContext& file_;
     bool may_change_;              ///< service=auto: to background, once that pays
     planning::Proposed proposed_;  ///< by the cost model
     double computing_;             ///< of the session when data mode began
-    double first_step_ = 0;        ///< seconds in the calls that made and ended it
+    bool skips_;                   ///< the step to come meets memory that nobody has touched before
+    struct {
+        std::int64_t steps = 0;
+        double seconds = 0;  ///< that they took
+        double until = 0;    ///< seconds in the file's calls when the last step ended
+    } counted_;              ///< steps that are noted next
 };
 
 }  // namespace thalweg::detail

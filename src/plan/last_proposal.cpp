@@ -67,11 +67,22 @@ LastProposal::Kind& LastProposal::kind_of(const Run& run, const Asked& asked) {
 
 Proposal LastProposal::of(const Run& run, const Asked& asked) {
     const Kind& kind = kind_of(run, asked);
+    const bool always = kind.experience->way() != kind.experience->instead_of();
+    return proposal_of(kind, always);
+}
+
+detail::Status LastProposal::again(int number, Proposal& proposal) const {
+    const Kind& kind = kinds_[static_cast<std::size_t>(number) % most_kinds];
+    if (kind.number != number) return {TW_ENOTFOUND, {}};
+    proposal = proposal_of(kind, true);
+    return {};
+}
+
+Proposal LastProposal::proposal_of(const Kind& kind, bool always) {
     const Experience& e = *kind.experience;
-    std::string why = reason_of(kind.ways, e);
-    Proposal proposal = proposal_of(kind.ways, e.way(), asked, !why.empty());
+    Proposal proposal = planning::proposal_of(kind.ways, e.way(), kind.asked, always);
     proposal.what.kind = kind.number;
-    proposal.why = std::move(why);
+    proposal.why = reason_of(kind.ways, e);
     return proposal;
 }
 

@@ -30,6 +30,9 @@ public:
     void hear(std::span<const std::int64_t> all);
     /// The proposal for a file, on the rank that is asked.
     Proposal of(const Run& run, const Asked& asked);
+    /// The same for a file that was proposed a way already, and names all of it that is left open.
+    /// @return TW_ENOTFOUND: its kind is not remembered any more
+    detail::Status again(int kind, Proposal& proposal) const;
 
 private:
     struct Kind {
@@ -45,6 +48,7 @@ private:
         double seconds = 0;
     };
     Kind& kind_of(const Run& run, const Asked& asked);
+    static Proposal proposal_of(const Kind& kind, bool always);
 
     std::array<Kind, most_kinds> kinds_;
     std::array<Note, most_kinds> notes_;  ///< of files since the last proposal

@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: memory_writing [--settings a=1,b=2] [--every N] [--ways all|arrays] [--appended yes]
+//        [--steps N] [--pieces yes]
 //
 // A file is written again and again, by whole arrays, records and boxes; the n-th time the n-th
 // allocation of one of the calls throws std::bad_alloc on one rank. Nothing hangs, and all ranks
 // get the same status. After TW_OK the file has what was put; after an error another file of the
 // same name can be written. With --appended the file has its first record before, and keeps it.
+// With --pieces each file has settings of its own, so that a session has not seen its like.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,15 +27,20 @@ namespace {
 using failing_memory::Trial;
 
 constexpr std::int64_t nx = 6;
-constexpr std::int64_t steps = 2;
 
 enum class Way { arrays, records, boxes };
 
+struct Kind {
+    std::vector<Way> ways;
+    bool appended = false, pieces = false;
+    std::int64_t steps = 2;
+};
+
 class Program {
 public:
-    Program(const std::string& settings, long every, std::vector<Way> ways, bool appended)
-        : ways_(std::move(ways)),
-          first_(appended ? 1 : 0),
+    Program(const std::string& settings, long every, const Kind& kind)
+        : kind_(kind),
+          first_(kind.appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
         ::alarm(0);  // servers serve as long as it takes
@@ -59,7 +66,7 @@ public:
         ok(tw_decompose(session_, "y x", 1, shape_, start_, count_, &cells_));
         values_.resize(static_cast<std::size_t>(count_[0] * nx));
         // Plans and memory that the session keeps are there from now on.
-        for (const Way way : ways_) {
+        for (const Way way : kind_.ways) {
             way_ = way;
             create();
             finish(TW_OK, first_);
@@ -77,7 +84,7 @@ public:
 
     void go() {
         if (!trial_) return;  // a server
-        for (const Way way : ways_) write(way);
+        for (const Way way : kind_.ways) write(way);
         if (check::state.rank == 0)
             check::print(check::text("memory_writing: %ld calls", trial_->calls()));
     }
@@ -102,7 +109,7 @@ private:
             "tw_enddef", [&] { create(); }, [&] { return tw_enddef(file_); },
             [&](int status) { finish(status, first_); });
         trial_->calls_wait = !apart_;
-        for (std::int64_t r = first_; r < steps; ++r)
+        for (std::int64_t r = first_; r < kind_.steps; ++r)
             trial_->run(
                 r == first_ ? "first tw_end_step" : "tw_end_step",
                 [&] {
@@ -114,12 +121,12 @@ private:
         trial_->calls_wait = true;
         trial_->run(
             "tw_sync", [&] { write_all(); }, [&] { return tw_sync(file_, 0); },
-            [&](int status) { finish(status, steps, steps); });
+            [&](int status) { finish(status, kind_.steps, kind_.steps); });
         trial_->run(
             "tw_close", [&] { write_all(); }, [&] { return tw_close(&file_); },
             [&](int status) {
                 CHECK(file_ == nullptr);
-                if (status == TW_OK) judge(steps);
+                if (status == TW_OK) judge(kind_.steps);
             });
     }
     void ok(int status) const { CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session_)); }
@@ -129,7 +136,8 @@ private:
         ok(tw_def_var(file_, "h", TW_INT, "y x", cells_));
     }
     void create() {  // without a file there is nothing to test
-        ok(tw_create(session_, path_.c_str(), "", &file_));
+        const std::string piece = kind_.pieces ? check::text("piece=%ld", 4096 + files_++) : "";
+        ok(tw_create(session_, path_.c_str(), piece.c_str(), &file_));
         define();
         if (first_ == 0) return;
         ok(step(0));
@@ -158,7 +166,7 @@ private:
     }
     void write_all() {
         create();
-        for (std::int64_t r = first_; r < steps; ++r) ok(step(r));
+        for (std::int64_t r = first_; r < kind_.steps; ++r) ok(step(r));
     }
 
     /// The rest of the file, after a call that came out so. What a call left behind may come out at
@@ -172,12 +180,12 @@ private:
                        tw_error_message(session_));
             good = good && code == TW_OK;
         };
-        for (std::int64_t r = next; r < steps && good; ++r) goes(step(r));
+        for (std::int64_t r = next; r < kind_.steps && good; ++r) goes(step(r));
         const int closed = tw_close(&file_);
         if (good) goes(closed);
         CHECK(file_ == nullptr);
         if (closed == TW_OK)
-            judge(good ? steps : told);
+            judge(good ? kind_.steps : told);
         else if (first_ > 0)
             judge(first_);
     }
@@ -189,7 +197,8 @@ private:
         const auto n = static_cast<std::int64_t>(got.size());
         std::int64_t counted = 0;
         ok(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &counted));
-        CHECK_TEXT(counted >= least && counted <= steps, "%ld records", static_cast<long>(counted));
+        CHECK_TEXT(counted >= least && counted <= kind_.steps, "%ld records",
+                   static_cast<long>(counted));
         for (std::int64_t r = 0; r < counted; ++r) {
             ok(tw_get(file_, "T", cells_, r, TW_INT, got.data(), n));
             set_values(r);
@@ -203,8 +212,9 @@ private:
         ok(tw_close(&file_));
     }
 
-    std::vector<Way> ways_;
-    std::int64_t first_;  // record that is put
+    Kind kind_;
+    std::int64_t files_ = 0;  ///< that were created
+    std::int64_t first_;      // record that is put
     std::string folder_, path_;
     tw_session session_ = nullptr;
     MPI_Comm comm_ = MPI_COMM_NULL;  ///< of the model
@@ -223,13 +233,16 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 20);
     const std::string every = check::option(argc, argv, "--every", "1");
     {
-        std::vector<Way> ways = {Way::arrays};
+        Kind kind;
+        kind.ways = {Way::arrays};
         if (check::option(argc, argv, "--ways", "all") == "all")
-            ways.insert(ways.end(), {Way::records, Way::boxes});
+            kind.ways.insert(kind.ways.end(), {Way::records, Way::boxes});
         std::string settings = check::option(argc, argv, "--settings", "");
         std::replace(settings.begin(), settings.end(), ',', ';');  // the other one parts CMake's
-        const bool appended = check::option(argc, argv, "--appended", "no") == "yes";
-        Program(settings, std::atol(every.c_str()), ways, appended).go();
+        kind.appended = check::option(argc, argv, "--appended", "no") == "yes";
+        kind.pieces = check::option(argc, argv, "--pieces", "no") == "yes";
+        kind.steps = std::atol(check::option(argc, argv, "--steps", "2").c_str());
+        Program(settings, std::atol(every.c_str()), kind).go();
     }
     return check::verdict("memory_writing");
 }

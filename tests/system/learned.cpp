@@ -1,16 +1,18 @@
-// What files of a run have taken decides how the next one is written, where a calibration is wrong
-// and the settings leave it open. The bytes are the same.
+// What steps of a run have taken decides how the next ones are written, of the same file and of
+// others, where a calibration is wrong and the settings leave it open. The bytes are the same.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 #include <mpi.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "check.hpp"
 #include "model.hpp"
+#include "random.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -36,7 +38,7 @@ std::string calibrated(double one, double all) {
 
 // Steps of 16 KiB, which take 30 ms.
 const std::string slowly = "method=record; bandwidth=512KiB; piece=4KiB";
-constexpr int records = 4;
+constexpr int records = 3;
 
 void write(Model& model, const std::string& name, const std::string& settings) {
     History h(model, path_of(name), settings, 64, 64);
@@ -125,6 +127,100 @@ void several_files_at_a_time() {
     model.end();
 }
 
+// Fixed-size variables are put before and after, and not at all.
+void write_long(Model& model, const std::string& name, const std::string& settings) {
+    History h(model, path_of(name), settings, 64, 64);
+    for (int r = 0; r < 9; ++r) {
+        if (r == 1 || r == 6) h.put("h", -1);
+        h.step(r);
+    }
+    h.close_and_look(9, true);
+}
+
+// As the first test has it, within one file.
+void the_next_steps_are_written_another_way() {
+    Model model(MPI_COMM_WORLD, calibrated(1e7, 1e8));
+    write_long(model, "all.nc", slowly + "; writers=" + std::to_string(model.size));
+    CHECK(model.figure("all.nc", "writers") == model.size);
+    write_long(model, "changed.nc", slowly);
+    // Of more than two ranks, other numbers are tried.
+    const double writers = model.figure("changed.nc", "writers");
+    CHECK(model.size == 2 ? writers == 1 : writers < model.size);
+    CHECK(told(model, "on: steps of this run took"));
+    same_bytes("all.nc", "changed.nc");
+    // The next one begins so.
+    write(model, "after.nc", slowly);
+    CHECK(model.figure("after.nc", "writers") == writers);
+    model.end();
+}
+
+// By the calibration one writer is the fastest, of those with whom it was measured, and not of all
+// ranks. Each method is tried, and all leave the same bytes.
+void other_methods_are_tried() {
+    Model model(MPI_COMM_WORLD, calibrated(1e7, 1.04e7));
+    const std::string open = "bandwidth=512KiB; piece=4KiB";
+    write_long(model, "record.nc", open + "; method=record; writers=1");
+    write_long(model, "open.nc", open);
+    same_bytes("record.nc", "open.nc");
+    model.end();
+}
+
+// Calibrations that have nothing to do with the machine: files change their way once or more often.
+void any_way_gives_the_same_bytes() {
+    Random random(20261125);
+    int changed = 0;
+    for (int k = 0; k < 30; ++k) {
+        const double one = random.between(1, 1000) * 1e6, all = random.between(1, 1000) * 1e6;
+        Model model(MPI_COMM_WORLD, calibrated(one, all));
+        const std::string which = random.pick<std::string>(
+            {"", "method=record; ", "method=slabs; ", "writers=1; ", "writers=2; "});
+        const std::string settings =
+            which + random.pick<std::string>({"", "staging=2KiB", "piece=300", "service=auto"});
+        const std::string title = "case " + std::to_string(k) + ": " + settings;
+        check::step(title.c_str());
+        const std::int64_t ny = random.between(1, 60), nx = random.between(1, 60);
+        const int steps = static_cast<int>(random.between(4, 33));
+        for (const auto& [name, how] :
+             {std::pair<std::string, std::string>("serial.nc", "method=serial"),
+              {"any.nc", settings}}) {
+            History h(model, path_of(name), how, ny, nx);
+            for (int r = 0; r < steps; ++r) {
+                if (r % 7 == k % 7) h.put("h", -1);
+                h.step(r);
+            }
+            h.close_and_look(steps, k % 7 < steps);
+        }
+        same_bytes("serial.nc", "any.nc");
+        if (told(model, "on: ")) ++changed;
+        model.end();
+    }
+    CHECK_TEXT(changed > 3, "only %d files of 30 changed their way", changed);
+}
+
+// Whoever takes the file's name while it is written is left alone.
+void another_file_takes_the_name() {
+    Model model(MPI_COMM_WORLD, calibrated(1e8, 1e7));
+    const std::string name = path_of("renamed.nc"), part = name + ".part";
+    History h(model, name, "method=record; bandwidth=512KiB; piece=4KiB", 64, 64);
+    for (int r = 0; r < 3; ++r) h.step(r);
+    CHECK(model.figure("renamed.nc", "writers") == 1);
+    if (model.rank == 0) {
+        std::filesystem::rename(part, path_of("moved"));
+        std::ofstream(part) << "not ours";
+    }
+    MPI_Barrier(model.comm);
+    for (int r = 3; r < 9; ++r) h.step(r);
+    CHECK(model.figure("renamed.nc", "writers") == 1);
+    MPI_Barrier(model.comm);
+    if (model.rank == 0) {
+        CHECK(std::filesystem::file_size(part) == 8);
+        std::filesystem::rename(path_of("moved"), part);
+    }
+    MPI_Barrier(model.comm);
+    h.close_and_look(9, false);
+    model.end();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -132,7 +228,8 @@ int main(int argc, char** argv) {
     folder = check::make_folder("learned");
     for (const auto& body :
          {the_next_file_is_written_another_way, a_way_that_keeps_its_promise_stays,
-          what_is_set_stays, several_files_at_a_time}) {
+          what_is_set_stays, several_files_at_a_time, the_next_steps_are_written_another_way,
+          other_methods_are_tried, any_way_gives_the_same_bytes, another_file_takes_the_name}) {
         check::step("a session");
         body();
         MPI_Barrier(MPI_COMM_WORLD);

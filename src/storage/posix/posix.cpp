@@ -4,6 +4,7 @@
 
 #include "comm/clock.hpp"
 #include "storage/classic/header.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -29,7 +30,7 @@ public:
         broadcast(comm, map, 0);
         status = alone([&]() -> Status {
             map_ = map;
-            return writer || keeper_ ? open_file() : Status{};
+            return writer || counts_records() ? open_file() : Status{};
         });
         return agree(comm, status);
     }
@@ -43,12 +44,33 @@ public:
             return keep_records(path, format_, map, kept_, options.durable);
         });
         if (status = agree(comm, status); !status.ok()) return status;
-        if (writer || keeper_) status = alone([&] { return open_file(); });
+        if (writer || counts_records()) status = alone([&] { return open_file(); });
         return agree(comm, status);
     }
 
+    Status open_for(Comm& comm, bool writer) override {
+        // The keeper has the file: whoever opens it by its name now has to find the same one.
+        OpenedFile opened;
+        Status status =
+            agree(comm, counts_records() ? alone([&] { return note_opened(fd_, path_, opened); })
+                                         : Status{});
+        if (!status.ok()) return status;
+        comm.broadcast(&opened, sizeof opened, keeper_);
+        const bool opens = writer && fd_ < 0;
+        if (opens) status = alone([&] { return open_file(); });
+        if (opens && status.ok()) status = alone([&] { return check_opened(fd_, path_, opened); });
+        status = agree(comm, status);
+        if (!status.ok() && opens) (void)close_file();
+        return status;
+    }
+
+    void hand_over(int keeper, double rate) override {
+        keeper_ = keeper;
+        throttle_ = Throttle(rate);
+    }
+
     Status set_records(std::int64_t records, bool durable) override {
-        if (!keeper_) return {};
+        if (!counts_records()) return {};
         Status status = write_record_count(fd_, path_, format_, std::max(records, kept_));
         if (status.ok() && durable) status = sync();
         return status;
@@ -76,13 +98,17 @@ private:
         kept_ = options.existing.kept;
         durable_ = options.durable;
         throttle_ = Throttle(options.rate);
-        first_ = comm.rank() == 0;
-        keeper_ = comm.rank() == options.keeper;
+        rank_ = comm.rank();
+        first_ = rank_ == 0;
+        keeper_ = options.keeper;
     }
+
+    bool counts_records() const { return rank_ == keeper_; }
 
     Format format_ = Format::cdf2;
     std::int64_t kept_ = 0;  ///< records that the file has already
-    bool first_ = false, keeper_ = false, durable_ = false;
+    int rank_ = 0, keeper_ = 0;
+    bool first_ = false, durable_ = false;
 };
 
 }  // namespace
