@@ -5,6 +5,9 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <cstdio>
+#include <new>
+
 namespace thalweg::detail::log {
 
 namespace {
@@ -38,7 +41,11 @@ void set_level(const std::string& name) {
 
 void write(Level level, fmt::string_view text, fmt::format_args values) {
     const spdlog::level::level_enum at = level_of(level);
-    if (logger().should_log(at)) logger().log(at, fmt::vformat(text, values));
+    try {
+        if (logger().should_log(at)) logger().log(at, fmt::vformat(text, values));
+    } catch (const std::bad_alloc&) {
+        std::fputs("thalweg: out of memory for a line of the log\n", stderr);
+    }
 }
 
 }  // namespace thalweg::detail::log

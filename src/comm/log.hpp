@@ -14,6 +14,7 @@ enum class Level { debug, info, warn, error };
 /// The least level that is written: off, error, warning (or warn), info, debug.
 void set_level(const std::string& name);
 
+/// Does not throw for want of memory: then the line is lost, and a line says so.
 void write(Level level, fmt::string_view text, fmt::format_args values);
 
 template <class... Args>
