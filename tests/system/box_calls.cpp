@@ -311,6 +311,40 @@ void changed(const std::string& settings) {
     m.end();
 }
 
+// Boxes and a variable put whole share queues of every size, each rank on a node of its own: what
+// does not fit is refused where it is put.
+void small_queues(const std::string& order) {
+    Model m(MPI_COMM_WORLD, "log=off; node_size=1");
+    constexpr std::int64_t columns = 900;
+    const std::int64_t shape[2] = {m.size, columns}, begin[2] = {m.rank, 0}, held[2] = {1, columns};
+    tw_decomposition rows = nullptr;
+    CHECK(tw_decompose(m.session, "y x", 1, shape, begin, held, &rows) == TW_OK);
+    const std::vector<int> row(columns, m.rank);
+    int refused = 0;
+    for (int queue = 4096; queue <= 16384; queue += 256) {
+        check::step("small queues: %s, %d", order.c_str(), queue);
+        tw_file f = nullptr;
+        const std::string settings = check::text("service=background; queue=%d", queue);
+        CHECK(tw_create(m.session, (folder + "/small.nc").c_str(), settings.c_str(), &f) == TW_OK);
+        CHECK(tw_def_var(f, "U", TW_INT, "time y x", rows) == TW_OK);
+        CHECK(tw_def_var(f, "V", TW_INT, "time y x", rows) == TW_OK);
+        const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, columns};
+        for (const char what : order) {
+            const int status = what == 'b'
+                                   ? tw_put_box(f, "U", TW_INT, start, count, nullptr, row.data())
+                                   : tw_put(f, "V", TW_INT, row.data(), columns);
+            CHECK_TEXT(status == TW_OK || status == TW_ENOMEM, "%c: %s", what, m.error().c_str());
+            refused += status == TW_OK ? 0 : 1;
+        }
+        // A variable may have been written in part before it was refused: then the file has failed.
+        const int ended = tw_end_step(f);
+        CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", m.error().c_str());
+        CHECK_TEXT(tw_close(&f) == ended, "%s", m.error().c_str());
+    }
+    CHECK(refused > 0 || m.size == 1);  // one node has room again in the middle of a step
+    m.end();
+}
+
 }  // namespace
 
 void fixed_cases(Model& m, const std::string& file, const std::string& settings) {
@@ -331,6 +365,7 @@ void fixed_cases_inline() {
     too_large("staging=64KiB");  // less than the box
     changed("");
     changed("deflate=1");
+    for (const char* order : {"bv", "vb", "bbv"}) small_queues(order);
 }
 
 }  // namespace box_case

@@ -29,9 +29,15 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     return queued.at;
 }
 
-std::int64_t OpenUnit::descriptor_bytes() const {
+std::int64_t OpenUnit::plain_descriptor_bytes() const {
     const std::int64_t n = queued_.size();
-    return 8 * (17 + n / 16 + 4 + 2 * n) + description_;
+    return Outbox::rounded(8 * (17 + n / 16 + 4 + 2 * n));
+}
+
+std::int64_t OpenUnit::descriptor_bytes() const { return plain_descriptor_bytes() + description_; }
+
+std::int64_t OpenUnit::descriptor_bytes_with_part() const {
+    return plain_descriptor_bytes() + descriptor_bytes();
 }
 
 bool OpenUnit::empty() const {

@@ -27,6 +27,8 @@ public:
     std::int64_t box_bytes() const { return box_bytes_; }
     /// What the descriptor of the unit takes at most, so far.
     std::int64_t descriptor_bytes() const;
+    /// The same, and that of a part which is published before it.
+    std::int64_t descriptor_bytes_with_part() const;
 
     /// Publishes a step, or what tw_sync and tw_close end: boxes and fixed-size variables.
     /// @return false as Outbox::publish()
@@ -51,6 +53,7 @@ private:
         char* at = nullptr;
         std::int64_t bytes = 0, mark = 0;
     };
+    std::int64_t plain_descriptor_bytes() const;
     Parcel parcel(UnitKind kind) const;
     Parcel make_parcel(UnitKind kind) const;
     void describe(Parcel& parcel, UnitKind kind) const;

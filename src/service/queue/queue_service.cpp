@@ -142,10 +142,8 @@ Status QueueService::queue_parts(int variable, const ArrayView* view) {
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
         const char* at = nullptr;
-        if (view != nullptr) {
-            Status status = queue_range(variable, range, *view, at);
-            if (first.ok()) first = std::move(status);
-        }
+        Status status = queue_range(variable, range, view, at);
+        if (first.ok()) first = std::move(status);
         unit_.publish_part(variable, range, at);
     }
     batch_[variable].written = true;
@@ -154,17 +152,21 @@ Status QueueService::queue_parts(int variable, const ArrayView* view) {
 }
 
 /// The pack pass for what this rank holds of a range.
-/// @param at  where it is queued; null if there is none
-Status QueueService::queue_range(int variable, ElementRange range, const ArrayView& view,
+/// @param view  null on a rank that did not put it
+/// @param at    where it is queued; null if there is none
+Status QueueService::queue_range(int variable, ElementRange range, const ArrayView* view,
                                  const char*& at) {
-    const std::int64_t bytes = data_->bytes(variable, range);
-    if (bytes == 0) return {};
-    const std::int64_t description = unit_.has_boxes() ? unit_.descriptor_bytes() : 0;
-    char* to = publisher_->outbox().take(bytes, description);
+    const std::int64_t bytes = view != nullptr ? data_->bytes(variable, range) : 0;
+    // Boxes stay in the queue until all ranks meet. The descriptors of the part and of their unit
+    // need room beside them, whether there are data or not.
+    if (bytes == 0 && !unit_.has_boxes()) return {};
+    const std::int64_t after = unit_.has_boxes() ? unit_.descriptor_bytes_with_part() : 0;
+    char* to = publisher_->outbox().take(bytes, after);
     if (to == nullptr) return no_room(file_.variable(variable));
+    if (bytes == 0) return {};
     Span span("pack");
     span.variable(file_.variable(variable).name).bytes(bytes);
-    batch_.misfits[variable] += data_->pack(variable, range, view, to);
+    batch_.misfits[variable] += data_->pack(variable, range, *view, to);
     at = to;
     return {};
 }

@@ -63,7 +63,7 @@ public:
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     Status queue_parts(int variable, const ArrayView* view);
-    Status queue_range(int variable, ElementRange range, const ArrayView& view, const char*& at);
+    Status queue_range(int variable, ElementRange range, const ArrayView* view, const char*& at);
     Status queue_deferred(bool records, const Agreed& agreed);
     Status queue_rest(UnitKind kind, const Agreed& agreed);
     Status queue_whole(int variable, const ArrayView& view);
