@@ -105,7 +105,9 @@ void OutputWatch::note_steps() const {
 }
 
 void OutputWatch::note_end(const FileFigures& figures, bool good) {
-    if (good) note_steps();
+    // Of a long file, the last few steps tell less than what was noted before.
+    constexpr std::int64_t few = 3;
+    if (good && (file_.figures.steps <= few || counted_.steps >= few)) note_steps();
     file_.session.outputs += output_times(figures);
 }
 

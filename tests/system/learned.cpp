@@ -18,6 +18,7 @@
 namespace {
 
 std::string folder;
+std::uint64_t seed = 1;  // --seed N
 
 std::string path_of(const std::string& name) { return folder + "/" + name; }
 
@@ -148,9 +149,6 @@ void the_next_steps_are_written_another_way() {
     CHECK(model.size == 2 ? writers == 1 : writers < model.size);
     CHECK(told(model, "on: steps of this run took"));
     same_bytes("all.nc", "changed.nc");
-    // The next one begins so.
-    write(model, "after.nc", slowly);
-    CHECK(model.figure("after.nc", "writers") == writers);
     model.end();
 }
 
@@ -167,7 +165,7 @@ void other_methods_are_tried() {
 
 // Calibrations that have nothing to do with the machine: files change their way once or more often.
 void any_way_gives_the_same_bytes() {
-    Random random(20261125);
+    Random random(seed);
     int changed = 0;
     for (int k = 0; k < 30; ++k) {
         const double one = random.between(1, 1000) * 1e6, all = random.between(1, 1000) * 1e6;
@@ -226,6 +224,7 @@ void another_file_takes_the_name() {
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 40);
     folder = check::make_folder("learned");
+    seed = std::stoull(check::option(argc, argv, "--seed", "1"));
     for (const auto& body :
          {the_next_file_is_written_another_way, a_way_that_keeps_its_promise_stays,
           what_is_set_stays, several_files_at_a_time, the_next_steps_are_written_another_way,
