@@ -32,13 +32,13 @@ std::string why_format(const FileOptions& asked, bool appended, Format format) {
     return "CDF-2 cannot hold the file: it has too large variables or new types";
 }
 
-std::string why_writers(const Surroundings& around, const Choice& choice) {
+std::string why_writers(Format format, const Surroundings& around, const Choice& choice) {
     if (const std::string said = remark_on(choice, "writers", choice.writers); !said.empty())
         return said;
     if (choice.method == "rows" || choice.method == "columns")
         return fmt::format("at most one for each process {}",
                            choice.method == "rows" ? "row" : "column");
-    if (choice.writers == fmt::format("{}/node", around.ranks))
+    if (is_netcdf4(format) && choice.writers == fmt::format("{}/node", around.ranks))
         return "the writers compress, so all ranks do";
     return fmt::format("{}: {}", place_of(around),
                        around.file_system.sharing == Sharing::parallel
@@ -70,7 +70,7 @@ std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Form
     add("method", asked.method, choice.method,
         method.empty() ? "each writer writes contiguous bytes of a record" : method);
     if (choice.service != "servers" && choice.method != "direct" && choice.method != "serial")
-        add("writers", asked.writers, choice.writers, why_writers(around, choice));
+        add("writers", asked.writers, choice.writers, why_writers(format, around, choice));
     add("service", asked.service, choice.service, choice.why_service);
     add("alignment", size_text(asked.alignment), size_text(choice.alignment),
         why_alignment(around));
