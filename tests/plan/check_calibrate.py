@@ -99,7 +99,7 @@ def check_setting(folder: Path, machine: Path) -> None:
         f"path = '/none'\nfile_system = '{figures['file_system']}'\n"
         "create = 0\nrename = 0\ncall = 0\nwriters = [1, 2]\nrate = [1e6, 5e6]\n"
     )
-    compare = [*LAUNCHER, "2", PROGRAM, "compare", "--shape", "8,8,2", "--fields", "1"]
+    compare = [*LAUNCHER, "2", PROGRAM, "compare", "--shape", "64,64,2", "--fields", "1"]
     compare += ["--repetitions", "1", "--steps", "1", "--methods", "record"]
     for path, text in (
         (folder / "none.toml", "cannot read the calibration file"),
