@@ -68,12 +68,16 @@ double longer(const std::vector<Pattern>& two) {
     return std::max(0.0, two[1].seconds_of_write() - two[0].seconds_of_write());
 }
 
+/// Seconds in which a block goes from one writer to another, which write by turns: for each write
+/// of both it goes there and back.
+double handover(const std::vector<Pattern>& two) { return longer(two) / 2; }
+
 /// What nodes have between them: how many blocks change hands at a time, and what one node writes.
 void take_nodes(const Patterns& patterns, Folder& folder) {
     if (patterns.node.empty()) return;
     folder.node_rate = patterns.node.front().rate();
     // Where all pairs wait as long as one pair, there are as many servers at least.
-    const double of_all = longer(patterns.pairs), pairs = patterns.pairs.front().writers / 2;
+    const double of_all = handover(patterns.pairs), pairs = patterns.pairs.front().writers / 2;
     folder.locks = of_all > 0 ? std::clamp(pairs * folder.lock / of_all, 1.0, pairs) : pairs;
     if (folder.lock <= 0) folder.locks = 0;  // nobody waits: not known
 }
@@ -119,7 +123,7 @@ Status measure_folder(Team& team, const std::string& path, double seconds, Folde
     folder.call =
         std::max(1e-7, bytes / patterns.in_small.front().rate() - bytes / folder.rate.front());
     if (!patterns.answer.empty()) folder.request = longer(patterns.answer);
-    if (!patterns.two.empty()) folder.lock = longer(patterns.two);
+    if (!patterns.two.empty()) folder.lock = handover(patterns.two);
     take_nodes(patterns, folder);
     return {};
 }
