@@ -36,6 +36,7 @@ def figures(n, ranks):
         f"create = {metadata + n['rpc']:.3e}",
         f"rename = {metadata + n['rpc']:.3e}",
         f"call = {n['call']:.3e}",
+        f"request = {n['rpc']:.3e}",
         f"lock = {n['lock']:.3e}",
         f"locks = {max(1, n['targets']):.0f}",
         "processor = 0",

@@ -167,10 +167,22 @@ std::string text_of(const Machine& machine, const std::string& remark) {
     for (const Folder& folder : machine.folders) {
         text += fmt::format(
             "\n[[folder]]\npath = {}\nfile_system = {}\ncreate = {:.2e}\nrename = {:.2e}\n"
-            "call = {:.2e}  # a write, besides its bytes\nlock = {:.2e}\nprocessor = {:.2f}\n",
+            "call = {:.2e}  # a write, besides its bytes\n",
             quoted(folder.path), quoted(folder.file_system), folder.create, folder.rename,
-            folder.call, folder.lock, folder.processor);
-        if (folder.node_rate > 0) text += fmt::format("node_rate = {:.3e}\n", folder.node_rate);
+            folder.call);
+        if (folder.request > 0)
+            text +=
+                fmt::format("request = {:.2e}  # the servers' answer to a write\n", folder.request);
+        text += fmt::format("lock = {:.2e}  # a block that another writer has{}\n", folder.lock,
+                            machine.ranks == 1 ? ": assumed, measure by two ranks" : "");
+        const char* const assumed = machine.nodes == 1 ? ": assumed, measure on two nodes" : "";
+        if (folder.locks > 0)
+            text += fmt::format("locks = {:.1f}  # servers that hand over blocks{}\n", folder.locks,
+                                assumed);
+        text += fmt::format("processor = {:.2f}\n", folder.processor);
+        if (folder.node_rate > 0)
+            text += fmt::format("node_rate = {:.3e}  # all writers of a node{}\n", folder.node_rate,
+                                assumed);
         text += fmt::format(
             "writers = {}\nrate = {}  # all writers together\ndurable = {}  # with fsync\n",
             list_of(folder.writers, "{:.0f}"), list_of(folder.rate, "{:.3e}"),

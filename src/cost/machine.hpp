@@ -20,9 +20,9 @@ struct Folder {
     double create = 0;        ///< seconds to create a file and remove it
     double rename = 0;        ///< seconds
     double call = 0;          ///< seconds of a write, besides those of its bytes
-    double request = 0;       ///< seconds of what the library writes together, besides
+    double request = 0;       ///< seconds of the servers' answer, for which the last write waits
     double lock = 0;          ///< seconds that a write takes more, if others write its block, too
-    double locks = 0;         ///< blocks that change hands at a time; 0: each writer's own
+    double locks = 0;         ///< servers; each hands over one block at a time; 0: not known
     double processor = 1;     ///< seconds of a processor in a second of writing
     double node_rate = 0;     ///< most that one node writes; 0: no limit but those below
     std::vector<double> writers;  ///< ascending

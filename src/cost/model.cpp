@@ -35,6 +35,30 @@ double rate_of_writers(const Folder& folder, const Work& work, double writers, d
     return folder.node_rate > 0 ? std::min(rate, nodes * folder.node_rate) : rate;
 }
 
+/// Blocks that the server with most of them has: they go round over all servers.
+double most_blocks(const Folder& folder, double blocks) { return std::ceil(blocks / folder.locks); }
+
+/// Times that writers come with a piece.
+double rounds_of(const Work& work) { return std::max(1.0, work.requests); }
+
+/// Bytes per second of all servers together; 0: not known, as only what writers or nodes take was
+/// measured.
+double rate_of_servers(const Machine& machine, const Folder& folder, bool durable) {
+    constexpr double near = 0.9;
+    const std::vector<double>& rate = durable ? folder.durable : folder.rate;
+    const double most = *std::max_element(rate.begin(), rate.end());
+    const double writers = rate.front() * folder.writers.back() / folder.writers.front();
+    const double nodes = folder.node_rate * machine.nodes;
+    return most > near * writers || (nodes > 0 && most > near * nodes) ? 0 : most;
+}
+
+/// Seconds in which the server with most blocks takes them, if all servers are equally fast.
+double server_seconds(const Machine& machine, const Folder& folder, const Work& work) {
+    const double rate = rate_of_servers(machine, folder, work.durable);
+    if (folder.locks <= 0 || work.blocks <= 0 || rate <= 0) return 0;
+    return most_blocks(folder, work.blocks) * (work.bytes / work.blocks) / (rate / folder.locks);
+}
+
 /// Writers of a node get their pieces at the same time, and so they hand them over at the same
 /// time: each waits until all of these have left the node.
 void add_writing(const Machine& machine, const Folder& folder, const Work& work, Cost& cost) {
@@ -45,25 +69,23 @@ void add_writing(const Machine& machine, const Folder& folder, const Work& work,
     const double one = std::max(rate_of_writers(folder, work, 1, 1), all / active);
     const double on_node = std::ceil(active / std::max(1.0, nodes));
     const double others = folder.node_rate > 0 ? (on_node - 1) / machine.message : 0;
-    cost.write = work.calls * folder.call + work.requests * folder.request +
-                 work.stored * work.writer_bytes / one;
+    cost.write = work.calls * folder.call + work.stored * work.writer_bytes / one;
     cost.leave = work.stored * work.writer_bytes * others;
-    cost.disk = work.stored * work.bytes / all;
+    cost.disk = work.stored * std::max(work.bytes / all, server_seconds(machine, folder, work));
     cost.first = work.stored * std::min(work.piece, work.writer_bytes) * (1 / one + others);
 }
 
-/// A node that writes in a block once more, because a rank of it comes late.
-constexpr double asked_again = 1.25;
-
-/// Servers hand over some blocks at a time, for all writers; those of one piece side by side. The
-/// blocks are spread over the servers as if by chance, so that one of these has more than others.
+/// Each server hands over one block at a time; a writer waits for those of one piece side by side.
+/// All writers go through the file in the same order, so that they meet in each piece. Which of a
+/// server's blocks several nodes write is as if by chance: one has more of them than others.
 double lock_seconds(const Folder& folder, const Work& work) {
     if (folder.locks <= 0) return work.locked * folder.lock;
-    const double mean = asked_again * work.handovers / folder.locks;
-    const double most = mean + std::sqrt(2 * mean * std::log(folder.locks));
-    return std::max(std::min(most, asked_again * work.handovers),
-                    std::min(work.locked, work.requests)) *
-           folder.lock;
+    if (work.shared <= 0) return 0;
+    const double rounds = rounds_of(work);
+    const double blocks = rounds * most_blocks(folder, work.blocks / rounds);
+    const double part = std::min(1.0, work.shared / work.blocks);
+    const double chance = std::sqrt(2 * blocks * part * (1 - part) * std::log(folder.locks));
+    return std::min(blocks * part + chance, blocks) * work.handovers * folder.lock;
 }
 
 /// Ranks send what they have queued for writers of other nodes, all at once: by nodes, if that is
@@ -113,7 +135,11 @@ Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
     cost.metadata = folder.call + folder.request + work.files * (folder.create + folder.rename);
     add_writing(machine, folder, work, cost);
     cost.lock = lock_seconds(folder, work);
-    cost.idle = cost.lock * work.waiting;
+    // The disk gets the first round's pieces after that round's blocks, and the last ones' after
+    // all.
+    const double rounds = rounds_of(work);
+    cost.idle =
+        work.waiting * std::max(cost.lock / rounds, cost.lock - cost.disk * (1 - 1 / rounds));
     if (work.copied) cost.copy = pass(machine, work, work.rank_bytes);
     const double turns = std::ceil(per_node(work) / work.cores);
     const double packed = std::max(work.rank_bytes, work.packed);

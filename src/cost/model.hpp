@@ -28,7 +28,9 @@ struct Work {
     double crowd = 1;         ///< writers for each of those whose data are at the queues' ends
     double locked = 0;        ///< blocks of the busiest writer that other nodes write, too
     double waiting = 0;       ///< part of all pieces that lie in such blocks
-    double handovers = 0;     ///< of blocks, from one node to another, by all writers together
+    double blocks = 0;        ///< of all variables, by which writes are given to servers
+    double shared = 0;        ///< of these, blocks that several nodes write
+    double handovers = 0;     ///< of each of those, from one node to another
     double received = 0;      ///< bytes from other nodes that the busiest node gets
     double sent = 0;          ///< bytes that the busiest node sends to others
     double unpacked = 0;      ///< bytes from other nodes that the writers unpack one after another

@@ -4,36 +4,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/samples.hpp"
+
 namespace thalweg::planning {
 
 using namespace detail;
 
 namespace {
 
-/// Pieces of a writer that are looked at, and blocks of a piece.
-constexpr std::int64_t sampled_pieces = 16, sampled_blocks = 4;
-
-/// Blocks of the file.
-constexpr std::int64_t sampled_file_blocks = 48;
-
-/// Of a piece; more are not counted.
-constexpr std::size_t most_blocks = 1 << 16;
+/// Pieces of a writer that are looked at.
+constexpr std::int64_t sampled_pieces = 16;
 
 /// What is packed at a time: as many pieces of each writer, of some of the writers, on some nodes.
 constexpr std::int64_t slots = 4, sampled_windows = 8, sampled_lanes = 32, sampled_nodes = 2;
-
-/// The same as sample() without a regular distance, which may be that of levels in the file:
-/// multiples of the golden section.
-std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all) {
-    if (n == all) return i;
-    const double turns = 0.6180339887498949 * (i + 1);
-    return (turns - std::floor(turns)) * all;
-}
 
 /// By how much the most is above the mean, of several times.
 class Uneven {
 public:
     void add(const std::vector<double>& values) {
+        if (values.empty()) return;
         double sum = 0;
         for (const double value : values) sum += value;
         most_ += *std::max_element(values.begin(), values.end());
@@ -59,6 +48,17 @@ void for_placed(const Share& share, Extent piece, Visit&& visit) {
     }
 }
 
+/// Writers from `first` to before `end`: all of few ones, else those that are known to be busy.
+std::vector<int> group_of(const std::vector<int>& busy, std::int64_t first, std::int64_t end) {
+    std::vector<int> group;
+    if (end - first <= sampled_lanes)
+        for (std::int64_t w = first; w < end; ++w) group.push_back(w);
+    else
+        std::ranges::copy_if(busy, std::back_inserter(group),
+                             [&](int w) { return first <= w && w < end; });
+    return group;
+}
+
 /// The k-th piece of a share, empty after the last.
 Extent piece_of(const Share& share, std::int64_t k, std::int64_t piece) {
     for (const Extent& e : share.extents()) {
@@ -77,10 +77,6 @@ std::int64_t pieces_of(const Share& share, std::int64_t piece) {
 
 }  // namespace
 
-std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all) {
-    return n == 1 ? all / 2 : i * (all - 1) / (n - 1);
-}
-
 double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> whole) {
     double runs = 1;
     std::size_t d = box.size();
@@ -93,77 +89,6 @@ double calls_of(double runs, double bytes, double piece) {
     return bytes <= 0 ? 0 : runs * std::ceil(bytes / runs / piece);
 }
 
-/// Blocks of the file in which a box of a place lies.
-void Looks::add_blocks(std::size_t i, const Box& box, std::set<std::int64_t>& to) const {
-    const Place& p = record_.space.places[i];
-    if (box.volume() == 0) return;
-    int outer = box.nd;  // dimensions that are walked from run to run
-    while (outer > 0 && box.count[outer - 1] == p.shape[outer - 1]) --outer;
-    outer = std::max(0, outer - 1);
-    std::int64_t length = p.element;
-    for (int d = outer; d < box.nd; ++d) length *= box.count[d];
-    Index at = box.low;
-    for (;;) {
-        std::int64_t linear = 0;
-        for (int d = 0; d < box.nd; ++d) linear = linear * p.shape[d] + at[d];
-        const std::int64_t begin = p.offset + linear * p.element;
-        for (std::int64_t b = begin / block_; b <= (begin + length - 1) / block_; ++b) to.insert(b);
-        int d = outer - 1;
-        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
-            at[d] = box.low[d];
-            --d;
-        }
-        if (d < 0 || to.size() > most_blocks) return;
-    }
-}
-
-/// Nodes that write in a block of the file.
-std::size_t Looks::nodes_of_block(std::int64_t block, const Laid* laid) const {
-    const auto& places = record_.space.places;
-    const Extent range{block * block_, std::min((block + 1) * block_, record_.space.bytes)};
-    std::set<int> nodes, writers;
-    for (std::size_t p = record_.space.place_at(range.begin);
-         p < places.size() && places[p].offset < range.end; ++p) {
-        const std::int64_t size = places[p].element;
-        const std::int64_t begin = std::max<std::int64_t>(0, range.begin - places[p].offset) / size;
-        const std::int64_t end = std::min(places[p].bytes, range.end - places[p].offset) / size;
-        for_boxes_of_range(places[p].shape, begin, end, [&](const Box& box) {
-            if (laid == nullptr)
-                holders_.add_nodes(record_.kinds[p], box, nodes);
-            else
-                laid->layout->add_writers(record_.space, p, box, writers);
-        });
-    }
-    for (const int w : writers) nodes.insert(laid->node_of(w));
-    return nodes.size();
-}
-
-double Looks::handovers(const Laid* laid) const {
-    if (run_.nodes == 1) return 0;
-    const std::int64_t all = (record_.space.bytes + block_ - 1) / block_;
-    const std::int64_t n = std::min(sampled_file_blocks, all);
-    double others = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-        const std::size_t nodes = nodes_of_block(irregular_sample(i, n, all), laid);
-        others += std::max<std::size_t>(nodes, 1) - 1;
-    }
-    return all * others / std::max<std::int64_t>(1, n);
-}
-
-/// How many of some blocks other nodes write, too.
-double Looks::shared(const std::set<std::int64_t>& blocks, const Laid& laid) const {
-    if (blocks.empty() || run_.nodes == 1) return 0;
-    const std::int64_t all = blocks.size();
-    const std::int64_t n = std::min(sampled_blocks, all);
-    double found = 0;
-    auto block = blocks.begin();
-    for (std::int64_t i = 0, at = 0; i < n; ++i) {
-        for (const std::int64_t next = sample(i, n, all); at < next; ++at) ++block;
-        found += nodes_of_block(*block, &laid) > 1 ? 1 : 0;
-    }
-    return all * found / n;
-}
-
 void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int node, Look& look,
                      std::set<int>& sources, std::set<std::int64_t>& blocks) const {
     for_placed(share, piece, [&](std::size_t i, const Box& placed) {
@@ -173,9 +98,22 @@ void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int nod
         look.local += holders_.held_on_node(record_.kinds[i], placed, node) * size;
         holders_.add_nodes(record_.kinds[i], placed, sources);
         if (share.boxed() && laid.layout->writers() > 1 && run_.nodes > 1)
-            add_blocks(i, placed, blocks);
+            blocks_.add(i, placed, blocks);
     });
     sources.erase(node);
+}
+
+double Looks::nodes_met(const Laid& laid, int writer, std::int64_t piece) const {
+    const Share share = laid.layout->reach(writer, record_.space);
+    const std::int64_t pieces = pieces_of(share, piece), n = std::min(sampled_pieces, pieces);
+    std::set<int> nodes;
+    for (std::int64_t k = 0; k < n; ++k)
+        for_placed(share, piece_of(share, irregular_sample(k, n, pieces), piece),
+                   [&](std::size_t p, const Box& box) {
+                       holders_.add_nodes(record_.kinds[p], box, nodes);
+                   });
+    nodes.erase(laid.node_of(writer));
+    return nodes.size();
 }
 
 Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
@@ -204,7 +142,7 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
         const double from = sources.size();
         look.sources += from / n;
         look.met.merge(sources);
-        if (!share.own_file()) look.locked += shared(blocks, laid) * pieces / n;
+        if (!share.own_file()) look.locked += blocks_.shared(blocks, laid) * pieces / n;
     }
     return look;
 }
@@ -216,14 +154,15 @@ struct Looks::Lanes {
     std::int64_t windows = 0;  ///< of the one that has most
 };
 
-/// @param first, writers  which ones of the layout
-Looks::Lanes Looks::lanes_of(const Laid& laid, std::int64_t first, std::int64_t writers,
+Looks::Lanes Looks::lanes_of(const Laid& laid, const std::vector<int>& writers,
                              std::int64_t piece) const {
     Lanes lanes;
-    const std::int64_t n = std::min(sampled_lanes, writers);
+    const std::int64_t all = writers.size(), n = std::min(sampled_lanes, all);
     for (std::int64_t i = 0; i < n; ++i) {
-        const int w = first + sample(i, n, writers);
-        lanes.shares.push_back(laid.layout->share(w, record_.space, 0));
+        const int w = writers[sample(i, n, all)];
+        Share share = laid.layout->share(w, record_.space, 0);
+        if (share.extents().empty()) continue;
+        lanes.shares.push_back(std::move(share));
         lanes.node_of.push_back(laid.node_of(w));
         const std::int64_t pieces = pieces_of(lanes.shares.back(), piece);
         lanes.windows = std::max(lanes.windows, (pieces + slots - 1) / slots);
@@ -231,7 +170,8 @@ Looks::Lanes Looks::lanes_of(const Laid& laid, std::int64_t first, std::int64_t 
     return lanes;
 }
 
-Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece, double active) const {
+Unevenness Looks::unevenness(const Laid& laid, const std::vector<int>& busy, std::int64_t piece,
+                             double active) const {
     const std::int64_t writers = laid.layout->writers();
     const std::int64_t together = std::clamp<std::int64_t>(std::llround(active), 1, writers);
     const std::int64_t all_groups = writers / together;
@@ -239,8 +179,8 @@ Unevenness Looks::unevenness(const Laid& laid, std::int64_t piece, double active
     const std::int64_t nodes = std::min<std::int64_t>(sampled_nodes, run_.nodes);
     Uneven packed, received;
     for (std::int64_t g = 0; g < groups; ++g) {
-        const Lanes lanes =
-            lanes_of(laid, sample(g, groups, all_groups) * together, together, piece);
+        const std::int64_t first = sample(g, groups, all_groups) * together;
+        const Lanes lanes = lanes_of(laid, group_of(busy, first, first + together), piece);
         const std::int64_t n = std::min(sampled_windows / groups, lanes.windows);
         for (std::int64_t i = 0; i < n; ++i) {
             std::vector<std::pair<std::size_t, Box>> boxes;  // with their places

@@ -2,26 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <set>
 #include <vector>
 
-#include "plan/holders.hpp"
+#include "plan/blocks.hpp"
 
 namespace thalweg::planning {
-
-/// A record as the layouts see it.
-struct RecordSpace {
-    detail::Space space;
-    std::vector<int> kinds;  ///< of each place: which group of the run's variables it is of
-};
-
-/// A layout, and the node of each of its writers.
-struct Laid {
-    std::unique_ptr<detail::Layout> layout;
-    std::function<int(int writer)> node_of;
-};
 
 /// What was seen of a writer's share.
 struct Look {
@@ -43,36 +29,32 @@ struct Unevenness {
 
 class Looks {
 public:
-    /// @param block  bytes of the file that one node can write at a time
-    Looks(const Run& run, const Holders& holders, const RecordSpace& record, std::int64_t block)
-        : run_(run), holders_(holders), record_(record), block_(block) {}
+    Looks(const Run& run, const Holders& holders, const RecordSpace& record, const Blocks& blocks)
+        : run_(run), holders_(holders), record_(record), blocks_(blocks) {}
 
+    /// Other nodes that may hold some of a writer's share, whatever the record.
+    double nodes_met(const Laid& laid, int writer, std::int64_t piece) const;
     Look at(const Laid& laid, int writer, std::int64_t piece) const;
     /// How unevenly the work of a few pieces at a time is spread.
+    /// @param busy    writers that have something, spread over all of them
     /// @param active  writers that write at a time, which follow one another in the file
-    Unevenness unevenness(const Laid& laid, std::int64_t piece, double active) const;
-    /// Times that blocks of the file go from one node to another, of the writers of a layout or,
-    /// with `laid` null, of ranks that write what they hold.
-    double handovers(const Laid* laid) const;
+    Unevenness unevenness(const Laid& laid, const std::vector<int>& busy, std::int64_t piece,
+                          double active) const;
 
 private:
     struct Lanes;
-    Lanes lanes_of(const Laid& laid, std::int64_t first, std::int64_t writers,
-                   std::int64_t piece) const;
+    Lanes lanes_of(const Laid& laid, const std::vector<int>& writers, std::int64_t piece) const;
     std::vector<double> received_in(const Lanes& lanes, std::int64_t window, std::int64_t piece,
                                     std::vector<std::pair<std::size_t, detail::Box>>& boxes) const;
     void at_piece(const Laid& laid, const detail::Share& share, detail::Extent piece, int node,
                   Look& look, std::set<int>& sources, std::set<std::int64_t>& blocks) const;
     std::vector<double> packed_by_ranks(
         const std::vector<std::pair<std::size_t, detail::Box>>& boxes, int node) const;
-    void add_blocks(std::size_t place, const detail::Box& box, std::set<std::int64_t>& to) const;
-    std::size_t nodes_of_block(std::int64_t block, const Laid* laid) const;
-    double shared(const std::set<std::int64_t>& blocks, const Laid& laid) const;
 
     const Run& run_;
     const Holders& holders_;
     const RecordSpace& record_;
-    std::int64_t block_;
+    const Blocks& blocks_;
 };
 
 /// Runs in the file of a box of an array.
@@ -80,8 +62,5 @@ double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> 
 
 /// Writes of some runs of equal length. @param bytes  of all
 double calls_of(double runs, double bytes, double piece);
-
-/// The i-th of n that are spread over `all`, with the first and the last.
-std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all);
 
 }  // namespace thalweg::planning

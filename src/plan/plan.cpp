@@ -138,9 +138,7 @@ std::string reason_of(const Run& run, const Option& o, const Option& best) {
         return o.work.writers == 1 ? std::string("one writer writes everything")
                                    : fmt::format("{} writers", o.work.writers);
     };
-    const auto call_seconds = [&](const Option& of) {
-        return of.work.calls * run.folder.call + of.work.requests * run.folder.request;
-    };
+    const auto call_seconds = [&](const Option& of) { return of.work.calls * run.folder.call; };
     const std::pair<double, std::string> terms[] = {
         {o.cost.lock - best.cost.lock, "writers write parts of the same blocks"},
         {call_seconds(o) - call_seconds(best),

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "layout/writers.hpp"
+#include "plan/samples.hpp"
 
 namespace thalweg::planning {
 
@@ -12,7 +12,7 @@ using namespace detail;
 
 namespace {
 
-/// Writers that are looked at.
+/// Writers whose streams are looked at.
 constexpr std::int64_t sampled_writers = 8;
 
 /// What `direct` packs and writes together, and slots of a stream (exchange/stream.hpp).
@@ -40,114 +40,20 @@ RecordSpace record_of(const Run& run) {
     return record;
 }
 
+void add_shared(const SharedBlocks& found, Work& work) {
+    work.shared = found.blocks;
+    work.handovers = found.handovers;
+}
+
 }  // namespace
 
 Shares::Shares(const Run& run)
     : run_(run),
       holders_(run),
       record_(record_of(run)),
-      chosen_(
-          choose_way(run.file_system, run.nodes, {"posix", run.writers, -1, run.stripe_size, ""})),
-      looks_(run, holders_, record_, std::max<std::int64_t>(1, chosen_.alignment)) {
-    const RunVariables* largest = nullptr;
-    const auto bytes_of = [&](const RunVariables& v) { return volume(run.shape(v)) * v.element; };
-    for (const RunVariables& v : run.variables)
-        if (v.dims.size() > 1 && (largest == nullptr || bytes_of(v) > bytes_of(*largest)))
-            largest = &v;
-    if (largest != nullptr) {
-        x_ = largest->dims.back();
-        y_ = largest->dims[largest->dims.size() - 2];
-    }
-}
-
-// ---- who writes what ----------------------------------------------------------------------------
-
-/// As choose_layout() does it for the methods that divide the horizontal domain.
-void Shares::lay_out_grid(const Way& way, int available, int spread, LayoutChoice& layout) const {
-    Grid& grid = layout.grid;
-    const bool rows = way.method == "rows", columns = way.method == "columns";
-    if (rows || columns) {
-        const int dim = rows ? y_ : x_;
-        const int lines = dim < 0 ? 1 : holders_.starts_of(dim).size();
-        (rows ? grid.rows : grid.columns) = std::min(lines, available);
-    } else {
-        for (int c = 1; c * c <= spread; ++c)
-            if (spread % c == 0) grid.columns = c;
-        grid.rows = spread / grid.columns;
-        if (y_ < 0) grid.rows = 1;
-        if (x_ < 0) grid.columns = 1;
-        grid.own_files = way.own_files;
-    }
-    const auto cut = [&](int dim, int parts) {
-        return Cut{dim, cut_dimension(holders_.starts_of(dim), run_.lengths[dim], parts)};
-    };
-    if (!columns && y_ >= 0) grid.y = {cut(y_, grid.rows)};
-    if (!rows && x_ >= 0) grid.x = {cut(x_, grid.columns)};
-    layout.writers = grid.parts();
-}
-
-Laid Shares::lay_out(const Way& way) const {
-    LayoutChoice layout;
-    layout.method = way.method;
-    layout.alignment = chosen_.alignment;
-    std::vector<int> writers;  // ranks
-    if (way.servers > 0) {
-        layout.writers = way.method == "serial" ? 1 : way.servers;
-    } else if (way.method == "serial") {
-        writers = {0};
-    } else {
-        WriterWish wish;
-        wish.count = parse_writers(way.writers);
-        wish.as_possible = true;
-        (void)pick_writers(holders_.topology(), wish, writers);
-    }
-    if (way.servers == 0) layout.writers = writers.size();
-    if (layout.gridded()) {
-        const int available = way.servers > 0 ? way.servers : run_.ranks;
-        lay_out_grid(way, available, layout.writers, layout);
-    }
-    Laid laid;
-    laid.layout = make_layout(layout);
-    if (way.servers > 0) {
-        const std::int64_t all = way.servers, nodes = run_.nodes;
-        // The servers of a node follow one another.
-        laid.node_of = [all, nodes](int w) -> int { return w * std::min(all, nodes) / all; };
-    } else if (layout.gridded()) {
-        std::vector<int> nodes;
-        for (int w = 0; w < laid.layout->writers(); ++w)
-            nodes.push_back(node_of_part(layout.grid, w));
-        laid.node_of = [nodes](int w) { return nodes[w]; };
-    } else {
-        laid.node_of = [this, writers](int w) { return holders_.topology().node_of[writers[w]]; };
-    }
-    return laid;
-}
-
-/// Of a rank that holds some of the part, the nearest to its place in an even spread.
-int Shares::node_of_part(const Grid& grid, int part) const {
-    const std::int64_t ranks = run_.ranks, target = part * ranks / grid.parts();
-    const auto in_part = [&](int rank, const std::vector<Cut>& cuts, int k) {
-        if (cuts.empty()) return true;
-        const auto& begin = cuts.front().begin;
-        std::int64_t rest = rank, at = 0;
-        for (std::size_t a = run_.grid.size(); a-- > 0;) {
-            const Cuts& axis = run_.grid[a];
-            if (axis.dim == cuts.front().dim)
-                at = run_.lengths[axis.dim] * (rest % axis.parts) / axis.parts;
-            rest /= axis.parts;
-        }
-        return std::upper_bound(begin.begin(), begin.end(), at) - begin.begin() - 1 == k;
-    };
-    for (std::int64_t i = 0; i < ranks; ++i) {
-        const int rank = (target + i) % ranks;
-        if (in_part(rank, grid.y, part / grid.columns) &&
-            in_part(rank, grid.x, part % grid.columns))
-            return holders_.topology().node_of[rank];
-    }
-    return holders_.topology().node_of[target];
-}
-
-// ---- the work -----------------------------------------------------------------------------------
+      layouts_(run, holders_),
+      blocks_(run, holders_, record_, std::max<std::int64_t>(1, chosen().alignment)),
+      looks_(run, holders_, record_, blocks_) {}
 
 /// What the busiest rank holds.
 void Shares::add_held(const Way& way, Work& work) const {
@@ -179,8 +85,9 @@ void Shares::add_direct(Work& work) const {
                                                   : runs_of(counts, place.shape);
         work.calls += calls_of(runs, elements * place.element, run_.limits.piece);
     }
-    work.handovers = looks_.handovers(nullptr);
-    work.locked = work.handovers > 0 ? work.requests : 0;
+    work.blocks = blocks_.number();
+    add_shared(blocks_.shared(nullptr), work);
+    work.locked = work.shared > 0 ? work.requests : 0;
     work.waiting = work.locked > 0 ? 1 : 0;
 }
 
@@ -189,19 +96,18 @@ double Shares::lanes(const Laid& laid, std::int64_t piece) const {
     const int writers = laid.layout->writers();
     const std::int64_t n = std::min<std::int64_t>(sampled_writers, writers);
     double met = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-        const double one = looks_.at(laid, sample(i, n, writers), piece).met.size();
-        met += one / n;
-    }
+    for (std::int64_t i = 0; i < n; ++i)
+        met += looks_.nodes_met(laid, sample(i, n, writers), piece) / n;
     return std::max(1.0, writers * (1 + met) / run_.nodes);
 }
 
-void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
-    const std::int64_t n = std::min<std::int64_t>(sampled_writers, work.writers);
+void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t piece,
+                       Work& work) const {
+    const double n = busy.few.size();
+    work.active = busy.number;
     const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
     double messages = 0, remote = 0, most = 0;  // of all writers; of the one with most
-    for (std::int64_t i = 0; i < n; ++i) {
-        const int w = sample(i, n, work.writers);
+    for (const int w : busy.few) {
         const Look look = looks_.at(laid, w, piece);
         work.writer_bytes = std::max(work.writer_bytes, look.bytes);
         work.calls = std::max(work.calls, look.calls);
@@ -213,45 +119,47 @@ void Shares::add_looks(const Laid& laid, std::int64_t piece, Work& work) const {
         const double from_others = look.bytes * std::max(0.0, 1 - look.local / look.seen);
         const double received = pieces_of(look.bytes) * look.sources;
         work.messages = std::max(work.messages, received);
-        messages += received * work.writers / n;
-        remote += from_others * work.writers / n;
+        messages += received * busy.number / n;
+        remote += from_others * busy.number / n;
         most = std::max(most, from_others);
     }
     remote = std::min(remote, work.bytes);
     work.sent = remote / run_.nodes;
     work.received = std::max(most, remote / work.writer_nodes);
-    work.unpacked = remote / work.writers;
+    work.unpacked = remote / std::max(1.0, busy.number);
     work.messages = std::max(work.messages, messages / run_.nodes);
     work.requests = pieces_of(work.writer_bytes);
-    if (work.locked > 0) work.handovers = looks_.handovers(&laid);
+    work.blocks = blocks_.number();
+    if (work.locked > 0) add_shared(blocks_.shared(&laid), work);
     work.piece = piece;
 }
 
 /// A step that is larger than `staging` goes variable by variable. Of one contiguous range of all
 /// variables for each writer, a variable then is of few of them.
-void Shares::go_by_variable(const Way& way, const Laid& laid, Work& work) const {
+void Shares::go_by_variable(const Way& way, const Laid& laid, const BusyWriters& busy,
+                            Work& work) const {
     double one_after_another = 0, most = 0;
     for (const Place& place : record_.space.places) {
         const double bytes = place.bytes;
-        const double active = way.method != "record"
-                                  ? work.writers
-                                  : std::max(1.0, work.writers * bytes / work.bytes);
+        const double active =
+            way.method != "record" ? busy.number : std::max(1.0, busy.number * bytes / work.bytes);
         one_after_another += bytes / active;
         most = std::max(most, active);
     }
     work.passes = record_.space.places.size();
     if (way.queued) {
         work.room = run_.limits.staging / work.rank_bytes;
-        work.crowd = std::max(1.0, work.writers / most);
+        work.crowd = std::max(1.0, busy.number / most);
         return;
     }
-    work.active = std::min<double>(work.writers, most);
     work.writer_bytes = std::max(work.writer_bytes, one_after_another);
-    if (work.active == work.writers) return;
-    work.unpacked *= work.writers / work.active;
+    if (most >= work.active) return;
+    work.unpacked *= work.active / most;
+    work.active = most;
     // Ranks pack for these only.
     const std::int64_t piece = work.piece;
-    work.packed = std::max(work.rank_bytes, looks_.unevenness(laid, piece, work.active).packed);
+    work.packed =
+        std::max(work.rank_bytes, looks_.unevenness(laid, busy.some, piece, work.active).packed);
 }
 
 Work Shares::reading() const {
@@ -295,7 +203,7 @@ Work Shares::work_of(const Way& way) const {
         if (run_.storage == "pnetcdf") work.rounds = 1;
         return work;
     }
-    const Laid laid = lay_out(way);
+    const Laid laid = layouts_.of(way);
     work.writers = laid.layout->writers();
     if (way.own_files) work.files *= work.writers;
     work.writer_nodes = std::min(work.writers, run_.nodes);
@@ -305,15 +213,17 @@ Work Shares::work_of(const Way& way) const {
         const std::int64_t fitting = room / (lanes(laid, piece) * stream_slots);
         piece = std::max<std::int64_t>(4096, std::min(piece, fitting));
     }
-    add_looks(laid, piece, work);
+    const BusyWriters busy = busy_writers(*laid.layout, record_.space);
+    add_looks(laid, busy, piece, work);
     if (!way.queued) {
-        const Unevenness uneven = looks_.unevenness(laid, piece, work.writers);
+        const Unevenness uneven = looks_.unevenness(laid, busy.some, piece, work.writers);
         work.packed = std::max(work.packed, uneven.packed);
         work.unpacked *= uneven.received;
     }
     // Rounds of as much as the exchange buffers hold, in which all ranks call MPI-IO.
     if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
-    if (!run_.deferred && work.rank_bytes > run_.limits.staging) go_by_variable(way, laid, work);
+    if (!run_.deferred && work.rank_bytes > run_.limits.staging)
+        go_by_variable(way, laid, busy, work);
     return work;
 }
 

@@ -39,6 +39,10 @@ TEST(Machine, ReadsWhatItWrites) {
     machine.run = 3.5e-9;
     Folder folder = assumed_folder(file_system_of(0xEF53, 4096));
     folder.path = "/a \"b\"\\c\td";
+    folder.request = 0.25;
+    folder.lock = 0.5;
+    folder.locks = 12.5;
+    folder.node_rate = 3.5e9;
     machine.folders = {folder};
     Machine read;
     const Status status = parse_machine(text_of(machine, "made by a test"), "m.toml", read);
@@ -53,6 +57,26 @@ TEST(Machine, ReadsWhatItWrites) {
     EXPECT_EQ(read.folders[0].rate, folder.rate);
     EXPECT_EQ(read.folders[0].durable, folder.durable);
     EXPECT_DOUBLE_EQ(read.folders[0].processor, folder.processor);
+    EXPECT_DOUBLE_EQ(read.folders[0].request, folder.request);
+    EXPECT_DOUBLE_EQ(read.folders[0].lock, folder.lock);
+    EXPECT_DOUBLE_EQ(read.folders[0].locks, folder.locks);
+    EXPECT_DOUBLE_EQ(read.folders[0].node_rate, folder.node_rate);
+}
+
+TEST(Machine, SaysWhatIsAssumed) {
+    Machine machine;
+    machine.ranks = 4;
+    machine.nodes = 2;
+    FileSystem lustre;
+    ASSERT_TRUE(file_system_named("lustre", lustre));
+    machine.folders = {assumed_folder(lustre)};
+    EXPECT_EQ(text_of(machine, "").find("assumed"), std::string::npos);
+    machine.nodes = 1;
+    const std::string text = text_of(machine, "");
+    for (const char* const key : {"locks", "node_rate"}) {
+        const auto line = text.substr(text.find(fmt::format("\n{} = ", key)) + 1);
+        EXPECT_NE(line.substr(0, line.find('\n')).find("assumed"), std::string::npos) << text;
+    }
 }
 
 TEST(Machine, WhatOneRankCannotMeasureIsLeftOut) {

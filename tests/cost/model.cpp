@@ -103,33 +103,84 @@ TEST_F(Model, CompressingAndCollectiveCalls) {
     EXPECT_NEAR(cost().compress, 8, 1e-12);
 }
 
-TEST_F(Model, ServersHandOverSomeBlocksAtATime) {
-    work.requests = 4;
-    folder.request = 0.01;
-    EXPECT_NEAR(cost().write, 0.2 + 0.04 + 0.4, 1e-12);
-    EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);  // no limit: one after another, by each writer
-    // A server hands over a quarter of them and, by chance, more; some are asked for again.
+TEST_F(Model, EachServerHandsOverABlockAtATime) {
+    EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);  // not known: one after another, by each writer
     folder.locks = 4;
-    work.handovers = 80;
-    const double mean = 1.25 * 80 / 4;
-    const double most = mean + std::sqrt(2 * mean * std::log(4));
-    EXPECT_NEAR(cost().lock, most * 0.002, 1e-12);
+    EXPECT_EQ(cost().lock, 0);  // no block is of several nodes
+    // Eighteen blocks on four servers: one has five of them, each of which goes to two more nodes.
+    work.blocks = work.shared = 18;
+    work.handovers = 2;
+    work.requests = 1;
+    EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);
+    // Only some of the blocks: one server has more of them, by chance.
+    work.shared = 9;
+    const double most = 2.5 + std::sqrt(2 * 5 * 0.5 * 0.5 * std::log(4));
+    EXPECT_NEAR(cost().lock, most * 2 * 0.002, 1e-12);
+    work.shared = 17;
+    EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);  // it has no more than five blocks
     folder.locks = 1;
-    EXPECT_NEAR(cost().lock, 1.25 * 80 * 0.002, 1e-12);
-    folder.locks = 1e6;
-    EXPECT_NEAR(cost().lock, 4 * 0.002, 1e-12);  // those of a piece side by side
+    EXPECT_NEAR(cost().lock, 17 * 2 * 0.002, 1e-12);
+}
+
+TEST_F(Model, AllWritersMeetInTheBlocksOfEachPiece) {
+    folder.locks = 4;
+    work.blocks = work.shared = 32;
+    work.handovers = 2;
+    work.requests = 1;
+    EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);  // four servers at a time
+    work.requests = 8;
+    EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);
+    work.requests = 16;  // two blocks at a time, one after another
+    EXPECT_NEAR(cost().lock, 16 * 2 * 0.002, 1e-12);
 }
 
 TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
     work.writer_bytes = 1e6;  // the disk is what takes longest
     work.unpacked = work.messages = work.calls = 0;
     work.received = work.sent = 0;
-    folder.locks = 1;
-    work.handovers = 80;
-    const double locked = cost().lock;
+    work.locked = 0;
     const double none = inline_outcome(cost(), 0).calls;
+    folder.locks = 1;
+    work.blocks = work.shared = 100;
+    work.handovers = 1;
+    work.requests = 1;
+    const double lock = cost().lock, disk = cost().disk;
+    EXPECT_NEAR(lock, 0.2, 1e-12);
+    EXPECT_NEAR(disk, 0.4, 1e-12);
     work.waiting = 0.5;
-    EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * locked, 1e-12);
+    EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * lock, 1e-12);
+    // In several rounds the disk writes one while writers wait for the next.
+    work.requests = 4;
+    EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * lock / 4, 1e-12);
+    folder.lock = 0.01;
+    EXPECT_NEAR(cost().idle, 0.5 * (1 - disk * 3 / 4), 1e-12);
+}
+
+TEST_F(Model, TheServerWithMostBlocksIsWaitedFor) {
+    work.writers = 64;
+    folder.writers = {1, 64};
+    folder.rate = {1e9, 4e9};  // more writers would take as long: it is the servers' rate
+    folder.locks = 4;
+    work.blocks = 8;
+    EXPECT_NEAR(cost().disk, 0.2, 1e-12);
+    work.blocks = 9;  // one of the servers has three, and a quarter of the rate
+    EXPECT_NEAR(cost().disk, 3 * (8e8 / 9) / 1e9, 1e-12);
+    // What servers take is not known where writers take less, or nodes.
+    machine.nodes = 2;
+    folder.node_rate = 2e9;
+    EXPECT_NEAR(cost().disk, 0.2, 1e-12);
+    folder.node_rate = 4e9;
+    EXPECT_NEAR(cost().disk, 3 * (8e8 / 9) / 1e9, 1e-12);
+    folder.rate = {1e8, 6.4e9};
+    EXPECT_NEAR(cost().disk, 8e8 / 6.4e9, 1e-12);
+}
+
+TEST_F(Model, OneAnswerOfTheServersIsWaitedFor) {
+    const Cost without = cost();
+    work.requests = 4;
+    folder.request = 0.01;
+    EXPECT_NEAR(cost().write, without.write, 1e-12);
+    EXPECT_NEAR(cost().metadata, without.metadata + 0.01, 1e-12);
 }
 
 TEST_F(Model, WritersOfANodeWaitForEachOtherToLeaveIt) {

@@ -52,6 +52,10 @@ def check_file(folder: Path, ranks: int) -> Path:
         check(len(f["rate"]) == len(f["durable"]) == len(f["writers"]), f"{f}")
         check(all(1e5 < r < 1e12 for r in f["rate"] + f["durable"]), f"{f}")
         check(0 < f["create"] < 1 and 0 < f["rename"] < 1 and 0 < f["call"] < 1, f"{f}")
+    # Only nodes can show what one of them writes, and what goes from one to another.
+    assumed = [k for f in machine["folder"] for k in ("node_rate", "locks") if k in f]
+    text = (folder / "machine.toml").read_text()
+    check(text.count("assumed, measure on two nodes") == len(assumed), text)
     left = sorted(p.name for p in folder.rglob("*") if p.is_file())
     check(left == ["machine.toml"], f"left behind: {left}")
     return folder / "machine.toml"
@@ -99,7 +103,7 @@ def check_setting(folder: Path, machine: Path) -> None:
         f"path = '/none'\nfile_system = '{figures['file_system']}'\n"
         "create = 0\nrename = 0\ncall = 0\nwriters = [1, 2]\nrate = [1e6, 5e6]\n"
     )
-    compare = [*LAUNCHER, "2", PROGRAM, "compare", "--shape", "8,8,2", "--fields", "1"]
+    compare = [*LAUNCHER, "2", PROGRAM, "compare", "--shape", "64,64,2", "--fields", "1"]
     compare += ["--repetitions", "1", "--steps", "1", "--methods", "record"]
     for path, text in (
         (folder / "none.toml", "cannot read the calibration file"),

@@ -191,7 +191,7 @@ def check_storage(folder: Path) -> None:
         f"deflate, servers: {curve}",
     )
     half = of(described(folder, packed), "inline", "record")
-    calls = record["writes_of_a_writer"] * 5.2e-4
+    calls = record["writes_of_a_writer"] * 2e-5
     ratio = (half["terms"]["write"] - calls) / (record["terms"]["write"] - calls)
     check(near(ratio, 2), f"compressed_to: {ratio}")
 
