@@ -8,7 +8,7 @@ if(NOT SIMGRID_INCLUDE_DIR OR NOT SIMGRID_LIBRARY OR NOT SMPIRUN)
 endif()
 
 add_library(MPI::MPI_C INTERFACE IMPORTED)
-target_include_directories(MPI::MPI_C INTERFACE ${SIMGRID_INCLUDE_DIR}/smpi)
+target_include_directories(MPI::MPI_C INTERFACE ${SIMGRID_INCLUDE_DIR} ${SIMGRID_INCLUDE_DIR}/smpi)
 target_link_libraries(MPI::MPI_C INTERFACE ${SIMGRID_LIBRARY})
 # What smpicxx does: clocks and sleeps are the simulation's. Memory is not: the macros for malloc and
 # free would break classes that have such a member.

@@ -48,16 +48,29 @@ def rows_of(ranks, reports):
             values = [r["counts"][phase][count]["most"] for r in reports]
             if max(values) > 0:
                 yield phase, count, values, grows(ranks, values, LEAST.get(count, 8))
+        heaps = [r["heap_bytes"][phase] for r in reports]
+        values = [h["most"] for h in heaps]
+        if max(values) > 0:
+            yield phase, "heap", values, grows(ranks, values, 1 << 16)
+            means = [h["sum"] // r["ranks"] for h, r in zip(heaps, reports, strict=True)]
+            yield phase, "heap, mean", means, grows(ranks, means, 1 << 16)
     values = [r["heap_bytes"]["most"] for r in reports]
     yield "all", "heap", values, grows(ranks, values, 1 << 20)
+
+
+def ways_of(options):
+    """Without steps, only what differs before the first one."""
+    for name, settings, arguments, servers in WAYS:
+        if options.ways and name not in options.ways:
+            continue
+        if options.steps > 0 or not arguments:
+            yield name, settings, arguments, servers
 
 
 def growth(options, store):
     """Prints a table for each way; the reports, and how many runs failed."""
     all_reports, failed = [], 0
-    for name, settings, arguments, servers in WAYS:
-        if options.ways and name not in options.ways:
-            continue
+    for name, settings, arguments, servers in ways_of(options):
         ranks, reports = [], []
         for n in options.ranks:
             options.servers = servers

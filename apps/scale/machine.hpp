@@ -15,7 +15,7 @@ struct Machine {
     double nodes = 128, cores = 32;
     double leaf = 16;        ///< nodes of a leaf switch
     double uplinks = 8;      ///< of a leaf switch
-    double link = 12.5e9;    ///< bytes a second of a link, each way
+    double link = 12.5e9;    ///< bytes a second of a link, each way; 0: messages take no time
     double hop = 0.5e-6;     ///< seconds
     double loopback = 20e9;  ///< bytes a second of messages inside a node
     double copy = 5e8;       ///< elements a second that a rank copies

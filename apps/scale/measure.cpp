@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "counters/heap.hpp"
 
 namespace thalweg::scale {
@@ -27,10 +29,11 @@ constexpr Field fields[] = {
     {"communicators", &Counts::communicators},
 };
 
-double reduced(double value, MPI_Op op) {
-    double result = 0;
-    PMPI_Reduce(&value, &result, 1, MPI_DOUBLE, op, 0, MPI_COMM_WORLD);
-    return result;
+/// All of them in one call: each takes seconds where thousands of ranks are simulated.
+void reduce(std::vector<double>& values, MPI_Op op) {
+    const auto mine = values;
+    PMPI_Reduce(mine.data(), values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, 0,
+                MPI_COMM_WORLD);
 }
 
 }  // namespace
@@ -39,6 +42,7 @@ void Measure::begin(const std::string& phase) {
     end();
     phase_ = phase;
     before_ = *scale_counts();
+    begin_heap();
     begin_ = PMPI_Wtime();
 }
 
@@ -47,6 +51,7 @@ void Measure::end() {
     Phase& p = phases_[phase_];
     p.seconds += PMPI_Wtime() - begin_;
     for (const Field& f : fields) p.counts.*f.value += scale_counts()->*f.value - before_.*f.value;
+    p.heap = std::max(p.heap, end_heap());
     phase_.clear();
 }
 
@@ -55,35 +60,72 @@ void Measure::end_as(const std::string& phase) {
     end();
 }
 
+void Measure::begin_heap() {
+    if (scale_heap == nullptr) return;
+    Heap& heap = *scale_heap();
+    heap_most_ = std::max(heap_most_, heap.most);
+    heap.most = heap_before_ = heap.now;
+}
+
+/// The most since begin_heap(), besides what there was; it becomes part of the most of all.
+std::int64_t Measure::end_heap() {
+    if (scale_heap == nullptr) return 0;
+    Heap& heap = *scale_heap();
+    const std::int64_t most = heap.most;
+    heap.most = std::max(most, heap_most_);
+    return most - heap_before_;
+}
+
 void Measure::begin_step() { step_begin_ = PMPI_Wtime(); }
 void Measure::end_step() { steps_.push_back(PMPI_Wtime() - step_begin_); }
 
+/// Maxima and sums are in the order in which the report takes them.
 void Measure::add_to(nlohmann::ordered_json& report) const {
-    int ranks = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    std::vector<double> most, sum;
     for (const char* name : phase_names) {
         const auto found = phases_.find(name);
         const Phase mine = found == phases_.end() ? Phase{} : found->second;
-        report["seconds"][name] = reduced(mine.seconds, MPI_MAX);
+        most.push_back(mine.seconds);
+        most.push_back(static_cast<double>(mine.heap));
+        sum.push_back(most.back());
         for (const Field& f : fields) {
-            const auto value = static_cast<double>(mine.counts.*f.value);
-            auto& to = report["counts"][name][f.name];
-            to["sum"] = static_cast<std::int64_t>(reduced(value, MPI_SUM));
-            to["most"] = static_cast<std::int64_t>(reduced(value, MPI_MAX));
+            most.push_back(static_cast<double>(mine.counts.*f.value));
+            sum.push_back(most.back());
         }
     }
-    auto steps = nlohmann::ordered_json::array();
-    std::int64_t n = static_cast<std::int64_t>(steps_.size());
-    PMPI_Bcast(&n, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-        steps.push_back(reduced(i < steps_.size() ? steps_[i] : 0, MPI_MAX));
-    report["seconds"]["steps"] = steps;
-    report["metadata_operations"] = scale_storage()->metadata;
-    if (scale_heap != nullptr) {
-        const auto most = static_cast<double>(scale_heap()->most);
-        report["heap_bytes"]["most"] = static_cast<std::int64_t>(reduced(most, MPI_MAX));
-        report["heap_bytes"]["sum"] = static_cast<std::int64_t>(reduced(most, MPI_SUM));
+    const bool heap = scale_heap != nullptr;
+    if (heap) {
+        most.push_back(static_cast<double>(scale_heap()->most));
+        sum.push_back(most.back());
     }
+    std::int64_t steps = static_cast<std::int64_t>(steps_.size());  // a server has none
+    PMPI_Bcast(&steps, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i)
+        most.push_back(i < steps_.size() ? steps_[i] : 0);
+    reduce(most, MPI_MAX);
+    reduce(sum, MPI_SUM);
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0) return;
+
+    auto m = most.begin(), s = sum.begin();
+    const auto count = [](double value) { return static_cast<std::int64_t>(value); };
+    for (const char* name : phase_names) {
+        report["seconds"][name] = *m++;
+        const nlohmann::ordered_json of_heap{{"sum", count(*s++)}, {"most", count(*m++)}};
+        if (heap) report["heap_bytes"][name] = of_heap;
+        for (const Field& f : fields) {
+            auto& to = report["counts"][name][f.name];
+            to["sum"] = count(*s++);
+            to["most"] = count(*m++);
+        }
+    }
+    if (heap) {
+        report["heap_bytes"]["most"] = count(*m++);
+        report["heap_bytes"]["sum"] = count(*s++);
+    }
+    report["seconds"]["steps"] = std::vector<double>(m, most.end());
+    report["metadata_operations"] = scale_storage()->metadata;
 }
 
 }  // namespace thalweg::scale

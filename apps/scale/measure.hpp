@@ -29,12 +29,17 @@ private:
     struct Phase {
         double seconds = 0;
         Counts counts{};
+        std::int64_t heap = 0;  ///< bytes that it takes at most, where somebody counts
     };
+    void begin_heap();
+    std::int64_t end_heap();
+
     std::map<std::string, Phase> phases_;
     std::string phase_;
     double begin_ = 0, step_begin_ = 0;
     Counts before_{};
     std::vector<double> steps_;
+    std::int64_t heap_before_ = 0, heap_most_ = 0;  ///< when the phase began
 };
 
 }  // namespace thalweg::scale

@@ -243,7 +243,7 @@ void Model::restart() {
     check(tw_restart_free(&made), "tw_restart_free");
 }
 
-/// @note Collective
+/// Empty but on rank 0. @note Collective
 nlohmann::ordered_json Model::describe() const {
     const char* text = nullptr;
     check(tw_summary(session_, &text), "tw_summary");
@@ -252,6 +252,9 @@ nlohmann::ordered_json Model::describe() const {
     MPI_Comm comm = MPI_COMM_NULL;
     check(tw_model_comm(session_, &comm), "tw_model_comm");
     PMPI_Comm_size(comm, &ranks);
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0) return {};
     nlohmann::ordered_json report;
     report["workload"] = arguments_.workload.workload;
     report["reduced"] = contents_->reduced();

@@ -36,6 +36,16 @@ void tell(const Machine& m) {
     file << "}\n";
 }
 
+/// Without a network, for messages that take no time.
+void load_nodes(const Machine& m, int hosts) {
+    sg4::NetZone* const zone = sg4::create_empty_zone("cluster");
+#if SIMGRID_VERSION_MAJOR >= 4  // before, this is the root, and there is no other
+    zone->set_parent(sg4::Engine::get_instance()->get_netzone_root());
+#endif
+    for (int id = 0; id < hosts; ++id) make_host(zone, m, id)->seal();
+    zone->seal();
+}
+
 }  // namespace
 
 extern "C" void load_platform(const sg4::Engine&) {
@@ -58,6 +68,7 @@ extern "C" void load_platform(const sg4::Engine&) {
             ->set_latency(0.2e-6)
             ->seal();
     };
+    if (m.link == 0) return load_nodes(m, hosts);
     const sg4::FatTreeParams shape(2, {static_cast<unsigned>(leaf), leaves}, {1U, uplinks},
                                    {1U, 1U});
     sg4::create_fatTree_zone("cluster", nullptr, shape, {host, loopback, {}}, m.link, m.hop,

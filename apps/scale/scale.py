@@ -33,6 +33,17 @@ CONFIG = {
     "smpi/iprobe": "0",
     "maxmin/precision": "1e-3",
 }
+# Where messages take no time, which is for counts on thousands of ranks: the simulator then shares
+# out no links, and a root does not wait for all ranks at once.
+TIMELESS = {
+    "network/model": "Constant",
+    "network/latency-factor": "0",
+    "smpi/reduce": "binomial",
+    "smpi/allreduce": "redbcast",
+    "smpi/barrier": "ompi_tree",
+    "smpi/gather": "ompi_binomial",
+    "smpi/scatter": "ompi_binomial",
+}
 
 
 class RunError(Exception):
@@ -57,6 +68,21 @@ class Run:
     def nodes(self):
         return -(-self.ranks // self.per_node)
 
+    @property
+    def plans_only(self):
+        """Without steps, a run is there for its counts."""
+        return int(self.arguments.get("steps", 2)) == 0
+
+    def all_numbers(self):
+        """Of the machine: those that the run gives, and the rest of what it has."""
+        link = {"link": 0} if self.plans_only else {}
+        return {"nodes": self.nodes, "cores": self.per_node} | link | self.numbers
+
+    @property
+    def config(self):
+        """Of the simulator."""
+        return CONFIG | (TIMELESS if float(self.all_numbers().get("link", 1)) == 0 else {})
+
 
 def host_file(run):
     """Nodes full of ranks, one after another."""
@@ -68,13 +94,13 @@ def host_file(run):
     return "".join(lines)
 
 
-def environment(run, numbers):
+def environment(run):
     """That of the process: thalweg's settings of the caller's environment would hold, too."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("THALWEG_", "SCALE_"))}
     env["SMPI_PRIVATIZATION"] = "no"
     env["SCALE_MACHINE"] = run.machine
     env["SCALE_NUMBERS"] = "numbers.json"
-    env["SCALE_SET"] = ",".join(f"{name}={value}" for name, value in numbers.items())
+    env["SCALE_SET"] = ",".join(f"{name}={value}" for name, value in run.all_numbers().items())
     if run.keep_data:
         env["SCALE_DATA"] = "keep"
     return env
@@ -86,7 +112,6 @@ def simulate(build, run, folder=None):
         with tempfile.TemporaryDirectory(prefix="thalweg-scale.") as made:
             return simulate(build, run, made)
     build, folder = Path(build).resolve(), Path(folder).resolve()
-    numbers = {"nodes": run.nodes, "cores": run.per_node} | run.numbers
     (folder / "hosts").write_text(host_file(run))
     for name, text in run.files.items():
         (folder / name).write_text(text)
@@ -97,15 +122,15 @@ def simulate(build, run, folder=None):
         if any(c.isspace() for c in value):
             raise RunError(f"{name}={value}: no blanks, please")
     command = [
-        *("smpirun", "-np", str(run.ranks), "-hostfile", "hosts"),
+        *(smpirun(build), "-np", str(run.ranks), "-hostfile", "hosts"),
         *("-platform", str(build / "lib/libscale_platform.so")),
         *("-wrapper", f"env LD_PRELOAD={build / 'lib/libscale_counters.so'}"),
-        *(f"--cfg={name}:{value}" for name, value in CONFIG.items()),
+        *(f"--cfg={name}:{value}" for name, value in run.config.items()),
         "--log=root.thres:error",
         str(build / "bin/thalweg-scale"),
         *(f"{name}={value}" for name, value in arguments.items() if value != ""),
     ]
-    env = environment(run, numbers)
+    env = environment(run)
     code, text = execute(command, folder, env, run.seconds)
     report = folder / "report.json"
     if code != 0 or not report.exists():
@@ -114,7 +139,7 @@ def simulate(build, run, folder=None):
     result["machine"] = run.machine
     result["nodes"] = run.nodes
     result["numbers"] = json.loads((folder / "numbers.json").read_text())
-    result["simulator"] = {"name": "SimGrid SMPI", "version": version(), "config": CONFIG}
+    result["simulator"] = {"name": "SimGrid SMPI", "version": version(build), "config": run.config}
     return result
 
 
@@ -150,9 +175,16 @@ def told(text):
     return "\n".join(lines[:8]) or text
 
 
-def version():
+def smpirun(build):
+    """That of the SimGrid with which the program was built."""
+    cache = (Path(build) / "CMakeCache.txt").read_text()
+    found = re.search(r"^SMPIRUN:FILEPATH=(.+)$", cache, re.MULTILINE)
+    return found.group(1) if found else "smpirun"
+
+
+def version(build):
     """Of SimGrid, as it names itself."""
-    said = subprocess.run(["smpirun", "-version"], capture_output=True, text=True).stdout
+    said = subprocess.run([smpirun(build), "-version"], capture_output=True, text=True).stdout
     return next((line for line in said.splitlines() if line.strip()), "unknown").strip()
 
 
@@ -164,10 +196,10 @@ COLUMNS = (
     ("method", lambda r: r["summary"]["method"]),
     ("service", lambda r: r["summary"]["service"]),
     ("writers", lambda r: f"{r['summary']['writers']}"),
-    ("open ms", lambda r: f"{1e3 * r['seconds']['open']:.2f}"),
-    ("step ms", lambda r: f"{1e3 * blocked(r):.2f}"),
+    ("open ms", lambda r: milliseconds(r, r["seconds"]["open"])),
+    ("step ms", lambda r: milliseconds(r, blocked(r))),
     ("GB/s", lambda r: f"{rate(r):.2f}" if r["summary"]["service"] == "inline" else "-"),
-    ("close ms", lambda r: f"{1e3 * r['seconds']['close']:.2f}"),
+    ("close ms", lambda r: milliseconds(r, r["seconds"]["close"])),
     ("messages", lambda r: f"{most(r, 'messages'):.0f}"),
     ("MB", lambda r: f"{most(r, 'message_bytes') / 1e6:.2f}"),
     ("at open", lambda r: f"{r['counts']['open']['messages']['most']}"),
@@ -183,6 +215,11 @@ READ_COLUMNS = (
     ("open ms", lambda r: f"{1e3 * r['seconds']['read_open']:.2f}"),
     ("back ms", lambda r: f"{1e3 * r['seconds']['read']:.2f}"),
 )
+
+
+def milliseconds(report, seconds):
+    """Where messages take no time, no time is told."""
+    return "-" if report["numbers"]["link"] == 0 else f"{1e3 * seconds:.2f}"
 
 
 def steps_of(report):

@@ -14,17 +14,20 @@ public:
 
     Share share(int w, const Space& space, std::int64_t base) const override {
         if (w >= writers()) return {space, std::vector<Extent>{}};
-        const Extent extent{cut(w, space, base), cut(w + 1, space, base)};
+        const Extent extent{cut(first_part(w, space), space, base),
+                            cut(first_part(w + 1, space), space, base)};
         if (extent.size() <= 0) return {space, std::vector<Extent>{}};
         return {space, std::vector<Extent>{extent}};
     }
 
     Share reach(int w, const Space& space) const override {
         if (w >= writers()) return {space, std::vector<Extent>{}};
+        const int first = first_part(w, space), end = first_part(w + 1, space);
+        if (first == end) return {space, std::vector<Extent>{}};
         const std::int64_t most = alignment_ + space.largest_grain();
         return {space,
-                std::vector<Extent>{{std::max<std::int64_t>(0, plain_cut(w, space) - most),
-                                     std::min(space.bytes, plain_cut(w + 1, space) + most)}}};
+                std::vector<Extent>{{std::max<std::int64_t>(0, plain_cut(first, space) - most),
+                                     std::min(space.bytes, plain_cut(end, space) + most)}}};
     }
 
     /// A box's rows may lie far apart in the file, with other ranks' writers between them: it is
@@ -42,10 +45,10 @@ public:
             const std::int64_t begin = linear(p.shape, corner);
             for (int d = 0; d < box.nd; ++d) corner[d] += box.count[d] - 1;
             const std::int64_t end = linear(p.shape, corner) + 1;
-            const int first = writer_near(p.offset + begin * p.element - reach, space);
-            const int last = writer_near(p.offset + end * p.element + reach, space);
+            const int first = part_near(p.offset + begin * p.element - reach, space);
+            const int last = part_near(p.offset + end * p.element + reach, space);
             if (last - first < 2 || end - begin == box.volume()) {
-                for (int w = first; w <= last; ++w) met.insert(w);
+                for (int part = first; part <= last; ++part) met.insert(writer_of(part, space));
                 continue;
             }
             todo.push_back(halve(box));
@@ -54,26 +57,43 @@ public:
     }
 
 private:
-    std::int64_t cut(int w, const Space& space, std::int64_t base) const {
-        if (w == 0) return 0;
-        if (w == writers()) return space.bytes;
-        const std::int64_t even = plain_cut(w, space);
+    /// Of the space, one for each writer; or, of more writers, one for some of them. Cuts that lie
+    /// closer than a quarter of the alignment are mostly one when aligned, and every rank would
+    /// meet each writer that an aligned cut may leave something to.
+    int parts(const Space& space) const {
+        const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);
+        return static_cast<int>(std::min<std::int64_t>(writers(), quarters));
+    }
+    /// A writer has the parts from its first one up to the first one of the next writer.
+    int first_part(int w, const Space& space) const {
+        return static_cast<int>(std::int64_t(w) * parts(space) / writers());
+    }
+    int writer_of(int part, const Space& space) const {
+        return static_cast<int>(((std::int64_t(part) + 1) * writers() - 1) / parts(space));
+    }
+
+    std::int64_t cut(int part, const Space& space, std::int64_t base) const {
+        if (part == 0) return 0;
+        if (part == parts(space)) return space.bytes;
+        const std::int64_t even = plain_cut(part, space);
         const std::int64_t in_file = (base + even) / alignment_ * alignment_;
         return space.share_boundary(std::clamp<std::int64_t>(in_file - base, 0, space.bytes));
     }
 
-    std::int64_t plain_cut(int w, const Space& space) const {
-        if (w == writers()) return space.bytes;
-        const std::int64_t each = space.bytes / writers(), rest = space.bytes % writers();
-        return each * w + std::min<std::int64_t>(w, rest);
+    std::int64_t plain_cut(int part, const Space& space) const {
+        const int n = parts(space);
+        if (part == n) return space.bytes;
+        const std::int64_t each = space.bytes / n, rest = space.bytes % n;
+        return each * part + std::min<std::int64_t>(part, rest);
     }
 
-    int writer_near(std::int64_t byte, const Space& space) const {
-        const std::int64_t each = std::max<std::int64_t>(1, space.bytes / writers());
-        std::int64_t w = std::clamp<std::int64_t>(byte / each, 0, writers() - 1);
-        while (w > 0 && plain_cut(w, space) > byte) --w;
-        while (w < writers() - 1 && plain_cut(static_cast<int>(w) + 1, space) <= byte) ++w;
-        return w;
+    int part_near(std::int64_t byte, const Space& space) const {
+        const int n = parts(space);
+        const std::int64_t each = std::max<std::int64_t>(1, space.bytes / n);
+        auto part = static_cast<int>(std::clamp<std::int64_t>(byte / each, 0, n - 1));
+        while (part > 0 && plain_cut(part, space) > byte) --part;
+        while (part < n - 1 && plain_cut(part + 1, space) <= byte) ++part;
+        return part;
     }
 
     std::int64_t alignment_;

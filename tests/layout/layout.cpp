@@ -401,6 +401,35 @@ TEST(RecordLayout, BeyondTwoToThe31) {
     EXPECT_EQ(position, bytes);
 }
 
+/// Else each rank of thousands would meet all writers within the alignment of what it holds.
+TEST(RecordLayout, ManyWritersOfLittleAreNotAllMet) {
+    constexpr std::int64_t alignment = 1 << 20;
+    Space space;
+    space.bytes = 50 * alignment;
+    space.places.push_back({0, 0, space.bytes, space.bytes, 4, {50 << 18}});
+    const auto layout = make_record_layout(2048, alignment);
+    Box one;
+    one.nd = 1;
+    one.low[0] = 25 << 18;
+    one.count[0] = 1;
+    std::set<int> met;
+    layout->add_writers(space, 0, one, met);
+    EXPECT_LE(met.size(), 12U);
+    for (const std::int64_t base : {std::int64_t(0), 3 * alignment / 4, 7 * alignment + 4}) {
+        int writing = 0;
+        for (int w = 0; w < 2048; ++w) {
+            const auto share = layout->share(w, space, base).extents();
+            for (const Extent& e : share) {
+                ++writing;
+                EXPECT_LE(e.size(), alignment * 5 / 4);
+                const bool has = e.begin <= 25 * alignment && 25 * alignment < e.end;
+                EXPECT_TRUE(!has || met.contains(w));
+            }
+        }
+        EXPECT_GE(writing, 50);
+    }
+}
+
 TEST(SlabsLayout, WholeRowsOfTheSlowestDimension) {
     for_cases(6, 3000, [](const Case& c, Random&) {
         if (std::string(c.layout->name()) != "slabs") return;

@@ -3,8 +3,8 @@
 
     check_scale.py WHAT SIMULATION PROGRAM -- mpirun [flags]
 
-WHAT: counts, reading, bytes, repeat or choices. SIMULATION: the build folder of the preset scale.
-PROGRAM: thalweg-scale of this build. Ends with 77 where one of them is not there.
+WHAT: counts, reading, bytes, repeat, planning or choices. SIMULATION: the build folder of the
+preset scale. PROGRAM: thalweg-scale of this build. Ends with 77 where one of them is not there.
 """
 
 import json
@@ -160,6 +160,26 @@ def check_repeat(build, program, launch):
             sys.exit(f"{settings}: writing took no time")
 
 
+def check_planning(build, program, launch):
+    """Without steps, where messages take no time, counts are those of a run with steps and times;
+    and calls and what they say are the same on four times the ranks."""
+    del program, launch  # only simulated
+    counted = {}
+    for ranks, steps in ((32, 0), (128, 0), (128, 1)):
+        arguments = {"workload": "fv-b", "steps": steps}
+        run = scale.Run(ranks, per_node=8, arguments=arguments, settings="method=record")
+        report = scale.simulate(build, run)
+        if (report["numbers"]["link"] == 0) != (steps == 0):
+            sys.exit(f"{steps} steps: a link of {report['numbers']['link']} bytes a second")
+        counted[ranks, steps] = report["counts"]
+    for phase in ("init", "open"):
+        for count, value in counted[128, 1][phase].items():
+            compare(f"{phase}, {count}", counted[128, 0][phase][count], value)
+        few, many = (counted[ranks, 0][phase]["collectives"]["most"] for ranks in (32, 128))
+        if many > few:
+            sys.exit(f"{phase}: {many} collective calls on 128 ranks, {few} on 32")
+
+
 def check_choices(build, program, launch):
     """What is left to the library is within a tenth of the best of a sweep, and so are its servers;
     predictions are near."""
@@ -198,6 +218,7 @@ def main():
         "reading": check_reading,
         "bytes": check_bytes,
         "repeat": check_repeat,
+        "planning": check_planning,
         "choices": check_choices,
     }
     return checks[what](build, program, launch) or 0

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "communicators.hpp"
 #include "heap.hpp"
 
 namespace {
@@ -124,13 +125,13 @@ int MPI_Gatherv(const void* from, int n, MPI_Datatype type, void* to, const int*
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
     ++counts().communicators;
     const HeapPause pause;
-    return PMPI_Comm_dup(comm, made);
+    return thalweg::scale::duplicate(comm, made);
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
     ++counts().communicators;
     const HeapPause pause;
-    return PMPI_Comm_split(comm, color, key, made);
+    return thalweg::scale::split(comm, color, key, made);
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {

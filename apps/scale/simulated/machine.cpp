@@ -20,7 +20,7 @@ constexpr Number numbers[] = {
     {"cores", &Machine::cores, 1},
     {"leaf", &Machine::leaf, 1},
     {"uplinks", &Machine::uplinks, 1},
-    {"link", &Machine::link, 1},
+    {"link", &Machine::link},
     {"hop", &Machine::hop},
     {"loopback", &Machine::loopback, 1},
     {"copy", &Machine::copy},
