@@ -1,5 +1,7 @@
 // What the cost model proposes for a file, and what the steps of files have taken: one rank knows
-// it, and all hear of it. SPDX-License-Identifier: Apache-2.0
+// it, and all hear of it.
+//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "dataset/choose.hpp"
