@@ -45,13 +45,14 @@ bool change_way(FileContext& file, const planning::Proposal& proposal, bool writ
     }));
     if (!named.ok()) return false;
     exchange(file, target, way);
-    if (!begin_way(file, writers_asked, target, service).ok()) {
+    if (!together([&] { return begin_way(file, writers_asked, target, service); }).ok()) {
         exchange(file, target, way);
         file.figures.writers = target.writers.size();
         return false;
     }
     file.figures.method = file.options.method;
-    target.storage->hand_over(target.writers.front(), rate_of(file, target));
+    target.storage->hand_over(target.writers.front(), rate_of(file, target),
+                              is_writer(file, target));
     return true;
 }
 

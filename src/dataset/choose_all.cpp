@@ -65,7 +65,8 @@ Status choose_all(FileContext& file, const FileOptions& asked, Target& target, C
         options.alignment = choice.alignment;
         options.method = file.figures.method = choice.method;
         options.service = file.figures.service = choice.service;
-        chosen = {choice.writers_asked, choice.may_change, around.proposal.what};
+        chosen = {choice.writers_asked, choice.may_change, around.room.processors,
+                  around.proposal.what};
         file.figures.why_service = choice.why_service;
         file.figures.storage = target.storage->name();
         file.figures.format = name_of(file.format);

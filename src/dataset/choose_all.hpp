@@ -10,6 +10,7 @@ namespace thalweg::detail {
 struct ChosenAll {
     bool writers_asked = false;     ///< by the setting `writers`
     bool may_change = false;        ///< service=auto: to background, once that pays
+    int free_processors = 0;        ///< of a node, with service=auto
     planning::Proposed proposed{};  ///< by the cost model
 };
 

@@ -114,6 +114,13 @@ Status DataMode::end_step() {
     return status;
 }
 
+Status DataMode::sync(bool durable) {
+    const double begin = now();
+    Status status = service_->sync(durable);
+    watch_->leave_out(now() - begin);
+    return status;
+}
+
 /// A step has ended: what follows may be written by another method, or by other writers.
 /// @note Collective
 void DataMode::reconsider_way() {
@@ -131,7 +138,8 @@ void DataMode::reconsider_way() {
 Status DataMode::reconsider_service() {
     OutputTimes times;
     const FileFigures mine = with_reserve([&] { return figures(); });
-    if (!watch_->is_time_to_change(mine, times)) return {};
+    const int threads = with_reserve([&] { return most_writers_of_node(file_, target_); });
+    if (!watch_->is_time_to_change(mine, threads, times)) return {};
     Status status = go_on_in_background(file_, target_, batch_, service_);
     boxes_.emplace(file_, batch_, *service_);
     (void)alone([&]() -> Status {

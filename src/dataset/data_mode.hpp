@@ -33,7 +33,7 @@ public:
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);
     Status end_step();
-    Status sync(bool durable) { return service_->sync(durable); }
+    Status sync(bool durable);
 
     /// Everything that the ranks have to do together before the file can be completed. With a
     /// service the writers have it all then, and may still be at it.

@@ -26,6 +26,14 @@ bool is_writer(const FileContext& file, const Target& target) {
            target.writers.end();
 }
 
+int most_writers_of_node(const FileContext& file, const Target& target) {
+    const Topology& topology = file.team.topology();
+    std::vector<int> of_node(static_cast<std::size_t>(topology.nodes), 0);
+    int most = 0;
+    for (const int w : target.writers) most = std::max(most, ++of_node[topology.node_of[w]]);
+    return most;
+}
+
 double rate_of(const FileContext& file, const Target& target) {
     return 1.0 * file.options.bandwidth / target.writers.size();
 }

@@ -20,6 +20,8 @@ Status check_shared(const FileContext& file, const Target& target);
 
 /// Whether this rank writes.
 bool is_writer(const FileContext& file, const Target& target);
+/// Of the node that has most. @throw std::bad_alloc
+int most_writers_of_node(const FileContext& file, const Target& target);
 /// Most bytes a second of a writer, so that none has to ask the others; 0: no limit.
 double rate_of(const FileContext& file, const Target& target);
 

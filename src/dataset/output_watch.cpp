@@ -43,12 +43,12 @@ bool OutputWatch::is_due() const {
     return after > 0 ? steps >= after : steps >= 2 && (steps & (steps - 1)) == 0;
 }
 
-bool OutputWatch::is_time_to_change(const FileFigures& figures, OutputTimes& times) {
+bool OutputWatch::is_time_to_change(const FileFigures& figures, int threads, OutputTimes& times) {
     bool is = true;
     if (file_.options.background_after <= 0) {
         times = file_.session.outputs;
         times = agree_on(file_.team, times += output_times(figures));
-        is = pays_in_background(times);
+        is = pays_in_background(times) && threads <= free_processors_;
     }
     may_change_ = !is;
     return is;

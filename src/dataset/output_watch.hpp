@@ -18,6 +18,7 @@ public:
     OutputWatch(FileContext& file, const ChosenAll& chosen)
         : file_(file),
           may_change_(chosen.may_change),
+          free_processors_(chosen.free_processors),
           proposed_(chosen.proposed),
           computing_(file.session.computing()),
           skips_(file.session.outputs.outputs == 0) {}
@@ -39,6 +40,8 @@ public:
     /// @param proposal  receives the other way
     /// @note Collective
     bool is_time_for_another_way(bool can, planning::Proposal& proposal);
+    /// Time in the file's calls that is of no step. @param seconds  of it
+    void leave_out(double seconds) { counted_.until += seconds; }
     /// The time of the steps to come begins. @param seconds  as above
     void count_from(double seconds) { counted_ = {0, 0, seconds}; }
     /// How the file is written now, for the log and the summary.
@@ -47,9 +50,10 @@ public:
     void keep_way() { proposed_ = {}; }
     /// Then; the ranks have just met. The service changes once.
     /// @param figures  of this rank
+    /// @param threads  that would write, on the node that has most
     /// @param times    receives what was measured, where that decides
     /// @note Collective
-    bool is_time_to_change(const FileFigures& figures, OutputTimes& times);
+    bool is_time_to_change(const FileFigures& figures, int threads, OutputTimes& times);
     /// What became of the service, for the log and the summary.
     void note_service(const OutputTimes& times, std::int64_t record);
     /// The file is complete.
@@ -62,6 +66,7 @@ private:
 
     FileContext& file_;
     bool may_change_;              ///< service=auto: to background, once that pays
+    int free_processors_;          ///< of a node, for threads that write
     planning::Proposed proposed_;  ///< by the cost model
     double computing_;             ///< of the session when data mode began
     bool skips_;                   ///< the step to come meets memory that nobody has touched before

@@ -158,7 +158,9 @@ public:
     }
     /// Then: from now on they write. Everything that was given to write is in the file. Local.
     /// @param keeper, rate  as in StorageOptions
-    virtual void hand_over(int keeper, double rate) { (void)keeper, (void)rate; }
+    virtual void hand_over(int keeper, double rate, bool writer) {
+        (void)keeper, (void)rate, (void)writer;
+    }
 
     /// Does what set_records() has left for the model's own thread: libraries that the model may
     /// use, too, are called from that one alone. Called there from time to time; local.

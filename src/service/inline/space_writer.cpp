@@ -37,7 +37,7 @@ Status SpaceWriter::begin() {
 Status SpaceWriter::plan_again() {
     std::unique_ptr<Layout> layout = std::move(layout_);
     std::vector<std::unique_ptr<Plan>> plans = std::exchange(plans_, {});
-    Status status = begin_plans({});
+    Status status = together([&] { return begin_plans({}); });
     if (status.ok()) {
         for (const auto& plan : plans) count(*plan);
     } else {

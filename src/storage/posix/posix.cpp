@@ -30,7 +30,7 @@ public:
         broadcast(comm, map, 0);
         status = alone([&]() -> Status {
             map_ = map;
-            return writer || counts_records() ? open_file() : Status{};
+            return writer || counts_records() ? open_noted() : Status{};
         });
         return agree(comm, status);
     }
@@ -44,29 +44,27 @@ public:
             return keep_records(path, format_, map, kept_, options.durable);
         });
         if (status = agree(comm, status); !status.ok()) return status;
-        if (writer || counts_records()) status = alone([&] { return open_file(); });
+        if (writer || counts_records()) status = alone([&] { return open_noted(); });
         return agree(comm, status);
     }
 
     Status open_for(Comm& comm, bool writer) override {
-        // The keeper has the file: whoever opens it by its name now has to find the same one.
-        OpenedFile opened;
-        Status status =
-            agree(comm, counts_records() ? alone([&] { return note_opened(fd_, path_, opened); })
-                                         : Status{});
-        if (!status.ok()) return status;
-        comm.broadcast(&opened, sizeof opened, keeper_);
+        // Whoever opens the file by its name now has to find the one that the keeper has.
+        comm.broadcast(&opened_, sizeof opened_, keeper_);
         const bool opens = writer && fd_ < 0;
+        Status status;
         if (opens) status = alone([&] { return open_file(); });
-        if (opens && status.ok()) status = alone([&] { return check_opened(fd_, path_, opened); });
+        if (opens && status.ok()) status = alone([&] { return check_opened(fd_, path_, opened_); });
         status = agree(comm, status);
         if (!status.ok() && opens) (void)close_file();
         return status;
     }
 
-    void hand_over(int keeper, double rate) override {
+    void hand_over(int keeper, double rate, bool writer) override {
         keeper_ = keeper;
         throttle_ = Throttle(rate);
+        // Else what this rank has written is for sync(), with which each step ends if durable_.
+        if (!writer && durable_) (void)close_file();
     }
 
     Status set_records(std::int64_t records, bool durable) override {
@@ -103,11 +101,16 @@ private:
         keeper_ = options.keeper;
     }
 
+    Status open_noted() {
+        Status status = open_file();
+        return status.ok() ? note_opened(fd_, path_, opened_) : status;
+    }
     bool counts_records() const { return rank_ == keeper_; }
 
     Format format_ = Format::cdf2;
     std::int64_t kept_ = 0;  ///< records that the file has already
     int rank_ = 0, keeper_ = 0;
+    OpenedFile opened_;  ///< when the file was created or opened
     bool first_ = false, durable_ = false;
 };
 
