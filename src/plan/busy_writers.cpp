@@ -16,7 +16,7 @@ namespace {
 /// Bytes whose writers are looked for, and writers that are looked at.
 constexpr std::int64_t sampled_bytes = 64, sampled_writers = 8;
 
-double bytes_of(const Share& share) {
+double bytes_of_share(const Share& share) {
     double bytes = 0;
     for (const Extent& e : share.extents()) bytes += e.size();
     return bytes;
@@ -39,7 +39,7 @@ std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::
         const bool owns = share.boxed() || std::ranges::any_of(extents, [&](const Extent& e) {
                               return e.begin <= found && found < e.end;
                           });
-        if (owns && !extents.empty()) return {w, bytes_of(share)};
+        if (owns && !extents.empty()) return {w, bytes_of_share(share)};
     }
     return {-1, 0};
 }
