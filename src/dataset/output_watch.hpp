@@ -29,25 +29,13 @@ public:
     /// @param seconds  that this rank has spent in the file's calls so far
     /// @param usual    it had records only, no variables of fixed size
     void note_step(double seconds, bool usual);
+    /// The time of the steps to come begins. @param seconds  as for note_step()
+    void count_from(double seconds) { counted_ = {0, 0, seconds}; }
+    /// Seconds in the file's calls that are of no step.
+    void leave_out(double seconds) { counted_.until += seconds; }
     /// Whether a step has ended after which the service may change: the 2nd, 4th, 8th, ..., or the
     /// one that the setting names. The same on every rank.
     bool is_due() const;
-    /// Whether one has ended after which method and writers may change: the 4th, 8th, 16th, ... of
-    /// a file for which the cost model was asked. The same on every rank.
-    bool way_is_due() const;
-    /// Then; the ranks have just met.
-    /// @param can       whether what this rank has put could be written otherwise
-    /// @param proposal  receives the other way
-    /// @note Collective
-    bool is_time_for_another_way(bool can, planning::Proposal& proposal);
-    /// Time in the file's calls that is of no step. @param seconds  of it
-    void leave_out(double seconds) { counted_.until += seconds; }
-    /// The time of the steps to come begins. @param seconds  as above
-    void count_from(double seconds) { counted_ = {0, 0, seconds}; }
-    /// How the file is written now, for the log and the summary.
-    void note_way(const planning::Proposal& proposal, std::int64_t record);
-    /// Method and writers stay as they are.
-    void keep_way() { proposed_ = {}; }
     /// Then; the ranks have just met. The service changes once.
     /// @param figures  of this rank
     /// @param threads  that would write, on the node that has most
@@ -56,6 +44,18 @@ public:
     bool is_time_to_change(const FileFigures& figures, int threads, OutputTimes& times);
     /// What became of the service, for the log and the summary.
     void note_service(const OutputTimes& times, std::int64_t record);
+    /// Whether one has ended after which method and writers may change: the 4th, 8th, 16th, ... of
+    /// a file for which the cost model was asked. The same on every rank.
+    bool way_is_due() const;
+    /// Then; the ranks have just met.
+    /// @param can       whether what this rank has put could be written otherwise
+    /// @param proposal  receives the other way
+    /// @note Collective
+    bool is_time_for_another_way(bool can, planning::Proposal& proposal);
+    /// How the file is written now, for the log and the summary.
+    void note_way(const planning::Proposal& proposal, std::int64_t record);
+    /// Method and writers stay as they are.
+    void keep_way() { proposed_ = {}; }
     /// The file is complete.
     /// @param good  all of it was written, as steps
     void note_end(const FileFigures& figures, bool good);

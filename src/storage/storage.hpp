@@ -158,6 +158,7 @@ public:
     }
     /// Then: from now on they write. Everything that was given to write is in the file. Local.
     /// @param keeper, rate  as in StorageOptions
+    /// @param writer        whether this rank writes from now on
     virtual void hand_over(int keeper, double rate, bool writer) {
         (void)keeper, (void)rate, (void)writer;
     }
