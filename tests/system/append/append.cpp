@@ -1,0 +1,400 @@
+// Writing on in files that are there: random files of netCDF-C or of the library, continued on
+// another number of ranks, against the same file written by netCDF-C in one go: byte for byte, or
+// as netCDF-C reads netCDF-4 files.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "append.hpp"
+#include "append_case.hpp"
+#include "system/check.hpp"
+#include "system/compare.hpp"
+#include "system/compare_netcdf4.hpp"
+#include "system/random.hpp"
+#include "system/random_settings.hpp"
+#include "system/values.hpp"
+#include "thalweg/thalweg.h"
+
+using namespace append_case;  // NOLINT: the case that it writes
+
+namespace {
+
+/// One run of the library over the ranks of a session.
+class Run {
+public:
+    Run(const Case& c, int run, MPI_Comm comm, tw_session session, Random random)
+        : case_(c), run_(run), session_(session), random_(random) {
+        MPI_Comm_rank(comm, &rank_);
+        MPI_Comm_size(comm, &size_);
+    }
+
+    void write(const std::string& path, const std::string& settings) {
+        const std::string all = settings + (run_ == 1 ? "; mode=append" : "");
+        what_ = all;
+        if (run_ == 0) {
+            expect(tw_create(session_, path.c_str(), all.c_str(), &file_), "tw_create");
+        } else {
+            expect(tw_open(session_, path.c_str(), all.c_str(), &file_), "tw_open");
+            std::int64_t records = -1;
+            expect(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &records), "tw_inq");
+            CHECK(records == case_.before);
+        }
+        define();
+        if (run_ == 1 && case_.told)
+            expect(tw_set_record(file_, case_.first, case_.drop ? TW_DROP_LATER : TW_KEEP_LATER),
+                   "tw_set_record");
+        put_fixed();
+        const int first = run_ == 1 ? case_.first : 0;
+        const int steps = run_ == 1 ? case_.steps : case_.before;
+        std::vector<int> records(static_cast<std::size_t>(steps));
+        std::iota(records.begin(), records.end(), first);
+        if (in_parts()) random_.shuffle(records);
+        for (const int r : records) {
+            bool any = !in_parts();
+            for (int v = 0; v < static_cast<int>(case_.vars.size()); ++v) {
+                if (!case_.is_put(v, r, run_)) continue;
+                put(v, r);
+                any = true;
+            }
+            if (!any) continue;  // the step would be a record, unless others have come in parts
+            expect(tw_end_step(file_), "tw_end_step");
+            if (random_.percent(10)) expect(tw_sync(file_, 0), "tw_sync");
+        }
+        expect(tw_close(&file_), "tw_close");
+    }
+
+private:
+    struct Held {
+        tw_decomposition decomposition = nullptr;
+        std::vector<int> order;  // of the memory: dimensions of the variable
+        std::vector<std::int64_t> start, count;
+        std::vector<std::int64_t> list;  // if it is held by a list: over the memory's dimension
+        std::size_t listed = 0;
+        std::int64_t index(std::size_t m, std::int64_t i) const {
+            return !list.empty() && m == listed ? list[static_cast<std::size_t>(i)] : start[m] + i;
+        }
+    };
+
+    void expect(int status, const char* call) {
+        CHECK_TEXT(status == TW_OK, "seed %llu, %s: %s gives %d: %s",
+                   static_cast<unsigned long long>(case_.seed), what_.c_str(), call, status,
+                   tw_error_message(session_));
+    }
+
+    std::int64_t length(const Var& v, int d) const {
+        return case_.dims[static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d)])];
+    }
+
+    /// Cut along one dimension, into boxes or lists of indices, in any order in memory; or the
+    /// whole on every rank.
+    Held hold(const Var& v) {
+        Held h;
+        h.order.resize(v.dims.size());
+        std::iota(h.order.begin(), h.order.end(), 0);
+        const bool whole = v.dims.empty() || random_.percent(20);
+        if (!whole) random_.shuffle(h.order);
+        const std::int64_t along =
+            v.dims.empty() ? 0 : random_.below(static_cast<std::int64_t>(v.dims.size()));
+        std::string names;
+        std::vector<std::int64_t> shape;
+        for (const int d : h.order) {
+            const std::int64_t n = length(v, d);
+            const bool cut = !whole && d == h.order[static_cast<std::size_t>(along)];
+            const std::int64_t begin = cut ? n * rank_ / size_ : 0;
+            shape.push_back(n);
+            h.start.push_back(begin);
+            h.count.push_back((cut ? n * (rank_ + 1) / size_ : n) - begin);
+            names += dim_name(v.dims[static_cast<std::size_t>(d)]) + " ";
+        }
+        if (!whole && random_.percent(30))
+            hold_list(h, names, shape, static_cast<std::size_t>(along));
+        else if (!whole)
+            expect(tw_decompose(session_, names.c_str(), 1, shape.data(), h.start.data(),
+                                h.count.data(), &h.decomposition),
+                   "tw_decompose");
+        return h;
+    }
+
+    /// The same part, as a list in an order of its own.
+    void hold_list(Held& h, const std::string& names, const std::vector<std::int64_t>& shape,
+                   std::size_t along) {
+        h.listed = along;
+        h.list.resize(static_cast<std::size_t>(h.count[along]));
+        std::iota(h.list.begin(), h.list.end(), h.start[along]);
+        Random own(mix(case_.seed, static_cast<std::uint64_t>(rank_)));
+        own.shuffle(h.list);
+        std::string listed = names;
+        for (std::size_t d = 0; d < along; ++d) listed.erase(0, listed.find(' ') + 1);
+        listed.resize(listed.find(' '));
+        expect(tw_decompose_list(session_, names.c_str(), shape.data(), listed.c_str(),
+                                 h.count[along], h.list.data(), TW_LIST_UNIQUE, &h.decomposition),
+               "tw_decompose_list");
+    }
+
+    void define() {
+        for (std::size_t d = 0; d < case_.dims.size(); ++d)
+            expect(tw_def_dim(file_, dim_name(static_cast<int>(d)).c_str(), case_.dims[d]),
+                   "tw_def_dim");
+        expect(tw_def_dim(file_, "time", TW_UNLIMITED), "tw_def_dim");
+        std::vector<int> order(case_.vars.size());
+        std::iota(order.begin(), order.end(), 0);
+        if (run_ == 1) random_.shuffle(order);
+        held_.resize(case_.vars.size());
+        for (const int i : order) {
+            const Var& v = case_.vars[static_cast<std::size_t>(i)];
+            Held& h = held_[static_cast<std::size_t>(i)] = hold(v);
+            std::string names = v.record ? "time " : "";
+            for (const int d : v.dims) names += dim_name(d) + " ";
+            expect(tw_def_var(file_, v.name.c_str(), v.type, names.c_str(), h.decomposition),
+                   "tw_def_var");
+            // What the file has need not be said again.
+            if (run_ == 0 || random_.percent(50))
+                expect(tw_put_att_text(file_, v.name.c_str(), "units", "metres"), "att");
+            const std::vector<char> fill(8, fill_byte);
+            if (v.has_fill && (run_ == 0 || random_.percent(50)))
+                expect(tw_put_att(file_, v.name.c_str(), "_FillValue", v.type, 1, fill.data()),
+                       "att");
+        }
+        if (run_ == 0 || random_.percent(50))
+            expect(tw_put_att_text(file_, "", "title", "test"), "att");
+    }
+
+    void put_fixed() {
+        for (int v = 0; v < static_cast<int>(case_.vars.size()); ++v) {
+            const Var& var = case_.vars[static_cast<std::size_t>(v)];
+            if (!var.record && var.put[run_]) put(v, 0);
+        }
+    }
+
+    void put(int variable, int record) {
+        const Var& v = case_.vars[static_cast<std::size_t>(variable)];
+        const Held& h = held_[static_cast<std::size_t>(variable)];
+        const std::int64_t size = type_size(v.type);
+        std::int64_t n = 1;
+        for (const std::int64_t c : h.count) n *= c;
+        std::vector<char> values(static_cast<std::size_t>(n * size) + 1);
+        std::vector<std::int64_t> index(v.dims.size());
+        for (std::int64_t i = 0; i < n; ++i) {
+            std::int64_t rest = i;
+            for (std::size_t m = h.order.size(); m-- > 0;) {
+                index[static_cast<std::size_t>(h.order[m])] = h.index(m, rest % h.count[m]);
+                rest /= h.count[m];
+            }
+            std::int64_t element = 0;
+            for (std::size_t d = 0; d < index.size(); ++d)
+                element = element * length(v, static_cast<int>(d)) + index[d];
+            make_value(values.data() + i * size, v.type, v.type,
+                       case_.hash_of(variable, record, run_, element));
+        }
+        if (!in_parts()) {
+            expect(tw_put(file_, v.name.c_str(), v.type, values.data(), n), "tw_put");
+        } else if (case_.way == Way::boxes && h.list.empty() &&
+                   std::is_sorted(h.order.begin(), h.order.end())) {
+            std::vector<std::int64_t> start = h.start, count = h.count;
+            // What every rank has whole, one puts.
+            if (h.decomposition == nullptr && rank_ > 0) count.assign(count.size(), 0);
+            if (v.record) start.insert(start.begin(), record);
+            if (v.record)
+                count.insert(count.begin(), h.decomposition == nullptr && rank_ > 0 ? 0 : 1);
+            if (count.empty() && rank_ > 0) return;
+            expect(tw_put_box(file_, v.name.c_str(), v.type, start.data(), count.data(), nullptr,
+                              values.data()),
+                   "tw_put_box");
+        } else {
+            expect(tw_put_record(file_, v.name.c_str(), h.decomposition, record, v.type,
+                                 values.data(), n),
+                   "tw_put_record");
+        }
+    }
+
+    bool in_parts() const { return run_ == 1 && case_.way != Way::steps; }
+
+    const Case& case_;
+    int run_, rank_ = 0, size_ = 1;
+    tw_session session_;
+    Random random_;
+    tw_file file_ = nullptr;
+    std::vector<Held> held_;
+    std::string what_;
+};
+
+std::string choose_settings(const Case& c, Random& random, bool servers, bool first) {
+    RandomSettings settings = RandomSettings::writing();
+    const bool steps = c.way == Way::steps;
+    if (servers && c.parts <= 2)  // as many as the tests have
+        settings.set("service", {"inline", "servers", "servers"});
+    if (steps) settings.set("staging", {"0"}, 20);
+    settings.set("queue", {steps ? "4KiB" : "1MiB"}, 20);
+    if (c.netcdf4())
+        settings.set("storage", {"auto", "netcdf4"}).leave_out("pnetcdf_mode");
+    else if (!steps || !c.tiles.empty())  // PnetCDF takes no boxes
+        settings.set("storage", {"auto", "posix"}).leave_out("pnetcdf_mode");
+    if (!c.tiles.empty()) settings.leave_out("writers");
+    const bool tiles = !c.tiles.empty() && (first || random.percent(50));
+    if (tiles)
+        settings.set("method", {"tiles"})
+            .set("tile_files", {"yes"})
+            .set("tiles", {first ? c.tiles : "auto"});
+    if (first && c.netcdf4())
+        settings.set("deflate", {"0", "0", "1"})
+            .set("shuffle", {"auto", "auto", "yes"})
+            .set("chunks", {"auto", "auto", "d0=3", "d0=2,d1=1"});
+    return settings.draw(random);
+}
+
+/// What differs between a set of tiles, as the library reads it, and a file of netCDF-C.
+std::string tile_difference(const std::string& expected, const std::string& path) {
+    tw_session alone = nullptr;
+    tw_file file = nullptr;
+    int id = 0, variables = 0;
+    std::int64_t records = 0;
+    std::size_t n = 0;
+    std::string wrong;
+    if (tw_init(MPI_COMM_SELF, "log=off", &alone) != TW_OK ||
+        tw_open(alone, path.c_str(), nullptr, &file) != TW_OK ||
+        tw_inq(file, nullptr, nullptr, &variables, nullptr, &records) != TW_OK)
+        wrong = tw_error_message(alone);
+    if (nc_open(expected.c_str(), NC_NOWRITE, &id) != NC_NOERR) wrong = "no reference";
+    int unlimited = -1;
+    nc_inq_unlimdim(id, &unlimited);
+    nc_inq_dimlen(id, unlimited, &n);
+    if (wrong.empty() && records != static_cast<std::int64_t>(n))
+        wrong = check::text("%ld records, not %zu", static_cast<long>(records), n);
+    for (int v = 0; v < variables && wrong.empty(); ++v) {
+        char name[NC_MAX_NAME + 1] = "";
+        nc_type type = 0;
+        int nd = 0, dims[4] = {}, number = 0;
+        nc_inq_varname(id, v, name);
+        nc_inq_varid(id, name, &number);
+        nc_inq_var(id, number, nullptr, &type, &nd, dims, nullptr);
+        std::int64_t start[4] = {}, count[4] = {}, elements = 1;
+        for (int d = 0; d < nd; ++d) {
+            nc_inq_dimlen(id, dims[d], &n);
+            count[d] = static_cast<std::int64_t>(n);
+            elements *= count[d];
+        }
+        const auto bytes = static_cast<std::size_t>(elements * type_size(tw_type(type)));
+        std::vector<char> x(bytes + 1), y(bytes + 1);
+        nc_get_var(id, number, x.data());
+        if (tw_get_box(file, name, tw_type(type), start, count, nullptr, y.data()) != TW_OK)
+            wrong = tw_error_message(alone);
+        else if (x != y)
+            wrong = check::text("%s differs", name);
+    }
+    nc_close(id);
+    if (file != nullptr) tw_close(&file);
+    tw_finalize(&alone);
+    return wrong;
+}
+
+void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Comm comm,
+         bool servers) {
+    Random random(seed);  // the same choices on every rank
+    const Case c = make_case(seed, random, check::state.size);
+    const std::string before = choose_settings(c, random, false, true),
+                      after = choose_settings(c, random, servers, false);
+    const Random choices(mix(seed, 5));
+    if (c.by_library) {
+        check::step("seed %llu: %s", static_cast<unsigned long long>(seed), before.c_str());
+        const bool takes_part = check::state.rank < c.writers_before;
+        MPI_Comm few = MPI_COMM_NULL;
+        MPI_Comm_split(comm, takes_part ? 0 : MPI_UNDEFINED, check::state.rank, &few);
+        if (takes_part) {
+            tw_session own = nullptr;
+            CHECK(tw_init(few, "log=off", &own) == TW_OK);
+            Run(c, 0, few, own, choices).write(path, before + "; format=" + c.format);
+            CHECK(tw_finalize(&own) == TW_OK);
+            MPI_Comm_free(&few);
+        }
+    } else if (check::state.rank == 0) {
+        write_by_netcdf(path, c, false);
+    }
+    MPI_Barrier(comm);
+    check::step("seed %llu: %s, first %d of %d, %d steps%s", static_cast<unsigned long long>(seed),
+                after.c_str(), c.first, c.before, c.steps, c.drop ? ", drop" : "");
+    Run(c, 1, comm, session, choices).write(path, after);
+    MPI_Barrier(comm);
+    if (check::state.rank == 0) {
+        const std::string expected = path + ".expected";
+        write_by_netcdf(expected, c, true);
+        const std::string what = !c.tiles.empty() ? tile_difference(expected, path)
+                                 : c.netcdf4()    ? netcdf4_difference(expected, path)
+                                                  : difference(expected, path);
+        CHECK_TEXT(what.empty(), "seed %llu: %s (%s by %s; first %d of %d, %d steps%s): %s",
+                   static_cast<unsigned long long>(seed), after.c_str(), c.format.c_str(),
+                   c.by_library ? before.c_str() : "netCDF-C", c.first, c.before, c.steps,
+                   c.drop ? ", drop" : "", what.c_str());
+        std::remove(expected.c_str());
+        std::remove(path.c_str());
+        for (int k = 0; k < c.parts; ++k) std::remove((path + ".000" + std::to_string(k)).c_str());
+    }
+    MPI_Barrier(comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 30);
+    const auto seed =
+        static_cast<std::uint64_t>(std::atoll(check::option(argc, argv, "--seed", "1").c_str()));
+    const double seconds = std::atof(check::option(argc, argv, "--seconds", "4").c_str());
+    const long cases = std::atol(check::option(argc, argv, "--cases", "1000").c_str());
+    const std::string servers = check::option(argc, argv, "--servers", "0");
+    // The seed of a case that a failure names, to run it alone, and its session's node size.
+    const std::string replay = check::option(argc, argv, "--replay", "");
+    const std::string size_of_all = check::option(argc, argv, "--node-size", "");
+    const std::string folder = check::make_folder("append");
+    long done = 0;
+    Random sizes(seed);
+    const auto begin = std::chrono::steady_clock::now();
+    // Sessions of several node sizes, each for some cases.
+    for (int turn = 0; done < cases; ++turn) {
+        auto node_size = sizes.pick(std::vector<std::string>{"0", "0", "1", "2", "3"});
+        if (!size_of_all.empty()) node_size = size_of_all;
+        tw_session session = nullptr;
+        check::use(MPI_COMM_WORLD);
+        check::step("tw_init");
+        const std::string settings =
+            "log=off; node_size=" + node_size + "; servers=" + servers + "";
+        CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &session) == TW_OK);
+        tw_role role = TW_MODEL;
+        tw_inq_role(session, &role);
+        bool more = true;
+        if (role == TW_MODEL) {
+            MPI_Comm comm = MPI_COMM_NULL;
+            tw_model_comm(session, &comm);
+            check::use(comm);
+            for (int i = 0; i < 12 && done < cases && more; ++i) {
+                const std::chrono::duration<double> spent =
+                    std::chrono::steady_clock::now() - begin;
+                more = check::everywhere(spent.count() < seconds && check::state.failures == 0);
+                if (!more) break;
+                const auto number = static_cast<std::uint64_t>(done++);
+                one(replay.empty() ? mix(seed, number) : std::strtoull(replay.c_str(), nullptr, 10),
+                    folder + "/file.nc", session, comm, servers != "0");
+                more = replay.empty();
+            }
+            if (turn == 0 && servers == "0" && replay.empty())
+                appended_calls(session, comm, folder);
+        }
+        CHECK(tw_finalize(&session) == TW_OK);
+        check::use(MPI_COMM_WORLD);
+        int go_on = more ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &go_on, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        if (go_on == 0) break;
+        int most = static_cast<int>(done);
+        MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        done = most;
+    }
+    if (check::state.rank == 0) std::fprintf(stderr, "append: %ld cases\n", done);
+    check::remove_folder(folder);
+    return check::verdict("append");
+}

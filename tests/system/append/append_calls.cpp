@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "append.hpp"
+#include "append_file.hpp"
+#include "system/compare.hpp"
+
+using namespace append_file;  // NOLINT: the file that it writes on in
+
+namespace {
+
+/// Definitions that are not the file's are refused, whoever closes, and change nothing.
+template <class Define>
+void different(int line_number, const std::string& words, Define&& define_otherwise) {
+    on_rank_0([] {
+        std::filesystem::copy_file(path, path + ".copy",
+                                   std::filesystem::copy_options::overwrite_existing);
+    });
+    tw_file file = append();
+    define_otherwise(file);
+    check::step("line %d", line_number);
+    refused(__FILE__, line_number, tw_enddef(file), TW_EDIFFERENT, words);
+    CHECK(put(file, "T", 0) == TW_EDIFFERENT);
+    refused(__FILE__, line_number, tw_close(&file), TW_EDIFFERENT, words);
+    on_rank_0([&] {
+        const std::string what = difference(path + ".copy", path);
+        CHECK_TEXT(what.empty(), "line %d: %s", line_number, what.c_str());
+    });
+}
+
+void definitions() {
+    make();
+    different(__LINE__, "has variable 'h', but the model does not define it",
+              [](tw_file f) { OK(tw_def_var(f, "T", TW_FLOAT, "time x", line)); });
+    different(__LINE__, "defines variable 'U'", [](tw_file f) {
+        define(f);
+        OK(tw_def_var(f, "U", TW_FLOAT, "time x", line));
+    });
+    different(__LINE__, "variable 'h' is float h(x) in the file, but double h(x) in the model",
+              [](tw_file f) {
+                  OK(tw_def_var(f, "T", TW_FLOAT, "time x", line));
+                  OK(tw_def_var(f, "h", TW_DOUBLE, "x", line));
+              });
+    different(__LINE__, "float h(x) in the file, but float h(time, x) in the model", [](tw_file f) {
+        OK(tw_def_var(f, "T", TW_FLOAT, "time x", line));
+        OK(tw_def_var(f, "h", TW_FLOAT, "time x", line));
+    });
+    different(__LINE__, "dimension 'y', which has length 4", [](tw_file f) {
+        define(f);
+        OK(tw_def_dim(f, "y", 4));
+    });
+    different(__LINE__, "dimension 'x' has length", [](tw_file f) {
+        OK(tw_def_dim(f, "x", 2 * ranks() + 1));
+        OK(tw_def_var(f, "h", TW_FLOAT, "x", nullptr));
+    });
+    different(__LINE__, "dimension 'time' is unlimited in the file, but has length 3",
+              [](tw_file f) { OK(tw_def_dim(f, "time", 3)); });
+    different(__LINE__,
+              "attribute of 'T' '_FillValue' = float 5 in the model, but none in the file",
+              [](tw_file f) {
+                  define(f);
+                  const float fill = 5;
+                  OK(tw_put_att(f, "T", "_FillValue", TW_FLOAT, 1, &fill));
+              });
+    different(__LINE__, "has variable 'T'", [](tw_file) {});
+}
+
+void whereabouts() {
+    make();
+    tw_file file = append(), other = nullptr;
+    REFUSED(tw_open(session, path.c_str(), "mode=append", &other), TW_EINUSE, "open in this");
+    REFUSED(tw_create(session, path.c_str(), nullptr, &other), TW_EINUSE, "open in this");
+    CHECK(tw_set_record(file, 4, TW_KEEP_LATER) == TW_EBOUNDS);
+    CHECK(text().find("record 4; the file has 3") != std::string::npos);
+    CHECK(tw_set_record(file, -1, TW_KEEP_LATER) == TW_EBOUNDS);
+    CHECK(tw_set_record(file, 1, static_cast<tw_later>(5)) == TW_EARG);
+    const char *format = nullptr, *name = nullptr;
+    int ndims = 0, nvars = 0, natts = 0, nd = 0;
+    std::int64_t records = 0, length = 0;
+    OK(tw_inq(file, &format, &ndims, &nvars, &natts, &records));
+    CHECK(std::string(format) == "cdf2" && ndims == 2 && nvars == 2 && natts == 1 && records == 3);
+    OK(tw_inq_var_name(file, 1, &name));
+    CHECK(std::string(name) == "h");
+    OK(tw_inq_var(file, "T", nullptr, &nd, nullptr));
+    OK(tw_inq_dim(file, "time", &length));
+    CHECK(nd == 2 && length == 3);
+    std::vector<char> said(10);
+    OK(tw_get_att_text(file, "", "history", 10, said.data()));
+    CHECK(std::string(said.data()) == "first run");
+    float got[2];
+    CHECK(tw_get(file, "T", line, 0, TW_FLOAT, got, 2) == TW_ESTATE);
+    define(file);
+    OK(tw_enddef(file));
+    CHECK(tw_set_record(file, 1, TW_KEEP_LATER) == TW_ESTATE);
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 1, 2}, 9);
+
+    REFUSED(tw_create(session, path.c_str(), "mode=append", &file), TW_ESETTING, "tw_open");
+    REFUSED(tw_open(session, path.c_str(), "mode=write", &file), TW_ESETTING, "read|append");
+    REFUSED(tw_open(session, path.c_str(), "mode=append; format=cdf5", &file), TW_ESETTING,
+            "setting format is cdf5, but the file has format cdf2");
+    REFUSED(tw_open(session, path.c_str(), "mode=append; method=tiles; tile_files=yes", &file),
+            TW_ESETTING, "tile_files is yes, but there is no set of tiles of this name");
+    file = append("mode=append; storage=netcdf4");
+    define(file);
+    REFUSED(tw_enddef(file), TW_ESETTING, "storage=netcdf4 cannot write format cdf2");
+    CHECK(tw_close(&file) == TW_ESETTING);
+    file = nullptr;
+    OK(tw_create(session, (path + ".new").c_str(), nullptr, &file));
+    CHECK(tw_set_record(file, 0, TW_KEEP_LATER) == TW_ESTATE);
+    OK(tw_close(&file));
+    if (ranks() > 1) {
+        file = append();
+        define(file);
+        OK(tw_set_record(file, rank() == 0 ? 1 : 2, TW_KEEP_LATER));
+        REFUSED(tw_enddef(file), TW_EMISMATCH, "first record 1, 3 kept on rank 0");
+        CHECK(tw_close(&file) == TW_EMISMATCH);
+    }
+    expect_file(__LINE__, {0, 1, 2}, 9);
+}
+
+/// What is no file that can be written on.
+void others() {
+    const std::string missing = folder + "/missing.nc", odd = folder + "/odd.nc";
+    tw_file file = nullptr;
+    const auto refuse = [&](const std::string& name, int code, const std::string& words) {
+        REFUSED(tw_open(session, name.c_str(), "mode=append", &file), code, words);
+        CHECK(file == nullptr);
+    };
+    const auto contents = [&](const std::string& bytes) {
+        on_rank_0([&] { std::ofstream(odd, std::ios::binary) << bytes; });
+    };
+    refuse(missing, TW_EIO, "No such file");
+    refuse(folder, TW_EFORMAT, "directory");
+    contents("");
+    refuse(odd, TW_EFORMAT, "odd.nc");
+    contents("time, T\n0, 273.15\n");
+    refuse(odd, TW_EFORMAT, "does not begin with CDF");
+    make();
+    on_rank_0([] { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8); });
+    refuse(path, TW_EIO, "variable 'T': the file is truncated");
+    on_rank_0([] { std::filesystem::resize_file(path, 1000); });
+    refuse(path, TW_EIO, "truncated");
+    if (geteuid() != 0) {  // whom no permission stops
+        make();
+        on_rank_0([] { std::filesystem::permissions(path, std::filesystem::perms::owner_read); });
+        refuse(path, TW_EIO, "Permission denied");
+        on_rank_0([] { std::filesystem::permissions(path, std::filesystem::perms::owner_all); });
+    }
+}
+
+/// Records are seen when their steps have ended, and not before; what a killed run leaves is what
+/// is seen here.
+void meanwhile(const std::string& settings, const char* created = "format=cdf2") {
+    check::step("%s; %s", settings.c_str(), created);
+    make(created);
+    tw_file file = append(("mode=append; " + settings).c_str());
+    define(file);
+    OK(tw_enddef(file));
+    expect_file(__LINE__, {0, 1, 2}, 9);
+    OK(put(file, "T", 3));
+    expect_file(__LINE__, {0, 1, 2}, 9);
+    OK(tw_end_step(file));
+    OK(tw_sync(file, 0));
+    expect_file(__LINE__, {0, 1, 2, 3}, 9);
+    OK(put(file, "h", 8));
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 1, 2, 3}, 8);
+
+    // From the second record on: those behind it are gone at once.
+    file = append(("mode=append; " + settings).c_str());
+    define(file);
+    OK(tw_set_record(file, 1, TW_DROP_LATER));
+    expect_file(__LINE__, {0, 1, 2, 3}, 8);
+    OK(tw_enddef(file));
+    expect_file(__LINE__, {0}, 8);
+    step(file, 5);
+    OK(tw_sync(file, 0));
+    expect_file(__LINE__, {0, 5}, 8);
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 5}, 8);
+
+    // Over the first one: the other stays.
+    file = append(("mode=append; " + settings).c_str());
+    define(file);
+    OK(tw_set_record(file, 0, TW_KEEP_LATER));
+    step(file, 6);
+    OK(tw_sync(file, 0));
+    expect_file(__LINE__, {6, 5}, 8);
+    OK(tw_close(&file));
+    expect_file(__LINE__, {6, 5}, 8);
+}
+
+/// A step that replaces a record fills what nobody puts, also where a variable that every rank has
+/// whole is too large for the queue.
+void replaced(const std::string& settings) {
+    check::step("%s", settings.c_str());
+    constexpr std::int64_t many = 300;
+    const std::vector<double> all(many, 4);
+    tw_file file = nullptr;
+    const auto define_both = [&] {
+        OK(tw_def_dim(file, "time", TW_UNLIMITED));
+        OK(tw_def_dim(file, "many", many));
+        OK(tw_def_var(file, "whole", TW_DOUBLE, "time many", nullptr));
+        OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
+    };
+    OK(tw_create(session, path.c_str(), "format=cdf2", &file));
+    define_both();
+    for (int r = 0; r < 3; ++r) {
+        OK(tw_put(file, "whole", TW_DOUBLE, all.data(), many));
+        step(file, r);
+    }
+    OK(tw_close(&file));
+    file = append(("mode=append; staging=0; " + settings).c_str());
+    define_both();
+    OK(tw_set_record(file, 0, TW_KEEP_LATER));
+    OK(tw_put(file, "whole", TW_DOUBLE, all.data(), many));
+    OK(tw_end_step(file));
+    step(file, 7);
+    OK(tw_close(&file));
+    on_rank_0([&] {
+        int id = 0;
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        const std::size_t length = static_cast<std::size_t>(2 * ranks());
+        std::vector<double> got(3 * many);
+        std::vector<float> t(3 * length);
+        nc_get_var_double(id, 0, got.data());
+        nc_get_var_float(id, 1, t.data());
+        nc_close(id);
+        CHECK(got[0] == 4 && got[many] == NC_FILL_DOUBLE && got[2 * many - 1] == NC_FILL_DOUBLE &&
+              got[2 * many] == 4);
+        CHECK(t[0] == NC_FILL_FLOAT && t[length] == value(7, 0) && t[2 * length] == value(2, 0));
+    });
+}
+
+/// A killed run's file keeps its name; what it was writing is cut off.
+void recovered() {
+    make();
+    tw_file file = append();
+    define(file);
+    step(file, 3);
+    OK(put(file, "T", 4));
+    on_rank_0([] {
+        const std::string left = path;
+        path += ".left";
+        std::filesystem::copy_file(left, path);
+        std::ofstream(path, std::ios::binary | std::ios::app) << "half a record";
+        char said[300];
+        CHECK_TEXT(tw_recover(path.c_str(), TW_KEEP_LONGER, said, sizeof said) == TW_OK, "%s",
+                   said);
+        CHECK_TEXT(std::string(said).find("4 records recovered; 13 bytes") != std::string::npos,
+                   "%s", said);
+        CHECK(look({0, 1, 2, 3}, 9).empty());
+        std::filesystem::remove(path);
+        path = left;
+    });
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 1, 2, 3, 4}, 9);
+}
+
+/// A file as no library makes it: gaps, variables of odd size without padding behind them, and a
+/// header that counts no records. Two fixed-size variables of bytes, b and c, and two record
+/// variables, r of bytes and s of shorts.
+std::string foreign(std::uint32_t count, int records, int b) {
+    const int n = ranks() + 1;  // not a multiple of 4 for most
+    std::string bytes("CDF\1", 4);
+    const auto number = [&](std::uint32_t value, int size = 4) {
+        for (int i = size - 1; i >= 0; --i) bytes += static_cast<char>(value >> (8 * i));
+    };
+    const auto name = [&](std::string text) {
+        number(static_cast<std::uint32_t>(text.size()));
+        text.resize((text.size() + 3) / 4 * 4, '\0');
+        bytes += text;
+    };
+    const int fixed = 1000, records_at = 1500;
+    const int record_bytes = (n + 3) / 4 * 4 + (2 * n + 3) / 4 * 4;
+    number(count);
+    number(10);
+    number(2);
+    name("time");
+    number(0);
+    name("x");
+    number(static_cast<std::uint32_t>(n));
+    number(0);
+    number(0);
+    number(11);
+    number(4);
+    const auto variable = [&](const char* its_name, bool record, tw_type type, int begin) {
+        name(its_name);
+        number(record ? 2 : 1);
+        if (record) number(0);
+        number(1);
+        number(0);
+        number(0);
+        number(static_cast<std::uint32_t>(type));
+        number(0);  // redundant
+        number(static_cast<std::uint32_t>(begin));
+    };
+    variable("b", false, TW_BYTE, fixed);
+    variable("c", false, TW_BYTE, fixed + n);
+    variable("r", true, TW_BYTE, records_at);
+    variable("s", true, TW_SHORT, records_at + n);
+    bytes.resize(fixed, '#');
+    for (const int first : {b, 50})
+        for (int i = 0; i < n; ++i) bytes += static_cast<char>(first + i);
+    bytes.resize(static_cast<std::size_t>(records_at), '#');
+    for (int r = 0; r < records; ++r) {
+        for (int i = 0; i < n; ++i) bytes += static_cast<char>(r + i);
+        for (int i = 0; i < n; ++i) number(static_cast<std::uint32_t>(300 * r + i), 2);
+        if (r >= 2 && n % 2 == 1) number(0x8001, 2);  // the format's padding: a fill value
+        // What is behind was there, or is nothing.
+        bytes.resize(static_cast<std::size_t>(records_at + (r + 1) * record_bytes),
+                     r < 2 ? '#' : '\0');
+    }
+    return bytes;
+}
+
+void foreign_layout(const std::string& settings) {
+    constexpr std::uint32_t streaming = 0xffffffff;
+    on_rank_0([] { std::ofstream(path, std::ios::binary) << foreign(streaming, 2, 10); });
+    const std::int64_t n = ranks() + 1, start = rank(), count = rank() + 1 == ranks() ? 2 : 1;
+    tw_decomposition cells = nullptr;
+    OK(tw_decompose(session, "x", 1, &n, &start, &count, &cells));
+    tw_file file = append(("mode=append; " + settings).c_str());
+    std::int64_t records = 0;
+    OK(tw_inq_dim(file, "time", &records));
+    CHECK(records == 2);
+    OK(tw_def_var(file, "s", TW_SHORT, "time x", cells));
+    OK(tw_def_var(file, "r", TW_BYTE, "time x", cells));
+    OK(tw_def_var(file, "c", TW_BYTE, "x", cells));
+    OK(tw_def_var(file, "b", TW_BYTE, "x", cells));
+    const auto put_from = [&](const char* name, int first) {
+        const int values[2] = {first + rank(), first + rank() + 1};
+        OK(tw_put(file, name, TW_INT, values, count));
+    };
+    put_from("b", 20);
+    for (int r = 2; r < 4; ++r) {
+        put_from("s", 300 * r);
+        put_from("r", r);
+        OK(tw_end_step(file));
+    }
+    OK(tw_close(&file));
+    on_rank_0([&] {
+        const std::string expected = path + ".expected";
+        std::ofstream(expected, std::ios::binary) << foreign(4, 4, 20);
+        const std::string what = difference(expected, path);
+        CHECK_TEXT(what.empty(), "%s: %s", settings.c_str(), what.c_str());
+        std::filesystem::remove(expected);
+    });
+}
+
+/// The same file as make()'s, by netCDF-C.
+void make_otherwise(std::size_t pad, std::size_t align) {
+    on_rank_0([&] {
+        const auto length = static_cast<std::size_t>(2 * ranks());
+        int id = 0, time = 0, x = 0, t = 0, h = 0;
+        nc_create(path.c_str(), NC_CLOBBER, &id);
+        nc_def_dim(id, "time", NC_UNLIMITED, &time);
+        nc_def_dim(id, "x", length, &x);
+        const int dims[2] = {time, x};
+        nc_def_var(id, "T", NC_FLOAT, 2, dims, &t);
+        nc_def_var(id, "h", NC_FLOAT, 1, &x, &h);
+        nc_put_att_text(id, NC_GLOBAL, "history", 3, "run");
+        CHECK(nc__enddef(id, pad, align, 0, align) == NC_NOERR);
+        std::vector<float> values(length);
+        for (const int r : {0, 1, 2, 9}) {
+            for (std::size_t i = 0; i < length; ++i)
+                values[i] = value(r, static_cast<std::int64_t>(i));
+            const std::size_t start[2] = {static_cast<std::size_t>(r), 0}, count[2] = {1, length};
+            if (r == 9)
+                nc_put_var_float(id, h, values.data());
+            else
+                nc_put_vara_float(id, t, start, count, values.data());
+        }
+        nc_close(id);
+    });
+}
+
+/// Attributes that the file lacks, or has otherwise, are set; all others stay. Where there is no
+/// room for them, the data move.
+void attributes() {
+    tw_file file = append();
+    define(file);
+    OK(tw_put_att_text(file, "", "history", "second run"));
+    OK(tw_put_att_text(file, "T", "units", "K"));
+    step(file, 3);
+    OK(tw_put_att_text(file, "h", "units", "m"));
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 1, 2, 3}, 9);
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    char said[20];
+    OK(tw_get_att_text(file, "", "history", 20, said));
+    CHECK(std::string(said) == "second run");
+    OK(tw_get_att_text(file, "T", "units", 20, said));
+    CHECK(std::string(said) == "K");
+    OK(tw_get_att_text(file, "h", "units", 20, said));
+    CHECK(std::string(said) == "m");
+    OK(tw_close(&file));
+}
+
+/// Boxes change what they cover of records and fixed-size variables that are there, also of those
+/// after the record that the next step would write.
+void boxes(MPI_Comm comm, bool steps_from_first) {
+    OK(tw_init(comm, "log=off; service=inline", &session));
+    decompose();
+    make();
+    tw_file file = append("mode=append; service=background");
+    define(file);
+    if (steps_from_first) OK(tw_set_record(file, 0, TW_KEEP_LATER));
+    OK(tw_enddef(file));
+    const float hundred[2] = {100, 101}, last[1] = {7};
+    if (rank() == 0) {
+        const std::int64_t start[2] = {1, 0}, count[2] = {1, 2}, at = 2 * ranks() - 1, one = 1;
+        const std::int64_t behind[2] = {3, 0};
+        OK(tw_put_box(file, "T", TW_FLOAT, start, count, nullptr, hundred));
+        OK(tw_put_box(file, "h", TW_FLOAT, &at, &one, nullptr, last));
+        OK(tw_put_box(file, "T", TW_FLOAT, behind, count, nullptr, hundred));
+    } else {
+        const std::int64_t start[2] = {1, 0}, count[2] = {0, 0};
+        OK(tw_put_box(file, "T", TW_FLOAT, start, count, nullptr, hundred));
+    }
+    OK(tw_end_step(file));
+    OK(tw_close(&file));
+    on_rank_0([&] {
+        int id = 0, t = 0, h = 0, dim = 0;
+        std::size_t n = 0;
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        nc_inq_varid(id, "T", &t);
+        nc_inq_varid(id, "h", &h);
+        nc_inq_unlimdim(id, &dim);
+        nc_inq_dimlen(id, dim, &n);
+        const auto length = static_cast<std::size_t>(2 * ranks());
+        std::vector<float> all(n * length), fixed(length);
+        nc_get_var_float(id, t, all.data());
+        nc_get_var_float(id, h, fixed.data());
+        nc_close(id);
+        CHECK(n == 4);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::size_t r = i / length, x = i % length;
+            const float expected = (r == 1 || r == 3) && x < 2 ? hundred[x]
+                                   : r == 3
+                                       ? NC_FILL_FLOAT
+                                       : value(static_cast<int>(r), static_cast<std::int64_t>(x));
+            CHECK_TEXT(all[i] == expected, "T %zu is %g", i, double(all[i]));
+        }
+        for (std::size_t x = 0; x + 1 < length; ++x)
+            CHECK(fixed[x] == value(9, static_cast<std::int64_t>(x)));
+        CHECK(fixed[length - 1] == last[0]);
+    });
+    OK(tw_finalize(&session));
+}
+
+}  // namespace
+
+void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& its_folder) {
+    session = its_session;
+    folder = its_folder;
+    path = folder + "/calls.nc";
+    decompose();
+    definitions();
+    whereabouts();
+    others();
+    for (const char* settings :
+         {"method=record; writers=2", "method=direct", "storage=" PNETCDF,
+          "storage=" PNETCDF "; pnetcdf_mode=blocking", "service=background", "durable=yes"})
+        meanwhile(settings);
+    for (const char* settings : {"method=record", "service=background", "durable=yes"})
+        for (const char* created : {"format=netcdf4", "format=netcdf4-classic; deflate=1"})
+            meanwhile(settings, created);
+    appended_netcdf4();
+    appended_tiles();
+    for (const char* settings : {"service=inline", "service=background"}) replaced(settings);
+    recovered();
+    for (const char* settings : {"method=record; alignment=1; writers=3", "method=direct",
+                                 "method=slabs", "service=background"})
+        foreign_layout(settings);
+    make();
+    attributes();
+    for (const std::size_t pad : {0, 1000})
+        for (const std::size_t align : {4, 512}) {
+            make_otherwise(pad, align);
+            attributes();
+        }
+    for (const bool steps_from_first : {false, true}) boxes(comm, steps_from_first);
+}

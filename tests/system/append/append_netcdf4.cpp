@@ -1,0 +1,473 @@
+// Writing on in netCDF-4 files: what others have put into them, what cannot be written on, and what
+// becomes of attributes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "append.hpp"
+#include "append_file.hpp"
+#include "system/compare.hpp"
+
+using namespace append_file;  // NOLINT: the file that it writes on in
+
+namespace {
+
+void check_nc(int code, int source_line) {
+    CHECK_TEXT(code == NC_NOERR, "line %d: %s", source_line, nc_strerror(code));
+}
+#define NC(call) check_nc(call, __LINE__)
+
+std::size_t length() { return static_cast<std::size_t>(2 * ranks()); }
+
+/// T(time, x), h(x) as make() makes them, by netCDF-C. `more` defines and puts what else there is,
+/// as `put` tells.
+template <class More>
+void make_by_netcdf(More&& more) {
+    on_rank_0([&] {
+        int id = 0, dims[2] = {}, t = 0, h = 0;
+        NC(nc_create(path.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
+        NC(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+        NC(nc_def_dim(id, "x", length(), &dims[1]));
+        NC(nc_def_var(id, "T", NC_FLOAT, 2, dims, &t));
+        NC(nc_def_var(id, "h", NC_FLOAT, 1, &dims[1], &h));
+        more(id, t, h, false);
+        NC(nc_enddef(id));
+        std::vector<float> values(length());
+        for (const int r : {0, 1, 2, 9}) {
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = value(r, static_cast<std::int64_t>(i));
+            const std::size_t start[2] = {static_cast<std::size_t>(r), 0}, count[2] = {1, length()};
+            NC(r == 9 ? nc_put_var_float(id, h, values.data())
+                      : nc_put_vara_float(id, t, start, count, values.data()));
+        }
+        more(id, t, h, true);
+        NC(nc_close(id));
+    });
+}
+
+void nothing(int, int, int, bool) {}
+
+/// Adds one record.
+void add_one(const char* settings = "mode=append") {
+    tw_file file = append(settings);
+    define(file);
+    step(file, 3);
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 1, 2, 3}, 9);
+}
+
+/// What cannot be written on: the text names the variable and the reason.
+void refusals() {
+    tw_file file = nullptr;
+    const auto refuse = [&](const std::string& words, auto&& more) {
+        make_by_netcdf(more);
+        on_rank_0([] {
+            std::filesystem::copy_file(path, path + ".copy",
+                                       std::filesystem::copy_options::overwrite_existing);
+        });
+        REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EUNSUPPORTED, words);
+        CHECK(file == nullptr);
+        on_rank_0([&] { CHECK(difference(path + ".copy", path).empty()); });
+    };
+    refuse("variable 'T': its elements are big-endian", [](int id, int t, int, bool put) {
+        if (!put) NC(nc_def_var_endian(id, t, NC_ENDIAN_BIG));
+    });
+    refuse("variable 'h': its storage in HDF5 is compact", [](int id, int, int h, bool put) {
+        if (!put) NC(nc_def_var_chunking(id, h, NC_COMPACT, nullptr));
+    });
+    refuse("variable 'both': it has several unlimited dimensions", [](int id, int, int, bool put) {
+        int dims[2] = {}, v = 0;
+        if (put) return;
+        NC(nc_def_dim(id, "other", NC_UNLIMITED, &dims[1]));
+        NC(nc_inq_dimid(id, "time", &dims[0]));
+        NC(nc_def_var(id, "both", NC_INT, 2, dims, &v));
+    });
+    refuse("variable 'second': the record dimension is not its first one",
+           [](int id, int, int, bool put) {
+               int dims[2] = {}, v = 0;
+               if (put) return;
+               NC(nc_inq_dimid(id, "x", &dims[0]));
+               NC(nc_inq_dimid(id, "time", &dims[1]));
+               NC(nc_def_var(id, "second", NC_INT, 2, dims, &v));
+           });
+    make_by_netcdf(nothing);
+    REFUSED(tw_open(session, path.c_str(), "mode=append; format=cdf5", &file), TW_ESETTING,
+            "setting format is cdf5, but the file has format netcdf4");
+    REFUSED(tw_open(session, path.c_str(), "mode=append; format=netcdf4-classic", &file),
+            TW_ESETTING, "the file has format netcdf4");
+    file = append("mode=append; storage=posix");
+    define(file);
+    REFUSED(tw_enddef(file), TW_ESETTING, "storage=posix cannot write format netcdf4");
+    CHECK(tw_close(&file) == TW_ESETTING);
+    file = nullptr;
+    expect_file(__LINE__, {0, 1, 2}, 9);
+    on_rank_0([] { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8); });
+    REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EFORMAT, "truncated");
+}
+
+/// Strings, groups and types of users stay as they are.
+void left_alone() {
+    const auto more = [](int id, int, int, bool put) {
+        static int names = 0, group = 0, its = 0, obs = 0, reading = 0;
+        const char* words[] = {"a", "bc"};
+        if (!put) {
+            int dims[2] = {};
+            NC(nc_inq_dimid(id, "time", &dims[0]));
+            NC(nc_def_dim(id, "two", 2, &dims[1]));
+            NC(nc_def_var(id, "names", NC_STRING, 1, &dims[1], &names));
+            NC(nc_def_dim(id, "obs", NC_UNLIMITED, &obs));
+            NC(nc_def_var(id, "reading", NC_INT, 1, &obs, &reading));
+            NC(nc_put_att_string(id, NC_GLOBAL, "authors", 2, words));
+            NC(nc_put_att_string(id, names, "one", 1, words));
+            NC(nc_def_grp(id, "group", &group));
+            NC(nc_def_var(group, "inner", NC_INT, 1, &dims[1], &its));
+            return;
+        }
+        const int values[] = {4, 5, 6};
+        const std::size_t start = 0, count = 3;
+        NC(nc_put_var_string(id, names, words));
+        NC(nc_put_vara_int(id, reading, &start, &count, values));
+        NC(nc_put_var_int(group, its, values));
+    };
+    make_by_netcdf(more);
+    tw_file file = append();
+    define(file);
+    OK(tw_def_dim(file, "obs", 3));
+    OK(tw_def_var(file, "reading", TW_INT, "obs", nullptr));
+    OK(tw_put_att_text(file, "", "history", "second run"));
+    step(file, 3);
+    const int other = 50;
+    const std::int64_t start = 1, count = rank() == 0 ? 1 : 0;
+    OK(tw_put_box(file, "reading", TW_INT, &start, &count, nullptr, &other));
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 1, 2, 3}, 9);
+    on_rank_0([] {
+        int id = 0, v = 0, group = 0;
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        char* words[2] = {};
+        NC(nc_inq_varid(id, "names", &v));
+        NC(nc_get_var_string(id, v, words));
+        CHECK(std::strcmp(words[0], "a") == 0 && std::strcmp(words[1], "bc") == 0);
+        nc_free_string(2, words);
+        NC(nc_get_att_string(id, NC_GLOBAL, "authors", words));
+        CHECK(std::strcmp(words[1], "bc") == 0);
+        nc_free_string(2, words);
+        int values[3] = {};
+        NC(nc_inq_varid(id, "reading", &v));
+        NC(nc_get_var_int(id, v, values));
+        CHECK(values[0] == 4 && values[1] == 50 && values[2] == 6);
+        NC(nc_inq_grp_ncid(id, "group", &group));
+        NC(nc_get_var_int(group, 0, values));
+        CHECK(values[0] == 4 && values[1] == 5);
+        NC(nc_close(id));
+    });
+    // The model cannot define what it cannot write.
+    file = append();
+    define(file);
+    OK(tw_def_dim(file, "obs", 3));
+    OK(tw_def_var(file, "reading", TW_INT, "obs", nullptr));
+    OK(tw_def_dim(file, "two", 2));
+    OK(tw_def_var(file, "names", TW_CHAR, "two", nullptr));
+    REFUSED(tw_enddef(file), TW_EDIFFERENT,
+            "variable 'names', which cannot be written: it is of type string");
+    CHECK(tw_close(&file) == TW_EDIFFERENT);
+
+    // What has records, and is not written, keeps them.
+    make_by_netcdf([](int id, int, int, bool put) {
+        int time = 0, group = 0, v = 0;
+        if (put) return;
+        NC(nc_inq_dimid(id, "time", &time));
+        NC(nc_def_grp(id, "group", &group));
+        NC(nc_def_var(group, "inner", NC_INT, 1, &time, &v));
+    });
+    add_one();
+    file = append();
+    define(file);
+    OK(tw_set_record(file, 1, TW_DROP_LATER));
+    REFUSED(tw_enddef(file), TW_EUNSUPPORTED, "records cannot be dropped: variable 'group/inner'");
+    CHECK(tw_close(&file) == TW_EUNSUPPORTED);
+    expect_file(__LINE__, {0, 1, 2, 3}, 9);
+}
+
+/// Attributes that the file lacks, or has otherwise, are set; long ones, and many, too.
+void attributes(const char* settings) {
+    const auto more = [](int id, int t, int, bool put) {
+        if (put) return;
+        for (int i = 0; i < 12; ++i)  // more than HDF5 keeps in the header of a variable
+            NC(nc_put_att_int(id, t, ("a" + std::to_string(i)).c_str(), NC_INT, 1, &i));
+        NC(nc_put_att_text(id, NC_GLOBAL, "history", 9, "first run"));
+        NC(nc_put_att_text(id, NC_GLOBAL, "empty", 0, ""));
+    };
+    const std::string text_long(70000, 'l'), text_middle(5000, 'm');
+    make_by_netcdf(more);
+    for (int run = 0; run < 2; ++run) {
+        tw_file file = append(settings);
+        define(file);
+        OK(tw_put_att_text(file, "", "history", run == 0 ? "second run" : "a third run"));
+        OK(tw_put_att_text(file, "T", "long", text_long.c_str()));
+        OK(tw_put_att_text(file, "h", "middle", text_middle.c_str()));
+        const int changed = 70 + run;
+        OK(tw_put_att(file, "T", "a7", TW_INT, 1, &changed));
+        step(file, 3 + run);
+        const double numbers[3] = {1.5, 2.5, 3.5};
+        OK(tw_put_att(file, "", "numbers", TW_DOUBLE, 3, numbers));
+        OK(tw_put_att_text(file, "", "nothing", ""));
+        OK(tw_close(&file));
+    }
+    expect_file(__LINE__, {0, 1, 2, 3, 4}, 9);
+    on_rank_0([&] {
+        int id = 0, t = 0, h = 0;
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        NC(nc_inq_varid(id, "T", &t));
+        NC(nc_inq_varid(id, "h", &h));
+        const auto text_of = [&](int v, const char* name) {
+            std::size_t n = 0;
+            NC(nc_inq_attlen(id, v, name, &n));
+            std::string found(n, ' ');
+            NC(nc_get_att_text(id, v, name, found.data()));
+            return found;
+        };
+        CHECK(text_of(NC_GLOBAL, "history") == "a third run");
+        CHECK(text_of(NC_GLOBAL, "nothing").empty());
+        CHECK(text_of(t, "long") == text_long);
+        CHECK(text_of(h, "middle") == text_middle);
+        for (int i = 0; i < 12; ++i) {
+            int found = 0;
+            NC(nc_get_att_int(id, t, ("a" + std::to_string(i)).c_str(), &found));
+            CHECK(found == (i == 7 ? 71 : i));
+        }
+        double found[3] = {};
+        NC(nc_get_att_double(id, NC_GLOBAL, "numbers", found));
+        CHECK(found[0] == 1.5 && found[2] == 3.5);
+        NC(nc_close(id));
+    });
+}
+
+/// A variable that is called as a dimension which is not its first one has another name in HDF5;
+/// a dimension may have a variable of records.
+void names() {
+    on_rank_0([] {
+        int id = 0, dims[2] = {}, v = 0;
+        NC(nc_create(path.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
+        NC(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+        NC(nc_def_dim(id, "x", length(), &dims[1]));
+        NC(nc_def_var(id, "x", NC_FLOAT, 2, dims, &v));
+        NC(nc_def_var(id, "time", NC_DOUBLE, 1, &dims[0], &v));
+        NC(nc_close(id));
+    });
+    tw_file file = append();
+    OK(tw_def_var(file, "x", TW_FLOAT, "time x", line));
+    OK(tw_def_var(file, "time", TW_DOUBLE, "time", nullptr));
+    for (int r = 0; r < 3; ++r) {
+        const double now = r;
+        OK(put(file, "x", r));
+        OK(tw_put(file, "time", TW_DOUBLE, &now, 1));
+        OK(tw_end_step(file));
+    }
+    OK(tw_close(&file));
+    on_rank_0([] {
+        int id = 0;
+        std::vector<float> x(3 * length());
+        double time[3] = {};
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        NC(nc_get_var_float(id, 0, x.data()));
+        NC(nc_get_var_double(id, 1, time));
+        NC(nc_close(id));
+        CHECK(x[length() + 1] == value(1, 1) && x[2 * length()] == value(2, 0));
+        CHECK(time[0] == 0 && time[2] == 2);
+    });
+}
+
+/// What the file says of quantization holds for what is added.
+void quantized() {
+    make_by_netcdf([](int id, int t, int, bool put) {
+        if (!put) NC(nc_def_var_quantize(id, t, NC_QUANTIZE_BITGROOM, 3));
+        if (!put) NC(nc_def_var_deflate(id, t, 1, 1, 1));
+    });
+    const auto record_of = [](int r) {
+        int id = 0, t = 0;
+        std::vector<float> found(length());
+        const std::size_t start[2] = {static_cast<std::size_t>(r), 0}, count[2] = {1, length()};
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        NC(nc_inq_varid(id, "T", &t));
+        NC(nc_get_vara_float(id, t, start, count, found.data()));
+        NC(nc_close(id));
+        return found;
+    };
+    tw_file file = append();
+    define(file);
+    step(file, 2);  // once more, as record 3
+    OK(tw_close(&file));
+    on_rank_0([&] {
+        CHECK(record_of(3) == record_of(2));
+        CHECK(record_of(3)[1] != value(2, 1));
+    });
+    // Settings of the model do not change what the file is like.
+    file = append();
+    OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
+    OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
+    OK(tw_set_var(file, "T", "zstd=3; quantize=no"));
+    step(file, 2);
+    OK(tw_close(&file));
+    on_rank_0([&] { CHECK(record_of(4) == record_of(2)); });
+}
+
+/// A fill value that is no attribute: the file has it, and what is added gets it.
+void filled() {
+    const auto t_is = [](std::size_t r, float expected) {
+        int id = 0, t = 0;
+        float found = 0;
+        const std::size_t at[2] = {r, 1};
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        NC(nc_inq_varid(id, "T", &t));
+        NC(nc_get_var1_float(id, t, at, &found));
+        NC(nc_close(id));
+        CHECK_TEXT(found == expected, "record %zu has %g", r, double(found));
+    };
+    for (const char* format : {"format=netcdf4", "format=netcdf4; deflate=1"}) {
+        tw_file file = nullptr;
+        OK(tw_create(session, path.c_str(), format, &file));
+        define(file);
+        OK(tw_set_var(file, "T", "fill=7.5"));
+        step(file, 0);
+        OK(tw_close(&file));
+        for (const bool again : {false, true}) {
+            file = append();
+            define(file);
+            if (again) OK(tw_set_var(file, "T", "fill=7.5"));
+            OK(tw_end_step(file));
+            OK(tw_close(&file));
+        }
+        on_rank_0([&] {
+            t_is(0, value(0, 1));
+            t_is(1, 7.5F);
+            t_is(2, 7.5F);
+        });
+        file = append();
+        define(file);
+        OK(tw_set_var(file, "T", "fill=8.5"));
+        REFUSED(tw_enddef(file), TW_EDIFFERENT, "setting fill=8.5 of 'T' in the model, but the");
+        CHECK(tw_close(&file) == TW_EDIFFERENT);
+    }
+}
+
+/// Where nothing is written, nothing changes.
+void untouched() {
+    make_by_netcdf([](int id, int t, int, bool put) {
+        int time = 0, v = 0;
+        NC(nc_inq_dimid(id, "time", &time));
+        if (!put) NC(nc_def_var(id, "short", NC_INT, 1, &time, &v));  // without any record
+        if (!put) NC(nc_def_var_deflate(id, t, 1, 1, 1));
+    });
+    on_rank_0([] {
+        std::filesystem::copy_file(path, path + ".copy",
+                                   std::filesystem::copy_options::overwrite_existing);
+    });
+    for (const char* settings : {"mode=append", "mode=append; service=background"}) {
+        tw_file file = append(settings);
+        define(file);
+        OK(tw_def_var(file, "short", TW_INT, "time", nullptr));
+        OK(tw_close(&file));
+        on_rank_0([&] { CHECK(difference(path + ".copy", path).empty()); });
+    }
+    // Of it, an earlier record can be put; the others are fill values.
+    tw_file file = append();
+    define(file);
+    OK(tw_def_var(file, "short", TW_INT, "time", nullptr));
+    const int seven = 7;
+    OK(tw_put_record(file, "short", nullptr, 1, TW_INT, &seven, 1));
+    OK(tw_close(&file));
+    expect_file(__LINE__, {0, 1, 2}, 9);
+    on_rank_0([] {
+        int id = 0, v = 0, found[3] = {};
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        NC(nc_inq_varid(id, "short", &v));
+        NC(nc_get_var_int(id, v, found));
+        NC(nc_close(id));
+        CHECK(found[0] == NC_FILL_INT && found[1] == 7 && found[2] == NC_FILL_INT);
+    });
+}
+
+/// Records are dropped within chunks that hold several, of which there are so many that their index
+/// is divided when what is left of them is added to it anew.
+void dropped_within_chunks(const char* settings, bool deflate) {
+    constexpr std::int64_t ny = 36, nx = 36, depth = 4, before = 8, keep = 3, after = 7;
+    const auto at = [](std::int64_t run, std::int64_t r, std::int64_t y, std::int64_t x) {
+        return static_cast<int>(((run * 100 + r) * ny + y) * nx + x);
+    };
+    on_rank_0([&] {
+        int id = 0, dims[3] = {}, v = 0;
+        NC(nc_create(path.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
+        NC(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+        NC(nc_def_dim(id, "y", ny, &dims[1]));
+        NC(nc_def_dim(id, "x", nx, &dims[2]));
+        NC(nc_def_var(id, "grid", NC_INT, 3, dims, &v));
+        const std::size_t chunk[] = {depth, 4, 4}, start[] = {0, 0, 0};
+        const std::size_t count[] = {before, ny, nx};
+        NC(nc_def_var_chunking(id, v, NC_CHUNKED, chunk));
+        if (deflate) NC(nc_def_var_deflate(id, v, 1, 1, 1));
+        std::vector<int> values;
+        for (std::int64_t i = 0; i < before * ny * nx; ++i)
+            values.push_back(at(0, i / (ny * nx), i / nx % ny, i % nx));
+        NC(nc_put_vara_int(id, v, start, count, values.data()));
+        NC(nc_close(id));
+    });
+    const std::int64_t first = ny * rank() / ranks(), rows = ny * (rank() + 1) / ranks() - first;
+    const std::int64_t shape[] = {ny, nx}, start[] = {first, 0}, count[] = {rows, nx};
+    tw_decomposition cells = nullptr;
+    OK(tw_decompose(session, "y x", 1, shape, start, count, &cells));
+    tw_file file = append(settings);
+    OK(tw_def_var(file, "grid", TW_INT, "time y x", cells));
+    OK(tw_set_record(file, keep, TW_DROP_LATER));
+    for (std::int64_t r = keep; r < after; ++r) {
+        std::vector<int> values;
+        for (std::int64_t i = 0; i < rows * nx; ++i)
+            values.push_back(at(1, r, first + i / nx, i % nx));
+        OK(tw_put(file, "grid", TW_INT, values.data(), rows * nx));
+        OK(tw_end_step(file));
+    }
+    OK(tw_close(&file));
+    OK(tw_free_decomposition(&cells));
+    on_rank_0([&] {
+        int id = 0, v = 0, time = 0;
+        std::size_t n = 0;
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        NC(nc_inq_unlimdim(id, &time));
+        NC(nc_inq_dimlen(id, time, &n));
+        CHECK(n == after);
+        NC(nc_inq_varid(id, "grid", &v));
+        std::vector<int> found(n * ny * nx);
+        NC(nc_get_var_int(id, v, found.data()));
+        std::int64_t wrong = 0;
+        for (std::int64_t i = 0; i < std::ssize(found); ++i) {
+            const std::int64_t r = i / (ny * nx);
+            wrong +=
+                found[static_cast<std::size_t>(i)] != at(r < keep ? 0 : 1, r, i / nx % ny, i % nx);
+        }
+        CHECK_TEXT(wrong == 0, "%s: %lld elements are wrong", settings,
+                   static_cast<long long>(wrong));
+        NC(nc_close(id));
+    });
+}
+
+}  // namespace
+
+void appended_netcdf4() {
+    refusals();
+    left_alone();
+    for (const char* settings :
+         {"mode=append", "mode=append; service=background", "mode=append; durable=yes"})
+        attributes(settings);
+    for (const char* settings : {"mode=append", "mode=append; service=background"})
+        for (const bool deflate : {false, true}) dropped_within_chunks(settings, deflate);
+    names();
+    quantized();
+    filled();
+    untouched();
+}

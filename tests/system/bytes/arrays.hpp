@@ -1,0 +1,92 @@
+// The arrays that ranks hand over and get back: where elements lie, and what they hold.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_ARRAYS_HPP
+#define THALWEG_TESTS_SYSTEM_ARRAYS_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "case.hpp"
+#include "system/random.hpp"
+
+// Calls visit(index) for all indices of a box of the given lengths, the last dimension fastest.
+template <class Visit>
+void for_each_index(const std::vector<std::int64_t>& count, Visit&& visit) {
+    for (const std::int64_t n : count)
+        if (n <= 0) return;
+    std::vector<std::int64_t> index(count.size(), 0);
+    while (true) {
+        visit(index);
+        std::size_t d = count.size();
+        while (d > 0) {
+            --d;
+            if (++index[d] < count[d]) break;
+            index[d] = 0;
+            if (d == 0) return;
+        }
+        if (count.empty()) return;
+    }
+}
+
+// The hash that makes the value of an element: of its global index by dimension of the case, thus
+// independent of rank and order.
+struct Hasher {
+    std::uint64_t base;
+    explicit Hasher(const Case& c, std::size_t file, const Put& put, int step)
+        : base(mix(mix(c.seed, file * 1000 + static_cast<std::uint64_t>(put.var)),
+                   static_cast<std::uint64_t>(step) * 4096 + put.salt)) {}
+    std::uint64_t operator()(const std::vector<int>& dims,
+                             const std::vector<std::int64_t>& index) const {
+        std::array<std::uint64_t, 4> global{};
+        for (std::size_t d = 0; d < dims.size(); ++d)
+            global[static_cast<std::size_t>(dims[d])] = static_cast<std::uint64_t>(index[d]);
+        return mix(base ^ (global[0] + (global[1] << 16) + (global[2] << 32) + (global[3] << 48)));
+    }
+};
+
+/// One rank's array, full of junk, and where the elements of its boxes lie.
+struct Array {
+    std::vector<char> bytes;
+    std::int64_t n = 0;                // elements of a dense array
+    std::int64_t first = 0;            // byte of the first element of a strided one
+    std::vector<std::int64_t> extent;  // empty for a dense array
+    std::vector<std::int64_t> stride;
+    bool strided = false;
+
+    std::vector<Box> boxes;                          // global indices, in memory order
+    std::vector<std::int64_t> base;                  // byte of each box's first own element
+    std::vector<std::vector<std::int64_t>> strides;  // bytes, of each box
+
+    /// Calls visit(address, global index) for every element of the boxes.
+    template <class Visit>
+    void for_each_element(Visit&& visit) {
+        for (std::size_t b = 0; b < boxes.size(); ++b) {
+            std::vector<std::int64_t> global(boxes[b].start.size());
+            for_each_index(boxes[b].count, [&](const std::vector<std::int64_t>& index) {
+                std::int64_t at = base[b];
+                for (std::size_t d = 0; d < index.size(); ++d) {
+                    at += index[d] * strides[b][d];
+                    global[d] = boxes[b].start[d] + index[d];
+                }
+                visit(bytes.data() + at, global);
+            });
+        }
+    }
+};
+
+void make_junk(std::vector<char>& bytes, std::uint64_t seed);
+
+/// An array for the part that a rank has of a decomposition, or of the whole (decomposition -1)
+/// over the given dimensions; `with_halo`, the same on every rank, is for strided ones; `size` is
+/// that of one element.
+Array place_array(const Case& c, int decomposition, const std::vector<int>& dims, int rank,
+                  bool strided, bool with_halo, std::int64_t size, Random& random);
+
+/// The array of one put, with its values.
+Array make_array(const Case& c, std::size_t file, int step, const Put& put, int rank,
+                 Random& random);
+
+#endif

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "case.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "system/random.hpp"
+#include "system/random_settings.hpp"
+#include "system/values.hpp"
+
+std::int64_t volume(const Box& box) {
+    std::int64_t product = 1;
+    for (const std::int64_t n : box.count) product *= n;
+    return product;
+}
+
+namespace {
+
+std::vector<Dim> make_dims(Random& random) {
+    // Small cases reach the corners; a few large ones reach rounds and pieces.
+    const std::int64_t most = random.percent(70) ? 200 : random.percent(70) ? 2000 : 20000;
+    const int n = static_cast<int>(random.between(1, 4));
+    std::vector<Dim> dims;
+    std::int64_t total = 1;
+    for (int d = 0; d < n; ++d) {
+        const std::int64_t room = std::max<std::int64_t>(1, most / total);
+        const std::int64_t longest = std::min<std::int64_t>(room, random.percent(10)   ? 700
+                                                                  : random.percent(30) ? 200
+                                                                                       : 13);
+        Dim dim;
+        dim.name =
+            std::string(1, static_cast<char>('a' + d)) + (random.percent(20) ? "_long_name" : "");
+        dim.length = random.percent(15) ? 1 : random.between(1, longest);
+        total *= dim.length;
+        dims.push_back(dim);
+    }
+    return dims;
+}
+
+void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int ranks,
+                Decomposition& to) {
+    to.boxes.assign(static_cast<std::size_t>(ranks), {});
+    Box whole{std::vector<std::int64_t>(shape.size(), 0), shape};
+    const auto give = [&](const Box& box, std::int64_t rank) {
+        to.boxes[static_cast<std::size_t>(rank)].push_back(box);
+    };
+    const std::int64_t kind = random.below(10);
+    if (kind == 0) {  // all on one rank
+        give(whole, random.below(ranks));
+        return;
+    }
+    if (kind <= 2) {  // as models do: contiguous parts of one dimension, in the order of the ranks
+        const auto d =
+            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
+        for (int r = 0; r < ranks; ++r) {
+            Box box = whole;
+            box.start[d] = shape[d] * r / ranks;
+            box.count[d] = shape[d] * (r + 1) / ranks - box.start[d];
+            // An empty box is one way to say that a rank holds nothing.
+            if (box.count[d] > 0 || random.percent(50)) give(box, r);
+        }
+        return;
+    }
+    if (kind == 3) {  // rows dealt out in turn
+        const auto d =
+            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
+        for (std::int64_t i = 0; i < std::min<std::int64_t>(shape[d], 60); ++i) {
+            Box box = whole;
+            box.start[d] = i;
+            box.count[d] = i == 59 ? shape[d] - i : 1;
+            give(box, i % ranks);
+        }
+        return;
+    }
+    std::vector<Box> boxes{whole};
+    const std::int64_t wanted = random.percent(20) ? 60 : random.between(1, 3 * ranks);
+    for (std::int64_t tries = 0;
+         tries < 4 * wanted && static_cast<std::int64_t>(boxes.size()) < wanted; ++tries) {
+        const auto b =
+            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(boxes.size())));
+        const auto d =
+            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
+        if (boxes[b].count[d] < 2) continue;
+        Box upper = boxes[b];
+        const std::int64_t at = random.between(1, boxes[b].count[d] - 1);
+        boxes[b].count[d] = at;
+        upper.start[d] += at;
+        upper.count[d] -= at;
+        boxes.push_back(upper);
+    }
+    random.shuffle(boxes);
+    const int holes = random.percent(30) ? 30 : random.percent(5) ? 100 : 0;
+    for (const Box& box : boxes)
+        if (!random.percent(holes)) give(box, random.below(ranks));
+}
+
+/// Extents of memory that all boxes share.
+void pad(Random& random, std::size_t nd, Decomposition& x) {
+    x.padded.assign(nd, 1);
+    for (std::size_t r = 0; r < x.boxes.size(); ++r) {
+        for (const Box& box : x.boxes[r])
+            for (std::size_t d = 0; d < nd; ++d)
+                x.padded[d] = std::max(x.padded[d], box.count[d] + x.low[r][d] + x.high[r][d]);
+        x.room.push_back(static_cast<std::int64_t>(x.boxes[r].size()) + random.below(3));
+    }
+    for (std::int64_t& n : x.padded) n += random.below(3);
+}
+
+Decomposition make_decomposition(Random& random, const std::vector<Dim>& dims, int ranks) {
+    Decomposition result;
+    for (int d = 0; d < static_cast<int>(dims.size()); ++d)
+        if (random.percent(85)) result.dims.push_back(d);
+    if (result.dims.empty()) result.dims.push_back(0);
+    random.shuffle(result.dims);
+    std::vector<std::int64_t> shape;
+    for (const int d : result.dims) shape.push_back(dims[static_cast<std::size_t>(d)].length);
+    make_boxes(random, shape, ranks, result);
+    result.with_halo = random.percent(35);
+    const bool own_halos = random.percent(30);
+    for (int r = 0; r < ranks; ++r) {
+        std::vector<std::int64_t> low(shape.size(), 0);
+        std::vector<std::int64_t> high(shape.size(), 0);
+        if (result.with_halo) {
+            for (std::size_t d = 0; d < shape.size(); ++d) {
+                low[d] = random.between(0, 2);
+                high[d] = random.between(0, 2);
+            }
+            if (r > 0 && !own_halos) {
+                low = result.low[0];
+                high = result.high[0];
+            }
+        }
+        result.low.push_back(low);
+        result.high.push_back(high);
+    }
+    if (random.percent(20)) pad(random, shape.size(), result);
+    return result;
+}
+
+Attribute make_attribute(Random& random, int var, int number, bool extended, bool late) {
+    Attribute a;
+    a.var = var;
+    // Sometimes the name of an earlier one, which it replaces. Not when it comes late: a header
+    // that shrinks leaves its old end behind in the padding, which the reference does not.
+    a.name = "att" + std::to_string(!late && random.percent(10) ? number / 2 : number);
+    a.type = random.pick(extended ? all_types() : cdf2_types());
+    a.n = random.percent(10) ? 0 : random.between(1, 9);
+    a.values.resize(static_cast<std::size_t>(a.n * type_size(a.type)));
+    for (std::int64_t i = 0; i < a.n; ++i)
+        make_value(a.values.data() + i * type_size(a.type), a.type, a.type, random.next());
+    if (a.type == TW_CHAR)
+        for (char& c : a.values) c = static_cast<char>('a' + (c & 15));
+    return a;
+}
+
+bool is_netcdf4(const std::string& format) { return format.rfind("netcdf4", 0) == 0; }
+
+// How a netCDF-4 variable is stored, or all of a file.
+std::string make_packing(Random& random, const Case& c, const std::vector<int>& dims) {
+    std::string text;
+    if (random.percent(50)) text += "deflate=" + std::to_string(random.below(4));
+    if (random.percent(30)) text += random.percent(50) ? "; shuffle=yes" : "; shuffle=no";
+    if (random.percent(30) && !dims.empty()) {
+        text += "; chunks=";
+        std::string list;
+        for (const int d : dims) {
+            const Dim& x = c.dims[static_cast<std::size_t>(d)];
+            if (list.empty() || random.percent(60))
+                list += (list.empty() ? "" : ",") + x.name + "=" +
+                        std::to_string(random.between(1, x.length + 1));
+        }
+        text += list;
+    }
+    return text;
+}
+
+std::string make_settings(Random& random, const Limits& limits, bool small_staging,
+                          const std::string& format) {
+    RandomSettings settings = RandomSettings::writing();
+    if (!limits.method.empty()) settings.set("method", {limits.method});
+    if (is_netcdf4(format))
+        settings.set("storage", {"auto", "netcdf4"});
+    else if (!limits.storage.empty())
+        settings.set("storage", {limits.storage});
+    settings.set("service", {"inline", "background", "auto", "auto", "servers"});
+    if (small_staging)
+        settings.set("staging", {"0", "1", "100", "1KiB"}).set("queue", {"4KiB", "5000", "auto"});
+    else
+        settings.set("staging", {"64MiB"}).set("queue", {"1MiB", "4MiB", "auto"}, 30);
+    return settings.draw(random);
+}
+
+bool holds_nothing(const Case& c, const File& f, int var, int rank) {
+    const int d = f.vars[static_cast<std::size_t>(var)].decomposition;
+    if (d < 0) return false;
+    for (const Box& box :
+         c.decompositions[static_cast<std::size_t>(d)].boxes[static_cast<std::size_t>(rank)])
+        if (volume(box) > 0) return false;
+    return true;
+}
+
+File make_file(Random& random, const Case& c, int number, int ranks, const Limits& limits) {
+    File f;
+    f.name = "file" + std::to_string(number) + ".nc";
+    static const std::array<const char*, 6> formats{"cdf1", "cdf2",    "cdf5",
+                                                    "auto", "netcdf4", "netcdf4-classic"};
+    const std::int64_t format = limits.storage == "netcdf4" ? random.between(4, 5)
+                                : !limits.storage.empty()   ? random.below(4)
+                                                            : random.below(6);
+    const bool extended = format >= 2 && format < 5;
+    const std::string name = formats[static_cast<std::size_t>(format)];
+    // A step over the staging budget makes the puts collective: then they come in one order.
+    const bool collective_puts = random.percent(20);
+    f.settings = make_settings(random, limits, collective_puts, name);
+    f.settings += "; format=" + name;
+    if (is_netcdf4(name) && random.percent(40)) {
+        std::vector<int> dims;
+        for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) dims.push_back(d);
+        f.settings += "; " + make_packing(random, c, dims);
+    }
+    if (random.percent(20)) {
+        f.header_pad =
+            static_cast<std::size_t>(random.pick(std::vector<std::int64_t>{0, 100, 4096, 10000}));
+        f.settings += "; header_pad=" + std::to_string(f.header_pad);
+    }
+
+    const int nvars = static_cast<int>(random.between(1, 6));
+    bool any_extended = false;
+    for (int v = 0; v < nvars; ++v) {
+        Variable var;
+        var.name = std::string(1, static_cast<char>('T' + v % 4)) + std::to_string(v);
+        // Names that netCDF allows, beyond letters and digits.
+        if (random.percent(10))
+            var.name += random.pick(std::vector<std::string>{"_\xc3\xa9t\xc3\xa9", ".a-b+c@d", " x",
+                                                             "(1)", "_" + std::string(200, 'n')});
+        var.type = random.pick(extended ? all_types() : cdf2_types());
+        var.record = random.percent(60);
+        if (random.percent(75)) {
+            var.decomposition =
+                static_cast<int>(random.below(static_cast<std::int64_t>(c.decompositions.size())));
+            var.dims = c.decompositions[static_cast<std::size_t>(var.decomposition)].dims;
+        } else {
+            for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+                if (random.percent(40)) var.dims.push_back(d);
+        }
+        random.shuffle(var.dims);
+        any_extended = any_extended || var.type > TW_DOUBLE;
+        if (is_netcdf4(name) && random.percent(20) && !var.dims.empty())
+            var.settings = make_packing(random, c, var.dims);
+        f.vars.push_back(var);
+    }
+    // Dimensions of replicated variables must be known before; others may be.
+    for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+        bool needed = random.percent(20);
+        for (const Variable& var : f.vars)
+            if (var.decomposition < 0 && std::count(var.dims.begin(), var.dims.end(), d) > 0)
+                needed = true;
+        if (needed) f.defined_dims.push_back(d);
+    }
+    random.shuffle(f.defined_dims);
+    bool any_record = false;
+    for (const Variable& var : f.vars) any_record = any_record || var.record;
+    f.defines_time = random.percent(20);
+
+    int count = 0;
+    for (int v = -1; v < nvars; ++v) {
+        for (std::int64_t k = random.below(3); k > 0; --k) {
+            f.attributes.push_back(make_attribute(random, v, ++count, extended, false));
+        }
+        if (v >= 0 && random.percent(25)) {
+            Attribute a;
+            a.var = v;
+            a.name = "_FillValue";
+            a.type = f.vars[static_cast<std::size_t>(v)].type;
+            a.n = 1;
+            a.values.resize(static_cast<std::size_t>(type_size(a.type)));
+            make_value(a.values.data(), a.type, a.type, random.next());
+            f.attributes.push_back(a);
+        }
+    }
+    for (std::size_t i = 0; i < f.attributes.size(); ++i) {
+        const Attribute& a = f.attributes[i];
+        const bool replaced = std::any_of(
+            f.attributes.begin() + static_cast<std::ptrdiff_t>(i) + 1, f.attributes.end(),
+            [&](const Attribute& later) { return later.var == a.var && later.name == a.name; });
+        any_extended = any_extended || (!replaced && a.type > TW_DOUBLE);
+    }
+    if (random.percent(15) && f.header_pad >= 4096)
+        for (std::int64_t k = random.between(1, 3); k > 0; --k)
+            f.late_attributes.push_back(
+                make_attribute(random, static_cast<int>(random.between(-1, nvars - 1)), ++count,
+                               format == 2 || format == 4 || (format == 3 && any_extended), true));
+    f.format = format != 3 ? name : any_extended ? "cdf5" : "cdf2";
+
+    f.enddef = random.percent(40) || collective_puts || !f.late_attributes.empty();
+    f.steps = any_record ? static_cast<int>(random.below(4)) : static_cast<int>(random.below(2));
+    const bool open_end = random.percent(15);
+    f.puts.resize(static_cast<std::size_t>(f.steps) + 1);
+    for (int s = 0; s <= f.steps; ++s) {
+        auto& of_ranks = f.puts[static_cast<std::size_t>(s)];
+        of_ranks.resize(static_cast<std::size_t>(ranks));
+        std::vector<int> chosen;
+        for (int v = 0; v < nvars; ++v) {
+            const Variable& var = f.vars[static_cast<std::size_t>(v)];
+            // What is put after the last step is written by the close, which ends an open step.
+            if (var.record ? (s < f.steps ? random.percent(90) : open_end && random.percent(70))
+                           : random.percent(s == 0 ? 60 : 25))
+                chosen.push_back(v);
+        }
+        random.shuffle(chosen);
+        for (int r = 0; r < ranks; ++r) {
+            auto& puts = of_ranks[static_cast<std::size_t>(r)];
+            if (collective_puts && r > 0) {
+                puts = of_ranks[0];
+            } else {
+                if (r > 0 && random.percent(50)) random.shuffle(chosen);
+                for (const int v : chosen) {
+                    // A rank that holds nothing may leave the put out.
+                    if (!collective_puts && random.percent(30) && holds_nothing(c, f, v, r))
+                        continue;
+                    Put put;
+                    put.var = v;
+                    if (random.percent(4)) {
+                        put.replaced = true;
+                        put.salt = 1 + random.below(1000);
+                        puts.push_back(put);
+                        put.replaced = false;
+                        put.salt = 0;
+                    }
+                    puts.push_back(put);
+                }
+            }
+            for (Put& put : puts) {
+                const tw_type type = f.vars[static_cast<std::size_t>(put.var)].type;
+                put.memory =
+                    type == TW_CHAR || random.percent(60) ? type : random.pick(number_types());
+                // In the collective case the ranks must agree on what is copied.
+                if (!collective_puts || r == 0) put.deferred = random.percent(35);
+                put.strided = random.percent(25);
+            }
+        }
+        f.sync.push_back(random.percent(10));
+    }
+    return f;
+}
+
+}  // namespace
+
+Case make_case(std::uint64_t seed, int ranks, const Limits& limits) {
+    Random random(seed);
+    Case c;
+    c.seed = seed;
+    c.dims = make_dims(random);
+    for (std::int64_t k = random.between(1, 3); k > 0; --k)
+        c.decompositions.push_back(make_decomposition(random, c.dims, ranks));
+    const int files = random.percent(15) ? 2 : 1;
+    for (int k = 0; k < files; ++k) c.files.push_back(make_file(random, c, k, ranks, limits));
+    return c;
+}
+
+namespace {
+
+std::string list(const std::vector<std::int64_t>& items) {
+    std::string text;
+    for (const std::int64_t i : items) text += (text.empty() ? "" : ",") + std::to_string(i);
+    return "(" + text + ")";
+}
+
+}  // namespace
+
+std::string describe(const Case& c) {
+    std::string text = "  dimensions:";
+    for (const Dim& d : c.dims) text += " " + d.name + "=" + std::to_string(d.length);
+    text += "\n";
+    for (std::size_t k = 0; k < c.decompositions.size(); ++k) {
+        const Decomposition& x = c.decompositions[k];
+        text += "  decomposition " + std::to_string(k) + ", memory order:";
+        for (const int d : x.dims) text += " " + c.dims[static_cast<std::size_t>(d)].name;
+        text += "\n";
+        for (std::size_t r = 0; r < x.boxes.size(); ++r) {
+            text += "    rank " + std::to_string(r) + ":";
+            for (const Box& box : x.boxes[r]) text += " " + list(box.start) + "+" + list(box.count);
+            if (!x.padded.empty())
+                text += " padded " + list(x.padded) + " room " + std::to_string(x.room[r]);
+            if (x.with_halo) text += " halo " + list(x.low[r]) + list(x.high[r]);
+            text += "\n";
+        }
+    }
+    for (const File& f : c.files) {
+        text += "  " + f.name + ": " + f.settings + " (reference: " + f.format + ")\n    def_dim:";
+        for (const int d : f.defined_dims) text += " " + c.dims[static_cast<std::size_t>(d)].name;
+        if (f.defines_time) text += " time=unlimited";
+        text += f.enddef ? ", enddef" : ", no enddef";
+        text += ", steps " + std::to_string(f.steps) + "\n";
+        for (const Variable& v : f.vars) {
+            text += std::string("    ") + type_name(v.type) + " " + v.name + "(" +
+                    (v.record ? "time" : "");
+            for (const int d : v.dims) text += " " + c.dims[static_cast<std::size_t>(d)].name;
+            text += v.decomposition < 0 ? ") replicated"
+                                        : ") decomposition " + std::to_string(v.decomposition);
+            for (const Attribute& a : f.attributes)
+                if (a.var >= 0 && f.vars[static_cast<std::size_t>(a.var)].name == v.name) {
+                    text += " " + a.name;
+                    text += std::string(":") + type_name(a.type) + "[" + std::to_string(a.n) + "]";
+                }
+            text += "\n";
+        }
+        for (const Attribute& a : f.late_attributes)
+            text += "    late attribute " + a.name + " of variable " + std::to_string(a.var) + ":" +
+                    type_name(a.type) + "[" + std::to_string(a.n) + "]\n";
+        for (std::size_t s = 0; s < f.puts.size(); ++s) {
+            for (std::size_t r = 0; r < f.puts[s].size(); ++r) {
+                text += "    step " + std::to_string(s) + " rank " + std::to_string(r) + ":";
+                for (const Put& put : f.puts[s][r])
+                    text += " " + f.vars[static_cast<std::size_t>(put.var)].name + ":" +
+                            type_name(put.memory) + (put.deferred ? ":deferred" : "") +
+                            (put.strided ? ":strided" : "") + (put.replaced ? ":replaced" : "");
+                text += "\n";
+            }
+            if (f.sync[s]) text += "    (then tw_sync)\n";
+        }
+    }
+    return text;
+}

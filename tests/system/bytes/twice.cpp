@@ -1,0 +1,260 @@
+// Variables that have a dimension twice, as a covariance has: written, compared with what netCDF-C
+// reads, and read back.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <mpi.h>
+#include <netcdf.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "system/calls.hpp"
+
+using calls::session;
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+using Values = std::vector<double>;
+
+std::string folder;
+int rank = 0, size = 1;
+constexpr std::int64_t n = 11, m = 3;
+
+/// Unlike its mirror image.
+double cov(std::int64_t record, std::int64_t i, std::int64_t j) {
+    return static_cast<double>(10000 * record + 100 * i + j);
+}
+double cube(std::int64_t i, std::int64_t k, std::int64_t j) {
+    return static_cast<double>(10000 * k + 100 * i + j) + 0.5;
+}
+
+/// Rows or columns of this rank, of (n, n).
+struct Part {
+    Numbers start{0, 0}, count{n, n};
+    tw_decomposition handle = nullptr;
+
+    explicit Part(int along) {
+        start[static_cast<std::size_t>(along)] = n * rank / size;
+        count[static_cast<std::size_t>(along)] = n * (rank + 1) / size - n * rank / size;
+        const Numbers shape{n, n};
+        OK(tw_decompose(session, "n n", 1, shape.data(), start.data(), count.data(), &handle));
+    }
+    ~Part() { OK(tw_free_decomposition(&handle)); }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    Values values(std::int64_t record) const {
+        Values v;
+        for (std::int64_t i = start[0]; i < start[0] + count[0]; ++i)
+            for (std::int64_t j = start[1]; j < start[1] + count[1]; ++j)
+                v.push_back(cov(record, i, j));
+        return v;
+    }
+};
+
+int put(tw_file file, const char* name, const Values& v) {
+    return tw_put(file, name, TW_DOUBLE, v.data(), static_cast<std::int64_t>(v.size()));
+}
+
+void expect(const std::string& path, std::int64_t records, bool with_cube) {
+    MPI_Barrier(check::state.comm);
+    if (rank == 0) {
+        int id = -1, variable = -1, nd = 0, dims[4] = {-1, -1, -1, -1};
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        CHECK(nc_inq_varid(id, "cov", &variable) == NC_NOERR);
+        CHECK(nc_inq_var(id, variable, nullptr, nullptr, &nd, dims, nullptr) == NC_NOERR);
+        const int first = records > 0 ? 1 : 0;
+        CHECK(nd == first + 2 && dims[first] == dims[first + 1]);
+        const std::int64_t rows = records > 0 ? records : 1;
+        Values got(static_cast<std::size_t>(rows * n * n), -1);
+        CHECK(nc_get_var_double(id, variable, got.data()) == NC_NOERR);
+        Values wanted;
+        for (std::int64_t r = 0; r < rows; ++r)
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t j = 0; j < n; ++j) wanted.push_back(cov(r, i, j));
+        CHECK_TEXT(got == wanted, "%s", path.c_str());
+        if (with_cube) {
+            got.assign(static_cast<std::size_t>(n * m * n), -1);
+            wanted.clear();
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t k = 0; k < m; ++k)
+                    for (std::int64_t j = 0; j < n; ++j) wanted.push_back(cube(i, k, j));
+            CHECK(nc_inq_varid(id, "cube", &variable) == NC_NOERR);
+            CHECK(nc_get_var_double(id, variable, got.data()) == NC_NOERR);
+            CHECK_TEXT(got == wanted, "cube of %s", path.c_str());
+            got.assign(static_cast<std::size_t>(n * n), -1);
+            wanted.clear();
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t j = 0; j < n; ++j) wanted.push_back(cov(7, i, j));
+            CHECK(nc_inq_varid(id, "whole", &variable) == NC_NOERR);
+            CHECK(nc_get_var_double(id, variable, got.data()) == NC_NOERR);
+            CHECK_TEXT(got == wanted, "whole of %s", path.c_str());
+        }
+        nc_close(id);
+    }
+    MPI_Barrier(check::state.comm);
+}
+
+void written_and_read(const std::string& settings) {
+    const std::string path = folder + "/cov.nc";
+    tw_file file = nullptr;
+    std::int64_t records = 2;
+    {
+        const Part rows(0);
+        // In memory (m, n, n), the second n divided; in the file (n, m, n).
+        const Numbers shape{m, n, n}, start{0, 0, rows.start[0]}, count{m, n, rows.count[0]};
+        tw_decomposition planes = nullptr;
+        OK(tw_decompose(session, "m n n", 1, shape.data(), start.data(), count.data(), &planes));
+        OK(tw_create(session, path.c_str(), settings.c_str(), &file));
+        OK(tw_def_var(file, "cov", TW_DOUBLE, "time n n", rows.handle));
+        OK(tw_def_var(file, "cube", TW_DOUBLE, "n m n", planes));
+        OK(tw_def_var(file, "whole", TW_DOUBLE, "n n", nullptr));
+        Values v;
+        for (std::int64_t k = 0; k < m; ++k)
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t j = 0; j < count[2]; ++j) v.push_back(cube(i, k, start[2] + j));
+        OK(put(file, "cube", v));
+        v.clear();
+        for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j < n; ++j) v.push_back(cov(7, i, j));
+        OK(put(file, "whole", v));
+        for (int r = 0; r < 2; ++r) {
+            OK(put(file, "cov", rows.values(r)));
+            OK(tw_end_step(file));
+        }
+        // Another part of the next record.
+        if (settings.find("netcdf4") == std::string::npos &&
+            settings.find("pnetcdf") == std::string::npos) {
+            const Part columns(1);
+            const Values third = columns.values(2);
+            OK(tw_put_record(file, "cov", columns.handle, 2, TW_DOUBLE, third.data(),
+                             static_cast<std::int64_t>(third.size())));
+            records = 3;
+        }
+        OK(tw_close(&file));
+        OK(tw_free_decomposition(&planes));
+    }
+    expect(path, records, true);
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    for (int along = 0; along < 2; ++along) {
+        const Part part(along);
+        Values v(part.values(1).size(), -1);
+        OK(tw_get(file, "cov", part.handle, 1, TW_DOUBLE, v.data(),
+                  static_cast<std::int64_t>(v.size())));
+        CHECK(v == part.values(1));
+    }
+    OK(tw_close(&file));
+    if (settings.find("netcdf4") != std::string::npos) return;
+    const Part columns(1);
+    OK(tw_open(session, path.c_str(), ("mode=append; " + settings).c_str(), &file));
+    OK(tw_def_var(file, "cov", TW_DOUBLE, "time n n", columns.handle));
+    OK(tw_def_dim(file, "m", m));
+    OK(tw_def_var(file, "cube", TW_DOUBLE, "n m n", nullptr));
+    OK(tw_def_var(file, "whole", TW_DOUBLE, "n n", nullptr));
+    OK(put(file, "cov", columns.values(records)));
+    OK(tw_end_step(file));
+    OK(tw_close(&file));
+    expect(path, records + 1, true);
+}
+
+/// A restart, which is read by the same names, and into (b, a) by position.
+void restarts() {
+    const std::string path = folder + "/restart.nc";
+    const Part rows(0);
+    tw_restart r = nullptr;
+    Values v = rows.values(0);
+    const auto size_of = [](const Values& of) { return static_cast<std::int64_t>(of.size()); };
+    OK(tw_restart_new(session, "durable=no", &r));
+    OK(tw_restart_add(r, "cov", TW_DOUBLE, "n n", rows.handle, v.data(), size_of(v), TW_REQUIRED));
+    OK(tw_restart_write(r, path.c_str()));
+    expect(path, 0, false);
+    v.assign(v.size(), -1);
+    OK(tw_restart_read(r, path.c_str()));
+    CHECK(v == rows.values(0));
+    OK(tw_restart_free(&r));
+
+    // In memory (a, b), registered as (b, a): b is the file's first n, and divided.
+    const Numbers shape{n, n}, start{0, rows.start[0]}, count{n, rows.count[0]};
+    tw_decomposition turned = nullptr;
+    OK(tw_decompose(session, "a b", 1, shape.data(), start.data(), count.data(), &turned));
+    Values wanted, got;
+    for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = start[1]; i < start[1] + count[1]; ++i)
+            wanted.push_back(cov(0, i, j));
+    got.assign(wanted.size(), -1);
+    OK(tw_restart_new(session, "durable=no", &r));
+    OK(tw_restart_add(r, "cov", TW_DOUBLE, "b a", turned, got.data(), size_of(got),
+                      TW_BY_POSITION));
+    OK(tw_restart_read(r, path.c_str()));
+    CHECK(got == wanted);
+    OK(tw_restart_free(&r));
+    OK(tw_free_decomposition(&turned));
+}
+
+void refused() {
+    const std::string path = folder + "/refused.nc";
+    const Part rows(0);
+    tw_decomposition other = nullptr;
+    const Numbers shape{n, n}, unlike{n, n + 1}, none{0, 0};
+    REFUSED(tw_decompose(session, "n n", 1, unlike.data(), none.data(), none.data(), &other),
+            TW_ESHAPE, "'n' is named twice in 'n n', with lengths 11 and 12");
+    REFUSED(tw_decompose_list(session, "n n", shape.data(), "n", 0, none.data(), TW_LIST_UNIQUE,
+                              &other),
+            TW_EEXISTS, "which a list cannot have");
+    OK(tw_decompose(session, "n m", 1, shape.data(), none.data(), none.data(), &other));
+    tw_file file = nullptr;
+    OK(tw_create(session, path.c_str(), "method=tiles; tiles=1x2; tile_files=yes; service=inline",
+                 &file));
+    CHECK(tw_def_var(file, "v", TW_DOUBLE, "n n", other) == TW_ESHAPE);
+    CHECK(tw_def_var(file, "v", TW_DOUBLE, "n m", rows.handle) != TW_OK);
+    CHECK(tw_def_var(file, "v", TW_DOUBLE, "time time n n", rows.handle) == TW_EFORMAT);
+    CHECK(tw_def_var(file, "v", TW_DOUBLE, "n n n", rows.handle) == TW_ESHAPE);
+    OK(tw_def_var(file, "cov", TW_DOUBLE, "time n n", rows.handle));
+    if (size > 1) REFUSED(tw_enddef(file), TW_ESETTING, "variable 'cov' has dimension 'n' twice");
+    (void)tw_close(&file);
+    OK(tw_free_decomposition(&other));
+}
+
+void run(const std::string& session_settings, const std::vector<std::string>& settings) {
+    if (tw_init(MPI_COMM_WORLD, ("log=off; " + session_settings).c_str(), &session) != TW_OK) {
+        CHECK_TEXT(false, "%s", tw_error_message(session));
+        (void)tw_finalize(&session);
+        return;
+    }
+    tw_role role = TW_MODEL;
+    CHECK(tw_inq_role(session, &role) == TW_OK);
+    if (role == TW_MODEL) {
+        MPI_Comm model = MPI_COMM_NULL;
+        CHECK(tw_model_comm(session, &model) == TW_OK);
+        check::use(model);
+        rank = check::state.rank;
+        size = check::state.size;
+        for (const std::string& one : settings) written_and_read(one);
+        restarts();
+        refused();
+        check::use(MPI_COMM_WORLD);
+        rank = check::state.rank;
+        size = check::state.size;
+    }
+    OK(tw_finalize(&session));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    folder = check::make_folder("twice");
+    std::vector<std::string> settings{"format=netcdf4; deflate=1", "format=netcdf4; chunks=n=4",
+                                      "storage=" PNETCDF, "service=background"};
+    for (const char* method : {"record", "slabs", "rows", "columns", "tiles", "direct", "serial"})
+        settings.push_back(std::string("writers=2; method=") + method);
+    if (check::state.size == 1)
+        for (std::string& one : settings)
+            if (one.rfind("writers=2; ", 0) == 0) one.erase(0, 11);
+    run("node_size=2", settings);
+    if (check::state.size > 1) run("servers=1", {"service=servers"});
+    check::remove_folder(folder);
+    return check::verdict("twice");
+}

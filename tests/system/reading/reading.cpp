@@ -1,0 +1,578 @@
+// Reading files that serial netCDF-C wrote: random dimensions, types, formats, records, chunks and
+// filters, taken by random decompositions with halos, as other types, on any number of ranks and
+// nodes.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reference for every element is netCDF-C's own conversion of that one element.
+#include <netcdf.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "system/check.hpp"
+#include "system/oracle.hpp"
+#include "system/random.hpp"
+#include "system/random_settings.hpp"
+#include "system/values.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+struct FileVariable {
+    std::string name;
+    tw_type type = TW_FLOAT;
+    std::vector<int> dims;  // of the file, slowest first, without the record dimension
+    bool record = false;
+};
+
+/// What the seed says is in the file.
+struct Contents {
+    std::string format;
+    std::vector<std::int64_t> dims;
+    std::vector<FileVariable> variables;
+    int records = 0;
+};
+
+Contents make_contents(Random& random) {
+    Contents c;
+    c.format = random.pick(
+        std::vector<std::string>{"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4", "netcdf4-classic"});
+    const std::int64_t nd = random.between(1, 4);
+    for (std::int64_t d = 0; d < nd; ++d) c.dims.push_back(random.between(1, 9));
+    c.records = static_cast<int>(random.between(1, 3));
+    for (std::int64_t v = random.between(1, 6); v > 0; --v) {
+        FileVariable var;
+        var.name = "v" + std::to_string(v);
+        var.type =
+            random.pick(c.format == "cdf5" || c.format == "netcdf4" ? all_types() : cdf2_types());
+        var.record = random.percent(50);
+        std::vector<int> all(c.dims.size());
+        std::iota(all.begin(), all.end(), 0);
+        random.shuffle(all);
+        all.resize(static_cast<std::size_t>(random.between(0, nd)));
+        var.dims = all;
+        if (!all.empty() && random.percent(5)) var.dims.push_back(all[0]);  // a square matrix
+        c.variables.push_back(var);
+    }
+    return c;
+}
+
+std::string dim_name(int d) { return "dim " + std::to_string(d); }
+std::string plain_name(int d) { return "dim_" + std::to_string(d); }
+
+/// Values of every size, but none whose conversion C leaves undefined.
+void make_values(std::vector<char>& bytes, tw_type type, Random& random) {
+    const auto size = static_cast<std::size_t>(type_size(type));
+    for (std::size_t at = 0; at < bytes.size(); at += size) {
+        if (is_floating(type)) {
+            const double scales[] = {1, 100, 40000, 3e9, 1e30};
+            const double scale = scales[random.below(5)];
+            put_floating(bytes.data() + at, type,
+                         scale * (static_cast<double>(random.below(2000001)) / 1e6 - 1));
+        } else {
+            make_value(bytes.data() + at, type, type, random.next());
+        }
+    }
+}
+
+/// How HDF5 keeps a variable: in any way that netCDF-C can choose.
+void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool grows,
+                    const std::vector<std::int64_t>& length, Random& random) {
+    const auto require = [&](int code, const char* call) { oracle.require(code, call); };
+    const int id = oracle.id();
+    if (random.percent(30) && v.type != TW_CHAR)
+        require(nc_def_var_endian(id, var, random.percent(50) ? NC_ENDIAN_BIG : NC_ENDIAN_LITTLE),
+                "nc_def_var_endian");
+    if (length.empty()) return;
+    const bool free = !v.record && !grows;
+    std::int64_t bytes = type_size(v.type);
+    for (const std::int64_t n : length) bytes *= n;
+    if (free && bytes < 65536 && random.percent(20)) {  // HDF5 keeps no more in its header
+        require(nc_def_var_chunking(id, var, NC_COMPACT, nullptr), "nc_def_var_chunking");
+        return;
+    }
+    if (free && random.percent(20)) return;
+    if (random.percent(70)) {
+        std::vector<std::size_t> chunk;
+        for (const std::int64_t n : length)
+            chunk.push_back(static_cast<std::size_t>(random.between(1, n > 0 ? n : 4)));
+        require(nc_def_var_chunking(id, var, NC_CHUNKED, chunk.data()), "nc_def_var_chunking");
+    }
+    if (random.percent(50))
+        require(nc_def_var_deflate(id, var, random.percent(50), random.percent(70), 2),
+                "nc_def_var_deflate");
+    if (random.percent(30))
+        require(nc_def_var_fletcher32(id, var, NC_FLETCHER32), "nc_def_var_fletcher32");
+}
+
+void write_file(const std::string& path, const Contents& c, Random& random) {
+    Oracle oracle(path, c.format);
+    const bool hdf5 = c.format.rfind("netcdf4", 0) == 0;
+    // The record dimension is the first one without a length; another may have none, either.
+    const int growing = c.format == "netcdf4" && random.percent(40) ? 0 : -1;
+    if (growing >= 0) oracle.dim("time", NC_UNLIMITED);
+    for (std::size_t d = 0; d < c.dims.size(); ++d)
+        oracle.dim(plain_name(static_cast<int>(d)),
+                   static_cast<int>(d) == growing ? std::int64_t(NC_UNLIMITED) : c.dims[d]);
+    oracle.dim(dim_name(99), 3);  // a name that decompositions cannot have
+    oracle.dim("time", NC_UNLIMITED);
+    std::vector<int> ids;
+    for (const FileVariable& v : c.variables) {
+        std::vector<std::string> names;
+        if (v.record) names.emplace_back("time");
+        for (const int d : v.dims) names.push_back(plain_name(d));
+        ids.push_back(oracle.var(v.name, v.type, names));
+        oracle.att(ids.back(), "units", TW_CHAR, random.below(6), "metres");
+        std::vector<char> values(5 * static_cast<std::size_t>(type_size(v.type)));
+        make_values(values, v.type, random);
+        oracle.att(ids.back(), "values", v.type, random.between(0, 5), values.data());
+        if (random.percent(30))
+            oracle.require(nc_def_var_fill(oracle.id(), ids.back(), 0, values.data()),
+                           "nc_def_var_fill");
+        if (!hdf5) continue;
+        std::vector<std::int64_t> length;
+        if (v.record) length.push_back(0);
+        bool grows = false;
+        for (const int d : v.dims) {
+            grows |= d == growing;
+            length.push_back(d == growing ? 0 : c.dims[static_cast<std::size_t>(d)]);
+        }
+        define_storage(oracle, ids.back(), v, grows, length, random);
+    }
+    const int last = growing < 0 ? -1 : oracle.var("long", TW_BYTE, {plain_name(growing)});
+    oracle.att(NC_GLOBAL, "title", TW_CHAR, 4, "test");
+    oracle.enddef(static_cast<std::size_t>(random.below(3) * 100));
+    if (last >= 0) {
+        const std::vector<char> ones(static_cast<std::size_t>(c.dims[0]), 1);
+        oracle.require(oracle.put(last, TW_BYTE, {0}, {ones.size()}, ones.data()), "nc_put_vara");
+    }
+    bool all_records = false;
+    for (std::size_t i = 0; i < c.variables.size(); ++i) {
+        const FileVariable& v = c.variables[i];
+        std::vector<std::size_t> start, count;
+        std::int64_t n = 1;
+        // Not all of each variable is written; some has all records.
+        const auto add = [&](std::int64_t length) {
+            start.push_back(0);
+            count.push_back(static_cast<std::size_t>(length));
+            n *= length;
+        };
+        if (v.record)
+            add(all_records && random.percent(20) ? random.between(1, c.records) : c.records);
+        all_records |= v.record;
+        for (const int d : v.dims) {
+            const std::int64_t length = c.dims[static_cast<std::size_t>(d)];
+            add(random.percent(10) ? random.between(1, length) : length);
+        }
+        std::vector<char> values(static_cast<std::size_t>(n * type_size(v.type)));
+        make_values(values, v.type, random);
+        oracle.require(oracle.put(ids[i], v.type, start, count, values.data()), "nc_put_vara");
+    }
+    oracle.close();
+}
+
+/// One get of one rank: its decomposition and array, and what the array must hold.
+struct Get {
+    int variable = 0;
+    std::int64_t record = 0;
+    tw_type memory = TW_FLOAT;
+    tw_decomposition decomposition = nullptr;
+    std::vector<int> order;  // memory dimension -> dimension of the variable
+    std::vector<std::vector<std::int64_t>> start, count;  // of each own box, in memory order
+    std::vector<std::int64_t> low, high;
+    std::vector<tw_edge> edges;
+    bool strided = false, bare = false;
+    std::vector<char> bytes, expected;
+    std::vector<std::int64_t> extent, stride;
+    std::int64_t n = 0;
+};
+
+class Run {
+public:
+    Run(std::uint64_t seed, std::string path) : seed_(seed), path_(std::move(path)) {}
+
+    void all() {
+        Random random(seed_);  // the same choices on every rank
+        contents_ = make_contents(random);
+        const std::string settings = RandomSettings::reading().draw(random);
+        check::step("seed %llu: write", static_cast<unsigned long long>(seed_));
+        if (check::state.rank == 0) {
+            Random values(mix(seed_, 1));
+            write_file(path_, contents_, values);
+        }
+        MPI_Barrier(check::state.comm);
+        CHECK(nc_open(path_.c_str(), NC_NOWRITE, &id_) == NC_NOERR);
+        expect(tw_init(check::state.comm, settings.c_str(), &session_), "tw_init");
+        expect(tw_open(session_, path_.c_str(), nullptr, &file_), "tw_open");
+        if (file_ != nullptr) {
+            inquire();
+            for (int batch = 0; batch < 3; ++batch) read_batch(random);
+        }
+        if (random.percent(50) && file_ != nullptr) expect(tw_close(&file_), "tw_close");
+        expect(tw_finalize(&session_), "tw_finalize");
+        nc_close(id_);
+        MPI_Barrier(check::state.comm);
+    }
+
+private:
+    void expect(int status, const char* call) {
+        CHECK_TEXT(status == TW_OK, "seed %llu: %s gives %d: %s",
+                   static_cast<unsigned long long>(seed_), call, status,
+                   tw_error_message(session_));
+    }
+
+    /// All that netCDF's inquiry tells.
+    void inquire() {
+        check::step("seed %llu: inquire", static_cast<unsigned long long>(seed_));
+        int ndims = 0, nvars = 0, natts = 0, unlimited = -1;
+        nc_inq(id_, &ndims, &nvars, &natts, &unlimited);
+        const char *format = nullptr, *name = nullptr;
+        int nd = 0, nv = 0, na = 0;
+        std::int64_t records = -1;
+        expect(tw_inq(file_, &format, &nd, &nv, &na, &records), "tw_inq");
+        std::size_t n = 0;
+        nc_inq_dimlen(id_, unlimited, &n);
+        CHECK(nd == ndims && nv == nvars && na == natts && contents_.format == format);
+        CHECK(records == static_cast<std::int64_t>(n));
+        char text[NC_MAX_NAME + 1];
+        for (int d = 0; d < ndims; ++d) {
+            nc_inq_dim(id_, d, text, &n);
+            std::int64_t length = -1;
+            expect(tw_inq_dim_name(file_, d, &name), "tw_inq_dim_name");
+            CHECK(std::string(name) == text);
+            expect(tw_inq_dim(file_, text, &length), "tw_inq_dim");
+            CHECK(length == static_cast<std::int64_t>(n));
+        }
+        expect(tw_inq_unlimited(file_, &name), "tw_inq_unlimited");
+        CHECK(std::string(name) == "time");
+        for (int v = 0; v < nvars; ++v) inquire_variable(v);
+        inquire_attributes(NC_GLOBAL, "", natts);
+    }
+
+    void inquire_variable(int v) {
+        char text[NC_MAX_NAME + 1];
+        nc_type type = 0;
+        int nd = 0, na = 0, dims[NC_MAX_VAR_DIMS];
+        nc_inq_var(id_, v, text, &type, &nd, dims, &na);
+        const char* name = nullptr;
+        expect(tw_inq_var_name(file_, v, &name), "tw_inq_var_name");
+        CHECK(std::string(name) == text);
+        tw_type own_type{};
+        int own_nd = 0, own_na = 0;
+        expect(tw_inq_var(file_, text, &own_type, &own_nd, &own_na), "tw_inq_var");
+        CHECK(static_cast<nc_type>(own_type) == type && own_nd == nd && own_na == na);
+        for (int d = 0; d < nd; ++d) {
+            char dim[NC_MAX_NAME + 1];
+            std::size_t n = 0;
+            nc_inq_dim(id_, dims[d], dim, &n);
+            std::int64_t length = -1;
+            expect(tw_inq_var_dim(file_, text, d, &name, &length), "tw_inq_var_dim");
+            CHECK(std::string(name) == dim && length == static_cast<std::int64_t>(n));
+        }
+        inquire_attributes(v, text, na);
+    }
+
+    void inquire_attributes(int var, const char* owner, int natts) {
+        for (int a = 0; a < natts; ++a) {
+            char text[NC_MAX_NAME + 1];
+            nc_type type = 0;
+            std::size_t n = 0;
+            nc_inq_attname(id_, var, a, text);
+            nc_inq_att(id_, var, text, &type, &n);
+            const char* name = nullptr;
+            expect(tw_inq_att_name(file_, owner, a, &name), "tw_inq_att_name");
+            CHECK(std::string(name) == text);
+            tw_type own_type{};
+            std::int64_t own_n = -1;
+            expect(tw_inq_att(file_, owner, text, &own_type, &own_n), "tw_inq_att");
+            CHECK(static_cast<nc_type>(own_type) == type && own_n == static_cast<std::int64_t>(n));
+            if (type == NC_CHAR) {
+                std::string expected(n, '\0'), own(n + 1, '?');
+                nc_get_att_text(id_, var, text, expected.data());
+                expect(tw_get_att_text(file_, owner, text, own_n + 1, own.data()),
+                       "tw_get_att_text");
+                CHECK(own == expected + '\0');
+                CHECK(tw_get_att_text(file_, owner, text, own_n, own.data()) == TW_ESHAPE);
+                continue;
+            }
+            std::vector<char> expected(n * 8 + 8), own(n * 8 + 8);
+            nc_get_att(id_, var, text, expected.data());
+            expect(tw_get_att(file_, owner, text, own_type, own_n, own.data()), "tw_get_att");
+            CHECK(own == expected);
+            // Converted: where netCDF converts all, the same; else the same refusal.
+            std::vector<std::int32_t> a4(n + 1), b4(n + 1);
+            const bool fits = nc_get_att_int(id_, var, text, a4.data()) == NC_NOERR;
+            const int status = tw_get_att(file_, owner, text, TW_INT, own_n, b4.data());
+            CHECK_TEXT(status == (fits ? TW_OK : TW_ERANGE), "%d", status);
+            if (fits) CHECK(a4 == b4);
+        }
+    }
+
+    std::int64_t length_of(const FileVariable& v, std::size_t d) const {
+        return contents_.dims[static_cast<std::size_t>(v.dims[d])];
+    }
+
+    /// Cuts the shape at random and deals the boxes out; some are held by nobody.
+    void decompose(const FileVariable& v, Random& random, Get& get) {
+        const std::size_t nd = v.dims.size();
+        get.order.resize(nd);
+        std::iota(get.order.begin(), get.order.end(), 0);
+        random.shuffle(get.order);
+        std::vector<std::int64_t> shape;
+        std::string names;
+        for (const int d : get.order) {
+            shape.push_back(length_of(v, static_cast<std::size_t>(d)));
+            names += plain_name(v.dims[static_cast<std::size_t>(d)]) + " ";
+        }
+        using Box = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
+        std::vector<Box> boxes{{std::vector<std::int64_t>(nd, 0), shape}};
+        for (std::int64_t cuts = random.below(2 * check::state.size + 1); cuts > 0; --cuts) {
+            Box& box = boxes[static_cast<std::size_t>(
+                random.below(static_cast<std::int64_t>(boxes.size())))];
+            const auto d = static_cast<std::size_t>(random.below(static_cast<std::int64_t>(nd)));
+            if (box.second[d] < 2) continue;
+            const std::int64_t first = random.between(1, box.second[d] - 1);
+            Box rest = box;
+            rest.first[d] += first;
+            rest.second[d] -= first;
+            box.second[d] = first;
+            boxes.push_back(rest);
+        }
+        std::vector<std::int64_t> start, count;
+        for (const Box& box : boxes) {
+            if (random.percent(10)) continue;
+            if (random.below(check::state.size) != check::state.rank) continue;
+            get.start.push_back(box.first);
+            get.count.push_back(box.second);
+            start.insert(start.end(), box.first.begin(), box.first.end());
+            count.insert(count.end(), box.second.begin(), box.second.end());
+        }
+        const bool halo = random.percent(60);
+        for (std::size_t d = 0; d < nd; ++d) {
+            get.low.push_back(halo ? random.below(3) : 0);
+            get.high.push_back(halo ? random.below(random.percent(5) ? 12 : 3) : 0);
+            get.edges.push_back(static_cast<tw_edge>(random.below(3)));
+        }
+        expect(tw_decompose_halo(session_, names.c_str(), static_cast<int>(get.start.size()),
+                                 shape.data(), start.data(), count.data(), get.low.data(),
+                                 get.high.data(), &get.decomposition),
+               "tw_decompose_halo");
+        if (random.percent(70))
+            expect(tw_fill_halo(get.decomposition, get.edges.data()), "tw_fill_halo");
+        else
+            get.edges.assign(nd, TW_HALO_KEEP);
+    }
+
+    /// The whole variable as a decomposition of one box on every rank.
+    void replicate(const FileVariable& v, Get& get) {
+        std::vector<std::int64_t> shape;
+        for (std::size_t d = 0; d < v.dims.size(); ++d) {
+            get.order.push_back(static_cast<int>(d));
+            shape.push_back(length_of(v, d));
+        }
+        get.start.emplace_back(shape.size(), 0);
+        get.count.push_back(shape);
+        get.low.assign(shape.size(), 0);
+        get.high.assign(shape.size(), 0);
+        get.edges.assign(shape.size(), TW_HALO_KEEP);
+    }
+
+    /// Element of the variable in the type in memory; whether netCDF-C could convert it.
+    bool element(const Get& get, const std::vector<std::int64_t>& index, char* to) {
+        const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
+        std::vector<std::size_t> start, one;
+        if (v.record) start.push_back(static_cast<std::size_t>(get.record));
+        for (const std::int64_t i : index) start.push_back(static_cast<std::size_t>(i));
+        one.assign(start.size() + 1, 1);
+        start.push_back(0);
+        const int status = get_values(id_, get.variable, get.memory, start, one, to);
+        if (status == NC_NOERR) return true;
+        CHECK_TEXT(status == NC_ERANGE, "%s", nc_strerror(status));
+        fill_value(get.memory, to);
+        return false;
+    }
+
+    static void fill_value(tw_type type, char* to) {
+        switch (type) {
+            case TW_BYTE: return put_value(to, NC_FILL_BYTE);
+            case TW_CHAR: return put_value(to, NC_FILL_CHAR);
+            case TW_SHORT: return put_value(to, NC_FILL_SHORT);
+            case TW_INT: return put_value(to, std::int32_t(NC_FILL_INT));
+            case TW_FLOAT: return put_value(to, NC_FILL_FLOAT);
+            case TW_DOUBLE: return put_value(to, NC_FILL_DOUBLE);
+            case TW_UBYTE: return put_value(to, std::uint8_t(NC_FILL_UBYTE));
+            case TW_USHORT: return put_value(to, std::uint16_t(NC_FILL_USHORT));
+            case TW_UINT: return put_value(to, std::uint32_t(NC_FILL_UINT));
+            case TW_INT64: return put_value(to, std::int64_t(NC_FILL_INT64));
+            case TW_UINT64: return put_value(to, std::uint64_t(NC_FILL_UINT64));
+        }
+    }
+
+    /// The array and what must be in it. True if all values fit its type.
+    bool prepare(Get& get, Random& own) {
+        const std::size_t nd = get.order.size();
+        const std::int64_t size = type_size(get.memory);
+        get.strided = own.percent(30) && get.start.size() == 1;
+        get.bare = get.strided && get.bare;
+        std::int64_t bytes = 0;
+        std::vector<std::int64_t> begin;  // byte of each box's memory
+        for (const auto& count : get.count) {
+            std::int64_t n = 1;
+            for (std::size_t d = 0; d < nd; ++d)
+                n *= count[d] + (get.bare ? 0 : get.low[d] + get.high[d]);
+            begin.push_back(bytes);
+            bytes += n * size;
+            get.n += n;
+        }
+        const std::int64_t gap = get.strided ? own.below(3) : 0;  // elements between neighbours
+        get.bytes.resize(static_cast<std::size_t>(bytes * (gap + 1)));
+        for (char& b : get.bytes) b = static_cast<char>(own.next());
+        get.expected = get.bytes;
+        bool fits = true;
+        for (std::size_t b = 0; b < get.count.size(); ++b) {
+            std::vector<std::int64_t> extent(nd), stride(nd);
+            std::int64_t step = size * (gap + 1);
+            for (std::size_t d = nd; d-- > 0;) {
+                extent[d] = get.count[b][d] + (get.bare ? 0 : get.low[d] + get.high[d]);
+                stride[d] = step;
+                step *= extent[d];
+            }
+            get.extent = extent;
+            get.stride = stride;
+            std::vector<std::int64_t> at(nd, 0);
+            for (bool more = true; more;) {
+                fits &= expect_element(get, b, begin[b], at, stride);
+                more = false;
+                for (std::size_t d = nd; d-- > 0 && !more;) {
+                    more = ++at[d] < extent[d];
+                    if (!more) at[d] = 0;
+                }
+            }
+        }
+        return fits;
+    }
+
+    bool expect_element(Get& get, std::size_t b, std::int64_t begin,
+                        const std::vector<std::int64_t>& at,
+                        const std::vector<std::int64_t>& stride) {
+        const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
+        std::vector<std::int64_t> index(at.size());
+        std::int64_t byte = begin;
+        for (std::size_t d = 0; d < at.size(); ++d) {
+            byte += at[d] * stride[d];
+            const std::int64_t inside = at[d] - (get.bare ? 0 : get.low[d]);
+            const std::int64_t length = length_of(v, static_cast<std::size_t>(get.order[d]));
+            std::int64_t global = get.start[b][d] + inside;
+            const bool own = inside >= 0 && inside < get.count[b][d];
+            if (!own && get.edges[d] == TW_HALO_KEEP) return true;
+            if (!own && get.edges[d] == TW_HALO_CLIP && (global < 0 || global >= length))
+                return true;
+            global = (global % length + length) % length;
+            index[static_cast<std::size_t>(get.order[d])] = global;
+        }
+        return element(get, index, get.expected.data() + byte);
+    }
+
+    int issue(Get& get, bool deferred) {
+        const std::string& name = contents_.variables[static_cast<std::size_t>(get.variable)].name;
+        if (get.strided)
+            return (deferred ? tw_get_deferred_strided : tw_get_strided)(
+                file_, name.c_str(), get.decomposition, get.record, get.memory, get.bytes.data(),
+                static_cast<int>(get.extent.size()), get.extent.data(), get.stride.data());
+        return (deferred ? tw_get_deferred : tw_get)(file_, name.c_str(), get.decomposition,
+                                                     get.record, get.memory, get.bytes.data(),
+                                                     get.n);
+    }
+
+    void read_batch(Random& random) {
+        const bool deferred = random.percent(50);
+        std::vector<Get> gets(static_cast<std::size_t>(deferred ? random.between(0, 5) : 1));
+        Random own(mix(random.next(), static_cast<std::uint64_t>(check::state.rank)));
+        bool fits = true;
+        for (Get& get : gets) {
+            get.variable = static_cast<int>(
+                random.below(static_cast<std::int64_t>(contents_.variables.size())));
+            const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
+            get.record = random.below(contents_.records);
+            get.memory = v.type == TW_CHAR || own.percent(50) ? v.type : own.pick(number_types());
+            std::vector<int> sorted = v.dims;
+            std::sort(sorted.begin(), sorted.end());
+            const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+            if (v.dims.empty() || twice || random.percent(20))
+                replicate(v, get);
+            else
+                decompose(v, random, get);
+            get.bare = random.percent(50);  // what is not dense is so on all ranks
+            fits &= prepare(get, own);
+        }
+        int all_fit = fits ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &all_fit, 1, MPI_INT, MPI_MIN, check::state.comm);
+        // A second time the plan is there already.
+        for (int again = 0; again < 2; ++again) {
+            check::step("seed %llu: read", static_cast<unsigned long long>(seed_));
+            int status = TW_OK;
+            for (Get& get : gets) {
+                status = issue(get, deferred);
+                if (deferred) expect(status, "tw_get_deferred");
+                if (deferred && random.percent(30)) expect(tw_prefetch(file_), "tw_prefetch");
+            }
+            if (deferred) status = tw_read(file_);
+            CHECK_TEXT(status == (all_fit ? TW_OK : TW_ERANGE), "seed %llu: %d: %s",
+                       static_cast<unsigned long long>(seed_), status, tw_error_message(session_));
+            for (const Get& get : gets) compare(get);
+        }
+    }
+
+    void compare(const Get& get) {
+        ++check::state.checks;
+        if (get.bytes == get.expected) return;
+        const auto at = std::mismatch(get.bytes.begin(), get.bytes.end(), get.expected.begin());
+        const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
+        check::fail(
+            __FILE__, __LINE__,
+            check::text("seed %llu: %s (%s) record %lld as %s%s%s: byte %lld of %zu differs",
+                        static_cast<unsigned long long>(seed_), v.name.c_str(), type_name(v.type),
+                        static_cast<long long>(get.record), type_name(get.memory),
+                        get.strided ? ", strided" : "",
+                        get.decomposition == nullptr ? ", whole" : "",
+                        static_cast<long long>(at.first - get.bytes.begin()), get.bytes.size()));
+    }
+
+    std::uint64_t seed_;
+    std::string path_;
+    Contents contents_;
+    int id_ = -1;
+    tw_session session_ = nullptr;
+    tw_file file_ = nullptr;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    const auto seed =
+        static_cast<std::uint64_t>(std::atoll(check::option(argc, argv, "--seed", "1").c_str()));
+    const long cases = std::atol(check::option(argc, argv, "--cases", "1000").c_str());
+    const double seconds = std::atof(check::option(argc, argv, "--seconds", "5").c_str());
+    const std::string folder = check::make_folder("reading");
+    const auto begin = std::chrono::steady_clock::now();
+    long done = 0;
+    for (; done < cases; ++done) {
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        if (!check::everywhere(spent.count() < seconds && check::state.failures == 0)) break;
+        Run(mix(seed, static_cast<std::uint64_t>(done)), folder + "/file.nc").all();
+    }
+    if (check::state.rank == 0) {
+        std::fprintf(stderr, "reading: %ld cases\n", done);
+        std::remove((folder + "/file.nc").c_str());
+        std::remove(folder.c_str());
+    }
+    return check::verdict("reading");
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch_reference.hpp"
+
+#include <netcdf.h>
+
+#include <algorithm>
+
+#include "system/check.hpp"
+
+namespace batches {
+
+namespace {
+
+void grow(const Case& c, Reference& ref, std::int64_t records) {
+    for (std::size_t v = 0; v < c.variables.size(); ++v) {
+        const Variable& var = c.variables[v];
+        const auto n = static_cast<std::size_t>(var.elements() *
+                                                (var.record ? std::max(records, ref.records) : 1));
+        if (ref.values[v].size() < n) ref.values[v].resize(n, fill_value);
+    }
+    ref.records = std::max(ref.records, records);
+}
+
+}  // namespace
+
+Reference::Reference(const Case& c) {
+    values.resize(c.variables.size());
+    grow(c, *this, 0);
+}
+
+Op at_record(Op op, std::int64_t current) {
+    if (op.kind == Kind::put || op.kind == Kind::deferred) op.record = current;
+    return op;
+}
+
+void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
+    std::int64_t records = ref.records;
+    bool put = false;
+    for (const Op& op : c.steps[step].ops) {
+        const bool record = c.variables[static_cast<std::size_t>(op.variable)].record;
+        if (op.kind != Kind::put && op.kind != Kind::deferred) ref.explicit_ = true;
+        if (!record) continue;
+        if (op.kind == Kind::put || op.kind == Kind::deferred) {
+            put = true;
+        } else if (op.kind == Kind::box) {
+            bool any = false;
+            for (int r = 0; r < ranks; ++r) {
+                const BoxOf b = box_of(c, op, step, r, ranks);
+                any |= b.y1 > b.y0 && b.x1 > b.x0;
+            }
+            if (any) records = std::max(records, op.record + 1);
+        } else {
+            records = std::max(records, op.record + 1);
+        }
+    }
+    const std::int64_t current = ref.first + static_cast<std::int64_t>(step);
+    const bool any = std::any_of(c.variables.begin(), c.variables.end(),
+                                 [](const Variable& v) { return v.record; });
+    if (put || (any && !ref.explicit_ && !c.steps[step].open))
+        records = std::max(records, current + 1);
+    grow(c, ref, records);
+    for (const Op& given : c.steps[step].ops) {
+        const Op op = at_record(given, current);
+        const Variable& v = c.variables[static_cast<std::size_t>(op.variable)];
+        const std::int64_t at = v.record ? op.record * v.elements() : 0;
+        std::int64_t e = 0;
+        const std::int64_t nz = v.shape.size() == 3 ? c.nz : 1;
+        for (std::int64_t z = 0; z < nz; ++z)
+            for (std::int64_t y = 0; y < c.ny; ++y)
+                for (std::int64_t x = 0; x < c.nx; ++x, ++e) {
+                    bool held = op.kind == Kind::whole;
+                    for (int r = 0; r < ranks && !held; ++r) {
+                        if (op.kind == Kind::box) {
+                            const BoxOf b = box_of(c, op, step, r, ranks);
+                            held = b.has(y, x);
+                        } else {
+                            held = holds(c, c.cells[static_cast<std::size_t>(op.cells)], r, ranks,
+                                         {z, y, x});
+                        }
+                    }
+                    // In its first step a variable's tw_put fills what nobody holds; later ones and
+                    // records that are there keep it.
+                    if (held)
+                        ref.values[static_cast<std::size_t>(op.variable)]
+                                  [static_cast<std::size_t>(at + e)] = value(step, op, e);
+                }
+    }
+}
+
+std::string difference(const Case& c, const Reference& ref, const std::string& path,
+                       bool complete) {
+    int id = 0;
+    if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
+        return path + ": " + nc_strerror(status);
+    std::string wrong;
+    int time = -1;
+    std::size_t records = 0;
+    nc_inq_unlimdim(id, &time);
+    if (time >= 0) nc_inq_dimlen(id, time, &records);
+    if (static_cast<std::int64_t>(records) != ref.records)
+        wrong =
+            check::text("%zu records, expected %lld", records, static_cast<long long>(ref.records));
+    for (std::size_t v = 0; v < c.variables.size() && wrong.empty(); ++v) {
+        const Variable& var = c.variables[v];
+        if (!var.record && !complete) continue;
+        const std::vector<double>& wanted = ref.values[v];
+        std::vector<double> got(wanted.size() + 1);
+        int n = 0;
+        if (nc_inq_varid(id, var.name.c_str(), &n) != NC_NOERR ||
+            nc_get_var_double(id, n, got.data()) != NC_NOERR)
+            wrong = "cannot read " + var.name;
+        for (std::size_t i = 0; i < wanted.size() && wrong.empty(); ++i)
+            if (got[i] != wanted[i])
+                wrong = check::text("%s is %g at element %zu (%lld a record), expected %g",
+                                    var.name.c_str(), got[i], i,
+                                    static_cast<long long>(var.elements()), wanted[i]);
+    }
+    nc_close(id);
+    return wrong;
+}
+
+}  // namespace batches

@@ -1,0 +1,43 @@
+// A file of random batches, as the ranks of a model write it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_BATCH_WRITER_HPP
+#define THALWEG_TESTS_SYSTEM_BATCH_WRITER_HPP
+
+#include <string>
+#include <vector>
+
+#include "batch_case.hpp"
+#include "system/model.hpp"
+#include "thalweg/thalweg.h"
+
+namespace batches {
+
+class BatchWriter {
+public:
+    BatchWriter(Model& model, const Case& c, std::string path);
+
+    /// @param again  goes on writing a file that was closed
+    /// @return whether the file is there
+    bool create(bool again = false);
+    /// One operation of a step; deferred ones keep their arrays until the next step.
+    void put(std::size_t step, const Op& op);
+    /// Before the operations of a step.
+    void begin_step() { kept_.clear(); }
+    /// Counts a check; what fails first is told.
+    void ok(int status, const char* call);
+
+    bool good = true;
+    tw_file file = nullptr;
+
+private:
+    Model& model_;
+    const Case& case_;
+    std::string path_;
+    std::vector<tw_decomposition> cells_;
+    std::vector<std::vector<double>> kept_;
+};
+
+}  // namespace batches
+
+#endif

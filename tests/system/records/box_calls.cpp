@@ -1,0 +1,371 @@
+// Boxes with fixed outcomes.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "box_case.hpp"
+#include "system/check.hpp"
+
+namespace box_case {
+
+namespace {
+
+Case small_case(const std::string& service, int ranks) {
+    Case c;
+    c.rows = ranks;
+    c.columns = 4;
+    c.variables = {{"U", TW_FLOAT, "time y x", true, {c.rows, c.columns}}};
+    c.file = service;
+    c.of_rank.resize(static_cast<std::size_t>(ranks));
+    return c;
+}
+
+Put row_of(int rank, std::int64_t record, double value) {
+    return {0, {record, rank, 0}, {1, 1, 4}, {value, value + 1, value + 2, value + 3}};
+}
+
+// Ranks that have nothing to put end their steps like all others.
+void silent_ranks(Model& m, const std::string& service) {
+    for (int speaker = 0; speaker < m.size; ++speaker) {
+        Case c = small_case(service, m.size);
+        for (int r = 0; r < m.size; ++r)
+            for (std::int64_t s = 0; s < 3; ++s) {
+                auto& actions = c.of_rank[static_cast<std::size_t>(r)];
+                if (r == speaker)
+                    actions.push_back({What::put, row_of(r, s, static_cast<double>(10 * r + s))});
+                actions.push_back({What::end_step, {}});
+            }
+        run(m, c, check::text("only rank %d speaks", speaker));
+    }
+}
+
+// Records of which no rank holds an element are there, whatever ends them.
+void no_elements(Model& m, const std::string& service) {
+    Case c = small_case(service, m.size);
+    c.variables[0].name = "T";
+    const std::string path = folder + "/none.nc";
+    for (const char* ends : {"tw_close", "tw_sync", "tw_end_step"}) {
+        tw_file f = create(m, path, c);
+        const std::int64_t shape[2] = {c.rows, c.columns}, none[2] = {0, 0};
+        tw_decomposition nothing = nullptr;
+        CHECK(tw_decompose(m.session, "y x", 1, shape, none, none, &nothing) == TW_OK);
+        CHECK(tw_put_record(f, "T", nothing, 2, TW_FLOAT, nullptr, 0) == TW_OK);
+        if (std::string(ends) == "tw_sync") {
+            CHECK(tw_sync(f, 0) == TW_OK);
+            std::int64_t records = -1;
+            CHECK(tw_inq(f, nullptr, nullptr, nullptr, nullptr, &records) == TW_OK);
+            CHECK_TEXT(records == 3, "%lld records", static_cast<long long>(records));
+        }
+        if (std::string(ends) == "tw_end_step") CHECK(tw_end_step(f) == TW_OK);
+        CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+        if (m.rank == 0) {
+            const std::string wrong =
+                look_at(path, c.rows, c.columns, 3, false, [](auto, auto) { return fill_value; });
+            CHECK_TEXT(wrong.empty(), "%s: %s", ends, wrong.c_str());
+        }
+        MPI_Barrier(m.comm);
+    }
+}
+
+// What is not allowed: told at once, and the file goes on.
+void refused(Model& m, const std::string& service) {
+    const std::string path = folder + "/refused.nc";
+    Case c = small_case(service, m.size);
+    tw_file f = create(m, path, c);
+    const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
+    const float row[4] = {1, 2, 3, 4};
+    const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_OK);
+    CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
+    CHECK_TEXT(m.error().find("call tw_end_step before tw_put") != std::string::npos, "%s",
+               m.error().c_str());
+    CHECK(tw_put_box(f, "nix", TW_FLOAT, start, count, nullptr, row) == TW_ENOTFOUND);
+    CHECK(tw_put_box(f, "U", TW_CHAR, start, count, nullptr, row) == TW_ETYPE);
+    const std::int64_t beyond[3] = {0, m.size, 0}, negative[3] = {-1, 0, 0}, wide[3] = {1, 1, 5};
+    CHECK(tw_put_box(f, "U", TW_FLOAT, beyond, count, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, negative, count, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, nullptr, row) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, nullptr) == TW_EARG);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, nullptr, row) == TW_EARG);
+    // Strides; nothing is put of a section that is refused.
+    const std::int64_t two[3] = {0, m.rank, 0}, some[3] = {1, 1, 2}, far[3] = {1, 1, 4};
+    const std::int64_t none_at_all[3] = {1, 1, 0}, huge[3] = {1, INT64_MAX, INT64_MAX};
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, far, whole.data()) == TW_EBOUNDS);
+    CHECK_TEXT(m.error().find("2 elements from 0 with a stride of 4 along dimension 'x' of length "
+                              "4") != std::string::npos,
+               "%s", m.error().c_str());
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, huge, whole.data()) == TW_EBOUNDS);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, none_at_all, whole.data()) == TW_EARG);
+    CHECK(m.error().find("the stride along dimension 'x' is 0") != std::string::npos);
+    CHECK(tw_end_step(f) == TW_OK);
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+
+    f = create(m, path, c);
+    CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_OK);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE);
+    CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
+    CHECK(tw_put_record(f, "U", nullptr, -1, TW_FLOAT, whole.data(), 4 * m.size) == TW_EBOUNDS);
+    CHECK(tw_put_record(f, "U", nullptr, 1, TW_FLOAT, whole.data(), 3) == TW_ESHAPE);
+    CHECK(tw_put_record(f, "U", nullptr, 1, TW_FLOAT, nullptr, 4 * m.size) == TW_EARG);
+    CHECK(tw_end_step(f) == TW_OK);
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+
+    if (!THALWEG_TEST_PNETCDF) return;
+    c.file = service + "; storage=pnetcdf; service=inline";
+    f = create(m, path, c);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE);
+    CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+}
+
+// Some rank puts a box, the others use tw_put of which that rank holds a part: all learn who lacks
+// it.
+void mixed(Model& m, const std::string& service) {
+    if (m.size == 1) return;
+    for (const int boxer : {0, m.size - 1}) {
+        const Case c = small_case(service, m.size);
+        tw_file f = create(m, folder + "/mixed.nc", c);
+        const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
+        const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
+        if (m.rank == boxer)
+            CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, whole.data()) == TW_OK);
+        else if (const int put = tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size))
+            CHECK_TEXT(put == TW_EMISSING, "%s", tw_strerror(put));
+        const int step = tw_end_step(f);
+        CHECK_TEXT(step == TW_OK || step == TW_EMISSING, "%s", tw_strerror(step));
+        const int close = tw_close(&f);
+        CHECK_TEXT(close == TW_EMISSING, "%s: %s", tw_strerror(close), m.error().c_str());
+    }
+}
+
+// A value that does not fit.
+void misfit(Model& m, const std::string& service) {
+    Case c = small_case(service, m.size);
+    c.variables[0].type = TW_SHORT;
+    tw_file f = create(m, folder + "/misfit.nc", c);
+    const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
+    const int good[4] = {1, 2, 3, 4}, bad[4] = {1, 70000, 3, 4};
+    const bool mine = m.rank == m.size - 1;
+    CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, mine ? bad : good) ==
+          (mine ? TW_ERANGE : TW_OK));
+    CHECK(tw_end_step(f) == TW_OK);
+    CHECK(tw_sync(f, 0) == TW_ERANGE);
+    CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, good) == TW_OK);
+    CHECK(tw_end_step(f) == TW_OK);
+    // What tw_put found is told, though other records of the variable follow.
+    const std::vector<int> whole(static_cast<std::size_t>(4 * m.size), 70000);
+    CHECK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size) == TW_OK);
+    const std::int64_t later[3] = {9, m.rank, 0};
+    const int box = tw_put_box(f, "U", TW_INT, later, count, nullptr, good);
+    const int step = tw_end_step(f);
+    CHECK((box == TW_ERANGE || step == TW_ERANGE) == (m.rank == 0));
+    CHECK(tw_sync(f, 0) == TW_ERANGE);
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+}
+
+// A record that was compressed is changed in one element a rank: the others keep every bit, though
+// quantizing them once more would change some.
+void quantized(Model& m, const std::string& service) {
+    const std::string path = folder + "/quantized.nc";
+    constexpr std::int64_t columns = 4000;
+    tw_file f = nullptr;
+    const std::string settings =
+        service + "; format=netcdf4; deflate=1; quantize=granularbr:2; chunks=y=1,x=700";
+    CHECK_TEXT(tw_create(m.session, path.c_str(), settings.c_str(), &f) == TW_OK, "%s",
+               m.error().c_str());
+    CHECK(tw_def_dim(f, "time", TW_UNLIMITED) == TW_OK);
+    CHECK(tw_def_dim(f, "y", m.size) == TW_OK && tw_def_dim(f, "x", columns) == TW_OK);
+    CHECK(tw_def_var(f, "Q", TW_FLOAT, "time y x", nullptr) == TW_OK);
+    std::vector<float> row;
+    for (std::int64_t i = 0; i < columns; ++i)
+        row.push_back(0.05F * static_cast<float>(1 + i * 37 % 20011));
+    std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, columns};
+    CHECK(tw_put_box(f, "Q", TW_FLOAT, start, count, nullptr, row.data()) == TW_OK);
+    CHECK_TEXT(tw_sync(f, 0) == TW_OK, "%s", m.error().c_str());
+    std::vector<float> before(static_cast<std::size_t>(columns)), after = before;
+    CHECK_TEXT(tw_get_box(f, "Q", TW_FLOAT, start, count, nullptr, before.data()) == TW_OK, "%s",
+               m.error().c_str());
+    const float one = 4096;
+    start[2] = columns / 2;
+    count[2] = 1;
+    CHECK(tw_put_box(f, "Q", TW_FLOAT, start, count, nullptr, &one) == TW_OK);
+    CHECK_TEXT(tw_sync(f, 0) == TW_OK, "%s", m.error().c_str());
+    start[2] = 0;
+    count[2] = columns;
+    CHECK_TEXT(tw_get_box(f, "Q", TW_FLOAT, start, count, nullptr, after.data()) == TW_OK, "%s",
+               m.error().c_str());
+    CHECK(before != row);  // it was quantized
+    for (std::int64_t i = 0; i < columns; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const float wanted = i == columns / 2 ? one : before[at];
+        if (after[at] == wanted) continue;
+        CHECK_TEXT(after[at] == wanted, "element %lld is %.9g, was %.9g", static_cast<long long>(i),
+                   static_cast<double>(after[at]), static_cast<double>(wanted));
+        break;
+    }
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+}
+
+// A box that is refused for want of room leaves nothing: steps and boxes that follow are written
+// as without it.
+void too_large(const std::string& settings) {
+    Model m(MPI_COMM_WORLD, "log=off; service=inline; " + settings);
+    check::step("too large: %s", settings.c_str());
+    constexpr std::int64_t columns = 1000;
+    const std::int64_t shape[2] = {m.size, columns}, begin[2] = {m.rank, 0}, held[2] = {1, columns};
+    tw_decomposition rows = nullptr;
+    CHECK(tw_decompose(m.session, "y x", 1, shape, begin, held, &rows) == TW_OK);
+    const std::string path = folder + "/too_large.nc";
+    tw_file f = nullptr;
+    CHECK_TEXT(tw_create(m.session, path.c_str(), "", &f) == TW_OK, "%s", m.error().c_str());
+    CHECK(tw_def_var(f, "F", TW_INT, "y x", rows) == TW_OK);
+    CHECK(tw_def_var(f, "U", TW_INT, "time y x", rows) == TW_OK);
+    const auto value = [&](std::int64_t record, std::int64_t y, std::int64_t x) {
+        return static_cast<int>(1 + x + columns * (y + m.size * record));
+    };
+    std::vector<int> row(columns);
+    const auto put = [&](const char* name, std::int64_t record) {
+        for (std::int64_t x = 0; x < columns; ++x)
+            row[static_cast<std::size_t>(x)] = value(record, m.rank, x);
+        CHECK_TEXT(tw_put(f, name, TW_INT, row.data(), columns) == TW_OK, "%s", m.error().c_str());
+    };
+    constexpr std::int64_t steps = 4;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        if (step == 0 && m.rank == 0) {
+            const std::int64_t start[3] = {7, 0, 0}, count[3] = {100, 1, columns - 1};
+            const std::vector<int> many(static_cast<std::size_t>(100 * columns), 1);
+            const int status = tw_put_box(f, "U", TW_INT, start, count, nullptr, many.data());
+            CHECK_TEXT(status == TW_ENOMEM, "%s", tw_strerror(status));
+        }
+        put("U", step);
+        if (step == 1) put("F", steps);
+        if (step == 2 && m.rank == 0) {
+            const std::int64_t start[3] = {0, 0, 5}, count[3] = {1, 1, 1};
+            const int one = -1;
+            CHECK_TEXT(tw_put_box(f, "U", TW_INT, start, count, nullptr, &one) == TW_OK, "%s",
+                       m.error().c_str());
+        }
+        CHECK_TEXT(tw_end_step(f) == TW_OK, "%s", m.error().c_str());
+    }
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    if (m.rank == 0) {
+        int id = 0, time = -1, u = -1, fixed = -1;
+        std::size_t records = 0;
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        CHECK(nc_inq_unlimdim(id, &time) == NC_NOERR);
+        CHECK(nc_inq_dimlen(id, time, &records) == NC_NOERR && records == steps);
+        CHECK(nc_inq_varid(id, "U", &u) == NC_NOERR && nc_inq_varid(id, "F", &fixed) == NC_NOERR);
+        std::int64_t wrong = 0;
+        for (std::int64_t record = 0; record <= steps; ++record) {
+            const std::size_t start[3] = {static_cast<std::size_t>(record), 0, 0};
+            const std::size_t count[3] = {1, static_cast<std::size_t>(m.size), columns};
+            std::vector<int> got(static_cast<std::size_t>(m.size * columns), 0);
+            const int status = record < steps ? nc_get_vara_int(id, u, start, count, got.data())
+                                              : nc_get_var_int(id, fixed, got.data());
+            CHECK_TEXT(status == NC_NOERR, "%s", nc_strerror(status));
+            for (std::int64_t y = 0; y < m.size; ++y)
+                for (std::int64_t x = 0; x < columns; ++x) {
+                    const bool boxed = record == 0 && y == 0 && x == 5;
+                    wrong += got[static_cast<std::size_t>(x + columns * y)] !=
+                             (boxed ? -1 : value(record, y, x));
+                }
+        }
+        CHECK_TEXT(wrong == 0, "%s: %lld elements are wrong", settings.c_str(),
+                   static_cast<long long>(wrong));
+        nc_close(id);
+    }
+    m.end();
+}
+
+// Many chunks are changed where they are.
+void changed(const std::string& settings) {
+    Model m(MPI_COMM_WORLD, "log=off; service=inline");
+    check::step("changed: %s", settings.c_str());
+    constexpr std::int64_t rows = 400;
+    const std::string path = folder + "/changed.nc";
+    tw_file f = nullptr;
+    const std::string all = "format=netcdf4; writers=2; chunks=y=1,x=3; " + settings;
+    CHECK_TEXT(tw_create(m.session, path.c_str(), all.c_str(), &f) == TW_OK, "%s",
+               m.error().c_str());
+    CHECK(tw_def_dim(f, "y", rows) == TW_OK && tw_def_dim(f, "x", 3) == TW_OK);
+    CHECK(tw_def_var(f, "F", TW_INT, "y x", nullptr) == TW_OK);
+    std::vector<int> values(static_cast<std::size_t>(3 * rows), -1);
+    const std::int64_t begin[2] = {0, 0}, full[2] = {rows, 3};
+    if (m.rank == 0)
+        CHECK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()) == TW_OK);
+    CHECK_TEXT(tw_sync(f, 0) == TW_OK, "%s", m.error().c_str());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+    if (m.rank == 0)
+        CHECK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()) == TW_OK);
+    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    if (m.rank == 0) {
+        int id = 0, var = -1;
+        std::vector<int> got(values.size(), 0);
+        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
+        CHECK(nc_inq_varid(id, "F", &var) == NC_NOERR);
+        CHECK(nc_get_var_int(id, var, got.data()) == NC_NOERR);
+        CHECK_TEXT(got == values, "%s", settings.c_str());
+        nc_close(id);
+    }
+    m.end();
+}
+
+// Boxes and a variable put whole share queues of every size, each rank on a node of its own: what
+// does not fit is refused where it is put.
+void small_queues(const std::string& order) {
+    Model m(MPI_COMM_WORLD, "log=off; node_size=1");
+    constexpr std::int64_t columns = 900;
+    const std::int64_t shape[2] = {m.size, columns}, begin[2] = {m.rank, 0}, held[2] = {1, columns};
+    tw_decomposition rows = nullptr;
+    CHECK(tw_decompose(m.session, "y x", 1, shape, begin, held, &rows) == TW_OK);
+    const std::vector<int> row(columns, m.rank);
+    int refused = 0;
+    for (int queue = 4096; queue <= 16384; queue += 256) {
+        check::step("small queues: %s, %d", order.c_str(), queue);
+        tw_file f = nullptr;
+        const std::string settings = check::text("service=background; queue=%d", queue);
+        CHECK(tw_create(m.session, (folder + "/small.nc").c_str(), settings.c_str(), &f) == TW_OK);
+        CHECK(tw_def_var(f, "U", TW_INT, "time y x", rows) == TW_OK);
+        CHECK(tw_def_var(f, "V", TW_INT, "time y x", rows) == TW_OK);
+        const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, columns};
+        for (const char what : order) {
+            const int status = what == 'b'
+                                   ? tw_put_box(f, "U", TW_INT, start, count, nullptr, row.data())
+                                   : tw_put(f, "V", TW_INT, row.data(), columns);
+            CHECK_TEXT(status == TW_OK || status == TW_ENOMEM, "%c: %s", what, m.error().c_str());
+            refused += status == TW_OK ? 0 : 1;
+        }
+        // A variable may have been written in part before it was refused: then the file has failed.
+        const int ended = tw_end_step(f);
+        CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", m.error().c_str());
+        CHECK_TEXT(tw_close(&f) == ended, "%s", m.error().c_str());
+    }
+    CHECK(refused > 0 || m.size == 1);  // one node has room again in the middle of a step
+    m.end();
+}
+
+}  // namespace
+
+void fixed_cases(Model& m, const std::string& file, const std::string& settings) {
+    const struct {
+        const char* name;
+        void (*test)(Model&, const std::string&);
+    } all[] = {{"refused", refused},         {"silent ranks", silent_ranks},
+               {"no elements", no_elements}, {"mixed", mixed},
+               {"misfit", misfit},           {"quantized", quantized}};
+    for (const auto& one : all) {
+        check::step("%s; %s: %s", settings.c_str(), file.c_str(), one.name);
+        one.test(m, file);
+    }
+}
+
+void fixed_cases_inline() {
+    too_large("staging=2KiB");   // less than a step: tw_put is collective
+    too_large("staging=64KiB");  // less than the box
+    changed("");
+    changed("deflate=1");
+    for (const char* order : {"bv", "vb", "bbv"}) small_queues(order);
+}
+
+}  // namespace box_case

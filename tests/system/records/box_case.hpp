@@ -1,0 +1,67 @@
+// What ranks put as boxes, the file that it makes, and the calls by which it is put.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_BOX_CASE_HPP
+#define THALWEG_TESTS_SYSTEM_BOX_CASE_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "system/model.hpp"
+#include "thalweg/thalweg.h"
+
+namespace box_case {
+
+inline std::string folder;  // of all files
+
+// A variable: lengths without the record dimension; the second to last one is that of the rows.
+struct Variable {
+    const char* name;
+    tw_type type;
+    const char* dims;
+    bool record;
+    std::vector<std::int64_t> shape;
+};
+
+struct Put {
+    int variable = 0;
+    std::vector<std::int64_t> start, count;  // with the record dimension
+    std::vector<double> data;
+    std::vector<std::int64_t> stride{};  // empty: all 1
+
+    std::int64_t step(std::size_t d) const { return stride.empty() ? 1 : stride[d]; }
+};
+
+enum class What { put, end_step, sync };
+struct Action {
+    What what;
+    Put put;
+};
+
+struct Case {
+    std::int64_t rows = 1, columns = 1;
+    std::vector<Variable> variables;
+    std::string file;
+    std::vector<std::vector<Action>> of_rank;
+};
+
+inline constexpr double fill_value = -77;
+
+// Boxes of random sizes and places, in a random number of steps of each rank.
+Case make_case(std::uint64_t seed, int ranks, const std::string& file);
+
+// A file with the variables of a case, its definitions ended.
+tw_file create(Model& m, const std::string& path, const Case& c);
+
+// Puts a case, and compares the file with what it must hold. @return whether it is right
+bool run(Model& m, const Case& c, const std::string& what);
+
+// Calls with fixed outcomes: in a session with the service that `file` names.
+void fixed_cases(Model& m, const std::string& file, const std::string& settings);
+// The same in sessions of their own, with service inline.
+void fixed_cases_inline();
+
+}  // namespace box_case
+
+#endif

@@ -1,0 +1,292 @@
+// close=later: tw_close hands a file over and returns; the file gets its name when it is written,
+// and what becomes of it is told later, on all ranks.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: close_later [--only NAME]
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "system/check.hpp"
+#include "system/model.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+std::string folder;
+
+std::string path_of(const std::string& name) { return folder + "/" + name; }
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+// For each service that this number of ranks allows: a session, on the model ranks what is given.
+void with_services(const std::function<void(Model&)>& body, int ends_with = TW_OK) {
+    std::vector<std::string> services{"service=background",
+                                      "service=background; node_size=2; writers=1/node"};
+    if (check::state.size > 1) services.push_back("service=servers; servers=1");
+    if (check::state.size > 4) services.push_back("service=servers; servers=2; node_size=2");
+    const std::string step = check::state.step;
+    for (const std::string& service : services) {
+        check::step("%s with %s", step.c_str(), service.c_str());
+        if (check::state.rank == 0)
+            for (const auto& left : std::filesystem::directory_iterator(folder))
+                std::filesystem::remove_all(left);
+        MPI_Barrier(MPI_COMM_WORLD);
+        Model model(MPI_COMM_WORLD, "log=off; close=later; " + service);
+        if (model) body(model);
+        model.end(ends_with);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    check::step("%s", step.c_str());
+}
+
+void look(const History& h, std::size_t records) {
+    if (h.model.rank != 0) return;
+    const std::string wrong = h.look(records, false);
+    CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+}
+
+void write(History& h, int records) {
+    for (int r = 0; r < records; ++r) h.step(r);
+}
+
+// 128 KiB that take a quarter of a second.
+const char* const slowly = "bandwidth=512KiB; piece=8KiB; queue=1MiB";
+constexpr int slow_records = 8;
+
+void close_does_not_wait() {
+    with_services([](Model& model) {
+        History h(model, path_of("later.nc"), slowly, 64, 64);
+        write(h, slow_records);
+        const double begin = MPI_Wtime();
+        tw_file copy = h.file;
+        h.close();
+        const double took = MPI_Wtime() - begin;
+        CHECK_TEXT(took < 0.15, "tw_close took %.3f s", took);
+        CHECK(h.file == nullptr);
+        CHECK(tw_end_step(copy) == TW_ECLOSED);
+        CHECK(tw_close(&copy) == TW_ECLOSED);
+        CHECK(!exists(h.path));
+        CHECK(tw_wait(model.session, 1) == TW_OK);
+        CHECK(tw_wait(model.session, 0) == TW_OK);
+        look(h, slow_records);
+        CHECK(model.figure("later.nc", "steps") == slow_records);
+        CHECK(tw_wait(model.session, 0) == TW_OK);
+    });
+}
+
+// With inline there is nothing to wait for.
+void inline_is_complete() {
+    Model model(MPI_COMM_WORLD, "close=later");
+    History h(model, path_of("inline.nc"), "service=inline");
+    write(h, 2);
+    h.close_and_look(2, false);
+    model.end();
+}
+
+// A file a step: the names come one by one, with later calls.
+void a_file_a_step() {
+    with_services([](Model& model) {
+        std::vector<std::unique_ptr<History>> files;
+        for (int k = 0; k < 25; ++k) {
+            const std::string path = path_of("step" + std::to_string(k) + ".nc");
+            files.push_back(std::make_unique<History>(model, path, "", 23, 41, k));
+            write(*files.back(), 1);
+            files.back()->close();
+        }
+        CHECK(tw_wait(model.session, 3) == TW_OK);
+        for (int k = 0; k < 22; ++k) look(*files[static_cast<std::size_t>(k)], 1);
+        CHECK(tw_wait(model.session, 0) == TW_OK);
+        for (const auto& file : files) look(*file, 1);
+    });
+}
+
+// Queues of files that are closing are bounded: what does not fit waits.
+void bounded_memory() {
+    with_services([](Model& model) {
+        std::vector<std::unique_ptr<History>> files;
+        for (int k = 0; k < 4; ++k) {
+            const std::string path = path_of("bounded" + std::to_string(k) + ".nc");
+            files.push_back(std::make_unique<History>(
+                model, path, "bandwidth=512KiB; staging=256KiB; queue=200KiB", 64, 64, k));
+            write(*files.back(), 2);
+            files.back()->close();
+            if (k > 0) CHECK(exists(files[static_cast<std::size_t>(k) - 1]->path));
+        }
+        CHECK(tw_wait(model.session, 0) == TW_OK);
+        for (const auto& file : files) look(*file, 2);
+    });
+}
+
+void the_same_path_again() {
+    with_services([](Model& model) {
+        History first(model, path_of("again.nc"), slowly, 64, 64, 1);
+        write(first, slow_records);
+        first.close();
+        History second(model, path_of("./again.nc"), "", 64, 64, 2);
+        look(first, slow_records);
+        write(second, 3);
+        second.close();
+        tw_file input = nullptr;
+        CHECK_TEXT(tw_open(model.session, path_of("again.nc").c_str(), nullptr, &input) == TW_OK,
+                   "%s", model.error().c_str());
+        std::int64_t records = 0;
+        CHECK(tw_inq(input, nullptr, nullptr, nullptr, nullptr, &records) == TW_OK);
+        CHECK(records == 3);
+        CHECK(tw_close(&input) == TW_OK);
+        look(second, 3);
+    });
+}
+
+void finalize_completes() {
+    with_services([](Model& model) {
+        History h(model, path_of("last.nc"), slowly, 64, 64);
+        write(h, slow_records);
+        h.close();
+    });
+    CHECK(exists(path_of("last.nc")));
+    CHECK(!exists(path_of("last.nc.part")));
+}
+
+// What fails after tw_close: a folder has taken the file's name.
+struct Failing {
+    Model& model;
+    std::string path = path_of("taken.nc");
+    explicit Failing(Model& m) : model(m) {
+        History h(m, path, "bandwidth=32KiB; piece=1KiB", 23, 41);
+        write(h, 2);
+        h.close();
+        if (m.rank == 0) std::filesystem::create_directory(path);
+        MPI_Barrier(m.comm);
+    }
+    void told(int status) const {
+        CHECK_TEXT(status == TW_EIO, "%s", tw_strerror(status));
+        CHECK_TEXT(model.error().find("taken.nc") != std::string::npos, "%s",
+                   model.error().c_str());
+        MPI_Barrier(model.comm);
+        if (model.rank == 0) std::filesystem::remove(path);
+        MPI_Barrier(model.comm);
+    }
+};
+
+void failures_are_told_once() {
+    with_services([](Model& model) {
+        const Failing waited(model);
+        History other(model, path_of("other.nc"), "", 23, 41, 5);  // finds it, and goes on
+        write(other, 1);
+        other.close();
+        waited.told(tw_wait(model.session, 0));
+        CHECK(tw_wait(model.session, 0) == TW_OK);
+        look(other, 1);
+        const Failing created(model);
+        tw_file file = nullptr;
+        created.told(tw_create(model.session, created.path.c_str(), nullptr, &file));
+        CHECK(file == nullptr);
+        History again(model, created.path, "", 23, 41, 6);
+        write(again, 1);
+        again.close();
+        CHECK(tw_wait(model.session, 0) == TW_OK);
+        look(again, 1);
+    });
+}
+
+void failures_at_the_end() {
+    with_services([](Model& model) { const Failing failing(model); }, TW_EIO);
+    if (check::state.rank == 0) std::filesystem::remove(path_of("taken.nc"));
+}
+
+// A disk that fails after the close.
+void failed_writes() {
+    with_services([](Model& model) {
+        History h(model, path_of("lost.nc"), slowly, 64, 64);
+        write(h, slow_records);
+        h.close();
+        if (model.rank == 0) std::filesystem::remove(path_of("lost.nc.part"));
+        MPI_Barrier(model.comm);
+        CHECK(tw_wait(model.session, 0) == TW_EIO);
+        CHECK(model.error().find("lost.nc") != std::string::npos);
+        CHECK(!exists(h.path));
+    });
+}
+
+void misfits_are_told_at_once() {
+    with_services([](Model& model) {
+        tw_file file = nullptr;
+        CHECK(tw_create(model.session, path_of("misfit.nc").c_str(), nullptr, &file) == TW_OK);
+        CHECK(tw_def_dim(file, "x", 2) == TW_OK);
+        CHECK(tw_def_var(file, "v", TW_SHORT, "x", nullptr) == TW_OK);
+        const double values[] = {1, 1e9};
+        CHECK(tw_put(file, "v", TW_DOUBLE, values, 2) == TW_OK);
+        CHECK(tw_close(&file) == TW_ERANGE);
+        CHECK(tw_wait(model.session, 0) == TW_OK);
+        CHECK(exists(path_of("misfit.nc")));
+    });
+}
+
+// The service is never made.
+void definitions_that_fail() {
+    with_services([](Model& model) {
+        for (const char* format : {"format=cdf2", "format=netcdf4"}) {
+            const std::string settings = std::string("method=tiles; tiles=50x50; ") + format;
+            tw_file file = nullptr;
+            CHECK(tw_create(model.session, path_of("unfit.nc").c_str(), settings.c_str(), &file) ==
+                  TW_OK);
+            CHECK(tw_def_dim(file, "x", 2) == TW_OK);
+            CHECK(tw_def_var(file, "v", TW_SHORT, "x", nullptr) == TW_OK);
+            CHECK(tw_enddef(file) == TW_ESETTING);
+            short values[2] = {0, 0};
+            CHECK(tw_get(file, "v", nullptr, 0, TW_SHORT, values, 2) == TW_ESETTING);
+            CHECK(tw_close(&file) == TW_ESETTING);
+            CHECK(tw_wait(model.session, 0) == TW_OK);
+            CHECK(!exists(path_of("unfit.nc")));
+        }
+    });
+}
+
+void arguments() {
+    CHECK(tw_wait(nullptr, 0) == TW_EHANDLE);
+    with_services([](Model& model) {
+        CHECK(tw_wait(model.session, -1) == TW_EARG);
+        if (model.size > 1) CHECK(tw_wait(model.session, model.rank) == TW_EMISMATCH);
+        tw_file file = nullptr;
+        CHECK(tw_create(model.session, path_of("x.nc").c_str(), "close=never", &file) ==
+              TW_ESETTING);
+    });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 40);
+    const std::string only = check::option(argc, argv, "--only", "");
+    folder = check::make_folder("close_later");
+    const std::vector<std::pair<const char*, void (*)()>> all{
+        {"close_does_not_wait", close_does_not_wait},
+        {"inline_is_complete", inline_is_complete},
+        {"a_file_a_step", a_file_a_step},
+        {"bounded_memory", bounded_memory},
+        {"the_same_path_again", the_same_path_again},
+        {"finalize_completes", finalize_completes},
+        {"failures_are_told_once", failures_are_told_once},
+        {"failures_at_the_end", failures_at_the_end},
+        {"failed_writes", failed_writes},
+        {"misfits_are_told_at_once", misfits_are_told_at_once},
+        {"definitions_that_fail", definitions_that_fail},
+        {"arguments", arguments},
+    };
+    for (const auto& [name, body] : all) {
+        if (!only.empty() && only != name) continue;
+        check::step("%s", name);
+        body();
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    check::remove_folder(folder);
+    return check::verdict("close_later");
+}

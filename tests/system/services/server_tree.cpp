@@ -1,0 +1,277 @@
+// Servers that tell each other in a tree: any number of them on small nodes, files that cannot be
+// created on one of them, failures that all ranks learn of, sessions that are given up.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: server_tree [--only NAME]
+// With the library of faults preloaded (inject.c of tests/faults).
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "system/check.hpp"
+#include "system/model.hpp"
+
+namespace {
+
+std::string folder;
+
+std::string path_of(const std::string& name) { return folder + "/" + name; }
+
+/// On one rank of all, the n-th write and all later ones to a file whose path has this name fail.
+void arm(const std::string& name, int rank, int at) {
+    using Arm = void (*)(const char*, const char*, const char*);
+    const auto function = reinterpret_cast<Arm>(dlsym(RTLD_DEFAULT, "thalweg_fault_arm"));
+    CHECK_TEXT(function != nullptr, "the library of faults is not loaded (LD_PRELOAD)");
+    if (function == nullptr) return;
+    const bool here = rank == check::state.rank;
+    function(name.c_str(), here ? (std::to_string(at) + "+").c_str() : "", here ? "eio" : "none");
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// As many servers as there are ranks for, on nodes of so many ranks.
+struct Shape {
+    int servers = 1, node_size = 0;
+    bool last = false;  ///< the last ranks serve
+    std::string settings() const {
+        return check::text("log=off; service=servers; servers=%d; node_size=%d; server_ranks=%s",
+                           servers, node_size, last ? "last" : "spread");
+    }
+    int rank_of(int server) const { return check::state.size - servers + server; }  // if last
+};
+
+template <class Act>
+void for_shapes(bool spread, Act&& act) {
+    for (int servers = 1; servers <= 7 && servers < check::state.size; ++servers)
+        for (int node_size = 1; node_size <= 3; ++node_size)
+            for (const bool last : {true, false})
+                if (last || spread) act(Shape{servers, node_size, last});
+}
+
+/// A session; on the model's ranks what is given.
+template <class Body>
+void with_model(const std::string& settings, Body&& body, int ends_with = TW_OK) {
+    check::step("%s", settings.c_str());
+    {
+        Model model(MPI_COMM_WORLD, settings);
+        if (model) body(model);
+        check::step("%s: tw_finalize", settings.c_str());
+        if (model.session != nullptr) model.end(ends_with);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// ---- the tests ----------------------------------------------------------------------------------
+
+void writes() {
+    for_shapes(true, [](const Shape& shape) {
+        with_model(shape.settings(), [](Model& model) {
+            History a(model, path_of("a.nc"), "method=record; piece=4KiB", 29, 17, 1);
+            History b(model, path_of("b.nc"), "method=serial", 9, 5, 2);
+            for (int r = 0; r < 6; ++r) {
+                a.step(r);
+                if (r == 2) b.put("h", -1);
+                b.step(r);
+                if (r == 3) CHECK(tw_sync(a.file, 0) == TW_OK);
+            }
+            a.put("h", -1);
+            b.close_and_look(6, true);
+            a.close_and_look(6, true);
+        });
+    });
+}
+
+/// One server cannot create the file of its tile: all ranks get the same error, which names it, and
+/// the next file is as good as ever.
+void create_fails_on_one() {
+    for_shapes(false, [](const Shape& shape) {
+        for (int server = 0; server < shape.servers; ++server) {
+            arm("/fails.nc", shape.rank_of(server), 1);
+            with_model(shape.settings(), [&](Model& model) {
+                const std::string tiles =
+                    check::text("method=tiles; tiles=1x%d; tile_files=yes", shape.servers);
+                const std::int64_t shape_of[] = {14, 6}, start[] = {0, 0}, count[] = {14, 6};
+                tw_decomposition cells = nullptr;
+                CHECK(tw_decompose(model.session, "y x", model.rank == 0 ? 1 : 0, shape_of, start,
+                                   count, &cells) == TW_OK);
+                tw_file file = nullptr;
+                CHECK(tw_create(model.session, path_of("fails.nc").c_str(), tiles.c_str(), &file) ==
+                      TW_OK);
+                CHECK(tw_def_var(file, "T", TW_FLOAT, "time y x", cells) == TW_OK);
+                check::step("%s: tw_enddef, fails on server %d", shape.settings().c_str(), server);
+                const int status = tw_enddef(file);
+                const std::string text = model.error();
+                CHECK_TEXT(status == TW_EIO, "%s: %s", tw_strerror(status), text.c_str());
+                const std::string rank = check::text("(rank %d)", shape.rank_of(server));
+                CHECK_TEXT(text.find(rank) != std::string::npos &&
+                               text.find("fails.nc") != std::string::npos,
+                           "'%s' lacks '%s'", text.c_str(), rank.c_str());
+                CHECK(tw_close(&file) == status);
+                History good(model, path_of("good.nc"), "");
+                good.step(0);
+                good.close_and_look(1, false);
+            });
+        }
+    });
+    arm("/", -1, 1);
+}
+
+/// A rank learns of a failure by its own calls, none of which waits for other ranks.
+void learn(Model& model, History& h, const char* words) {
+    const double end = MPI_Wtime() + 20;
+    int status = TW_OK;
+    for (int r = 1; status == TW_OK && MPI_Wtime() < end; ++r) {
+        usleep(500);
+        status = h.try_put("T", r);
+        if (status == TW_OK) status = tw_end_step(h.file);
+    }
+    const std::string text = model.error();
+    CHECK_TEXT(status != TW_OK && text.find(words) != std::string::npos, "%s: %s",
+               tw_strerror(status), text.c_str());
+    CHECK(tw_end_step(h.file) == status);
+    h.close(status);
+}
+
+/// The same with its next call, a moment after it happened.
+void learn_next(Model& model, History& h, const char* words) {
+    usleep(500'000);
+    const int status = h.try_put("T", 1);
+    CHECK_TEXT(status != TW_OK && model.error().find(words) != std::string::npos, "%s: %s",
+               tw_strerror(status), model.error().c_str());
+    h.close(status);
+}
+
+/// On a server: the first one counts the records, every one writes its share.
+void servers_fail() {
+    for_shapes(false, [&](const Shape& shape) {
+        for (const int server : {0, shape.servers - 1}) {
+            arm("/bad.nc", shape.rank_of(server), 4);
+            with_model(shape.settings(), [&](Model& model) {
+                History h(model, path_of("bad.nc"), "method=record", 64, 64);
+                h.step(0);
+                learn(model, h, "Input/output error");
+            });
+        }
+        arm("/", -1, 1);
+    });
+}
+
+/// On a rank of the model, whose array is not what it was.
+void ranks_fail() {
+    for_shapes(false, [&](const Shape& shape) {
+        const bool slowly = shape.node_size == 2 && (shape.servers % 3 == 1 || shape.servers == 2);
+        for (const int who : {0, check::state.size - shape.servers - 1})
+            with_model(shape.settings(), [&](Model& model) {
+                History h(model, path_of("lost.nc"), "method=record", 64, 64);
+                std::vector<float> data(static_cast<std::size_t>(h.count[0] * h.columns), 1);
+                const auto n = static_cast<std::int64_t>(data.size());
+                CHECK(tw_put_deferred(h.file, "T", TW_FLOAT, data.data(), n) == TW_OK);
+                if (model.rank != who) CHECK(tw_end_step(h.file) == TW_OK);
+                MPI_Barrier(model.comm);
+                if (model.rank == who) {
+                    data.assign(data.size(), 2);
+                    CHECK(tw_end_step(h.file) == TW_EARG);
+                }
+                MPI_Barrier(model.comm);
+                (slowly ? learn_next : learn)(model, h, "has changed since");
+            });
+    });
+}
+
+/// Some ranks step ahead until their queues are full, while others wait for them: all are told.
+void apart() {
+    const int size = check::state.size;
+    for (const auto& [servers, node_size] :
+         std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {2, 1}, {2, 3}, {3, 2}}) {
+        const Shape shape{servers, node_size, node_size != 2};
+        const int models = size - servers;
+        if (models < 2) continue;
+        // Who is ahead: the last one, the first one, all but the first, all but the last.
+        for (int which = 0; which < 4; ++which)
+            with_model(shape.settings(), [&](Model& model) {
+                History h(model, path_of("apart.nc"), "queue=16KiB");
+                const int one = which % 2 == 0 ? models - 1 : 0;
+                const bool ahead = (model.rank == one) == (which < 2);
+                int steps = 0, status = TW_OK;
+                if (ahead) {
+                    for (; status == TW_OK && steps < 1000; ++steps) {
+                        status = h.try_put("T", steps);
+                        if (status == TW_OK) status = tw_end_step(h.file);
+                    }
+                    --steps;
+                } else {
+                    status = tw_sync(h.file, 0);
+                }
+                CHECK_TEXT(status == TW_EMISMATCH &&
+                               model.error().find("different calls") != std::string::npos,
+                           "%s, case %d, %d steps: %s: %s", shape.settings().c_str(), which, steps,
+                           tw_strerror(status), model.error().c_str());
+                // The others catch up.
+                int most = 0;
+                MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, model.comm);
+                for (int r = steps; r < most; ++r) h.step(r);
+                h.close_and_look(static_cast<std::size_t>(most), false);
+            });
+    }
+}
+
+/// A rank gives the session up where the others make a call: the servers return.
+void cancelled() {
+    for_shapes(false, [](const Shape& shape) {
+        for (int call = 0; call < 5; ++call)
+            with_model(shape.settings(), [&](Model& model) {
+                History h(model, path_of("given_up.nc"), "");
+                tw_file more = nullptr;
+                h.step(0);
+                if (call == 1)
+                    CHECK(tw_create(model.session, path_of("more.nc").c_str(), "", &more) == TW_OK);
+                if (model.rank == model.size / 2) {
+                    CHECK(tw_cancel(&model.session, "enough") == TW_OK);
+                    return;
+                }
+                check::step("%s: call %d, given up", shape.settings().c_str(), call);
+                const int status =
+                    call == 0   ? tw_create(model.session, path_of("more.nc").c_str(), "", &more)
+                    : call == 1 ? tw_enddef(more)
+                    : call == 2 ? tw_sync(h.file, 0)
+                    : call == 3 ? tw_close(&h.file)
+                                : tw_finalize(&model.session);
+                CHECK_TEXT(status == TW_ECANCELED, "call %d: %s", call, tw_strerror(status));
+                if (model.session != nullptr) CHECK(tw_finalize(&model.session) == TW_ECANCELED);
+            });
+    });
+}
+
+struct Test {
+    const char* name;
+    void (*run)();
+};
+constexpr Test tests[] = {{"writes", writes},
+                          {"create_fails_on_one", create_fails_on_one},
+                          {"servers_fail", servers_fail},
+                          {"ranks_fail", ranks_fail},
+                          {"apart", apart},
+                          {"cancelled", cancelled}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    const std::string only = check::option(argc, argv, "--only", "");
+    folder = check::make_folder("server_tree");
+    for (const Test& test : tests)
+        if (only.empty() || only == test.name) {
+            const double begin = MPI_Wtime();
+            test.run();
+            if (check::state.rank == 0)
+                check::print(check::text("%s: %.1f s", test.name, MPI_Wtime() - begin));
+        }
+    if (check::state.rank == 0) std::filesystem::remove_all(folder);
+    return check::verdict("server_tree");
+}

@@ -1,0 +1,86 @@
+// What the tests of services share: the services that a number of ranks allows, and sessions with
+// each of them.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_SERVICES_HPP
+#define THALWEG_TESTS_SYSTEM_SERVICES_HPP
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "system/check.hpp"
+#include "system/model.hpp"
+#include "thalweg/thalweg.h"
+
+namespace services {
+
+inline std::string folder;
+
+inline std::string path_of(const std::string& name) { return folder + "/" + name; }
+
+// The services that this number of ranks allows, as settings of a session and of a file.
+struct Service {
+    std::string session, file;
+};
+inline std::vector<Service> all_services() {
+    std::vector<Service> all{{"", "service=background"},
+                             {"node_size=2", "service=background; writers=1/node"},
+                             {"", "service=background; writers=3"}};
+    if (check::state.size > 1) all.push_back({"servers=1", "service=servers"});
+    if (check::state.size > 3) all.push_back({"servers=2; node_size=2", "service=servers"});
+    // Nodes without a server.
+    if (check::state.size > 4) all.push_back({"servers=1; node_size=2", "service=servers"});
+    if (check::state.size > 4)
+        all.push_back({"servers=2; node_size=2; server_ranks=last", "service=servers"});
+    return all;
+}
+
+// For each service: a session, on the model ranks what is given, and its end.
+inline void with_services(const std::function<void(Model&, const std::string& file)>& body,
+                          const std::string& more = "", int ends_with = TW_OK) {
+    for (const Service& s : all_services()) {
+        const std::string step = check::state.step;
+        check::step("%s with %s; %s", step.c_str(), s.session.c_str(), s.file.c_str());
+        {
+            Model model(MPI_COMM_WORLD, "log=off; " + s.session + "; " + more);
+            if (model) body(model, s.file);
+            model.end(ends_with);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        check::step("%s", step.c_str());
+    }
+}
+
+// What service=auto is without servers: there has to be a processor for the writing thread beside
+// those of the job's ranks, all of which are on this node.
+inline std::string automatic() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    sched_getaffinity(0, sizeof mask, &mask);
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return CPU_COUNT(&mask) > ranks ? "background" : "inline";
+}
+
+// services_queues.cpp
+void memory_of_the_next_file();
+void small_queue();
+void slow_disk();
+void sync_with_slow_disk();
+void syncs_within_a_step();
+// services_failures.cpp
+void misfits();
+void finalize_with_open_files();
+void many_files();
+void summary_meanwhile();
+void close_that_fails();
+void apart();
+void missing();
+void full_disk();
+
+}  // namespace services
+
+#endif
