@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 
 namespace thalweg::bench {
 namespace {

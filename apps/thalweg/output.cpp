@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/claim/claim.hpp"
+#include "publish/claim.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::app {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "comm/text.hpp"
-#include "dataset/choose.hpp"
+#include "base/text.hpp"
+#include "choose/choose.hpp"
 #include "inquiry.hpp"
 
 namespace thalweg::app {

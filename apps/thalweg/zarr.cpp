@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "storage/posix/paths.hpp"
-#include "storage/zarr/reference_file.hpp"
+#include "zarr/reference_file.hpp"
 
 namespace thalweg::app {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/zarr/references.hpp"
+#include "zarr/references.hpp"
 
 namespace thalweg::app {
 

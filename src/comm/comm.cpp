@@ -12,8 +12,8 @@
 #include <new>
 #include <utility>
 
+#include "base/reserve.hpp"
 #include "comm/communicator.hpp"
-#include "comm/reserve.hpp"
 
 namespace thalweg::detail {
 

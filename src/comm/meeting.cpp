@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "comm/words.hpp"
+#include "base/words.hpp"
 
 namespace thalweg::detail {
 

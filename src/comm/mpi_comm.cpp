@@ -6,14 +6,14 @@
 #include <map>
 #include <new>
 
+#include "base/free_memory.hpp"
+#include "base/reserve.hpp"
+#include "base/waiting.hpp"
+#include "base/work.hpp"
 #include "comm/barrier.hpp"
 #include "comm/communicator.hpp"
-#include "comm/free_memory.hpp"
 #include "comm/launcher.hpp"
-#include "comm/reserve.hpp"
 #include "comm/segment.hpp"
-#include "comm/waiting.hpp"
-#include "comm/work.hpp"
 
 namespace thalweg::detail {
 

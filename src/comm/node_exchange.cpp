@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "comm/reserve.hpp"
-#include "comm/status.hpp"
+#include "base/reserve.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 

@@ -17,8 +17,8 @@
 #include <span>
 #include <string_view>
 
-#include "comm/size_signal.hpp"
-#include "comm/work.hpp"
+#include "base/size_signal.hpp"
+#include "base/work.hpp"
 
 namespace thalweg::detail {
 

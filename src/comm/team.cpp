@@ -5,8 +5,8 @@
 #include <cstring>
 #include <new>
 
-#include "comm/log.hpp"
-#include "comm/waiting.hpp"
+#include "base/log.hpp"
+#include "base/waiting.hpp"
 
 namespace thalweg::detail {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "comm/words.hpp"
+#include "base/words.hpp"
 
 namespace thalweg::detail {
 

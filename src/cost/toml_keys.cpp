@@ -5,9 +5,9 @@
 #include <cmath>
 #include <optional>
 
-#include "comm/nearest.hpp"
-#include "comm/size.hpp"
-#include "comm/text.hpp"
+#include "base/nearest.hpp"
+#include "base/size.hpp"
+#include "base/text.hpp"
 
 namespace thalweg::detail {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "dataset/choose_layout.hpp"
+#include "choose/choose_layout.hpp"
 #include "dataset/open_target.hpp"
 
 namespace thalweg::detail {

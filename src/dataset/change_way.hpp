@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dataset/choose.hpp"
+#include "choose/choose.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/data_mode.hpp"
 
-#include "comm/clock.hpp"
-#include "comm/reserve.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/reserve.hpp"
+#include "base/trace.hpp"
+#include "choose/choose_layout.hpp"
 #include "dataset/change_way.hpp"
-#include "dataset/choose_layout.hpp"
 #include "dataset/open_target.hpp"
 #include "storage/classic/header_reader.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include "comm/log.hpp"
-#include "comm/text.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
 #include "definitions/adopt.hpp"
 #include "definitions/first_attributes.hpp"
 #include "storage/netcdf4/undo.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "dataset/choose.hpp"
+#include "choose/choose.hpp"
 #include "service/file_context.hpp"
 #include "storage/source.hpp"
 

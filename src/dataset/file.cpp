@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/file.hpp"
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
 
 namespace thalweg::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/file_names.hpp"
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "publish/claim.hpp"
 #include "service/file_context.hpp"
-#include "storage/claim/claim.hpp"
 
 namespace thalweg::detail {
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "storage/posix/paths.hpp"
-#include "storage/zarr/references.hpp"
+#include "zarr/references.hpp"
 
 namespace thalweg::detail {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "service/file_context.hpp"
-#include "storage/zarr/stream_file.hpp"
+#include "zarr/stream_file.hpp"
 
 namespace thalweg::detail {
 

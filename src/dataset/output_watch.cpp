@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "comm/log.hpp"
-#include "dataset/ask_cost_model.hpp"
+#include "base/log.hpp"
+#include "choose/ask_cost_model.hpp"
 #include "plan/last_proposal.hpp"
 
 namespace thalweg::detail {

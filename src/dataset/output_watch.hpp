@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dataset/choose_all.hpp"
+#include "choose/choose_all.hpp"
 
 namespace thalweg::detail {
 

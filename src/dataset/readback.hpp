@@ -14,7 +14,7 @@
 
 #include "dataset/contents.hpp"
 #include "dataset/file.hpp"
-#include "dataset/reading/reader.hpp"
+#include "reading/reader.hpp"
 
 namespace thalweg::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/variable_files.hpp"
 
-#include "storage/zarr/shards.hpp"
+#include "zarr/shards.hpp"
 
 namespace thalweg::detail {
 

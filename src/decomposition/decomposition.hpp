@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/wording.hpp"
 #include "comm/comm.hpp"
-#include "comm/wording.hpp"
 #include "decomposition/listed.hpp"
 #include "index/box.hpp"
 #include "index/types.hpp"

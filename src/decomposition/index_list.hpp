@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "comm/status.hpp"
-#include "comm/wording.hpp"
+#include "base/status.hpp"
+#include "base/wording.hpp"
 #include "index/box.hpp"
 
 namespace thalweg::detail {

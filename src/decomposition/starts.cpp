@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "comm/words.hpp"
+#include "base/words.hpp"
 
 namespace thalweg::detail {
 

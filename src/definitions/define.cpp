@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "comm/hash.hpp"
-#include "comm/nearest.hpp"
+#include "base/hash.hpp"
+#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "comm/team.hpp"
-#include "comm/text.hpp"
 #include "decomposition/match.hpp"
 #include "definitions/definitions.hpp"
 #include "definitions/fill.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "comm/nearest.hpp"
+#include "base/nearest.hpp"
 
 namespace thalweg::detail {
 

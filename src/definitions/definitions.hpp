@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 #include "decomposition/decomposition.hpp"
 #include "definitions/packing.hpp"
 #include "index/types.hpp"

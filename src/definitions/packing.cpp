@@ -4,8 +4,8 @@
 #include <charconv>
 #include <sstream>
 
-#include "comm/nearest.hpp"
-#include "comm/text.hpp"
+#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "definitions/definitions.hpp"
 
 namespace thalweg::detail {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "comm/wire.hpp"
+#include "base/wire.hpp"
 #include "definitions/definitions.hpp"
 
 namespace thalweg::detail {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "comm/work.hpp"
+#include "base/work.hpp"
 
 namespace thalweg::detail {
 

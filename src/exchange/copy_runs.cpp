@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "comm/work.hpp"
+#include "base/work.hpp"
 #include "exchange/copy.hpp"
 
 namespace thalweg::detail {

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/words.hpp"
 #include "comm/node_exchange.hpp"
-#include "comm/words.hpp"
+#include "exchange/copy.hpp"
 #include "exchange/cover.hpp"
 #include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "comm/clock.hpp"
-#include "comm/reserve.hpp"
-#include "comm/trace.hpp"
-#include "comm/waiting.hpp"
+#include "base/clock.hpp"
+#include "base/reserve.hpp"
+#include "base/trace.hpp"
+#include "base/waiting.hpp"
 #include "exchange/copy.hpp"
 
 namespace thalweg::detail {

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "comm/processors.hpp"
+#include "base/processors.hpp"
 
 namespace thalweg::detail {
 

@@ -15,8 +15,8 @@
 
 #include <new>
 
-#include "comm/clock.hpp"
-#include "comm/waiting.hpp"
+#include "base/clock.hpp"
+#include "base/waiting.hpp"
 #include "exchange/dense.hpp"
 
 namespace thalweg::detail {

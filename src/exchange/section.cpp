@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 
 namespace thalweg::detail {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "comm/clock.hpp"
-#include "comm/waiting.hpp"
+#include "base/clock.hpp"
+#include "base/waiting.hpp"
 
 namespace thalweg::detail {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "exchange/parts.hpp"
 
 namespace thalweg::detail {

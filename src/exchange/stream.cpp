@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "comm/reserve.hpp"
+#include "base/reserve.hpp"
 #include "exchange/pieces.hpp"
 #include "exchange/stream_pass.hpp"
 

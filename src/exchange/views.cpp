@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "comm/node_exchange.hpp"
-#include "comm/words.hpp"
 #include "exchange/held_words.hpp"
 
 namespace thalweg::detail {

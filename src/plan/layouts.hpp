@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "choose/way_of_writing.hpp"
 #include "layout/grid.hpp"
 #include "layout/writers.hpp"
 #include "plan/holders.hpp"

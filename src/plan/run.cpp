@@ -12,8 +12,8 @@
 #include <map>
 #include <sstream>
 
-#include "comm/nearest.hpp"
-#include "comm/text.hpp"
+#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "cost/toml_keys.hpp"
 #include "index/box.hpp"
 #include "layout/writers.hpp"

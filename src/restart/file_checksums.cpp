@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "comm/text.hpp"
+#include "base/text.hpp"
 
 namespace thalweg::detail {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "comm/team.hpp"
-#include "dataset/reading/reader.hpp"
+#include "reading/reader.hpp"
 #include "restart/checksum.hpp"
 #include "restart/registry.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
-#include "dataset/reading/reader.hpp"
+#include "reading/reader.hpp"
 #include "restart/registry.hpp"
 
 namespace thalweg::detail {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "comm/clock.hpp"
-#include "comm/reserve.hpp"
-#include "comm/text.hpp"
+#include "base/clock.hpp"
+#include "base/reserve.hpp"
+#include "base/text.hpp"
 #include "service/batch.hpp"
 
 namespace thalweg::detail {

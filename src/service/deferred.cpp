@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "comm/hash.hpp"
+#include "base/hash.hpp"
 
 namespace thalweg::detail {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 #include "decomposition/decomposition.hpp"
 
 namespace thalweg::detail {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "base/wording.hpp"
 #include "comm/meeting.hpp"
 #include "comm/segment.hpp"
-#include "comm/wording.hpp"
 #include "cost/hiding.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 #include "service/background/background.hpp"
 #include "service/queue/queue_service.hpp"
 #include "service/servers/crew.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "service/inline/inline_service.hpp"
 #include "service/make_queue_service.hpp"
 

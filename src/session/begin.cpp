@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/begin.hpp"
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 #include "session/outputs.hpp"
 #include "session/server_number.hpp"
 

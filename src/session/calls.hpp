@@ -8,10 +8,10 @@
 
 #include <utility>
 
-#include "comm/clock.hpp"
-#include "comm/error_place.hpp"
-#include "comm/log.hpp"
-#include "comm/reserve.hpp"
+#include "base/clock.hpp"
+#include "base/error_place.hpp"
+#include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "session/session.hpp"
 #include "storage/posix/paths.hpp"
 

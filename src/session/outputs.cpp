@@ -12,7 +12,7 @@
 #include <map>
 #include <utility>
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 #include "session/calls.hpp"
 #include "telemetry/report.hpp"
 

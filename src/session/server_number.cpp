@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/server_number.hpp"
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 #include "plan/choose_servers.hpp"
 #include "plan/plan.hpp"
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
+#include "base/free_memory.hpp"
 #include "comm/communicator.hpp"
-#include "comm/free_memory.hpp"
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 #include "session/calls.hpp"
 
 using namespace thalweg::detail;

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "comm/error_place.hpp"
+#include "base/error_place.hpp"
 #include "comm/team.hpp"
 #include "cost/machine.hpp"
 #include "dataset/file.hpp"
 #include "dataset/readback.hpp"
-#include "dataset/reading/reader.hpp"
+#include "reading/reader.hpp"
 #include "restart/restart.hpp"
 #include "service/background/background.hpp"
 #include "service/servers/served_file.hpp"

@@ -12,9 +12,9 @@
 #include <set>
 #include <sstream>
 
-#include "comm/nearest.hpp"
-#include "comm/size.hpp"
-#include "comm/text.hpp"
+#include "base/nearest.hpp"
+#include "base/size.hpp"
+#include "base/text.hpp"
 #include "layout/writers.hpp"
 
 namespace thalweg::detail {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <new>
 
-#include "comm/reserve.hpp"
-#include "comm/words.hpp"
+#include "base/reserve.hpp"
+#include "base/words.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {

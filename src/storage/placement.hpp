@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <new>
 
-#include "comm/thread.hpp"
-#include "comm/waiting.hpp"
+#include "base/thread.hpp"
+#include "base/waiting.hpp"
 
 namespace thalweg::detail {
 

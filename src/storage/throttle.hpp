@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 
 namespace thalweg::detail {
 

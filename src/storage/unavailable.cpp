@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/source.hpp"
 #include "storage/netcdf4/whole.hpp"
+#include "storage/places.hpp"
 #include "storage/storage.hpp"
-#include "storage/zarr/places.hpp"
 
 namespace thalweg::detail {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 

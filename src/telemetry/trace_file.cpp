@@ -8,9 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "comm/clock.hpp"
-#include "comm/log.hpp"
-#include "comm/reserve.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/reserve.hpp"
 
 namespace thalweg::detail {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "base/trace.hpp"
 #include "comm/team.hpp"
-#include "comm/trace.hpp"
 
 namespace thalweg::detail {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "comm/waiting.hpp"
+#include "base/waiting.hpp"
 
 namespace thalweg::detail {
 

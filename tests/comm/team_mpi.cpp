@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "comm/node_exchange.hpp"
 #include "system/random.hpp"
 

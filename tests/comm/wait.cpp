@@ -6,9 +6,9 @@
 #include <atomic>
 #include <thread>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
+#include "base/words.hpp"
 #include "comm/comm.hpp"
-#include "comm/words.hpp"
 
 using namespace thalweg::detail;
 

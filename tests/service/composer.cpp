@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg::detail;

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "service/queue/outbox.hpp"
 #include "service/setup.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
 #include "support/given.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <thread>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg::detail;

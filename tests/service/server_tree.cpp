@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "service/queue/outbox.hpp"
 #include "service/servers/server.hpp"
 #include "service/setup.hpp"

@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
-#include "storage/netcdf4/packer.hpp"
-#include "storage/netcdf4/unpacked_bands.hpp"
+#include "storage/chunked/packer.hpp"
+#include "storage/chunked/unpacked_bands.hpp"
 
 using namespace thalweg::detail;
 

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "choose/way_of_writing.hpp"
+
 using namespace thalweg::detail;
 
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/committed.hpp"
+#include "publish/committed.hpp"
 #include "storage/netcdf4/undo.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"

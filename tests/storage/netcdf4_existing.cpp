@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "publish/recover.hpp"
 #include "storage/netcdf4/undo.hpp"
-#include "storage/recover.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "write_record.hpp"

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "storage/committed.hpp"
+#include "publish/committed.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/storage.hpp"
 #include "storage_kills.hpp"

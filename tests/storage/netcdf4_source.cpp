@@ -17,9 +17,9 @@
 #include <random>
 #include <thread>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/library_lock.hpp"
-#include "storage/netcdf4/filters.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
 #include "storage/read_ahead.hpp"
 #include "storage/source.hpp"

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <random>
 
-#include "storage/zarr/base64.hpp"
-#include "storage/zarr/cut.hpp"
-#include "storage/zarr/metadata.hpp"
+#include "zarr/base64.hpp"
+#include "zarr/cut.hpp"
+#include "zarr/metadata.hpp"
 
 using namespace thalweg::detail;
 

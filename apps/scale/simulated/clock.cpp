@@ -1,6 +1,6 @@
 // The simulation's clock, of ranks and of the library's own threads.
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 
 #include <simgrid/s4u.hpp>
 

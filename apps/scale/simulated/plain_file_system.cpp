@@ -7,7 +7,7 @@
 
 #include <map>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 #include "file_system.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"

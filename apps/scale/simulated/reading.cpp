@@ -1,7 +1,7 @@
 // What reading takes in a simulation. The data come from the file that is there: zeros, unless
 // SCALE_DATA=keep.
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/work.hpp"
+#include "base/work.hpp"
 #include "file_system.hpp"
 
 namespace thalweg::detail {

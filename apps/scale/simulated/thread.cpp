@@ -1,7 +1,7 @@
-// Threads of the library in a simulation: in place of src/comm/thread.cpp. Those whose waits can be
+// Threads of the library in a simulation: in place of src/base/thread.cpp. Those whose waits can be
 // simulated are actors, which run on the node of their rank; others there are not.
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/thread.hpp"
+#include "base/thread.hpp"
 
 #include <simgrid/s4u.hpp>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/work.hpp"
+#include "base/work.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/clock.hpp"
 #include "calibrate/calibrate.hpp"
-#include "comm/clock.hpp"
 #include "exchange/copy.hpp"
 
 namespace thalweg::app {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "calibrate/calibrate.hpp"
-#include "comm/clock.hpp"
 
 namespace thalweg::app {
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/clock.hpp"
 #include "calibrate/calibrate.hpp"
-#include "comm/clock.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::app {

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <new>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/reserve.hpp"
+#include "base/words.hpp"
 #include "comm/communicator.hpp"
-#include "comm/log.hpp"
 #include "comm/node_exchange.hpp"
-#include "comm/reserve.hpp"
-#include "comm/words.hpp"
 
 namespace thalweg::detail {
 

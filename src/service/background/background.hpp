@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "comm/thread.hpp"
-#include "comm/trace.hpp"
+#include "base/thread.hpp"
+#include "base/trace.hpp"
 #include "service/queue/desk.hpp"
 #include "service/queue/publisher.hpp"
 

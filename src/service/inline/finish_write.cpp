@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "comm/clock.hpp"
+#include "base/clock.hpp"
 
 namespace thalweg::detail {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/log.hpp"
+#include "base/log.hpp"
 
 namespace thalweg::detail {
 

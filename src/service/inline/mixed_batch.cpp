@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/reserve.hpp"
-#include "storage/netcdf4/chunk_grid.hpp"
+#include "base/reserve.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/inline/record_puts.hpp"
 
-#include "comm/trace.hpp"
+#include "base/trace.hpp"
 
 namespace thalweg::detail {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "comm/reserve.hpp"
+#include "base/reserve.hpp"
 
 namespace thalweg::detail {
 

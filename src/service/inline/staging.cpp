@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "comm/trace.hpp"
+#include "base/trace.hpp"
 #include "exchange/copy.hpp"
 
 namespace thalweg::detail {

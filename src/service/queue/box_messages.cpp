@@ -6,10 +6,10 @@
 #include <new>
 #include <utility>
 
+#include "base/reserve.hpp"
 #include "comm/node_exchange.hpp"
-#include "comm/reserve.hpp"
 #include "exchange/dense.hpp"
-#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {
 

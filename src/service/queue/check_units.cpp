@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "comm/text.hpp"
+#include "base/text.hpp"
 
 namespace thalweg::detail {
 

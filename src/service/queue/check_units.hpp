@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "comm/status.hpp"
-#include "comm/wording.hpp"
+#include "base/status.hpp"
+#include "base/wording.hpp"
 #include "service/queue/parcel.hpp"
 
 namespace thalweg::detail {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/trace.hpp"
+#include "base/trace.hpp"
 
 namespace thalweg::detail {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
 #include "service/queue/box_units.hpp"
 #include "service/queue/check_units.hpp"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "comm/thread.hpp"
+#include "base/thread.hpp"
 #include "service/queue/composer.hpp"
 #include "service/queue/desk_host.hpp"
 #include "service/queue/desk_sources.hpp"

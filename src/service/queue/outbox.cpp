@@ -6,9 +6,9 @@
 #include <new>
 #include <utility>
 
-#include "comm/clock.hpp"
-#include "comm/reserve.hpp"
-#include "comm/waiting.hpp"
+#include "base/clock.hpp"
+#include "base/reserve.hpp"
+#include "base/waiting.hpp"
 
 namespace thalweg::detail {
 

@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
 #include "exchange/dense.hpp"
 #include "service/queue/box_messages.hpp"
 #include "service/queue/queue_plan.hpp"

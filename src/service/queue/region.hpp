@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/status.hpp"
 #include "comm/segment.hpp"
-#include "comm/status.hpp"
 #include "comm/wait.hpp"
 
 namespace thalweg::detail {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "comm/wire.hpp"
+#include "base/wire.hpp"
 #include "service/servers/file_description.hpp"
 
 namespace thalweg::detail {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {

@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {

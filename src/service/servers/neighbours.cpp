@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/reserve.hpp"
+#include "base/reserve.hpp"
 
 namespace thalweg::detail {
 

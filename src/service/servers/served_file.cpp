@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "comm/clock.hpp"
-#include "comm/reserve.hpp"
-#include "comm/waiting.hpp"
+#include "base/clock.hpp"
+#include "base/reserve.hpp"
+#include "base/waiting.hpp"
 #include "service/servers/file_description.hpp"
 #include "storage/classic/header.hpp"
 

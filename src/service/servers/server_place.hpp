@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "comm/reserve.hpp"
+#include "base/reserve.hpp"
 #include "service/servers/answer.hpp"
 #include "service/servers/board.hpp"
 #include "service/servers/crew.hpp"

@@ -8,8 +8,8 @@
 #include <new>
 #include <optional>
 
+#include "base/reserve.hpp"
 #include "comm/communicator.hpp"
-#include "comm/reserve.hpp"
 
 namespace thalweg::detail {
 

@@ -6,10 +6,10 @@
 #include <list>
 #include <mutex>
 
+#include "base/clock.hpp"
+#include "base/reserve.hpp"
+#include "base/waiting.hpp"
 #include "comm/barrier.hpp"
-#include "comm/clock.hpp"
-#include "comm/reserve.hpp"
-#include "comm/waiting.hpp"
 
 namespace thalweg::detail {
 

@@ -6,8 +6,8 @@
 #include <deque>
 #include <utility>
 
-#include "comm/reserve.hpp"
-#include "comm/wire.hpp"
+#include "base/reserve.hpp"
+#include "base/wire.hpp"
 #include "service/servers/crew.hpp"
 #include "service/servers/transport.hpp"
 

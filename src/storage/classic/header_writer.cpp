@@ -28,8 +28,7 @@ public:
 
     /// netcdf_file = magic numrecs dim_list gatt_list var_list
     Status write(const FileMap& map, std::vector<char>& bytes) {
-        bytes_.clear();
-        bytes_.insert(bytes_.end(), {'C', 'D', 'F', static_cast<char>(format_)});
+        bytes_ = {'C', 'D', 'F', static_cast<char>(format_)};
         number(0, width());
         list(dimension_tag, definitions_.dims.size());
         for (const Dimension& dim : definitions_.dims) {

@@ -8,10 +8,10 @@
 
 #include <vector>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
-#include "comm/waiting.hpp"
-#include "comm/work.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
+#include "base/waiting.hpp"
+#include "base/work.hpp"
 #include "storage/classic/header_reader.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "comm/comm.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/chunk_places.hpp"
-#include "storage/netcdf4/filters.hpp"
 #include "storage/netcdf4/place_board.hpp"
 #include "storage/netcdf4/unplaced_chunks.hpp"
 #include "storage/placement.hpp"

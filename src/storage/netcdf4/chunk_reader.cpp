@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/netcdf4/chunk_cache.hpp"
+#include "storage/chunked/chunk_cache.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/hdf5_driver.hpp"
 #include "storage/source.hpp"

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "storage/chunked/packer.hpp"
+#include "storage/chunked/unpacked_bands.hpp"
 #include "storage/netcdf4/chunk_placer.hpp"
-#include "storage/netcdf4/packer.hpp"
-#include "storage/netcdf4/unpacked_bands.hpp"
 
 namespace thalweg::detail {
 

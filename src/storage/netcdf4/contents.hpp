@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/netcdf4/filters.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 #include "storage/library_lock.hpp"
 
 namespace thalweg::detail {

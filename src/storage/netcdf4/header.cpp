@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "storage/netcdf4/filters.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/hdf5_driver.hpp"
 #include "storage/posix/memory_file.hpp"
 #include "storage/posix/system.hpp"

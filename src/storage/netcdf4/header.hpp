@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {

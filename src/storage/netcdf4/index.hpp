@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 #include "storage/netcdf4/hdf5_file.hpp"
 
 namespace thalweg::detail {

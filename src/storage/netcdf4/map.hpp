@@ -8,7 +8,7 @@
 
 #include <span>
 
-#include "storage/netcdf4/chunk_grid.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 #include "storage/netcdf4/hdf5_file.hpp"
 #include "storage/storage.hpp"
 

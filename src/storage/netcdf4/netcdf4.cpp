@@ -20,8 +20,8 @@
 #include <mutex>
 #include <optional>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
 #include "storage/netcdf4/chunk_placer.hpp"
 #include "storage/netcdf4/chunk_store.hpp"
 #include "storage/netcdf4/contents.hpp"

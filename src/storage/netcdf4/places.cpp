@@ -1,6 +1,6 @@
 // Where the chunks of a netCDF-4 file lie, for references to them.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/zarr/places.hpp"
+#include "storage/places.hpp"
 
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"

@@ -16,9 +16,9 @@
 #include <optional>
 #include <utility>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
-#include "comm/waiting.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
+#include "base/waiting.hpp"
 #include "storage/netcdf4/chunk_reader.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/existing.hpp"

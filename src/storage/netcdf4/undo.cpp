@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "comm/hash.hpp"
-#include "comm/wire.hpp"
+#include "base/hash.hpp"
+#include "base/wire.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {

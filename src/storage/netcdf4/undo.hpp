@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <deque>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/posix/system.hpp"

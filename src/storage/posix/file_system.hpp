@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 
@@ -50,19 +50,6 @@ FileIdentity identity_at(const std::string& path);
 
 /// Whether this node sees the file that another one has created. @return TW_OK, TW_EIO
 Status check_identity(const std::string& path, const FileIdentity& created);
-
-/// How a file is written; "auto" and -1 where the user left the choice.
-struct WayOfWriting {
-    std::string storage = "auto", writers = "auto";
-    std::int64_t alignment = -1;
-    std::int64_t stripe_size = -1;
-    std::string warning;  ///< what was chosen for safety, or what is not safe; may be empty
-    bool direct = false;  ///< every rank writes, whatever `writers` says
-};
-/// @param pnetcdf  whether storage=pnetcdf can be chosen
-WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked, bool pnetcdf);
-/// With what this build of the library has.
-WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);
 
 /// Creates a file, or empties it. On Lustre a new one gets stripes, where the library of Lustre is
 /// there; `said` receives why not. @param fresh  fail if there is one. @param count, size  -1: the

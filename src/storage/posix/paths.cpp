@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm/hash.hpp"
+#include "base/hash.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -126,6 +126,19 @@ Status find_data_path(const std::string& path, bool live, std::string& data) {
     if (Status status = follow_links(path, own); !status.ok()) return status;
     data = live ? own : temporary_path(own);
     return {};
+}
+
+Status sync_folder_of(const std::string& path) {
+    const std::string folder = folder_of(path);
+    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open its directory to sync it");
+    Status status;
+    while (status.ok() && fsync(fd) != 0) {
+        if (errno == EINVAL) break;  // this file system syncs no folders
+        if (errno != EINTR) status = system_failure(path, "cannot sync its directory");
+    }
+    ::close(fd);
+    return status;
 }
 
 }  // namespace thalweg::detail

@@ -28,6 +28,10 @@ Status follow_links(const std::string& path, std::string& target);
 /// With the slash at its end; "./" if the path names none.
 std::string folder_of(const std::string& path);
 
+/// Syncs the folder of a file, so that a rename in it survives a power failure. @return TW_OK,
+/// TW_EIO
+Status sync_folder_of(const std::string& path);
+
 /// The name of a file as long as it is written: NAME.part. A name that is too long for that is
 /// shortened, and told from others by its hash.
 /// @param own  the file's own path, without links

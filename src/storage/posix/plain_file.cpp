@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/posix/plain_file.hpp"
 
-#include "comm/trace.hpp"
+#include "base/trace.hpp"
 
 namespace thalweg::detail {
 

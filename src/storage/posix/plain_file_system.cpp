@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "comm/clock.hpp"
-#include "comm/trace.hpp"
+#include "base/clock.hpp"
+#include "base/trace.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "comm/size_signal.hpp"
-#include "comm/status.hpp"
+#include "base/size_signal.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 

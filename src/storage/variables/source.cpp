@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "comm/reserve.hpp"
-#include "comm/text.hpp"
+#include "base/reserve.hpp"
+#include "base/text.hpp"
 #include "storage/several_files.hpp"
 #include "storage/variables/variables.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "storage/claim/claim.hpp"
+#include "storage/posix/paths.hpp"
 
 namespace thalweg::detail {
 

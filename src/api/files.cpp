@@ -1,0 +1,303 @@
+// The C functions of files that are written, and tw_open.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "api/attributes.hpp"
+#include "session/calls.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+/// What tw_create and tw_open check alike. @note Collective
+/// @param absolute  receives the path that all ranks use
+Status check_request(tw_session session, Call call, const char* path, const char* settings,
+                     tw_file* file, Settings& own, std::string& absolute) {
+    Comm& world = session->team->world();
+    Status status = alone([&]() -> Status {
+        if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
+        return session->settings.for_file(text_or_empty(settings), own);
+    });
+    if (status = enter(session, call, text_or_empty(path), status); !status.ok()) return status;
+    if (status = own.check_alike(world); !status.ok()) return status;
+    if (status = share_path(world, text_or_empty(path), absolute); !status.ok()) return status;
+    return settle_path(session, absolute);
+}
+
+/// What a decomposition's handle stands for that is given with a variable; null: none.
+Status find_decomposition(const tw_file_impl& file, const char* variable,
+                          tw_decomposition decomposition,
+                          std::shared_ptr<const Decomposition>& held) {
+    Status status = decomposition_of(decomposition, file.session, held);
+    if (!status.ok())
+        status.text =
+            fmt::format("{}: variable '{}': {}", file.path(), text_or_empty(variable), status.text);
+    return status;
+}
+
+/// The handle of a file that is to be written or read, once begin(it) has succeeded.
+/// @note Collective
+template <class Kind, class Begin>
+Status new_handle(tw_session session, const std::string& path, const Settings& own,
+                  std::unique_ptr<Kind> tw_file_impl::*kind, Begin&& begin, tw_file* file) {
+    const int serial = ++session->created;
+    tw_file_impl made{session, nullptr, nullptr, nullptr, nullptr};
+    bool added = false;
+    Status status = session->team->agree(alone([&]() -> Status {
+        session->files.reserve(session->files.size() + 1);
+        made.about = std::make_shared<FileAbout>();
+        made.about->path = path;
+        made.about->later = own.text("close") == "later";
+        made.about->staging = own.number("staging");
+        made.*kind = std::make_unique<Kind>(*session->team, *session, path, serial,
+                                            session->options_for(own));
+        if constexpr (std::is_same_v<Kind, File>)
+            made.readback = std::make_unique<Readback>(*session->team, *session, *made.file);
+        session->files.reserve(session->files.size() + 1);
+        session->file_handles.push_back({session, nullptr, nullptr, nullptr, nullptr});
+        added = true;
+        return {};
+    }));
+    if (status.ok()) status = begin(*(made.*kind));
+    if (!status.ok()) {
+        if (added) session->file_handles.pop_back();
+        return status;
+    }
+    session->file_handles.back() = std::move(made);
+    *file = &session->file_handles.back();
+    session->files.push_back(*file);
+    return {};
+}
+
+/// A file that is new, or there already. @note Collective
+Status start_writing(tw_session session, const std::string& path, const Settings& own,
+                     tw_file* file) {
+    if (Status status = check_unused(session, path); !status.ok()) return status;
+    return new_handle(
+        session, path, own, &tw_file_impl::file, [](File& f) { return f.begin(); }, file);
+}
+
+/// A put, which may become readable.
+template <class F>
+tw_status with_put(tw_file file, const char* var, F&& put,
+                   const char* call = __builtin_FUNCTION()) {
+    return with_file(
+        file,
+        [&](File& f) {
+            Status status = put(f);
+            if (status.ok() || status.code == TW_ERANGE)
+                file->readback->note_put(text_or_empty(var));
+            return status;
+        },
+        call);
+}
+
+/// The same by a decomposition that the call names.
+template <class F>
+tw_status with_record(tw_file file, const char* var, tw_decomposition decomposition, F&& put,
+                      const char* call = __builtin_FUNCTION()) {
+    return with_file(
+        file,
+        [&](File& f) -> Status {
+            std::shared_ptr<const Decomposition> held;
+            if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+            Status status = put(f, held);
+            if (status.ok() || status.code == TW_ERANGE)
+                file->readback->note_record(text_or_empty(var), held.get());
+            return status;
+        },
+        call);
+}
+
+}  // namespace
+
+extern "C" {
+
+tw_status tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
+    tell(file, tw_file{});
+    if (!is_model(session)) return no_model(session);
+    return guarded(session, path, [&]() -> Status {
+        Settings own;
+        std::string absolute;
+        Status status = check_request(session, Call::create, path, settings, file, own, absolute);
+        if (!status.ok()) return status;
+        if (own.text("mode") != "read")
+            return failure(TW_ESETTING,
+                           "{}: mode={} is only for tw_open; tw_create creates a new file",
+                           absolute, own.text("mode"));
+        return start_writing(session, absolute, own, file);
+    });
+}
+
+tw_status tw_set_record(tw_file file, int64_t record, tw_later later) {
+    return with_file(file, [&](File& f) { return f.set_record(record, later); });
+}
+
+tw_status tw_def_dim(tw_file file, const char* name, int64_t length) {
+    return with_file(file,
+                     [&](File& f) { return f.define_dimension(text_or_empty(name), length); });
+}
+
+tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
+                     tw_decomposition decomposition) {
+    return with_file(file, [&](File& f) -> Status {
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, name, decomposition, held); !s.ok()) return s;
+        return f.define_variable(text_or_empty(name), type, text_or_empty(dims), std::move(held));
+    });
+}
+
+tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+                     const void* values) {
+    return with_file(file, [&](File& f) -> Status {
+        Attribute a;
+        Status status = make_attribute(file->path(), name, type, n, values, a);
+        return status.ok() ? f.put_attribute(text_or_empty(var), std::move(a)) : status;
+    });
+}
+
+tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
+    if (text == nullptr)
+        return with_file(file, [&](File&) {
+            return failure(TW_EARG, "{}: attribute '{}': the text is missing (null pointer)",
+                           file->path(), text_or_empty(name));
+        });
+    return tw_put_att(file, var, name, TW_CHAR, std::strlen(text), text);
+}
+
+tw_status tw_set_var(tw_file file, const char* var, const char* settings) {
+    return with_file(
+        file, [&](File& f) { return f.set_variable(text_or_empty(var), text_or_empty(settings)); });
+}
+
+tw_status tw_enddef(tw_file file) {
+    return with_file(file, [](File& f) { return f.end_definitions(); });
+}
+
+tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
+    return with_put(file, var, [&](File& f) {
+        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, false));
+    });
+}
+
+tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
+                         const int64_t* extent, const int64_t* byte_stride) {
+    return with_put(file, var, [&](File& f) {
+        return f.put(text_or_empty(var),
+                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false));
+    });
+}
+
+tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data,
+                          int64_t n) {
+    return with_put(file, var, [&](File& f) {
+        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, true));
+    });
+}
+
+tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
+                                  int rank, const int64_t* extent, const int64_t* byte_stride) {
+    return with_put(file, var, [&](File& f) {
+        return f.put(text_or_empty(var),
+                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true));
+    });
+}
+
+tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+                     const int64_t* count, const int64_t* stride, const void* data) {
+    return tw_put_box_checked(file, var, type, -1, start, count, stride, data);
+}
+
+tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
+                             const int64_t* start, const int64_t* count, const int64_t* stride,
+                             const void* data) {
+    return with_file(file, [&](File& f) {
+        Status status = f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
+        if (status.ok() || status.code == TW_ERANGE)
+            file->readback->note_box(text_or_empty(var), start, count, stride);
+        return status;
+    });
+}
+
+tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
+                        int64_t record, tw_type type, const void* data, int64_t n) {
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
+        return f.put_record(text_or_empty(var),
+                            {held, record, ArrayToPut::dense(type, data, n, false)});
+    });
+}
+
+tw_status tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                int64_t record, tw_type type, const void* data, int rank,
+                                const int64_t* extent, const int64_t* byte_stride) {
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
+        return f.put_record(
+            text_or_empty(var),
+            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false)});
+    });
+}
+
+tw_status tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                                 int64_t record, tw_type type, const void* data, int64_t n) {
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
+        return f.put_record(text_or_empty(var),
+                            {held, record, ArrayToPut::dense(type, data, n, true)});
+    });
+}
+
+tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
+                                         tw_decomposition decomposition, int64_t record,
+                                         tw_type type, const void* data, int rank,
+                                         const int64_t* extent, const int64_t* byte_stride) {
+    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
+        return f.put_record(
+            text_or_empty(var),
+            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true)});
+    });
+}
+
+tw_status tw_end_step(tw_file file) {
+    return with_file(file, [&](File& f) {
+        file->readback->note_step();
+        return f.end_step();
+    });
+}
+
+tw_status tw_sync(tw_file file, int durable) {
+    if (file != nullptr && file->reader)
+        return guarded(file->session, file->path().c_str(), [&] { return file->reader->sync(); });
+    return with_file(file, [&](File& f) {
+        Status status = f.sync(durable != 0);
+        if (!status.ok() && status.code != TW_ERANGE) return status;
+        Status synced = file->readback->synced();
+        return synced.ok() ? status : synced;
+    });
+}
+
+tw_status tw_close(tw_file* file) {
+    if (file == nullptr || *file == nullptr) return no_handle();
+    tw_file f = *file;
+    const tw_status code = guarded(f->session, f->path().c_str(), [&]() -> Status {
+        if (f->about && !f->about->left.ok() && f->about->was_read) return {};
+        Status open = check_open(*f);
+        return open.ok() ? close_file(*f) : open;
+    });
+    if (!was_refused(code)) *file = nullptr;
+    return code;
+}
+
+tw_status tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
+    tell(file, tw_file{});
+    if (!is_model(session)) return no_model(session);
+    return guarded(session, path, [&]() -> Status {
+        Settings own;
+        std::string absolute;
+        Status status = check_request(session, Call::open, path, settings, file, own, absolute);
+        if (!status.ok()) return status;
+        if (own.text("mode") == "append") return start_writing(session, absolute, own, file);
+        return new_handle(
+            session, absolute, own, &tw_file_impl::reader, [](Reader& r) { return r.open(); },
+            file);
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,295 @@
+// The C functions of files that are read.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "api/attributes.hpp"
+#include "base/nearest.hpp"
+#include "session/calls.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+/// An entry of a list, by its number.
+template <class T>
+Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, const char* what,
+             const T*& found) {
+    const int n = list.size();
+    if (index < 0 || index >= n)
+        return failure(TW_EBOUNDS, "{}: no {} {}; there are {}", file.path(), what,
+                       file.session->wording.index(index), n);
+    found = &list[index];
+    return {};
+}
+
+template <class T>
+Status name_of_entry(const tw_file_impl& file, const std::vector<T>& list, int index,
+                     const char* what, const char** name) {
+    const T* found = nullptr;
+    Status status = entry(file, list, index, what, found);
+    if (status.ok()) tell(name, found->name.c_str());
+    return status;
+}
+
+Status find_variable(const tw_file_impl& file, const Contents& contents, const char* name,
+                     const Variable*& found) {
+    const Definitions& d = contents.definitions();
+    const int at = d.find_variable(text_or_empty(name));
+    if (at < 0) return no_variable(d, file.path(), text_or_empty(name), file.session->team->rank());
+    found = &d.variables[at];
+    return {};
+}
+
+/// The body takes the variable and its VariableStorage.
+template <class F>
+tw_status with_storage(tw_file file, const char* var, F&& body,
+                       const char* call = __builtin_FUNCTION()) {
+    return with_source(
+        file,
+        [&](const Source& source) {
+            const Variable* v = nullptr;
+            Status status = find_variable(*file, Contents(source), var, v);
+            if (!status.ok()) return status;
+            const auto number = v - source.definitions().variables.data();
+            return body(*v, source.storage(number));
+        },
+        call);
+}
+
+Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+              tw_type type, void* data) {
+    Wish wish;
+    wish.name = text_or_empty(var);
+    wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
+    wish.record = record;
+    wish.type = type;
+    wish.data = data;
+    return wish;
+}
+
+/// Of an array of any strides.
+void stride(Wish& wish, int rank, const int64_t* extent, const int64_t* byte_stride) {
+    wish.n = -1;
+    wish.rank = rank;
+    wish.extent = extent;
+    wish.byte_stride = byte_stride;
+}
+
+}  // namespace
+
+extern "C" {
+
+tw_status tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
+                 int64_t* records) {
+    return with_contents(file, [&](const Contents& contents) -> Status {
+        const Definitions& d = contents.definitions();
+        tell(format, contents.format());
+        tell(ndims, d.dims.size());
+        tell(nvars, d.variables.size());
+        tell(natts, d.attributes.size());
+        tell(records, contents.records());
+        return {};
+    });
+}
+
+tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length) {
+    return with_contents(file, [&](const Contents& contents) -> Status {
+        if (length == nullptr)
+            return failure(TW_EARG, "{}: the pointer for the length is null", file->path());
+        const Definitions& d = contents.definitions();
+        const int at = d.find_dim(text_or_empty(name));
+        if (at < 0) {
+            std::vector<std::string> known;
+            for (const Dimension& dim : d.dims) known.push_back(dim.name);
+            return failure(TW_ENOTFOUND, "{}: no dimension '{}'{}", file->path(),
+                           text_or_empty(name), did_you_mean(text_or_empty(name), known));
+        }
+        *length = contents.length(at);
+        return {};
+    });
+}
+
+tw_status tw_inq_dim_name(tw_file file, int index, const char** name) {
+    return with_contents(file, [&](const Contents& contents) {
+        return name_of_entry(*file, contents.definitions().dims, index, "dimension", name);
+    });
+}
+
+tw_status tw_inq_unlimited(tw_file file, const char** name) {
+    return with_contents(file, [&](const Contents& contents) -> Status {
+        const Definitions& d = contents.definitions();
+        const int at = d.record_dim();
+        tell(name, at < 0 ? "" : d.dims[at].name.c_str());
+        return {};
+    });
+}
+
+tw_status tw_inq_var_name(tw_file file, int index, const char** name) {
+    return with_contents(file, [&](const Contents& contents) {
+        return name_of_entry(*file, contents.definitions().variables, index, "variable", name);
+    });
+}
+
+tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
+    return with_contents(file, [&](const Contents& contents) {
+        const Variable* v = nullptr;
+        Status status = find_variable(*file, contents, var, v);
+        if (!status.ok()) return status;
+        tell(type, v->type);
+        tell(ndims, v->dims.size());
+        tell(natts, v->attributes.size());
+        return status;
+    });
+}
+
+tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
+                         int64_t* length) {
+    return with_contents(file, [&](const Contents& contents) {
+        const Variable* v = nullptr;
+        Status status = find_variable(*file, contents, var, v);
+        if (!status.ok()) return status;
+        const int* found = nullptr;
+        status = entry(*file, v->dims, index, "dimension of the variable", found);
+        if (!status.ok()) return status;
+        const Dimension& dim = contents.definitions().dims[*found];
+        tell(name, dim.name.c_str());
+        tell(length, contents.length(*found));
+        return status;
+    });
+}
+
+tw_status tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters) {
+    return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) -> Status {
+        tell(chunked, storage.chunk.empty() ? 0 : 1);
+        tell(nfilters, storage.filters.size());
+        return {};
+    });
+}
+
+tw_status tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length) {
+    return with_storage(file, var, [&](const Variable& v, const VariableStorage& storage) {
+        const int* dim = nullptr;
+        Status status = entry(*file, v.dims, index, "dimension of the variable", dim);
+        if (!status.ok()) return status;
+        tell(length, storage.chunk.empty() ? 0 : storage.chunk[index]);
+        return status;
+    });
+}
+
+tw_status tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level) {
+    return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) {
+        const VariableStorage::Filter* filter = nullptr;
+        Status status = entry(*file, storage.filters, index, "filter of the variable", filter);
+        if (!status.ok()) return status;
+        tell(id, filter->id);
+        tell(level, filter->level);
+        return status;
+    });
+}
+
+tw_status tw_inq_groups(tw_file file, int* ngroups) {
+    return with_source(file, [&](const Source& source) -> Status {
+        tell(ngroups, source.groups());
+        return {};
+    });
+}
+
+tw_status tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
+    return with_contents(file, [&](const Contents& contents) {
+        const std::vector<Attribute>* list = nullptr;
+        Status status = attributes_of(file->path(), contents.definitions(), var, list);
+        return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
+    });
+}
+
+tw_status tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
+    return with_contents(file, [&](const Contents& contents) {
+        const Attribute* a = nullptr;
+        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
+        if (!status.ok()) return status;
+        tell(type, a->type);
+        tell(n, a->n);
+        return status;
+    });
+}
+
+tw_status tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
+                     void* values) {
+    return with_contents(file, [&](const Contents& contents) {
+        const Attribute* a = nullptr;
+        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
+        if (!status.ok()) return status;
+        return get_attribute(file->path(), *a, contents.byte_of_any_sign(), type, n, values);
+    });
+}
+
+tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size,
+                          char* text) {
+    return with_contents(file, [&](const Contents& contents) {
+        const Attribute* a = nullptr;
+        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
+        return status.ok() ? get_attribute_text(file->path(), *a, size, text) : status;
+    });
+}
+
+tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
+                 tw_type type, void* data, int64_t n) {
+    return with_reader(file, [&](auto& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        wish.n = std::max<int64_t>(n, 0);
+        return r.get(wish);
+    });
+}
+
+tw_status tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                         int64_t record, tw_type type, void* data, int rank, const int64_t* extent,
+                         const int64_t* byte_stride) {
+    return with_reader(file, [&](auto& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        stride(wish, rank, extent, byte_stride);
+        return r.get(wish);
+    });
+}
+
+tw_status tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition,
+                          int64_t record, tw_type type, void* data, int64_t n) {
+    return with_reader(file, [&](auto& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        wish.n = std::max<int64_t>(n, 0);
+        return r.get_deferred(wish);
+    });
+}
+
+tw_status tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
+                                  int64_t record, tw_type type, void* data, int rank,
+                                  const int64_t* extent, const int64_t* byte_stride) {
+    return with_reader(file, [&](auto& r) {
+        Wish wish = wish_for(file, var, decomposition, record, type, data);
+        stride(wish, rank, extent, byte_stride);
+        return r.get_deferred(wish);
+    });
+}
+
+tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
+                     const int64_t* count, const int64_t* stride, void* data) {
+    return tw_get_box_checked(file, var, type, -1, start, count, stride, data);
+}
+
+tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims,
+                             const int64_t* start, const int64_t* count, const int64_t* stride,
+                             void* data) {
+    return with_reader(file, [&](auto& r) {
+        return r.get_box({text_or_empty(var), type, start, count, stride, data, ndims});
+    });
+}
+
+tw_status tw_read(tw_file file) {
+    return with_reader(file, [](auto& r) { return r.read(); });
+}
+
+tw_status tw_prefetch(tw_file file) {
+    return with_reader(file, [](auto& r) { return r.prefetch(); });
+}
+
+}  // extern "C"

@@ -1,0 +1,203 @@
+// The C functions of sessions.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <optional>
+
+#include "base/log.hpp"
+#include "comm/communicator.hpp"
+#include "session/begin.hpp"
+#include "session/outputs.hpp"
+
+using namespace thalweg::detail;
+
+extern "C" {
+
+const char* tw_strerror(int status) {
+    switch (status) {
+#define TW_STATUS_TEXT(name, value, text)                                                          \
+    case value: return #name ": " text;
+        TW_STATUS_TABLE(TW_STATUS_TEXT)
+#undef TW_STATUS_TEXT
+    }
+    return "unknown status";
+}
+
+#ifndef THALWEG_SERIAL
+tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
+    const tw_status code = begin_session(session, [&]() -> Status {
+        if (Status status = check_communicator(comm); !status.ok()) return status;
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        return start(
+            rank,
+            [&] {
+                tw_session_impl::tell_of_abandoned(comm);
+                return make_mpi_comm(comm);
+            },
+            settings, *session);
+    });
+    if (session != nullptr && *session != nullptr && (*session)->role == TW_SERVER) {
+        Servers* const its = (*session)->servers.get();
+        Servers::serve({&its, 1}, nullptr);
+    }
+    return code;
+}
+#endif
+
+tw_status tw_init_serial(const char* settings, tw_session* session) {
+    return begin_session(session, [&] { return start(0, make_own_comm, settings, *session); });
+}
+
+tw_status tw_finalize(tw_session* session) {
+    if (session == nullptr || *session == nullptr) return no_handle();
+    tw_session s = *session;
+    std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
+    if (!inside->entered()) return refuse(s, "tw_finalize");
+    const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end
+    const bool told = !s->over.ok();
+    const Standing standing(watchdog.get(), "tw_finalize");
+    tw_status code = TW_OK;
+    if (is_model(s)) {
+        const auto finish = [&]() -> Status {
+            Status first = enter(s, Call::finalize);
+            if (s->meetings->parted()) return first;
+            complete_files(s, 0);
+            if (first.ok()) first = tell_late(s);
+            for (std::size_t i = 0; i < s->files.size();) {
+                tw_file_impl& f = *s->files[i];
+                if (!f.closed) {
+                    if (s->team->rank() == 0)
+                        log::warn("{}: still open at tw_finalize: closing it", f.path());
+                    f.about->later = false;
+                    Status status = close_file(f);
+                    if (first.ok()) first = std::move(status);
+                }
+                if (i < s->files.size() && s->files[i] == &f) ++i;  // else it is gone
+            }
+            for (const auto& r : s->restarts) {
+                if (!r->restart.is_open()) continue;
+                Status status = r->restart.close();
+                if (first.ok()) first = std::move(status);
+            }
+            Status written = write_outputs(*s);
+            if (first.ok()) first = std::move(written);
+            return first;
+        };
+        code = guarded_inside(s, nullptr, finish, 0, "tw_finalize");
+        // No later call has to ask for the text, so it is said here.
+        if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error);
+    }
+    if (code != TW_OK) keep_text(s->error);
+    s->end();
+    inside.reset();
+    delete s;
+    *session = nullptr;
+    return code;
+}
+
+tw_status tw_abandon(tw_session* session) {
+    if (session == nullptr || *session == nullptr) return no_handle();
+    bool kept = false;
+    {
+        const Inside inside(**session, "tw_abandon");
+        if (!inside.entered()) return refuse(*session, "tw_abandon");
+        kept = (*session)->abandon();
+    }
+    if (!kept) delete *session;
+    *session = nullptr;
+    return TW_OK;
+}
+
+tw_status tw_cancel(tw_session* session, const char* why) {
+    if (session == nullptr || *session == nullptr) return no_handle();
+    {
+        tw_session_impl& s = **session;
+        const Inside inside(s, "tw_cancel");
+        if (!inside.entered()) return refuse(*session, "tw_cancel");
+        const Standing standing(s.watchdog.get(), "tw_cancel", nullptr, 0);
+        s.cancel("cancelled", text_or_empty(why));
+    }
+    delete *session;
+    *session = nullptr;
+    return TW_OK;
+}
+
+tw_status tw_inq_role(tw_session session, tw_role* role) {
+    if (session == nullptr) return no_handle();
+    if (role == nullptr)
+        return report(session, failure(TW_EARG, "the pointer for the role is null"));
+    *role = session->role;
+    return TW_OK;
+}
+
+#ifndef THALWEG_SERIAL
+tw_status tw_model_comm(tw_session session, MPI_Comm* comm) {
+    if (session == nullptr) return no_handle();
+    if (comm == nullptr)
+        return report(session, failure(TW_EARG, "the pointer for the communicator is null"));
+    *comm = session->model ? session->model->handle() : MPI_COMM_NULL;
+    return TW_OK;
+}
+#endif
+
+const char* tw_error_message(tw_session session) {
+    if (*loose_text() != '\0') return loose_text();
+    return session == nullptr ? "" : session->error.c_str();
+}
+
+tw_status tw_error_place(tw_session session, const char** file, const char** variable,
+                         std::int64_t* record, int* rank) {
+    static const ErrorPlace nowhere;
+    thread_local ErrorPlace loose;
+    const bool is_loose = *loose_text() != '\0';
+    if (is_loose) {
+        const Status found = alone([&]() -> Status {
+            loose = find_place(loose_text());
+            return {};
+        });
+        if (!found.ok()) return found.code;
+    }
+    const ErrorPlace& place = is_loose ? loose : session != nullptr ? session->place : nowhere;
+    tell(file, place.file.c_str());
+    tell(variable, place.variable.c_str());
+    tell(record, place.record);
+    tell(rank, place.rank);
+    return TW_OK;
+}
+
+tw_status tw_print_config(tw_session session) {
+    if (!is_model(session)) return no_model(session);
+    return guarded(session, [&]() -> Status {
+        if (session->team->rank() == 0) {
+            std::fputs(session->settings.table().c_str(), stdout);
+            std::fflush(stdout);
+        }
+        return {};
+    });
+}
+
+tw_status tw_summary(tw_session session, const char** json) {
+    if (!is_model(session)) return no_model(session);
+    return guarded(session, [&]() -> Status {
+        if (Status status = enter(session, Call::summary); !status.ok()) return status;
+        const std::string& text = session->summarize();
+        if (json == nullptr) return failure(TW_EARG, "the pointer for the summary is null");
+        *json = text.c_str();
+        return {};
+    });
+}
+
+tw_status tw_print_summary(tw_session session) {
+    if (!is_model(session)) return no_model(session);
+    return guarded(session, [&]() -> Status {
+        if (Status status = enter(session, Call::print_summary); !status.ok()) return status;
+        const std::string table = summary_table(session->summarize());
+        if (session->team->rank() == 0) {
+            std::fputs(table.c_str(), stdout);
+            std::fflush(stdout);
+        }
+        return {};
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/log.hpp"
+
+#include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <cstdio>
+#include <new>
+
+namespace thalweg::detail::log {
+
+namespace {
+
+/// A logger of the library's own: spdlog's default one belongs to the program, and writes to
+/// standard output.
+spdlog::logger& logger() {
+    static spdlog::logger made = [] {
+        spdlog::logger l("thalweg", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        l.set_pattern("thalweg: %l: %v");
+        return l;
+    }();
+    return made;
+}
+
+spdlog::level::level_enum level_of(Level level) {
+    switch (level) {
+        case Level::debug: return spdlog::level::debug;
+        case Level::info: return spdlog::level::info;
+        case Level::warn: return spdlog::level::warn;
+        case Level::error: return spdlog::level::err;
+    }
+    return spdlog::level::err;
+}
+
+}  // namespace
+
+void set_level(const std::string& name) {
+    logger().set_level(spdlog::level::from_str(name == "warning" ? "warn" : name));
+}
+
+void write(Level level, fmt::string_view text, fmt::format_args values) {
+    const spdlog::level::level_enum at = level_of(level);
+    try {
+        if (logger().should_log(at)) logger().log(at, fmt::vformat(text, values));
+    } catch (const std::bad_alloc&) {
+        std::fputs("thalweg: out of memory for a line of the log\n", stderr);
+    }
+}
+
+}  // namespace thalweg::detail::log

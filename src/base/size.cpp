@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/size.hpp"
+
+#include <charconv>
+
+namespace thalweg::detail {
+
+const std::map<std::string, int>& size_units() {
+    static const std::map<std::string, int> shifts{{"", 0},     {"B", 0},    {"KiB", 10},
+                                                   {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    return shifts;
+}
+
+bool parse_size(const std::string& text, std::int64_t& value) {
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || value < 0) return false;
+    std::string unit(rest, end);
+    unit.erase(0, unit.find_first_not_of(" \t\r\n"));
+    unit.erase(unit.find_last_not_of(" \t\r\n") + 1);
+    const auto shift = size_units().find(unit);
+    if (shift == size_units().end() || value > (INT64_MAX >> shift->second)) return false;
+    value <<= shift->second;
+    return true;
+}
+
+}  // namespace thalweg::detail

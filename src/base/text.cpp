@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+void add(std::string& text, std::string_view item) { text += item; }
+void add(std::string& text, std::int64_t item) { text += std::to_string(item); }
+
+template <class Item>
+std::string join(std::span<const Item> items, std::string_view separator) {
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (i > 0) text += separator;
+        add(text, items[i]);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string joined(std::span<const std::string> items, std::string_view separator) {
+    return join(items, separator);
+}
+std::string joined(std::span<const std::string_view> items, std::string_view separator) {
+    return join(items, separator);
+}
+std::string joined(std::span<const std::int64_t> items, std::string_view separator) {
+    return join(items, separator);
+}
+std::string joined(std::span<const int> items, std::string_view separator) {
+    return join(items, separator);
+}
+
+}  // namespace thalweg::detail

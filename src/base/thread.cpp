@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/thread.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+namespace thalweg::detail {
+
+Status start_thread(std::thread& thread, std::function<void()> run, const char* task) {
+    sigset_t all, before;
+    sigfillset(&all);
+    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    Status status;
+    try {
+        thread = std::thread(std::move(run));
+        pthread_setname_np(thread.native_handle(), "thalweg");
+    } catch (const std::system_error& e) {
+        status = failure(TW_ENOMEM, "cannot start a thread that {}: {}", task, e.what());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return status;
+}
+
+struct WaitingThread::State {
+    std::thread thread;
+};
+
+WaitingThread::WaitingThread() = default;
+WaitingThread::~WaitingThread() = default;
+
+Status WaitingThread::start(std::function<void()> run, const char* task) {
+    auto state = std::make_unique<State>();
+    Status status = start_thread(state->thread, std::move(run), task);
+    if (status.ok()) state_ = std::move(state);
+    return status;
+}
+
+void WaitingThread::join() {
+    if (!state_) return;
+    state_->thread.join();
+    state_.reset();
+}
+
+struct WaitingLock::State {
+    std::mutex mutex;
+};
+
+WaitingLock::WaitingLock() : state_(std::make_unique<State>()) {}
+WaitingLock::~WaitingLock() = default;
+void WaitingLock::lock() { state_->mutex.lock(); }
+bool WaitingLock::try_lock() { return state_->mutex.try_lock(); }
+void WaitingLock::unlock() { state_->mutex.unlock(); }
+
+}  // namespace thalweg::detail

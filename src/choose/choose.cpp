@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "choose/choose.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "choose/way_of_writing.hpp"
+#include "layout/writers.hpp"
+#include "service/queue/region.hpp"
+#include "storage/chunked/chunk_grid.hpp"
+#include "storage/variables/variables.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Programs that leave the format to their users may say how netCDF-4 is to store variables.
+void remark_ignored(const Definitions& definitions, Format format, std::vector<Remark>& remarks) {
+    std::vector<std::string> ignored;
+    for (const Variable& v : definitions.variables) {
+        std::vector<std::string> settings;
+        for (const auto& [name, value] : v.settings)
+            if (name != "fill") settings.push_back(name + "=" + value);
+        if (!settings.empty())
+            ignored.push_back(fmt::format("'{}' ({})", v.name, joined(settings, "; ")));
+    }
+    if (ignored.empty()) return;
+    const std::size_t more = ignored.size() > 8 ? ignored.size() - 8 : 0;
+    ignored.resize(ignored.size() - more);
+    remarks.push_back(
+        {Remark::Level::info,
+         fmt::format("format {} has no chunks or filters; ignoring settings of variables: {}{}",
+                     name_of(format), joined(ignored, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more", more))});
+}
+
+void choose_storage(const FileOptions& options, Format format, const Surroundings& around,
+                    Choice& choice) {
+    std::string storage =
+        options.storage == "auto" && is_netcdf4(format) ? "netcdf4" : options.storage;
+    if (options.by_variable) storage = "posix";  // which writes the files
+    const WayOfWriting way = choose_way(around.file_system, around.nodes,
+                                        {storage, options.writers, options.alignment,
+                                         around.stripe_size, "", options.method == "direct"});
+    if (!way.warning.empty()) choice.remarks.push_back({Remark::Level::warning, way.warning});
+    choice.storage = options.by_variable ? variable_storage : way.storage;
+    choice.writers = way.writers;
+    choice.writers_asked = options.writers != "auto" || way.writers == "1";
+    choice.alignment = way.alignment;
+}
+
+/// Why a file cannot be written by a service; empty: it can.
+std::string reason_against(const std::string& service, const Surroundings& around,
+                           const Choice& choice) {
+    if (make_storage(choice.storage)->collective())
+        return fmt::format("storage {} writes collectively, so the model's own calls must write",
+                           choice.storage);
+    if (choice.method == "direct")
+        return "with method=direct every rank writes from its own arrays";
+    if (service == "servers" && !around.servers)
+        return "no ranks are set aside as servers (setting servers of tw_init)";
+    return "";
+}
+
+int ranks_of_node(const Surroundings& around) {
+    return (around.ranks + around.nodes - 1) / around.nodes;
+}
+
+/// Of chunks that have to be whole, every writer needs all parts; it has those of a file of its
+/// own.
+bool packs_chunks(const FileOptions& options, const Definitions& definitions, Format format,
+                  const Choice& choice) {
+    const bool in_files = options.tile_files && choice.method == "tiles";
+    return is_netcdf4(format) && needs_whole_chunks(definitions) && !in_files;
+}
+
+/// Writing threads that a node needs at least, as far as the settings tell.
+/// @param packs  the writers compress, as many as there are processors for
+int threads_of_node(const Surroundings& around, const Choice& choice, bool packs) {
+    if (choice.method == "rows" || choice.method == "columns" || choice.method == "serial")
+        return 1;
+    if (packs && !choice.writers_asked) return 1;
+    const WriterCount writers = parse_writers(choice.writers);
+    return std::clamp(
+        writers.per_node ? writers.number : (writers.number + around.nodes - 1) / around.nodes, 1,
+        ranks_of_node(around));
+}
+
+/// service=auto without servers: a thread writes where it takes no processor from the model, and
+/// its queues no more than half of the free memory.
+bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
+    const Room& room = around.room;
+    const int threads = threads_of_node(around, choice, packs);
+    const double mb = 1e-6;
+    if (room.bound)
+        choice.why_service = "the ranks are bound to the processors on which they compute";
+    else if (room.processors < threads)
+        choice.why_service =
+            fmt::format("free processors on a node: {}, needed by the writing threads: {}",
+                        room.processors, threads);
+    else if (room.queues > room.memory / 2)
+        choice.why_service = fmt::format(
+            "the queues need {:.0f} MB of a node, more than half of its free memory of {:.0f} MB",
+            room.queues * mb, room.memory * mb);
+    else
+        choice.why_service =
+            fmt::format("free processors on each node: {}, needed by the writing threads: {}",
+                        room.processors, threads);
+    return !room.bound && room.processors >= threads && room.queues <= room.memory / 2;
+}
+
+/// Threads of a node that compress in the background: on free processors, or one of each rank.
+int compressing_threads(const Surroundings& around, bool free_ones) {
+    const int most = std::min(ranks_of_node(around), Region::max_agents);
+    return free_ones ? std::min(around.room.processors, most) : most;
+}
+
+/// Whether fewer threads than ranks compress no longer than the model computes: what was measured
+/// is what all ranks took.
+bool can_compress_meanwhile(const Surroundings& around, const Choice& choice) {
+    if (choice.writers_asked) return true;
+    const double fewer =
+        static_cast<double>(ranks_of_node(around)) / std::max(1, compressing_threads(around, true));
+    return fewer * around.outputs.write <= std::max(around.outputs.computing, around.outputs.write);
+}
+
+/// service=auto without servers: inline, until outputs of this run have shown that it pays to write
+/// in the background, where there is room for that. Who closes files later asks for it.
+void choose_by_outputs(const FileOptions& options, const Surroundings& around, bool packs,
+                       Choice& choice) {
+    choice.service = "inline";
+    if (options.background_after >= 0) {
+        choice.why_service =
+            fmt::format("in the background after {} steps", options.background_after);
+        if (options.background_after == 0)
+            choice.service = "background";
+        else
+            choice.may_change = true;
+        return;
+    }
+    if (!choose_background(around, packs, choice)) return;
+    if (options.close_later)
+        choice.service = "background";
+    else if (pays_in_background(around.outputs) &&
+             (!packs || can_compress_meanwhile(around, choice))) {
+        choice.service = "background";
+        choice.why_service = in_words(around.outputs) + "; " + choice.why_service;
+    } else if (packs && compressing_threads(around, true) < ranks_of_node(around)) {
+        // All ranks compress inline, and the number of writers stays.
+        choice.why_service =
+            fmt::format("free processors on a node: {}, needed to compress as all ranks do: {}",
+                        around.room.processors, ranks_of_node(around));
+    } else {
+        choice.may_change = true;
+        choice.why_service =
+            "until outputs show that it pays to write in the background; " + choice.why_service;
+    }
+}
+
+/// With a reason against a service, the file is written inline.
+void choose_service(const FileOptions& options, const Surroundings& around, bool packs,
+                    Choice& choice) {
+    choice.service = options.service;
+    if (options.service == "inline") return;
+    const bool automatic = options.service == "auto";
+    const std::string against = reason_against(options.service, around, choice);
+    if (!against.empty()) {
+        choice.service = "inline";
+        choice.why_service = against;
+    } else if (automatic && around.servers) {
+        choice.service = "servers";
+        choice.why_service = "ranks are set aside as servers";
+    } else if (automatic) {
+        choose_by_outputs(options, around, packs, choice);
+    }
+    if (choice.why_service.empty()) return;
+    choice.remarks.push_back(
+        {Remark::Level::info,
+         automatic ? fmt::format("service {}: {}", choice.service, choice.why_service)
+                   : fmt::format("service={} is not possible, using inline: {}", options.service,
+                                 choice.why_service)});
+}
+
+/// Writers that compress: as many as there are processors for. The model's ranks compress in its
+/// calls, or a thread of each does in the background: one that compressed alone would take time
+/// from one rank, for which the others wait. service=auto takes free processors alone.
+void choose_packing_writers(const FileOptions& options, const Surroundings& around,
+                            Choice& choice) {
+    // In a file that is continued, chunks may have several records, which wait unpacked for all.
+    const bool later = choice.service != "inline";
+    const bool one =
+        (choice.service == "servers" && choice.writers == "1") || (around.existing && later);
+    if (around.existing) choice.may_change = false;
+    const std::string method = one || choice.method == "serial" ? "serial" : "record";
+    if (method != choice.method)
+        choice.remarks.push_back(
+            {Remark::Level::info,
+             fmt::format("method={} is not possible, using {}: {}", choice.method, method,
+                         around.existing && later
+                             ? "with a service, one writer continues a file in whole chunks"
+                         : one ? "with writers=1 the first server writes everything"
+                               : "each writer needs whole chunks")});
+    choice.method = method;
+    // Where chunks go does not follow from their order. A writer has the same ones of each record.
+    choice.alignment = 1;
+    if (choice.writers_asked || choice.service == "servers") return;
+    if (choice.service == "inline") {
+        choice.writers = fmt::format("{}/node", around.ranks);
+        return;
+    }
+    const bool automatic = options.service == "auto" && around.room.processors > 0;
+    choice.writers = fmt::format("{}/node", compressing_threads(around, automatic));
+    choice.remarks.push_back(
+        {Remark::Level::info, fmt::format("writers={}: {} in the background", choice.writers,
+                                          automatic ? "the free processors of a node compress"
+                                                    : "a thread of every rank compresses")});
+}
+
+/// What is left open goes by the cost model, where the machine was measured, and by what files of
+/// this run have taken.
+void choose_measured(const FileOptions& options, const Surroundings& around, Choice& choice) {
+    const planning::Proposal& p = around.proposal;
+    const std::string usual =
+        fmt::format("method={} and writers={}", choice.method, choice.writers);
+    const auto take = [&](const char* setting, const std::string& proposed, std::string& value) {
+        if (proposed.empty() || (proposed == value && p.why.empty())) return;
+        value = proposed;
+        choice.remarks.push_back(
+            {Remark::Level::info,
+             p.why.empty()
+                 ? fmt::format("{}={}: by the calibration a step takes {:.3g} s, with {} {:.3g} s",
+                               setting, value, p.seconds, usual, p.usual)
+                 : fmt::format("{}={}: {}", setting, value, p.why)});
+    };
+    if (options.method == "auto") take("method", p.method, choice.method);
+    if (!choice.writers_asked) take("writers", p.writers, choice.writers);
+}
+
+}  // namespace
+
+void report(const std::vector<Remark>& remarks, const std::string& path) {
+    for (const Remark& remark : remarks) {
+        if (remark.level == Remark::Level::warning)
+            log::warn("{}: {}", path, remark.text);
+        else
+            log::info("{}: {}", path, remark.text);
+    }
+}
+
+Status choose_format(const FileOptions& options, Definitions& definitions, Format& format,
+                     std::vector<Remark>& remarks) {
+    const bool netcdf4 = options.format == "auto" && options.storage == "netcdf4";
+    format = netcdf4                    ? Format::netcdf4
+             : options.format == "auto" ? choose_format(definitions)
+                                        : format_of(options.format);
+    if (options.storage != "auto" && (options.storage == "netcdf4") != is_netcdf4(format))
+        return failure(TW_ESETTING, "storage={} cannot write format {}", options.storage,
+                       name_of(format));
+    if (Status status = check_format(definitions, format); !status.ok()) return status;
+    if (is_netcdf4(format)) {
+        for (Variable& v : definitions.variables)
+            if (Status s = choose_packing(definitions, options.packing, v); !s.ok()) return s;
+        for (const std::string& dim : unknown_chunks(definitions, options.packing))
+            remarks.push_back(
+                {Remark::Level::warning,
+                 fmt::format("setting chunks names dimension '{}', which the file does not have",
+                             dim)});
+        return {};
+    }
+    for (const auto& [name, value] : options.packing)
+        if (value != "0" && value != "no" && value != "auto")
+            remarks.push_back(
+                {Remark::Level::warning, fmt::format("setting {}={} has no effect in format {}",
+                                                     name, value, name_of(format))});
+    remark_ignored(definitions, format, remarks);
+    return {};
+}
+
+Choice choose(const FileOptions& options, const Definitions& definitions, Format format,
+              const Surroundings& around) {
+    Choice choice;
+    choose_storage(options, format, around, choice);
+    choice.method = options.method == "auto" ? "record" : options.method;
+    choose_measured(options, around, choice);
+    const bool packs = packs_chunks(options, definitions, format, choice);
+    choose_service(options, around, packs, choice);
+    if (packs) choose_packing_writers(options, around, choice);
+    return choice;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "choose/choose_layout.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/log.hpp"
+#include "decomposition/starts.hpp"
+#include "exchange/parts.hpp"
+#include "layout/writers.hpp"
+#include "service/servers/crew.hpp"
+#include "service/servers/served_file.hpp"
+#include "storage/tiles/tiles.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// A dimension that is cut, and the variable whose blocks tell where.
+struct Axis {
+    int dim = -1;
+    const Variable* variable = nullptr;
+    int at = 0;  ///< which of the variable's dimensions, without the record's
+};
+
+struct Axes {
+    std::vector<Axis> y, x;
+};
+
+/// The horizontal dimensions: of decomposed variables, the fastest in the file is x, the next one
+/// y. A dimension is what the largest variable that has it makes of it, so that it is cut in every
+/// variable or in none.
+Axes find_axes(const Definitions& definitions, bool rows) {
+    std::vector<const Variable*> variables;
+    for (const Variable& v : definitions.variables)
+        if (!v.decomposition->replicated && !v.shape.empty()) variables.push_back(&v);
+    const auto weight = [](const Variable* v) {
+        return std::make_pair(v->shape.size() > 1, v->elements() * v->element());
+    };
+    std::stable_sort(variables.begin(), variables.end(),
+                     [&](const Variable* a, const Variable* b) { return weight(a) > weight(b); });
+    Axes axes;
+    std::vector<char> settled(definitions.dims.size(), 0);
+    for (const Variable* v : variables) {
+        const auto nd = static_cast<int>(v->shape.size());
+        for (int d = 0; d < nd; ++d) {
+            const int dim = v->dims[static_cast<std::size_t>(d) + (v->record ? 1 : 0)];
+            if (settled[dim]) continue;
+            settled[dim] = 1;
+            // A file of one-dimensional variables has rows, too.
+            if (d == nd - 2 || (nd == 1 && rows))
+                axes.y.push_back({dim, v, d});
+            else if (d == nd - 1)
+                axes.x.push_back({dim, v, d});
+        }
+    }
+    return axes;
+}
+
+/// This rank's blocks along an axis.
+std::vector<std::int64_t> starts_along(const Axis& axis) {
+    const int m = axis.variable->order[axis.at];
+    std::vector<std::int64_t> starts{0};
+    // Lists have no blocks: the dimension is cut evenly.
+    for (const Box& block : axis.variable->decomposition->blocks)
+        if (block.volume() > 0) starts.push_back(block.low[m]);
+    return starts;
+}
+
+/// Leaves out the axes of one direction that are not to be cut in files of tiles: bounds of cells
+/// and the like are to be whole in each. That is, where ranks cut some, those that no rank cuts;
+/// else those whose length is not that of the first, give or take one element (staggered grids), or
+/// that are in a variable together with the first.
+void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts& starts,
+                std::size_t first_start) {
+    const auto is_cut = [&](std::size_t i) {
+        // Lists have no blocks; they scatter what they list.
+        return starts[first_start + i].size() > 1 || axes[i].variable->decomposition->listed;
+    };
+    const auto length = [&](std::size_t i) { return definitions.dims[axes[i].dim].length; };
+    const auto with_first = [&](std::size_t i) {
+        return std::any_of(definitions.variables.begin(), definitions.variables.end(),
+                           [&](const Variable& v) {
+                               return std::count(v.dims.begin(), v.dims.end(), axes[i].dim) > 0 &&
+                                      std::count(v.dims.begin(), v.dims.end(), axes[0].dim) > 0;
+                           });
+    };
+    std::vector<char> keep(axes.size(), 0);
+    for (std::size_t i = 0; i < axes.size(); ++i) keep[i] = is_cut(i);
+    if (std::count(keep.begin(), keep.end(), 1) == 0)
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            keep[i] = i == 0 || (std::abs(length(i) - length(0)) <= 1 && !with_first(i));
+    for (std::size_t i = axes.size(); i-- > 0;) {
+        if (keep[i]) continue;
+        axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i));
+        starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(first_start + i));
+    }
+}
+
+/// The part in which this rank's first block of the first axis' variable begins; -1: it has none.
+int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
+    if (axes.empty()) return 0;
+    const Axis& axis = axes.front();
+    const Decomposition& d = *axis.variable->decomposition;
+    std::int64_t first = -1;
+    if (d.listed) {
+        for (const HeldBox& held : held_by(d, axis.variable->order, axis.variable->shape))
+            for_runs(held, held.box, [&](const HeldBox&, const Box& part) {
+                if (first < 0) first = part.low[axis.at];
+            });
+    } else {
+        const int m = axis.variable->order[axis.at];
+        for (const Box& block : d.blocks)
+            if (first < 0 && block.volume() > 0) first = block.low[m];
+    }
+    if (first < 0) return -1;
+    const auto& begin = cuts.front().begin;
+    return static_cast<int>(std::upper_bound(begin.begin(), begin.end(), first) - begin.begin()) -
+           1;
+}
+
+/// The ranks that the settings name.
+Status choose_writers(const FileContext& file, bool asked, std::vector<int>& writers) {
+    const FileOptions& options = file.options;
+    const Topology& topology = file.team.topology();
+    if (options.method == "serial") {
+        writers = {0};
+    } else if (options.method == "direct") {
+        writers.assign(topology.by_place.begin(), topology.by_place.end());
+    } else {
+        Status status = pick_writers(topology,
+                                     {parse_writers(options.writers), !asked, options.writer_first,
+                                      std::max<std::int64_t>(0, options.writer_stride)},
+                                     writers);
+        if (!status.ok()) status.text = file.path + ": " + status.text;
+        return status;
+    }
+    return {};
+}
+
+/// Ranks for the parts of a grid: of those that hold something of part k the one whose place comes
+/// next to an even spread over the ranks in node order, so that every node takes part.
+class PartWriters {
+public:
+    /// @param mine  the part of which this rank holds something; -1: none
+    PartWriters(Team& team, int parts, int mine)
+        : team_(team), parts_(parts), distance_(parts, team.size()) {
+        const Topology& topology = team.topology();
+        if (mine < 0) return;
+        const std::int64_t place = topology.first[topology.node] + topology.node_rank;
+        distance_[mine] = (place - target(mine) + ranks()) % ranks();
+    }
+
+    /// @note Collective
+    void meet() { team_.all_reduce(distance_, Reduce::min); }
+
+    std::vector<int> choose() const {
+        std::vector<char> taken(ranks(), 0);
+        std::vector<std::int64_t> place(distance_.size(), -1);
+        for (std::size_t k = 0; k < place.size(); ++k) {
+            if (distance_[k] == ranks()) continue;
+            place[k] = (target(k) + distance_[k]) % ranks();
+            taken[place[k]] = 1;
+        }
+        std::vector<int> writers;
+        for (std::size_t k = 0; k < place.size(); ++k) {
+            if (place[k] < 0) {  // nobody's block begins there
+                place[k] = target(k);
+                while (taken[place[k]]) place[k] = (place[k] + 1) % ranks();
+                taken[place[k]] = 1;
+            }
+            writers.push_back(team_.topology().by_place[place[k]]);
+        }
+        return writers;
+    }
+
+private:
+    std::int64_t ranks() const { return team_.size(); }
+    std::int64_t target(std::int64_t part) const { return part * ranks() / parts_; }
+
+    Team& team_;
+    int parts_;
+    std::vector<std::int64_t> distance_;
+};
+
+/// Whether a dimension can be cut so, where its parts are in files of their own.
+Status check_cut(const Definitions& definitions, const std::string& path, const Cut& cut) {
+    const Dimension& dim = definitions.dims[cut.dim];
+    if (dim.length < std::ssize(cut.begin))
+        return failure(TW_ESETTING,
+                       "{}: tile_files: dimension '{}' of length {} cannot be divided into {} "
+                       "parts",
+                       path, dim.name, dim.length, cut.begin.size());
+    if (dim.length > INT32_MAX)
+        return failure(TW_ESETTING,
+                       "{}: tile_files: dimension '{}' of length {} is too long for the attribute "
+                       "{}",
+                       path, dim.name, dim.length, decomposition_attribute);
+    for (const Variable& v : definitions.variables)
+        if (cut.begin.size() > 1 && std::count(v.dims.begin(), v.dims.end(), cut.dim) > 1)
+            return failure(TW_ESETTING,
+                           "{}: tile_files: variable '{}' has dimension '{}' twice, which is cut "
+                           "into tiles",
+                           path, v.name, dim.name);
+    const DecompositionPlace place = decomposition_place(definitions, cut.dim);
+    const auto& attributes = place.variable < 0 ? definitions.attributes
+                                                : definitions.variables[place.variable].attributes;
+    for (const Attribute& a : attributes)
+        if (a.name == place.attribute)
+            return failure(TW_EEXISTS,
+                           "{}: tile_files: the attribute '{}' for dimension '{}' is already "
+                           "defined",
+                           path, a.name, dim.name);
+    return {};
+}
+
+/// Whether the tiles can be files: every part of a dimension is one of every file.
+Status check_tiles(const FileContext& file, const Grid& grid) {
+    const Definitions& definitions = file.definitions;
+    const std::string& path = file.path;
+    std::vector<int> cut_as(definitions.dims.size(), 0);
+    for (const auto* cuts : {&grid.y, &grid.x})
+        for (const Cut& cut : *cuts) {
+            if (Status s = check_cut(definitions, path, cut); !s.ok()) return s;
+            cut_as[cut.dim] = cuts == &grid.y ? 1 : 2;
+        }
+    for (const Attribute& a : definitions.attributes)
+        if (a.name == files_attribute)
+            return failure(TW_EEXISTS, "{}: tile_files: the attribute '{}' is already defined",
+                           path, a.name);
+    for (const Variable& v : definitions.variables)
+        for (const int axis : {1, 2})
+            if (std::count_if(v.dims.begin(), v.dims.end(),
+                              [&](int dim) { return cut_as[dim] == axis; }) > 1)
+                return failure(TW_ESETTING,
+                               "{}: tile_files: two dimensions of variable '{}' would be divided "
+                               "along the same tile axis",
+                               path, v.name);
+    if (file.team.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
+        for (const auto* cuts : {&grid.y, &grid.x})
+            for (const Cut& cut : *cuts)
+                if (decomposition_place(definitions, cut.dim).variable < 0)
+                    log::info(
+                        "{}: dimension '{}' has no coordinate variable, so only thalweg combine, "
+                        "not mppnccombine, can join the tiles",
+                        path, definitions.dims[cut.dim].name);
+    return {};
+}
+
+/// A part for each process row or column, as far as there are writers.
+void choose_lines(const FileContext& file, const Axes& axes, const Starts& starts, int most,
+                  Grid& grid) {
+    const bool rows = file.options.method == "rows";
+    const std::size_t first = rows ? 0 : axes.y.size();
+    const std::size_t lines = (rows ? axes.y : axes.x).empty() ? 1 : starts[first].size();
+    (rows ? grid.rows : grid.columns) = std::min(lines, static_cast<std::size_t>(most));
+    if (file.team.rank() == 0)
+        log::info("{}: method={}: the decompositions have {} process {}, written by {} writers",
+                  file.path, file.options.method, lines, file.options.method, grid.parts());
+}
+
+/// The tiles that the settings ask for, or about as many along y as along x.
+/// @param spread  writers over which they are spread
+Status choose_tiles(const FileContext& file, const Axes& axes, int available, int spread,
+                    bool servers, Grid& grid) {
+    const Tiles tiles = parse_tiles(file.options.tiles);
+    const std::int64_t asked = static_cast<std::int64_t>(tiles.x) * tiles.y;
+    if (tiles.x > 0 && asked > available)
+        return failure(
+            TW_ESETTING, "{}: setting tiles is {}, which needs {} writers; there are only {} {}",
+            file.path, file.options.tiles, asked, available, servers ? "servers" : "ranks");
+    grid.columns = 1;
+    for (int c = 1; c * c <= spread; ++c)
+        if (spread % c == 0) grid.columns = c;
+    grid.rows = spread / grid.columns;
+    if (tiles.x > 0) {
+        grid.columns = tiles.x;
+        grid.rows = tiles.y;
+    }
+    if (axes.y.empty()) grid.rows = 1;
+    if (axes.x.empty()) grid.columns = 1;
+    return {};
+}
+
+/// Cuts the dimensions along the axes of one direction. @param first  of the axes, in `starts`
+std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis>& axes,
+                          const Starts& starts, std::size_t first, int parts) {
+    std::vector<Cut> cuts;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::size_t d = axes[i].dim;
+        cuts.push_back(
+            {axes[i].dim, cut_dimension(starts[first + i], definitions.dims[d].length, parts)});
+    }
+    return cuts;
+}
+
+/// What the horizontal domain is divided by.
+struct Division {
+    Axes axes;
+    Starts starts;
+    std::vector<int> named;  ///< ranks that the settings name as writers
+    int available = 0, spread = 0;
+    bool served = false, rows = false, columns = false;
+};
+
+/// All that a rank finds by itself.
+Status begin_division(const FileContext& file, bool writers_asked, Division& d, Target& target) {
+    const FileOptions& options = file.options;
+    LayoutChoice& layout = target.layout;
+    layout.method = options.method;
+    layout.alignment = options.alignment;
+    const Port* port = options.service == "servers" ? file.session.port() : nullptr;
+    d.served = port != nullptr;
+    d.available = port ? static_cast<int>(port->crew().servers().size()) : file.team.size();
+    if (!port)
+        if (Status s = choose_writers(file, writers_asked, d.named); !s.ok()) return s;
+    d.spread = port ? d.available : static_cast<int>(d.named.size());
+    if (!layout.gridded()) {
+        layout.writers = d.spread;
+        target.writers = std::move(d.named);
+        return {};
+    }
+    d.rows = options.method == "rows";
+    d.columns = options.method == "columns";
+    d.axes = find_axes(file.definitions, d.rows);
+    for (const auto* of : {&d.axes.y, &d.axes.x})
+        for (const Axis& axis : *of) d.starts.push_back(starts_along(axis));
+    return {};
+}
+
+/// The axis of the first cut comes first.
+void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
+    const auto is_first = [&](const Axis& axis) {
+        return !cuts.empty() && axis.dim == cuts.front().dim;
+    };
+    const auto found = std::find_if(axes.begin(), axes.end(), is_first);
+    if (found == axes.end())
+        axes.clear();
+    else
+        std::rotate(axes.begin(), found, found + 1);
+}
+
+/// A set of files is cut as it is.
+Status divide_as_existing(const FileContext& file, const Grid& existing, Division& d, Grid& grid) {
+    const Tiles asked = parse_tiles(file.options.tiles);
+    const bool one_way = existing.rows == 1 || existing.columns == 1;
+    if (asked.x > 0 &&
+        (asked.x * asked.y != existing.parts() || (!one_way && asked.x != existing.columns)))
+        return failure(TW_ESETTING, "{}: setting tiles is {}, but the files are {}x{} tiles",
+                       file.path, file.options.tiles, existing.columns, existing.rows);
+    const int most = d.named.empty() ? d.available : static_cast<int>(d.named.size());
+    if (existing.parts() > most)
+        return failure(TW_ESETTING, "{}: {} tiles need as many writers; there are only {} {}",
+                       file.path, existing.parts(), most, d.served ? "servers" : "ranks");
+    grid = existing;
+    sort_axes(d.axes.y, grid.y);
+    sort_axes(d.axes.x, grid.x);
+    return {};
+}
+
+/// @param mine  becomes the part of which this rank holds something; -1: none
+Status divide(const FileContext& file, bool writers_asked, const Grid* existing, Division& d,
+              Target& target, int& mine) {
+    const FileOptions& options = file.options;
+    Axes& axes = d.axes;
+    Grid& grid = target.layout.grid;
+    grid.own_files = file.in_files();
+    if (grid.own_files && existing == nullptr) {
+        drop_whole(file.definitions, axes.x, d.starts, axes.y.size());
+        drop_whole(file.definitions, axes.y, d.starts, 0);
+    }
+    const bool asked = writers_asked || options.writer_first > 0 || options.writer_stride > 0;
+    if (!asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0)) d.named.clear();
+    const int most = d.named.empty() ? d.available : static_cast<int>(d.named.size());
+    if (existing != nullptr) {
+        if (Status s = divide_as_existing(file, *existing, d, grid); !s.ok()) return s;
+    } else {
+        if (d.rows || d.columns)
+            choose_lines(file, axes, d.starts, most, grid);
+        else if (Status s = choose_tiles(file, axes, d.available, d.spread, d.served, grid);
+                 !s.ok())
+            return s;
+        if (!d.columns) grid.y = cut_axes(file.definitions, axes.y, d.starts, 0, grid.rows);
+        if (!d.rows)
+            grid.x = cut_axes(file.definitions, axes.x, d.starts, axes.y.size(), grid.columns);
+        if (grid.own_files)
+            if (Status s = check_tiles(file, grid); !s.ok()) return s;
+    }
+    target.layout.writers = grid.parts();
+    if (d.served) return {};
+    const std::size_t parts = grid.parts();
+    for (std::size_t k = 0; k < parts && !d.named.empty(); ++k)
+        target.writers.push_back(d.named[k * d.named.size() / parts]);
+    const int row = d.columns ? 0 : part_of(axes.y, grid.y);
+    const int column = d.rows ? 0 : part_of(axes.x, grid.x);
+    mine = row < 0 || column < 0 ? -1 : row * grid.columns + column;
+    return {};
+}
+
+}  // namespace
+
+Status choose_layout(const FileContext& file, bool writers_asked, const Grid* existing,
+                     Target& target) {
+    Division d;
+    Status status =
+        file.team.agree(alone([&] { return begin_division(file, writers_asked, d, target); }));
+    if (!status.ok() || !target.layout.gridded()) return status;
+    d.starts = unite_starts(file.team.world(), std::move(d.starts));
+    std::optional<PartWriters> writers;
+    status = file.team.agree(alone([&]() -> Status {
+        int mine = -1;
+        if (Status s = divide(file, writers_asked, existing, d, target, mine); !s.ok()) return s;
+        if (!d.served && d.named.empty())
+            writers.emplace(file.team, target.layout.grid.parts(), mine);
+        return {};
+    }));
+    if (!status.ok() || !writers) return status;
+    writers->meet();
+    return file.team.agree(alone([&]() -> Status {
+        target.writers = writers->choose();
+        return {};
+    }));
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "publish/claim.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <tuple>
+
+#include "publish/committed.hpp"
+#include "publish/stale_references.hpp"
+#include "storage/posix/file_system.hpp"
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+const char* kind_of(mode_t mode) {
+    switch (mode & S_IFMT) {
+        case S_IFIFO: return "a FIFO";
+        case S_IFSOCK: return "a socket";
+        case S_IFCHR:
+        case S_IFBLK: return "a device";
+        default: return "not a regular file";
+    }
+}
+
+/// Whether the system would let this process replace a file of that owner.
+bool may_replace(const struct stat& folder, const struct stat& file) {
+    const uid_t me = geteuid();
+    return (folder.st_mode & S_ISVTX) == 0 || me == 0 || file.st_uid == me || folder.st_uid == me;
+}
+
+/// Of a file, or of the file in a folder that has most; -1 if there is none that can be read.
+std::int64_t records_at(const std::string& path) {
+    namespace fs = std::filesystem;
+    Committed found;
+    std::error_code error;
+    if (!fs::is_directory(path, error))
+        return find_committed(path, found).ok() ? found.records : -1;
+    std::int64_t most = -1;
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+        if (std::error_code lost; at->is_regular_file(lost) && at->path().extension() == ".nc" &&
+                                  find_committed(at->path().string(), found).ok())
+            most = std::max(most, found.records);
+    return most;
+}
+
+/// Of unfinished files, the one that is missed least: the fewest records, then the oldest.
+auto worth_of(const std::string& path) {
+    struct stat info {};
+    (void)stat(path.c_str(), &info);
+    return std::tuple(records_at(path), info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+}  // namespace
+
+Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
+                   std::vector<std::string>& said, std::string& said_of_stripes) {
+    auto made = std::make_unique<Claim>();
+    const bool in_place = request.live || request.existing;
+    Status status = follow_links(request.path, made->own_);
+    if (!status.ok()) return status;
+    made->data_ = in_place ? made->own_ : temporary_path(made->own_);
+    made->folder_ = request.folder;
+    struct stat info {};
+    if (request.existing && (stat(made->own_.c_str(), &info) != 0 || !S_ISREG(info.st_mode))) {
+        claim = std::move(made);  // nothing to write on: who reads it says so
+        return {};
+    }
+    if (status = made->look(); !status.ok()) return status;
+    std::string of_lock;
+    if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
+    if (!of_lock.empty()) said.push_back(std::move(of_lock));
+    if (!request.existing) {
+        // A run that is killed in between leaves no references to what is gone.
+        if (in_place) {
+            remove_references_beside(made->own_);
+            if (request.before_cut) status = request.before_cut();
+        } else {
+            status = made->keep_old(said);
+        }
+        if (status.ok() && request.folder)
+            status = made->make_folder();
+        else if (status.ok())
+            status = create_striped(made->data_, !in_place, request.stripe_count,
+                                    request.stripe_size, said_of_stripes);
+        if (!status.ok()) return status;
+        made->restore_permissions(true);
+    }
+    claim = std::move(made);
+    return {};
+}
+
+Status Claim::take_over(const std::string& own, const std::string& data,
+                        std::unique_ptr<Claim>& claim) {
+    auto made = std::make_unique<Claim>();
+    made->own_ = own;
+    made->data_ = data;
+    std::string said;
+    Status status = made->look();
+    if (status.ok()) status = made->lock_.take(own, own == data, said);
+    if (status.ok()) claim = std::move(made);
+    return status;
+}
+
+/// Refuses what cannot be written, or replaced by another file.
+Status Claim::look() {
+    struct stat info {
+    }, folder{};
+    if (own_.back() == '/' && folder_)
+        return failure(TW_EIO, "{}: leave out the slash at the end of the path", own_);
+    if (own_.back() == '/') return failure(TW_EIO, "{}: the path names a directory", own_);
+    const bool there = stat(own_.c_str(), &info) == 0;
+    if (!there && errno != ENOENT) return system_failure(own_, "cannot create");
+    if (stat(folder_of(own_).c_str(), &folder) != 0) return system_failure(own_, "cannot create");
+    if (!there) return {};
+    if (folder_) return look_at_folder();
+    errno = EISDIR;
+    if (S_ISDIR(info.st_mode)) return system_failure(own_, "cannot create");
+    if (!S_ISREG(info.st_mode))
+        return failure(TW_EIO, "{}: is {}; only a regular file can be written", own_,
+                       kind_of(info.st_mode));
+    if (faccessat(AT_FDCWD, own_.c_str(), W_OK, AT_EACCESS) != 0)
+        return system_failure(own_, "cannot open for writing");
+    if (data_ != own_ && !may_replace(folder, info))
+        return failure(TW_EIO,
+                       "{}: belongs to user {}, and nobody else can replace it, because its "
+                       "directory has the sticky bit set; remove it, or use publish=live",
+                       own_, info.st_uid);
+    replaces_ = true;
+    mode_ = info.st_mode & 07777;
+    user_ = info.st_uid;
+    group_ = info.st_gid;
+    return {};
+}
+
+/// Somebody's files are neither replaced nor mixed with others.
+Status Claim::look_at_folder() const {
+    std::error_code error;
+    const bool empty = std::filesystem::is_empty(own_, error);
+    if (!std::filesystem::is_directory(own_))
+        return failure(TW_EEXISTS,
+                       "{}: files=variable makes a folder of this name, but a file has it", own_);
+    errno = error.value();
+    if (error) return system_failure(own_, "cannot look into the folder");
+    if (empty) return {};
+    return failure(TW_EEXISTS,
+                   "{}: the folder exists and is not empty; files=variable does not replace it: "
+                   "remove it, or use another name",
+                   own_);
+}
+
+Status Claim::make_folder() const {
+    if (mkdir(data_.c_str(), 0777) == 0 || (errno == EEXIST && data_ == own_)) return {};
+    return system_failure(data_, "cannot create the folder");
+}
+
+/// Moves what a dead run has left out of the way.
+Status Claim::keep_old(std::vector<std::string>& said) const {
+    struct stat info {};
+    if (lstat(data_.c_str(), &info) != 0) return {};
+    if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode) && !(folder_ && S_ISDIR(info.st_mode)))
+        return failure(TW_EIO, "{}: cannot use this path for the temporary file: it is {}", data_,
+                       S_ISDIR(info.st_mode) ? "a directory" : kind_of(info.st_mode));
+    const auto move = [&](const std::string& to) {
+        if (std::rename(data_.c_str(), to.c_str()) != 0)
+            return system_failure(data_, "cannot rename to " + to);
+        said.push_back(fmt::format("kept the unfinished file of an earlier run as {}", to));
+        return Status{};
+    };
+    if (S_ISREG(info.st_mode) && info.st_size == 0) {
+        if (unlink(data_.c_str()) == 0) return {};
+        return system_failure(data_, "cannot remove the empty file of an earlier run");
+    }
+    if (S_ISDIR(info.st_mode) && rmdir(data_.c_str()) == 0) return {};
+    for (int k = 1; k <= most_kept; ++k) {
+        struct stat there {};
+        const std::string kept = kept_path(own_, k);
+        if (lstat(kept.c_str(), &there) != 0 && errno == ENOENT) return move(kept);
+    }
+    std::string least = data_;
+    auto least_worth = worth_of(data_);
+    for (int k = 1; k <= most_kept; ++k) {
+        const std::string kept = kept_path(own_, k);
+        if (const auto worth = worth_of(kept); worth < least_worth) {
+            least = kept;
+            least_worth = worth;
+        }
+    }
+    std::error_code error;
+    std::filesystem::remove_all(least, error);
+    errno = error.value();
+    if (error) return system_failure(least, "cannot remove");
+    said.push_back(fmt::format(
+        "at most {} unfinished files of earlier runs are kept: removed {}, which had the fewest "
+        "records",
+        most_kept, least));
+    return least == data_ ? Status{} : move(least);
+}
+
+/// As far as this user may. The owner can write to the file as long as it is written.
+void Claim::restore_permissions(bool while_written) const {
+    if (!replaces_ || data_ == own_) return;
+    struct stat info {};
+    if (stat(data_.c_str(), &info) != 0) return;
+    // The group first, and the owner last: then the file is no more ours to change.
+    if (info.st_gid != group_) (void)!chown(data_.c_str(), static_cast<uid_t>(-1), group_);
+    (void)!chmod(data_.c_str(), while_written ? (mode_ & 0777) | S_IRUSR | S_IWUSR : mode_);
+    if (info.st_uid != user_ && !while_written &&
+        chown(data_.c_str(), user_, static_cast<gid_t>(-1)) == 0)
+        (void)!chmod(data_.c_str(), mode_);  // a new owner takes the bits that are not for others
+}
+
+Status Claim::check_begun() const {
+    // Opened, because NFS answers from its cache otherwise.
+    const int fd = ::open(data_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return system_failure(data_, "cannot open");
+    struct stat info {};
+    const bool empty = fstat(fd, &info) == 0 && info.st_size == 0;
+    ::close(fd);
+    if (!empty) return {};
+    return failure(TW_EIO,
+                   "{}: host {} does not see what another host has written to it, so its directory "
+                   "is not shared",
+                   data_, host_name());
+}
+
+Status Claim::publish(bool durable) {
+    if (Status status = lock_.check_held(own_); !status.ok() || data_ == own_) return status;
+    restore_permissions(false);
+    remove_references_beside(own_);
+    if (std::rename(data_.c_str(), own_.c_str()) != 0)
+        return system_failure(data_, "cannot rename to " + own_);
+    return durable ? sync_folder_of(own_) : Status{};
+}
+
+void Claim::discard() {
+    std::error_code ignored;
+    if (data_ != own_) std::filesystem::remove_all(data_, ignored);
+    lock_.release();
+}
+
+}  // namespace thalweg::detail

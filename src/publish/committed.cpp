@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "publish/committed.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "storage/netcdf4/whole.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::string_view hdf5_signature("\x89HDF\r\n\x1a\n", 8);
+using Superblock = std::array<char, 52>;
+
+/// Where a superblock tells how far the file reaches (HDF5 file format specification, "Superblock",
+/// versions 0 to 3); 0: it does not.
+std::size_t end_of_file_in(const Superblock& superblock) {
+    constexpr std::size_t version = 8, offset_bytes_before_2 = 13, offset_bytes = 9;
+    switch (superblock[version]) {
+        case 0: return superblock[offset_bytes_before_2] == 8 ? 40 : 0;
+        case 1: return superblock[offset_bytes_before_2] == 8 ? 44 : 0;
+        case 2:
+        case 3: return superblock[offset_bytes] == 8 ? 28 : 0;
+        default: return 0;
+    }
+}
+
+/// What is killed before its definitions are complete has a superblock, too.
+Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
+    const std::size_t end_of_file = end_of_file_in(superblock);
+    if (end_of_file == 0)
+        return failure(TW_EFORMAT, "{}: not a netCDF-4 file: unexpected HDF5 superblock", path);
+    std::memcpy(&found.size, superblock.data() + end_of_file, sizeof found.size);
+    if (found.size < static_cast<std::int64_t>(end_of_file) || found.size > found.actual)
+        return failure(TW_EFORMAT, "{}: truncated inside its definitions or data: {} of {} bytes",
+                       path, found.actual, found.size);
+    Netcdf4Records records;
+    const Status status = check_netcdf4_whole(path, found.size, records);
+    found.has_records = records.any;
+    found.records = records.longest;
+    found.shortest = records.shortest;
+    return status;
+}
+
+Status find_classic(int fd, const std::string& path, Committed& found) {
+    ClassicHeader header;
+    if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
+    struct stat info {};  // after the header: what is counted in it is in the file by then
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
+    found.actual = info.st_size;
+    found.format = header.format;
+    found.has_records = header.has_records();
+    // Only a power loss takes records that were counted: the kill of a run does not.
+    if (found.has_records) {
+        found.records = found.shortest = header.records_within(info.st_size);
+        found.lost = header.records - found.records;
+    }
+    found.size = header.map.size(found.records);
+    return {};
+}
+
+Status find_open(int fd, const std::string& path, Committed& found) {
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
+    if (S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return system_failure(path, "cannot read");
+    }
+    found.actual = info.st_size;
+    Superblock begin{};
+    found.netcdf4 = pread(fd, begin.data(), begin.size(), 0) == ssize_t(begin.size()) &&
+                    std::string_view(begin.data(), hdf5_signature.size()) == hdf5_signature;
+    return found.netcdf4 ? find_netcdf4(path, begin, found) : find_classic(fd, path, found);
+}
+
+}  // namespace
+
+Status find_committed(const std::string& path, Committed& found) {
+    found = {};
+    // A pipe without a writer would keep open() waiting.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return system_failure(path, "cannot open");
+    Status status = alone([&] { return find_open(fd, path, found); });
+    ::close(fd);
+    return status;
+}
+
+}  // namespace thalweg::detail

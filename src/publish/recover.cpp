@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "publish/recover.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "publish/claim.hpp"
+#include "publish/committed.hpp"
+#include "storage/classic/header.hpp"
+#include "storage/netcdf4/undo.hpp"
+#include "storage/netcdf4/whole.hpp"
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Not "does not exist": what cannot be looked at is left for open() to complain of.
+bool missing(const std::string& path) {
+    struct stat info {};
+    return stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+std::string count(std::int64_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::vector<std::string> kept_paths(const std::string& own) {
+    std::vector<std::string> there;
+    for (int k = 1; k <= most_kept; ++k)
+        if (std::string path = kept_path(own, k); !missing(path)) there.push_back(std::move(path));
+    return there;
+}
+
+/// Of several, the one with the most records, and of these the newest; one that can be read.
+std::string best_of(const std::vector<std::string>& kept) {
+    std::string best = kept.front();
+    std::tuple<std::int64_t, std::int64_t, std::int64_t> most{-1, 0, 0};
+    for (const std::string& path : kept) {
+        Committed found;
+        struct stat info {};
+        if (!find_committed(path, found).ok() || stat(path.c_str(), &info) != 0) continue;
+        const std::tuple mine{found.records, std::int64_t(info.st_mtim.tv_sec),
+                              std::int64_t(info.st_mtim.tv_nsec)};
+        if (mine < most) continue;
+        best = path;
+        most = mine;
+    }
+    return best;
+}
+
+/// What is to be recovered: where its data are, and the name that it gets.
+Status find(const std::string& path, std::string& own, std::string& data) {
+    if (Status status = follow_links(path, own); !status.ok()) return status;
+    data = temporary_path(own);
+    if (!missing(data)) return {};
+    const bool there = !missing(own);
+    // After the above: a path that ends in .part can be somebody's own name for a file, too.
+    if (const std::string name = own_path(own); there && !name.empty()) {
+        data = own;
+        own = name;
+        return {};
+    }
+    const std::vector<std::string> kept = kept_paths(own);
+    if (!there && kept.empty())
+        return failure(TW_ENOTFOUND, "{}: neither this file nor {} exists", path, data);
+    data = there ? own : best_of(kept);
+    return {};
+}
+
+/// A file is not replaced by one that holds less.
+Status compare(const std::string& own, const std::string& data, const Committed& found) {
+    if (missing(own)) return {};
+    Committed before;
+    const Status status = find_committed(own, before);
+    if (status.code == TW_EFORMAT) return {};  // there is nothing in it to lose
+    if (!status.ok() || before.records <= found.records) return status;
+    return failure(TW_EEXISTS, "{}: it has {}, but {} has {}: nothing was changed", data,
+                   count(found.records, "record"), own, before.records);
+}
+
+/// Gives a file the size and the record count of what was committed and is there.
+Status complete(const std::string& path, const Committed& found) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
+    NoSizeSignal guard;
+    Status status;
+    if (found.lost > 0) status = write_record_count(fd, path, found.format, found.records);
+    if (status.ok() && found.size != found.actual && ftruncate(fd, found.size) != 0)
+        status = system_failure(path, fmt::format("cannot set its size to {} bytes", found.size));
+    if (status.ok() && fsync(fd) != 0) status = system_failure(path, "cannot sync");
+    ::close(fd);
+    return status;
+}
+
+/// A run that is killed while it counts records may leave some variables of a netCDF-4 file longer
+/// than others. Of a file under its own name it is not known whether it was written like that.
+Status level(const std::string& own, const std::string& data, Committed& found,
+             std::int64_t& uneven) {
+    if (!found.netcdf4 || data == own || found.shortest == found.records) return {};
+    uneven = found.records - found.shortest;
+    Status status = cut_netcdf4(data, found.shortest);
+    return status.ok() ? find_committed(data, found) : status;
+}
+
+/// What had to be done to a file.
+struct Mended {
+    std::int64_t uneven = 0;  ///< records that only some variables had
+    bool undone = false;      ///< a change that was not complete
+};
+
+std::string describe(const std::string& own, const Committed& found, bool whole,
+                     const Mended& mended) {
+    std::string done =
+        own + (found.has_records ? ": " + count(found.records, "record") : ": no record variables");
+    done += whole ? ", already complete" : found.has_records ? " recovered" : ", recovered";
+    if (mended.undone) done += "; a change of its definitions that was not complete was taken back";
+    if (found.lost > 0)
+        done += fmt::format("; {} more counted in the header but missing", found.lost);
+    if (mended.uneven > 0)
+        done += fmt::format("; {} that only some variables had cut off",
+                            count(mended.uneven, "record"));
+    if (found.actual > found.size)
+        done += fmt::format("; {} cut off", count(found.actual - found.size, "byte"));
+    for (const std::string& kept : kept_paths(own))
+        done += fmt::format("; an earlier run left {}", kept);
+    return done;
+}
+
+}  // namespace
+
+Status recover(const std::string& path, bool force, std::string& done) {
+    std::string own, data;
+    Status status = find(path, own, data);
+    if (!status.ok()) return status;
+    if (std::filesystem::is_directory(data))
+        return failure(TW_EUNSUPPORTED,
+                       "{}: a folder with a file a variable (files=variable) is not recovered; its "
+                       "files can be read where they are",
+                       data);
+    std::unique_ptr<Claim> claim;
+    if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
+    Mended mended;
+    if (status = undo(data, mended.undone); !status.ok()) return status;
+    Committed found;
+    if (status = find_committed(data, found); !status.ok()) return status;
+    if (data != own && !force)
+        if (status = compare(own, data, found); !status.ok()) return status;
+    if (status = level(own, data, found, mended.uneven); !status.ok()) return status;
+    const bool whole =
+        data == own && !mended.undone && found.lost == 0 && found.size == found.actual;
+    if (status = complete(data, found); !status.ok()) return status;
+    if (status = claim->publish(true); !status.ok()) return status;
+    done = describe(own, found, whole, mended);
+    return {};
+}
+
+}  // namespace thalweg::detail

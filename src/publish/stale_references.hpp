@@ -1,0 +1,17 @@
+// References (docs/zarr.md) that a new file of the same name makes wrong.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace thalweg::detail {
+
+/// The first bytes of each file of references that this library writes.
+inline constexpr std::string_view references_begin = "{\"version\":1,\"refs\":{\n";
+
+/// Removes the references beside a file that is about to be replaced, if this library wrote them:
+/// they would give wrong values.
+void remove_references_beside(const std::string& file);
+
+}  // namespace thalweg::detail

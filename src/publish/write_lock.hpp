@@ -1,0 +1,41 @@
+// A file has one writer at a time: a lock that ends with the process that holds it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/status.hpp"
+
+namespace thalweg::detail {
+
+/// It lies in a file of its own, .NAME.lock: libraries that write or read the data have locks of
+/// their own on those, and readers are to see none.
+class WriteLock {
+public:
+    WriteLock() = default;
+    ~WriteLock() { release(); }
+    WriteLock(const WriteLock&) = delete;
+    WriteLock& operator=(const WriteLock&) = delete;
+
+    /**
+     * @param own       the path of the file that is to be written, without links
+     * @param in_place  do without where the folder takes no new files
+     * @param said      receives what keeps the lock from being sure; may stay empty
+     * @return TW_OK; TW_EINUSE, naming host and process; TW_EIO
+     */
+    Status take(const std::string& own, bool in_place, std::string& said);
+    /// Whether another process has taken the lock where the file system did not keep it out.
+    /// @return TW_OK; TW_EINUSE, naming host and process
+    Status check_held(const std::string& own) const;
+    void release();
+
+private:
+    bool is_at_path() const;
+    Status try_take(const std::string& own, std::string& said, bool& again, int& refused);
+
+    std::string path_;
+    int fd_ = -1;
+    std::string host_;  ///< that the file names, with this process; empty: it names none
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reading/read_context.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "definitions/definitions.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// What Linux reads ahead in a file.
+constexpr std::int64_t default_run = std::int64_t(128) << 10;
+
+/// What is read straight at a time stays in the second level of cache.
+constexpr std::int64_t straight_piece = std::int64_t(512) << 10;
+
+}  // namespace
+
+ReadContext::ReadContext(Team& its_team, SessionResources& its_session, std::string its_path,
+                         int its_serial, FileOptions its_options)
+    : team(its_team),
+      session(its_session),
+      path(std::move(its_path)),
+      serial(its_serial),
+      options(std::move(its_options)) {}
+
+bool ReadContext::reads() const {
+    return std::find(readers.begin(), readers.end(), team.rank()) != readers.end();
+}
+
+Status ReadContext::find(const std::string& name, int& number) const {
+    number = source->definitions().find_variable(name);
+    if (number >= 0) return {};
+    if (const std::string why = source->missing(name); !why.empty())
+        return failure(TW_EUNSUPPORTED, "{}: '{}': {} (rank {})", path, name, why, team.rank());
+    return no_variable(source->definitions(), path, name, team.rank());
+}
+
+Status ReadContext::check_type(int number, int type) const {
+    const Variable& v = variable(number);
+    if (!valid_type(type)) return failure(TW_ETYPE, "{}", no_type(type));
+    if (!valid_type(v.type)) return source->check(number, 0);
+    if ((type == TW_CHAR) == (v.type == TW_CHAR)) return {};
+    return failure(TW_ETYPE, "it has type {}, not {}", name_of(v.type),
+                   name_of(static_cast<tw_type>(type)));
+}
+
+tw_type ReadContext::type_of_array(int number, int type) const {
+    const bool same = variable(number).type == TW_BYTE && type == TW_UBYTE;
+    return same && source->byte_of_any_sign() ? TW_BYTE : static_cast<tw_type>(type);
+}
+
+Status ReadContext::readable(int number, std::int64_t record) const {
+    if (!lacking.empty() && lacking[number] != 0)
+        return failure(TW_ESTATE, "not all of it was written before the last tw_sync");
+    return source->check(number, record);
+}
+
+Status ReadContext::with_place(Status status, int number) const {
+    if (!status.ok())
+        status.text = fmt::format("{}: variable '{}': {} (rank {})", path, variable(number).name,
+                                  status.text, team.rank());
+    return status;
+}
+
+StreamOptions ReadContext::stream_options() const {
+    StreamOptions stream;
+    stream.budget = options.buffer * std::ssize(team.topology().members);
+    stream.piece = std::max<std::int64_t>(0, options.piece);
+    return stream;
+}
+
+std::int64_t ReadContext::shortest_run() const {
+    return options.straight < 0 ? default_run : options.straight;
+}
+
+std::span<char> ReadContext::straight_buffer() {
+    if (buffer_.empty()) {
+        const std::int64_t piece = options.piece > 0 ? options.piece : straight_piece;
+        buffer_.resize(std::clamp<std::int64_t>(piece, 8, options.buffer));
+    }
+    return buffer_;
+}
+
+void add(ReadFigures& figures, const StreamCounts& counts) {
+    figures.unpack += counts.pack + counts.move;
+    figures.wait += counts.wait;
+    figures.messages += counts.messages;
+    figures.message_bytes += counts.message_bytes;
+}
+
+}  // namespace thalweg::detail

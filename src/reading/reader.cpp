@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reading/reader.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+#include "layout/writers.hpp"
+#include "storage/posix/file_system.hpp"
+
+namespace thalweg::detail {
+
+Reader::Reader(Team& team, SessionResources& session, std::string path, int serial,
+               FileOptions options)
+    : file_(team, session, std::move(path), serial, std::move(options)),
+      plans_(file_),
+      shelves_(file_) {}
+
+/// One rank asks the file system, for all to choose alike.
+Status Reader::choose_readers() {
+    Team& team = file_.team;
+    bool parallel = false;
+    Status status = alone([&]() -> Status {
+        plans_.reserve();
+        parallel = team.rank() == 0 && file_system_at(file_.path).sharing == Sharing::parallel;
+        return {};
+    });
+    team.world().broadcast(&parallel, sizeof parallel, 0);
+    const auto choose = [&]() -> Status {
+        std::string& readers = file_.options.readers;
+        if (readers == "auto") readers = parallel ? "4/node" : std::to_string(team.size());
+        WriterWish wish;
+        wish.count = parse_writers(readers);
+        wish.as_possible = true;
+        return pick_writers(team.topology(), wish, file_.readers);
+    };
+    return team.agree(status.ok() ? alone(choose) : status);
+}
+
+Status Reader::open() {
+    Stopwatch watch(file_.figures.open);
+    Status status;
+    file_.arena = file_.session.arena(status);
+    if (!status.ok()) return status;
+    if (status = choose_readers(); !status.ok()) return status;
+    file_.source = open_source(file_.team.world(), file_.path, file_.reads(), status);
+    if (!status.ok()) return status;
+    const double readers = file_.readers.size();
+    file_.source->limit(file_.options.bandwidth / readers);
+    file_.figures.format = file_.source->format();  // a short word
+    file_.figures.readers = file_.readers.size();
+    return file_.options.read_ahead ? shelves_.make() : status;
+}
+
+/// Reads what all ranks ask for.
+/// @param mine  this rank's own failure so far
+Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status mine) {
+    ReadTask task;
+    if (mine.ok())
+        mine = alone([&]() -> Status {
+            task = plans_.prepare(requests, shelves_.shelf() != nullptr);
+            plans_.add_deliveries(requests, task);
+            return {};
+        });
+    if (Status status = agree_on(file_, call, requests, mine); !status.ok() || requests.empty())
+        return status;
+    Stopwatch watch(file_.figures.read);
+    ++file_.figures.reads;
+    ReadPlans::Plan& plan = plans_.plan_for(task);
+    Status status = plans_.take(plan, task, shelves_.shelf());
+    task.count_misfits();
+    const auto fit = [&]() -> Status {
+        for (std::size_t i = 0; i < requests.size(); ++i)
+            if (task.misfits[i] > 0)
+                return file_.with_place(failure(TW_ERANGE, "{} values are out of range for type {}",
+                                                task.misfits[i], name_of(requests[i].view.type)),
+                                        requests[i].variable);
+        return {};
+    };
+    if (status.ok()) status = alone(fit);
+    status = file_.team.agree(status);
+    if (plan.scatter)
+        shelves_.look_ahead(task.selection.sources, *plan.scatter,
+                            status.ok() || status.code == TW_ERANGE);
+    return status;
+}
+
+Status Reader::get(const Wish& wish) {
+    ReadRequest request;
+    Status mine = alone([&] { return check_wish(file_, wish, request); });
+    return perform(Call::get, {&request, 1}, std::move(mine));
+}
+
+Status Reader::get_deferred(const Wish& wish) {
+    ReadRequest request;
+    if (Status status = check_wish(file_, wish, request); !status.ok()) return status;
+    const Variable& v = file_.variable(request.variable);
+    const Decomposition& d = *request.decomposition;
+    request.glimpse = Glimpse(d, request.order, held_by(d, request.order, v.shape), request.view);
+    deferred_.push_back(std::move(request));
+    return {};
+}
+
+Status Reader::get_box(const BoxWish& wish) { return read_box(file_, shelves_, wish); }
+
+/// What was prefetched together is read together.
+Status Reader::read(const Status& mine) {
+    const std::vector<ReadRequest> requests = std::exchange(deferred_, {});
+    const std::vector<std::size_t> ends = std::exchange(prefetched_, {});
+    const Status usable = mine.ok() ? check_deferred(file_, requests) : mine;
+    Status result;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= ends.size(); ++i) {
+        const std::size_t end = i < ends.size() ? ends[i] : requests.size();
+        Status status =
+            perform(Call::read, std::span(requests).subspan(begin, end - begin), usable);
+        begin = end;
+        const bool goes_on = status.ok() || status.code == TW_ERANGE;
+        if (result.ok()) result = std::move(status);
+        if (!goes_on) break;
+    }
+    return result;
+}
+
+Status Reader::prefetch() {
+    const std::size_t begin = prefetched_.empty() ? 0 : prefetched_.back();
+    const auto requests = std::span<const ReadRequest>(deferred_).subspan(begin);
+    ReadTask task;
+    Status status = alone([&]() -> Status {
+        task = plans_.prepare(requests, true);
+        prefetched_.reserve(prefetched_.size() + 1);
+        return {};
+    });
+    status = agree_on(file_, Call::prefetch, requests, status);
+    if (!status.ok() || requests.empty()) return status;
+    if (status = shelves_.make(); !status.ok()) return status;
+    const Scatter* scatter = plans_.scatter_of(plans_.plan_for(task), task, status);
+    if (scatter == nullptr) return status;
+    prefetched_.push_back(deferred_.size());
+    shelves_.expect(task.selection.sources, *scatter, true, false);
+    return {};
+}
+
+Status Reader::sync() {
+    Status status = agree_on(file_, Call::sync, {}, {});
+    return status.ok() ? refresh() : status;
+}
+
+Status Reader::refresh() {
+    const auto pause = shelves_.pause();
+    Status status = file_.source->refresh(file_.team.world());
+    shelves_.read_again();
+    return status;
+}
+
+Status Reader::show(std::int64_t records, const std::vector<std::string>& lacking) {
+    const Definitions& definitions = file_.source->definitions();
+    file_.source->show(records);
+    file_.lacking.assign(definitions.variables.size(), 0);
+    for (const std::string& name : lacking)
+        if (const int at = definitions.find_variable(name); at >= 0) file_.lacking[at] = 1;
+    return {};
+}
+
+Status Reader::close() {
+    Status status = file_.source ? agree_on(file_, Call::close, {}, {}) : Status{};
+    if (!file_.session.meeting().parted()) leave();
+    return status;
+}
+
+void Reader::leave() {
+    (void)alone([&]() -> Status {  // not worth an error
+        file_.figures = figures();
+        return {};
+    });
+    shelves_.end();
+    plans_.clear();
+    file_.source.reset();
+}
+
+ReadFigures Reader::figures() {
+    ReadFigures f = file_.figures;
+    f.path = file_.path;
+    if (!file_.source) return f;
+    plans_.add_to(f);
+    const auto pause = shelves_.pause();
+    f.calls = file_.source->counts().calls;
+    f.bytes = file_.source->counts().bytes;
+    f.file = file_.source->counts().seconds;
+    shelves_.add_to(f);
+    return f;
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reading/request.hpp"
+
+#include <utility>
+
+#include "decomposition/match.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Finds the memory dimension of each dimension of the file.
+Status match(const ReadContext& file, const Wish& wish, const Variable& v, ReadRequest& request) {
+    if (std::ssize(v.shape) > max_dims)
+        return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
+                       max_dims);
+    const std::vector<std::string> dims = file.source->definitions().fixed_dims(v);
+    if (!wish.decomposition) {
+        // Replicated: as if this rank were the one that holds all.
+        request.decomposition = replicate(0, dims, v.shape, file.options.wording);
+        for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(f);
+        return {};
+    }
+    request.decomposition = wish.decomposition;
+    const Decomposition& d = *wish.decomposition;
+    request.order = wish.order;
+    if (wish.order.empty())
+        if (Status s = match_dimensions(d, dims, v.shape, request.order); !s.ok()) return s;
+    if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
+    return {};
+}
+
+}  // namespace
+
+Status check_wish(const ReadContext& file, const Wish& wish, ReadRequest& request) {
+    if (Status status = file.find(wish.name, request.variable); !status.ok()) return status;
+    const Variable& v = file.variable(request.variable);
+    const auto checked = [&]() -> Status {
+        if (!wish.wrong.ok()) return wish.wrong;
+        if (Status s = file.check_type(request.variable, wish.type); !s.ok()) return s;
+        if (v.record && (wish.record < 0 || wish.record >= file.source->records()))
+            return failure(TW_EBOUNDS, "no record {}; the file has {} records",
+                           file.options.wording.index(wish.record), file.source->records());
+        request.record = v.record ? wish.record : 0;
+        if (Status status = match(file, wish, v, request); !status.ok()) return status;
+        ArrayView& view = request.view;
+        view.data = static_cast<const char*>(wish.data);
+        view.type = static_cast<tw_type>(wish.type);
+        const Decomposition& d = *request.decomposition;
+        Status fits = wish.n >= 0
+                          ? check_dense(d, wish.n, view)
+                          : check_strided(d, wish.rank, wish.extent, wish.byte_stride, view);
+        if (!fits.ok()) return fits;
+        view.type = file.type_of_array(request.variable, wish.type);
+        if (wish.data == nullptr && d.held > 0)
+            return failure(TW_EARG, "the array is missing (null pointer)");
+        return file.readable(request.variable, request.record);
+    };
+    return file.with_place(checked(), request.variable);
+}
+
+Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requests) {
+    return alone([&]() -> Status {
+        std::vector<Glimpsed> all;
+        for (const ReadRequest& r : requests)
+            all.push_back({&file.variable(r.variable).name, &r.glimpse});
+        Status status = compare_glimpses(std::move(all));
+        if (!status.ok())
+            status.text = fmt::format("{}: {} (rank {})", file.path, status.text, file.team.rank());
+        return status;
+    });
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reading/shelves.hpp"
+
+#include <new>
+
+namespace thalweg::detail {
+
+Status Shelves::make() {
+    if (shelf() != nullptr || !file_.source->reads_behind()) return {};
+    const std::int64_t staging = file_.options.staging;
+    const std::size_t bytes = Shelf::data_at + staging;
+    Status status = share_segments(file_.team.node(), file_.reads() ? bytes : 0, false, segments_);
+    const auto fill = [&]() -> Status {
+        for (const auto& segment : segments_)
+            shelf_.memory.push_back(segment ? segment->data() : nullptr);
+        if (!file_.reads()) return {};
+        char* const memory = shelf_.memory[file_.team.topology().node_rank];
+        ahead_ = std::make_unique<ReadAhead>(*file_.source, memory + Shelf::data_at, staging);
+        return ahead_->start();
+    };
+    if (status.ok()) status = alone(fill);
+    if (status = file_.team.agree(status); status.ok())
+        shelf_.ahead = ahead_.get();
+    else
+        end();
+    return status;
+}
+
+void Shelves::end() {
+    ahead_.reset();
+    shelf_ = {};
+    segments_.clear();
+}
+
+void Shelves::expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
+                     bool spare) try {
+    if (!ahead_) return;
+    const std::int64_t first = ahead_->expect(sources, asked, spare);
+    scatter.read_ahead(ahead_->expected(), first, *ahead_);
+} catch (const std::bad_alloc&) {  // then it is read when it is wanted
+}
+
+/// The same of a later record; nothing if there is none.
+std::vector<PlaceSource> Shelves::later(const std::vector<PlaceSource>& sources,
+                                        int records) const {
+    std::vector<PlaceSource> result(sources);
+    bool any = false;
+    for (PlaceSource& s : result) {
+        if (!file_.variable(s.variable).record) continue;
+        any = true;
+        s.record += records;
+        if (s.record >= file_.source->records() || !file_.source->check(s.variable, s.record).ok())
+            return {};
+    }
+    if (!any) result.clear();
+    return result;
+}
+
+/// The next record of the same is likely to be read next. Where nothing else is, the one behind it
+/// follows, so that the file system has work while the next one is taken.
+void Shelves::look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter,
+                         bool good) try {
+    if (!ahead_) return;
+    ahead_->release();
+    std::vector<PlaceSource> next[2];
+    if (file_.options.read_ahead && good)
+        for (int i : {0, 1}) next[i] = later(sources, i + 1);
+    ahead_->forget(sources, next);
+    for (int i : {0, 1}) {
+        if (next[i].empty() || (i == 1 && ahead_->expects_others(sources))) return;
+        expect(next[i], scatter, false, i == 1);
+    }
+} catch (const std::bad_alloc&) {  // then it is not ahead
+}
+
+void Shelves::add_to(ReadFigures& figures) const {
+    if (!ahead_) return;
+    figures.ahead = ahead_->counts().taken;
+    figures.unused = ahead_->counts().unused;
+}
+
+}  // namespace thalweg::detail

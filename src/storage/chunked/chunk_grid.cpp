@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/chunked/chunk_grid.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace thalweg::detail {
+
+namespace {
+
+std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
+    std::int64_t best = 1;
+    for (std::int64_t d = 1; d * d <= n; ++d) {
+        if (n % d != 0) continue;
+        if (d <= most) best = std::max(best, d);
+        if (n / d <= most) best = std::max(best, n / d);
+    }
+    return best;
+}
+
+std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::int64_t element,
+                                 std::int64_t target) {
+    constexpr std::int64_t most = std::int64_t(1) << 31;  // HDF5's limit is twice that
+    std::vector<std::int64_t> chunk(shape.size(), 1);
+    std::int64_t bytes = element;
+    std::size_t d = shape.size();
+    for (; d > 0 && bytes * shape[d - 1] <= target; --d) {
+        chunk[d - 1] = shape[d - 1];
+        bytes *= shape[d - 1];
+    }
+    if (d == 0) return chunk;
+    const std::int64_t length = shape[d - 1];
+    const std::int64_t fitting = std::max<std::int64_t>(1, target / bytes);
+    const bool slowest = volume(std::span(shape).first(d - 1)) == 1;
+    if (slowest) {
+        const std::int64_t n = (length + fitting - 1) / fitting;
+        chunk[d - 1] = (length + n - 1) / n;
+    } else {
+        // An uneven end would come once for every index of the slower dimensions.
+        chunk[d - 1] = largest_divisor(length, fitting);
+        if (chunk[d - 1] * bytes < target / 16 && bytes * length < most) chunk[d - 1] = length;
+    }
+    return chunk;
+}
+
+}  // namespace
+
+Index ChunkGrid::corner(std::int64_t n) const {
+    Index at{};
+    for (std::size_t d = number.size(); d-- > 0; n /= number[d]) at[d] = n % number[d] * chunk[d];
+    return at;
+}
+
+namespace {
+
+/// What follows from shape and chunks.
+void complete(ChunkGrid& g) {
+    std::size_t first = 0;  // dimension along which chunks have a length
+    while (first + 1 < g.chunk.size() && g.chunk[first] == 1) ++first;
+    for (std::size_t d = 0; d < g.shape.size(); ++d)
+        g.number.push_back((g.shape[d] + g.chunk[d] - 1) / g.chunk[d]);
+    if (g.shape.empty()) return;
+    const bool slowest = volume(std::span(g.shape).first(first)) == 1;
+    const bool even = slowest || g.shape[first] % g.chunk[first] == 0;
+    const std::int64_t row = volume(std::span(g.shape).subspan(first + 1));
+    g.band = std::max<std::int64_t>(1, (even ? g.chunk[first] : g.shape[first]) * row);
+    g.in_order = even && volume(std::span(g.chunk).subspan(first + 1)) == row;
+}
+
+}  // namespace
+
+ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
+    ChunkGrid g;
+    g.shape = v.shape;
+    g.element = v.element();
+    g.chunked = v.record || v.packing.filtered() || !v.packing.chunks.empty();
+    g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
+    for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {
+        // A dimension that is not named is not cut, so that the others are as wished.
+        const std::int64_t wish = v.packing.chunks[d];
+        g.chunk[d] = wish > 0 ? wish : g.shape[d];
+    }
+    complete(g);
+    return g;
+}
+
+ChunkGrid grid_of(const Variable& v, std::span<const std::int64_t> chunk) {
+    ChunkGrid g;
+    g.shape = v.shape;
+    g.element = v.element();
+    g.chunked = !chunk.empty();
+    g.chunk = g.shape;
+    if (g.chunked) {
+        if (v.record) g.records = chunk.front();
+        g.chunk.assign(chunk.begin() + (v.record ? 1 : 0), chunk.end());
+    }
+    complete(g);
+    return g;
+}
+
+void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
+               const Index& from_stride, char* to, const Index& to_stride) {
+    const std::size_t bytes = (nd == 0 ? 1 : count[nd - 1]) * element;
+    Index at{};
+    for (int d = 0; d >= 0;) {
+        std::memcpy(to, from, bytes);
+        for (d = nd - 2; d >= 0; --d) {
+            from += from_stride[d] * element;
+            to += to_stride[d] * element;
+            if (++at[d] < count[d]) break;
+            from -= at[d] * from_stride[d] * element;
+            to -= at[d] * to_stride[d] * element;
+            at[d] = 0;
+        }
+    }
+}
+
+bool needs_whole_chunks(const Definitions& d) {
+    return std::any_of(d.variables.begin(), d.variables.end(), [](const Variable& v) {
+        return v.packing.filtered() || !v.packing.chunks.empty() || v.packing.whole;
+    });
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/chunked/filters.hpp"
+
+#include <hdf5.h>
+#include <libdeflate.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+
+namespace thalweg::detail {
+
+namespace {
+
+/// The loop over bytes inside is one that compilers turn into vector instructions.
+template <int size>
+void shuffle_elements(const char* from, std::int64_t elements, char* to) {
+    constexpr std::int64_t block = 1024;
+    for (std::int64_t begin = 0; begin < elements; begin += block) {
+        const std::int64_t n = elements - begin < block ? elements - begin : block;
+        for (int k = 0; k < size; ++k) {
+            const char* source = from + begin * size + k;
+            char* target = to + k * elements + begin;
+            for (std::int64_t i = 0; i < n; ++i) target[i] = source[i * size];
+        }
+    }
+}
+
+template <int size>
+void unshuffle_elements(const char* from, std::int64_t elements, char* to) {
+    constexpr std::int64_t block = 1024;
+    for (std::int64_t begin = 0; begin < elements; begin += block) {
+        const std::int64_t n = elements - begin < block ? elements - begin : block;
+        for (int k = 0; k < size; ++k) {
+            const char* source = from + k * elements + begin;
+            char* target = to + begin * size + k;
+            for (std::int64_t i = 0; i < n; ++i) target[i * size] = source[i];
+        }
+    }
+}
+
+constexpr std::int64_t sum_bytes = 4;  // of fletcher32, after the data
+
+bool is_codec(std::int32_t id) { return id == H5Z_FILTER_DEFLATE || id == zstd_filter; }
+
+/// Those that were applied to a chunk.
+std::vector<StoredFilter> applied(const std::vector<StoredFilter>& filters, std::uint32_t skipped) {
+    std::vector<StoredFilter> result;
+    for (std::size_t i = 0; i < filters.size(); ++i)
+        if (i >= 32 || ((skipped >> i) & 1) == 0) result.push_back(filters[i]);
+    return result;
+}
+
+}  // namespace
+
+void shuffle(const char* from, std::int64_t elements, std::int64_t element, char* to) {
+    switch (element) {
+        case 2: return shuffle_elements<2>(from, elements, to);
+        case 4: return shuffle_elements<4>(from, elements, to);
+        case 8: return shuffle_elements<8>(from, elements, to);
+        default: std::memcpy(to, from, elements * element);
+    }
+}
+
+void unshuffle(const char* from, std::int64_t elements, std::int64_t element, char* to) {
+    switch (element) {
+        case 2: return unshuffle_elements<2>(from, elements, to);
+        case 4: return unshuffle_elements<4>(from, elements, to);
+        case 8: return unshuffle_elements<8>(from, elements, to);
+        default: std::memcpy(to, from, elements * element);
+    }
+}
+
+/// Words of 16 bits, the high byte first (RFC 1146); an odd byte at the end is a high one.
+std::uint32_t fletcher32(const char* data, std::int64_t bytes) {
+    const auto* at = reinterpret_cast<const unsigned char*>(data);
+    std::uint64_t first = 0, second = 0;
+    while (bytes > 0) {
+        // As many words as cannot make the sums overflow.
+        std::int64_t words = std::min<std::int64_t>((bytes + 1) / 2, 100000);
+        for (; words > 0; --words, at += 2, bytes -= 2) {
+            first += std::uint64_t(at[0]) << 8 | (bytes > 1 ? at[1] : 0);
+            second += first;
+        }
+        // Ones' complement: a sum of something is never 0.
+        for (std::uint64_t* sum : {&first, &second})
+            if (*sum > 0) *sum = (*sum - 1) % 65535 + 1;
+    }
+    return static_cast<std::uint32_t>(second << 16 | first);
+}
+
+std::vector<StoredFilter> filters_of(const Packing& packing, std::int64_t element) {
+    std::vector<StoredFilter> filters;
+    if (packing.shuffle)
+        filters.push_back({H5Z_FILTER_SHUFFLE, static_cast<std::int32_t>(element)});
+    if (packing.codec == Packing::Codec::deflate)
+        filters.push_back({H5Z_FILTER_DEFLATE, 1, packing.level});
+    if (packing.codec == Packing::Codec::zstd) filters.push_back({zstd_filter, 1, packing.level});
+    return filters;
+}
+
+bool can_undo(const std::vector<StoredFilter>& filters) {
+    int codecs = 0;
+    for (const StoredFilter& f : filters) {
+        codecs += is_codec(f.id);
+        const bool known = is_codec(f.id) || f.id == H5Z_FILTER_FLETCHER32 ||
+                           (f.id == H5Z_FILTER_SHUFFLE &&
+                            (f.element == 1 || f.element == 2 || f.element == 4 || f.element == 8));
+        if (!known) return false;
+    }
+    // Of two, nobody says how much is between them.
+    return codecs < 2;
+}
+
+struct Compressor::Codecs {
+    std::array<libdeflate_compressor*, 10> deflate{};
+    ZSTD_CCtx* zstd = nullptr;
+    ~Codecs() {
+        for (libdeflate_compressor* c : deflate)
+            if (c != nullptr) libdeflate_free_compressor(c);
+        ZSTD_freeCCtx(zstd);
+    }
+};
+
+Compressor::Compressor() : codecs_(std::make_unique<Codecs>()) {}
+Compressor::~Compressor() = default;
+
+FilteredChunk Compressor::apply(const std::vector<StoredFilter>& filters, const char* data,
+                                std::int64_t bytes) {
+    FilteredChunk chunk{data, bytes};
+    for (const StoredFilter& f : filters) {
+        // HDF5 leaves elements of one byte as they are.
+        if (f.id == H5Z_FILTER_SHUFFLE && f.element < 2) continue;
+        std::vector<char>& to = chunk.data == one_.data() ? other_ : one_;
+        const std::size_t n = apply_one(f, chunk, to);
+        chunk = {to.data(), static_cast<std::int64_t>(n)};
+    }
+    return chunk;
+}
+
+/// @return bytes that the filter has made
+std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& from,
+                                  std::vector<char>& to) {
+    const std::size_t bytes = from.bytes;
+    // To be written over: what vectors clear when they grow again would take time.
+    const auto make_room = [&](std::size_t n) {
+        if (to.size() < n) to.resize(n);
+    };
+    if (f.id == H5Z_FILTER_SHUFFLE) {
+        make_room(bytes);
+        const std::int64_t whole = from.bytes / f.element;
+        shuffle(from.data, whole, f.element, to.data());
+        // HDF5 leaves what is no whole element at the end.
+        std::copy(from.data + whole * f.element, from.data + bytes, to.data() + whole * f.element);
+        return bytes;
+    }
+    if (f.id == H5Z_FILTER_FLETCHER32) {
+        make_room(bytes + sum_bytes);
+        std::copy(from.data, from.data + bytes, to.data());
+        const std::uint32_t sum = fletcher32(from.data, from.bytes);
+        for (int i = 0; i < sum_bytes; ++i) to[bytes + i] = static_cast<char>(sum >> (8 * i));
+        return bytes + sum_bytes;
+    }
+    if (f.id == H5Z_FILTER_DEFLATE) {
+        libdeflate_compressor*& c = codecs_->deflate[f.level];
+        if (c == nullptr) c = libdeflate_alloc_compressor(f.level);
+        if (c == nullptr) throw std::bad_alloc();
+        make_room(libdeflate_zlib_compress_bound(c, bytes));
+        return libdeflate_zlib_compress(c, from.data, bytes, to.data(), to.size());
+    }
+    if (codecs_->zstd == nullptr) codecs_->zstd = ZSTD_createCCtx();
+    if (codecs_->zstd == nullptr) throw std::bad_alloc();
+    make_room(ZSTD_compressBound(bytes));
+    const std::size_t packed =
+        ZSTD_compressCCtx(codecs_->zstd, to.data(), to.size(), from.data, bytes, f.level);
+    if (ZSTD_isError(packed)) throw std::bad_alloc();  // there is room for any data
+    return packed;
+}
+
+struct Decompressor::Codecs {
+    libdeflate_decompressor* deflate = libdeflate_alloc_decompressor();
+    ZSTD_DCtx* zstd = ZSTD_createDCtx();
+    Codecs() = default;
+    Codecs(const Codecs&) = delete;
+    Codecs& operator=(const Codecs&) = delete;
+    ~Codecs() {
+        libdeflate_free_decompressor(deflate);
+        ZSTD_freeDCtx(zstd);
+    }
+};
+
+Decompressor::Decompressor() : codecs_(std::make_unique<Codecs>()) {
+    if (codecs_->deflate == nullptr || codecs_->zstd == nullptr) throw std::bad_alloc();
+}
+Decompressor::~Decompressor() = default;
+
+bool Decompressor::plausible(const std::vector<StoredFilter>& filters, std::uint32_t skipped,
+                             std::int64_t stored, std::int64_t bytes) {
+    std::int64_t sums = 0, ratio = 1;
+    for (const StoredFilter& f : applied(filters, skipped)) {
+        if (f.id == H5Z_FILTER_FLETCHER32) sums += sum_bytes;
+        // The most that the formats can do: deflate 1032 to 1, zstd 128 KiB for 4 bytes.
+        if (is_codec(f.id)) ratio = f.id == zstd_filter ? 40000 : 1040;
+    }
+    return ratio == 1 ? stored == bytes + sums : stored > 0 && bytes / ratio <= stored;
+}
+
+const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::uint32_t skipped,
+                               std::vector<char>& raw, std::int64_t bytes,
+                               std::vector<char>& elements) {
+    const std::vector<StoredFilter> todo = applied(filters, skipped);
+    // What a codec was given: the elements, and sums of them.
+    auto inside = [&](std::size_t i) {
+        std::int64_t n = bytes;
+        for (std::size_t k = 0; k < i; ++k)
+            if (todo[k].id == H5Z_FILTER_FLETCHER32) n += sum_bytes;
+        return static_cast<std::size_t>(n);
+    };
+    for (std::size_t i = todo.size(); i-- > 0;) {
+        const StoredFilter& f = todo[i];
+        const std::size_t n = inside(i);
+        if (f.id == H5Z_FILTER_FLETCHER32) {
+            if (raw.size() < static_cast<std::size_t>(sum_bytes))
+                return "too short for its checksum (fletcher32)";
+            const std::size_t summed = raw.size() - sum_bytes;
+            const auto* sum = reinterpret_cast<const unsigned char*>(raw.data() + summed);
+            const std::uint32_t told = sum[0] | std::uint32_t(sum[1]) << 8 |
+                                       std::uint32_t(sum[2]) << 16 | std::uint32_t(sum[3]) << 24;
+            if (told != fletcher32(raw.data(), summed)) return "checksum mismatch (fletcher32)";
+            raw.resize(summed);
+        } else if (f.id == H5Z_FILTER_SHUFFLE) {
+            const auto whole = std::ssize(raw) / f.element;
+            elements.resize(raw.size());
+            unshuffle(raw.data(), whole, f.element, elements.data());
+            // HDF5 leaves what is no whole element at the end.
+            std::copy(raw.begin() + whole * f.element, raw.end(),
+                      elements.begin() + whole * f.element);
+            raw.swap(elements);
+        } else if (f.id == zstd_filter) {
+            elements.resize(n);
+            const std::size_t got =
+                ZSTD_decompressDCtx(codecs_->zstd, elements.data(), n, raw.data(), raw.size());
+            if (ZSTD_isError(got) || got != n) return "cannot decompress it (zstd)";
+            raw.swap(elements);
+        } else {
+            elements.resize(n);
+            if (libdeflate_zlib_decompress(codecs_->deflate, raw.data(), raw.size(),
+                                           elements.data(), n, nullptr) != LIBDEFLATE_SUCCESS)
+                return "cannot decompress it (deflate)";
+            raw.swap(elements);
+        }
+    }
+    if (raw.size() != static_cast<std::size_t>(bytes)) return "wrong length";
+    raw.swap(elements);
+    return nullptr;
+}
+
+}  // namespace thalweg::detail

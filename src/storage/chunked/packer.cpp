@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/chunked/packer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace thalweg::detail {
+
+namespace {
+
+void fill_with(const char* value, std::int64_t element, char* to, std::int64_t elements) {
+    for (std::int64_t i = 0; i < elements; ++i) std::memcpy(to + i * element, value, element);
+}
+
+}  // namespace
+
+Status Packer::add(const Chunk& piece, const Take& take) {
+    const ChunkGrid& g = grids_[piece.variable];
+    Part& part = parts_[piece.variable];
+    const char* data = piece.data;
+    for (std::int64_t first = piece.first, left = piece.elements; left > 0;) {
+        const std::int64_t band = first / g.band, begin = band * g.band;
+        const std::int64_t whole = g.elements_of(band);
+        const std::int64_t n = std::min(left, begin + whole - first);
+        if (first == begin) part.have = 0;
+        if (part.have != first - begin)
+            return failure(TW_EINTERNAL, "variable '{}': elements {} to {} are out of order",
+                           definitions_.variables[piece.variable].name, first, first + n);
+        part.bytes.resize(g.band * g.element);
+        std::memcpy(part.bytes.data() + part.have * g.element, data, n * g.element);
+        part.have += n;
+        if (part.have == whole) {
+            quantize_band(piece.variable, band, part.bytes.data());
+            Status status = pack_band(piece.variable, piece.record, band, part.bytes.data(), take);
+            part.have = 0;
+            if (!status.ok()) return status;
+        }
+        data += n * g.element;
+        first += n;
+        left -= n;
+    }
+    return {};
+}
+
+void Packer::quantize_band(int variable, std::int64_t band, char* data) const {
+    const ChunkGrid& g = grids_[variable];
+    const Variable& v = definitions_.variables[variable];
+    if (v.packing.quantize == Packing::Quantize::none) return;
+    quantize(v.packing, v.type, v.fill_value().data(), data, g.elements_of(band), band * g.band);
+}
+
+Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
+                         const Take& take) {
+    const ChunkGrid& g = grids_[variable];
+    const FillValue fill = definitions_.variables[variable].fill_value();
+    const std::int64_t chunks = g.chunks_a_band(), elements = g.chunk_elements();
+    const int nd = g.shape.size();
+    const Index from_stride = strides_of(g.shape), to_stride = strides_of(g.chunk);
+    for (std::int64_t i = 0; i < chunks; ++i) {
+        const std::int64_t number = band * chunks + i;
+        Index extent;
+        std::int64_t offset;
+        const std::int64_t inside = locate(g, band, number, offset, extent);
+        const char* from = data + offset;
+        if (inside != elements || !g.in_order || g.records > 1) {
+            chunk_.resize(std::max<std::size_t>(chunk_.size(), g.chunk_bytes()));
+            if (inside != elements)
+                fill_with(fill.data(), g.element, chunk_.data(), g.records * elements);
+            for (std::int64_t r = 0; r < g.records; ++r)
+                copy_rows(nd, extent, g.element, from + r * g.elements_of(band) * g.element,
+                          from_stride, chunk_.data() + r * elements * g.element, to_stride);
+            from = chunk_.data();
+        }
+        Status status = take(variable, record, number,
+                             compressor_.apply(filters_[variable], from, g.chunk_bytes()));
+        if (!status.ok()) return status;
+    }
+    return {};
+}
+
+std::int64_t Packer::locate(const ChunkGrid& g, std::int64_t band, std::int64_t number,
+                            std::int64_t& offset, Index& extent) const {
+    const Index corner = g.corner(number);
+    std::int64_t inside = 1;
+    for (std::size_t d = 0; d < g.shape.size(); ++d) {
+        extent[d] = std::min(g.chunk[d], g.shape[d] - corner[d]);
+        inside *= extent[d];
+    }
+    offset = (linear(g.shape, corner) - band * g.band) * g.element;
+    return inside;
+}
+
+Status Packer::unpack_band(int variable, std::int64_t band, char* to, const Give& give) {
+    const ChunkGrid& g = grids_[variable];
+    const std::int64_t chunks = g.chunks_a_band();
+    const Index to_stride = strides_of(g.shape), from_stride = strides_of(g.chunk);
+    for (std::int64_t i = 0; i < chunks; ++i) {
+        const std::int64_t number = band * chunks + i;
+        if (Status status = give(number, chunk_); !status.ok()) return status;
+        Index extent;
+        std::int64_t offset;
+        locate(g, band, number, offset, extent);
+        for (std::int64_t r = 0; r < g.records; ++r)
+            copy_rows(g.shape.size(), extent, g.element,
+                      chunk_.data() + r * g.chunk_elements() * g.element, from_stride,
+                      to + offset + r * g.elements_of(band) * g.element, to_stride);
+    }
+    return {};
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/chunked/unpacked_bands.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+UnpackedBands::UnpackedBands(std::string path, const Definitions& definitions,
+                             std::span<const ChunkGrid> grids, Load load)
+    : path_(std::move(path)),
+      definitions_(definitions),
+      grids_(grids),
+      load_(std::move(load)),
+      free_(grids.size()) {}
+
+UnpackedBands::~UnpackedBands() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+Status UnpackedBands::make_file() {
+    if (fd_ >= 0) return {};
+    const std::size_t slash = path_.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+    fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd_ >= 0) return {};
+    std::string name = path_ + ".XXXXXX";  // a file system that knows no unnamed files
+    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd_ < 0) return system_failure(path_, "cannot make a file for unpacked chunks beside it");
+    ::unlink(name.c_str());
+    return {};
+}
+
+std::int64_t UnpackedBands::bytes_of(const Band& band) const {
+    const ChunkGrid& g = grid(band);
+    return g.records * g.elements_of(band.number) * g.element;
+}
+
+bool UnpackedBands::counts(const Band& band, std::int64_t records) const {
+    return band.record < records || !definitions_.variables[band.variable].record;
+}
+
+/// Calls visit(part) until one fails.
+template <class Visit>
+Status UnpackedBands::for_parts(const Chunk& range, Visit&& visit) const {
+    const ChunkGrid& g = grids_[range.variable];
+    if (range.box != nullptr)
+        return failure(TW_EINTERNAL, "{}: variable '{}': a box where chunks are written whole",
+                       path_, definitions_.variables[range.variable].name);
+    const std::int64_t first_record = g.first_record(range.record);
+    const std::int64_t end = range.first + range.elements;
+    for (std::int64_t at = range.first; at < end;) {
+        Part part;
+        part.band = {range.variable, first_record, at / g.band};
+        const std::int64_t elements = g.elements_of(part.band.number);
+        const std::int64_t within = at - part.band.number * g.band;
+        const std::int64_t n = std::min(end - at, elements - within);
+        part.whole = n == elements && g.records == 1;
+        part.at = ((range.record - first_record) * elements + within) * g.element;
+        part.offset = (at - range.first) * g.element;
+        part.bytes = n * g.element;
+        if (Status status = visit(part); !status.ok()) return status;
+        at += n;
+    }
+    return {};
+}
+
+/// The place of a band in the unnamed file. One that is not there yet is loaded, unless the whole
+/// of it is about to be written.
+Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
+    if (const auto found = at_.find(band); found != at_.end()) {
+        at = found->second;
+        return {};
+    }
+    if (Status s = make_file(); !s.ok()) return s;
+    auto& free = free_[band.variable];
+    const ChunkGrid& g = grid(band);
+    at = free.empty() ? end_ : free.back();
+    if (!whole) {
+        buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
+        if (Status s = load_(band, buffer_.data()); !s.ok()) return s;
+        Status s = write_fully(fd_, path_, buffer_.data(), bytes_of(band), at);
+        if (!s.ok()) return s;
+    }
+    at_.emplace(band, at);
+    if (free.empty())
+        end_ += g.records * g.band * g.element;
+    else
+        free.pop_back();
+    return {};
+}
+
+Status UnpackedBands::write(const Chunk& range) {
+    return for_parts(range, [&](const Part& p) {
+        std::int64_t at = 0;
+        if (Status s = find(p.band, p.whole, at); !s.ok()) return s;
+        return write_fully(fd_, path_, range.data + p.offset, p.bytes, at + p.at);
+    });
+}
+
+Status UnpackedBands::read(const Chunk& range, char* to) {
+    return for_parts(range, [&](const Part& p) {
+        std::int64_t at = 0;
+        if (Status s = find(p.band, false, at); !s.ok()) return s;
+        return read_fully(fd_, path_, to + p.offset, p.bytes, at + p.at);
+    });
+}
+
+Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
+    for (auto at = at_.begin(); at != at_.end() && most > 0;) {
+        const auto [band, place] = *at;
+        if (!counts(band, records)) {
+            ++at;
+            continue;
+        }
+        buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
+        Status status = read_fully(fd_, path_, buffer_.data(), bytes_of(band), place);
+        if (status.ok()) status = take(band, buffer_.data());
+        if (!status.ok()) return status;
+        free_[band.variable].push_back(place);
+        at = at_.erase(at);
+        --most;
+    }
+    return {};
+}
+
+}  // namespace thalweg::detail

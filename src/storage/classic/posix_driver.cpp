@@ -1,0 +1,121 @@
+// Classic formats by plain writes to disjoint ranges: no MPI in the write path.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "storage/classic/header.hpp"
+#include "storage/posix/opened_file.hpp"
+#include "storage/posix/plain_file.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+class PosixStorage final : public PlainFile {
+public:
+    const char* name() const override { return "posix"; }
+    Order order() const override { return Order::big_endian; }
+
+    Status create(Comm& comm, const std::string& path, const Definitions& definitions,
+                  const StorageOptions& options, bool writer, FileMap& map) override {
+        Status status = alone([&]() -> Status {
+            begin(comm, path, definitions, options);
+            if (!first_) return {};
+            NoSizeSignal guard;
+            return create_classic_header(path, definitions, options, map);
+        });
+        status = agree(comm, status);
+        if (!status.ok()) return status;
+        broadcast(comm, map, 0);
+        status = alone([&]() -> Status {
+            map_ = map;
+            return writer || counts_records() ? open_noted() : Status{};
+        });
+        return agree(comm, status);
+    }
+
+    Status open(Comm& comm, const std::string& path, const Definitions& definitions,
+                const StorageOptions& options, bool writer, FileMap& map) override {
+        Status status = alone([&]() -> Status {
+            begin(comm, path, definitions, options);
+            map_ = map;
+            if (!first_) return {};
+            return keep_records(path, format_, map, kept_, options.durable);
+        });
+        if (status = agree(comm, status); !status.ok()) return status;
+        if (writer || counts_records()) status = alone([&] { return open_noted(); });
+        return agree(comm, status);
+    }
+
+    Status open_for(Comm& comm, bool writer) override {
+        // Whoever opens the file by its name now has to find the one that the keeper has.
+        comm.broadcast(&opened_, sizeof opened_, keeper_);
+        const bool opens = writer && fd_ < 0;
+        Status status;
+        if (opens) status = alone([&] { return open_file(); });
+        if (opens && status.ok()) status = alone([&] { return check_opened(fd_, path_, opened_); });
+        status = agree(comm, status);
+        if (!status.ok() && opens) (void)close_file();
+        return status;
+    }
+
+    void hand_over(int keeper, double rate, bool writer) override {
+        keeper_ = keeper;
+        throttle_ = Throttle(rate);
+        // Else what this rank has written is for sync(), with which each step ends if durable_.
+        if (!writer && durable_) (void)close_file();
+    }
+
+    Status set_records(std::int64_t records, bool durable) override {
+        if (!counts_records()) return {};
+        Status status = write_record_count(fd_, path_, format_, std::max(records, kept_));
+        if (status.ok() && durable) status = sync();
+        return status;
+    }
+
+    Status close(std::int64_t records,
+                 const std::vector<std::pair<int, Attribute>>& late) override {
+        NoSizeSignal guard;
+        Status status = close_file();
+        records = std::max(records, kept_);
+        if (first_ && status.ok()) status = extend(path_, map_.size(records));
+        if (first_ && status.ok())
+            status = add_attributes(path_, *definitions_, map_, format_, records, late);
+        if (first_ && status.ok() && durable_) status = sync_closed(path_);
+        return status;
+    }
+
+private:
+    void begin(Comm& comm, const std::string& path, const Definitions& definitions,
+               const StorageOptions& options) {
+        path_ = path;
+        definitions_ = &definitions;
+        format_ = options.format;
+        wording_ = options.wording;
+        kept_ = options.existing.kept;
+        durable_ = options.durable;
+        throttle_ = Throttle(options.rate);
+        rank_ = comm.rank();
+        first_ = rank_ == 0;
+        keeper_ = options.keeper;
+    }
+
+    Status open_noted() {
+        Status status = open_file();
+        return status.ok() ? note_opened(fd_, path_, opened_) : status;
+    }
+    bool counts_records() const { return rank_ == keeper_; }
+
+    Format format_ = Format::cdf2;
+    std::int64_t kept_ = 0;  ///< records that the file has already
+    int rank_ = 0, keeper_ = 0;
+    OpenedFile opened_;  ///< when the file was created or opened
+    bool first_ = false, durable_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_posix_storage() { return std::make_unique<PosixStorage>(); }
+
+}  // namespace thalweg::detail

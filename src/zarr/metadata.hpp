@@ -1,0 +1,58 @@
+// Zarr's metadata (version 2) of a file's definitions, as JSON texts.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "definitions/definitions.hpp"
+#include "storage/chunked/filters.hpp"
+
+namespace thalweg::detail {
+
+/// A JSON string. Bytes that are no UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+
+/// A list of numbers.
+std::string list_text(const std::vector<std::int64_t>& values);
+
+/// What Zarr knows of an array but its attributes.
+struct ZarrArray {
+    std::vector<std::int64_t> shape, chunk;
+    tw_type type = TW_BYTE;
+    bool big_endian = false;
+    std::string fill = "null";  ///< JSON: what missing chunks hold
+    std::vector<StoredFilter> filters;
+};
+
+/// Why Zarr readers cannot undo HDF5's filters; empty if they can.
+/// @param bytes  of a chunk's elements
+std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes);
+
+/// A number of any type. @param value  in the machine's byte order
+double number_of(tw_type type, const char* value);
+
+/// The value of `fill_value`. @param value  in the machine's byte order
+std::string fill_text(tw_type type, const char* value);
+
+/// Of .zarray.
+std::string array_text(const ZarrArray& array);
+
+/// Members of an object of attributes, `"name":value`. Leaves out `_FillValue` if it is of the
+/// variable's type, as fill_value stands for it, and attributes whose types netCDF's classic model
+/// does not have.
+/// @param variable  null: the file's own
+std::vector<std::string> attribute_members(const Definitions& definitions,
+                                           const Variable* variable);
+
+/// The names of a variable's dimensions, as a list.
+std::string dimensions_text(const Definitions& definitions, const Variable& variable);
+
+/// Of .zattrs. See attribute_members().
+std::string attributes_text(const Definitions& definitions, const Variable* variable);
+
+/// `_FillValue` of the variable's own type; null if it has none.
+const Attribute* fill_attribute(const Variable& variable);
+
+}  // namespace thalweg::detail

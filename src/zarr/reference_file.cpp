@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zarr/reference_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+std::string ReferenceFile::temporary() const { return temporary_path(path_); }
+
+Status ReferenceFile::check() const {
+    struct stat info {};
+    if (stat(folder_of(path_).c_str(), &info) != 0)
+        return system_failure(path_, "cannot write references");
+    if (stat(path_.c_str(), &info) != 0)
+        return errno == ENOENT ? Status{} : system_failure(path_, "cannot write references");
+    char first = 0;
+    const int fd =
+        S_ISREG(info.st_mode) ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    const bool json =
+        info.st_size == 0 || (fd >= 0 && pread(fd, &first, 1, 0) == 1 && first == '{');
+    if (fd >= 0) ::close(fd);
+    if (fd >= 0 && json) return {};
+    return failure(TW_EEXISTS, "{}: exists, and is not a JSON file: references do not replace it",
+                   path_);
+}
+
+Status ReferenceFile::remove() const {
+    if (unlink(path_.c_str()) == 0 || errno == ENOENT) return {};
+    return system_failure(path_, "cannot remove old references");
+}
+
+Status ReferenceFile::write(const std::string& text, bool durable) const {
+    const std::string path = temporary();
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
+    NoSizeSignal guard;
+    Status status = write_fully(fd, path, text.data(), std::ssize(text), 0);
+    if (status.ok() && durable) status = sync_file(fd, path, true);
+    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
+    if (!status.ok()) discard();
+    return status;
+}
+
+Status ReferenceFile::publish(bool durable) const {
+    if (std::rename(temporary().c_str(), path_.c_str()) != 0)
+        return system_failure(temporary(), "cannot rename to " + path_);
+    return durable ? sync_folder_of(path_) : Status{};
+}
+
+void ReferenceFile::discard() const { unlink(temporary().c_str()); }
+
+}  // namespace thalweg::detail

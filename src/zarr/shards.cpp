@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zarr/shards.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/text.hpp"
+#include "index/box.hpp"
+#include "storage/places.hpp"
+#include "storage/posix/system.hpp"
+#include "storage/variables/variables.hpp"
+#include "zarr/base64.hpp"
+#include "zarr/cut.hpp"
+#include "zarr/metadata.hpp"
+#include "zarr/reference_file.hpp"
+#include "zarr/shard_index.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// The array of a file's own variable.
+struct Shard {
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> chunk;  ///< of the shard
+    std::vector<ChunkPlace> places;   ///< of all chunks, row-major
+};
+
+Shard cut_shard(const Places& places, int own) {
+    const Variable& v = places.variable(own);
+    const VariablePlaces& lie = places.of(own);
+    Shard shard;
+    shard.shape = places.shape(own);
+    const std::int64_t size = v.element();
+    const std::int64_t record_bytes = v.elements() * size;
+    // Records lie side by side in a file with one record variable; a chunk then has several.
+    const bool side_by_side = !v.record || lie.stride == record_bytes;
+    shard.chunk = cut(side_by_side ? shard.shape : v.shape, size, {});
+    const std::int64_t bytes = volume(shard.chunk) * size;
+    if (!side_by_side) shard.chunk.insert(shard.chunk.begin(), 1);
+    const std::int64_t all = volume(shard.shape) * size;
+    for (std::int64_t at = 0; at < all; at += bytes) {
+        const std::int64_t record = side_by_side ? 0 : at / record_bytes;
+        shard.places.push_back(
+            {lie.offset + record * lie.stride + (at - record * record_bytes), bytes});
+    }
+    return shard;
+}
+
+std::string type_text(tw_type type) {
+    switch (type) {
+        case TW_CHAR:
+            return R"({"name":"null_terminated_bytes","configuration":{"length_bytes":1}})";
+        case TW_SHORT: return R"("int16")";
+        case TW_INT: return R"("int32")";
+        case TW_FLOAT: return R"("float32")";
+        case TW_DOUBLE: return R"("float64")";
+        case TW_UBYTE: return R"("uint8")";
+        case TW_USHORT: return R"("uint16")";
+        case TW_UINT: return R"("uint32")";
+        case TW_INT64: return R"("int64")";
+        case TW_UINT64: return R"("uint64")";
+        default: return R"("int8")";
+    }
+}
+
+/// As xarray writes it into stores of version 3: what is no whole number in base64, floating point
+/// as double.
+std::string fill_attribute_text(tw_type type, const Attribute& fill) {
+    if (type != TW_FLOAT && type != TW_DOUBLE) return fill_text(type, fill.values.data());
+    const double value = number_of(type, fill.values.data());
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    return json_string(base64({bytes, sizeof bytes}));
+}
+
+std::string array_metadata(const Definitions& d, const Variable& v, const Shard& shard) {
+    std::vector<std::int64_t> whole = shard.shape;
+    for (std::int64_t& n : whole) n = std::max<std::int64_t>(1, n);
+    std::vector<std::string> attributes = attribute_members(d, &v);
+    if (const Attribute* fill = fill_attribute(v))
+        attributes.push_back("\"_FillValue\":" + fill_attribute_text(v.type, *fill));
+    const char* const bytes = v.element() == 1
+                                  ? R"({"name":"bytes"})"
+                                  : R"({"name":"bytes","configuration":{"endian":"big"}})";
+    return fmt::format(
+        R"({{"zarr_format":3,"node_type":"array","shape":{},"data_type":{},)"
+        R"("chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":{}}}}},)"
+        R"("chunk_key_encoding":{{"name":"default","configuration":{{"separator":"."}}}},)"
+        R"("fill_value":{},"codecs":[{{"name":"sharding_indexed","configuration":)"
+        R"({{"chunk_shape":{},"codecs":[{}],"index_codecs":[{{"name":"bytes","configuration":)"
+        R"({{"endian":"little"}}}},{{"name":"crc32c"}}],"index_location":"end"}}}}],)"
+        R"("attributes":{{{}}},"dimension_names":{}}})",
+        list_text(shard.shape), type_text(v.type), list_text(whole),
+        fill_text(v.type, v.fill_value().data()), list_text(shard.chunk), bytes,
+        joined(attributes, ","), dimensions_text(d, v));
+}
+
+Status append(const std::string& path, std::int64_t size, const std::string& bytes, bool durable) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
+    NoSizeSignal guard;
+    Status status = write_fully(fd, path, bytes.data(), std::ssize(bytes), size);
+    if (status.ok() && durable) status = sync_file(fd, path, true);
+    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
+    return status;
+}
+
+Status write_metadata(const std::string& folder, const std::string& text, bool durable) {
+    const ReferenceFile file(folder + "/zarr.json");
+    Status status = file.write(text, durable);
+    return status.ok() ? file.publish(durable) : status;
+}
+
+/// Gives a file the name of a chunk in its array's folder, and netCDF readers a link to it. The
+/// file has its old name until the link takes it, so that a run that is killed in between loses
+/// nothing; but for file systems without hard links.
+Status move_file(const std::string& folder, const std::string& name, std::size_t ndims) {
+    const std::string path = variable_path(folder, name), array = folder + "/" + name;
+    std::string key = name + "/c";
+    for (std::size_t d = 0; d < ndims; ++d) key += ".0";
+    const std::string chunk = folder + "/" + key, made = array + "/link";
+    if (mkdir(array.c_str(), 0777) != 0) return system_failure(array, "cannot create the folder");
+    if (symlink(key.c_str(), made.c_str()) != 0)
+        return system_failure(made, "cannot create the symbolic link");
+    if (link(path.c_str(), chunk.c_str()) != 0 && std::rename(path.c_str(), chunk.c_str()) != 0)
+        return system_failure(path, "cannot rename to " + chunk);
+    if (std::rename(made.c_str(), path.c_str()) != 0)
+        return system_failure(made, "cannot rename to " + path);
+    return {};
+}
+
+/// @param metadata  receives the text for the array
+Status make_array(const std::string& folder, const std::string& name, bool durable,
+                  std::string& metadata) {
+    const std::string path = variable_path(folder, name);
+    Status status;
+    const auto places = open_places(path, status);
+    if (!status.ok()) return status;
+    const Definitions& d = places->definitions();
+    const Variable& v = d.variables.back();
+    const Shard shard = cut_shard(*places, static_cast<int>(d.variables.size()) - 1);
+    if (!shard.places.empty())
+        status = append(path, places->size(), shard_index(shard.places), durable);
+    if (status.ok()) status = move_file(folder, name, shard.shape.size());
+    metadata = array_metadata(d, v, shard);
+    return status.ok() ? write_metadata(folder + "/" + name, metadata, durable) : status;
+}
+
+Status read_attributes(const std::string& path, std::string& members) {
+    Status status;
+    const auto places = open_places(path, status);
+    if (status.ok()) members = joined(attribute_members(places->definitions(), nullptr), ",");
+    return status;
+}
+
+}  // namespace
+
+Status make_zarr_store(const std::string& folder, const Definitions& definitions, bool durable) {
+    const std::vector<VariableFile> files = files_of_variables(definitions);
+    std::string attributes;
+    Status status = read_attributes(variable_path(folder, files.front().name), attributes);
+    std::vector<std::string> arrays;
+    for (const VariableFile& file : files) {
+        std::string metadata;
+        if (status.ok()) status = make_array(folder, file.name, durable, metadata);
+        arrays.push_back(json_string(file.name) + ":" + metadata);
+    }
+    if (!status.ok()) return status;
+    return write_metadata(
+        folder,
+        fmt::format(R"({{"zarr_format":3,"node_type":"group","attributes":{{{}}},)"
+                    R"("consolidated_metadata":{{"kind":"inline",)"
+                    R"("must_understand":false,"metadata":{{{}}}}}}})",
+                    attributes, joined(arrays, ",")),
+        durable);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zarr/stream_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "storage/posix/paths.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Another run holds the lock as long as it makes references, not as long as it writes a file.
+constexpr double longest_wait = 60;  // seconds
+
+Status read_text(const std::string& path, std::string& text) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in && errno == ENOENT) return {};
+    std::ostringstream content;
+    if (in && in.peek() != std::ifstream::traits_type::eof()) content << in.rdbuf();
+    if (!in || in.bad() || !content)
+        return failure(TW_EIO, "{}: cannot read: {}", path, std::strerror(errno));
+    text = content.str();
+    return {};
+}
+
+}  // namespace
+
+Status StreamFile::check() const {
+    if (Status status = file_.check(); !status.ok()) return status;
+    std::string begin(stream_begin.size(), '\0');
+    std::ifstream in(path(), std::ios::binary);
+    if (!in || in.peek() == std::ifstream::traits_type::eof()) return {};
+    in.read(begin.data(), std::ssize(begin));
+    if (in && begin == stream_begin) return {};
+    return failure(TW_EEXISTS,
+                   "{}: exists, and is not the references of a stream (zarr_stream): they do not "
+                   "replace it",
+                   path());
+}
+
+/// Takes the lock and reads what is there.
+Status StreamFile::begin(ReferenceStream& stream) {
+    std::string own, said, text;
+    Status status = follow_links(path(), own);
+    const double until = now() + longest_wait;
+    while (status.ok()) {
+        status = lock_.take(own, false, said);
+        if (status.code != TW_EINUSE || now() > until) break;
+        status = {};
+        sleep_seconds(0.01);
+    }
+    if (status.ok()) status = read_text(path(), text);
+    if (status.ok() && !text.empty()) status = ReferenceStream::parse(path(), text, stream);
+    return status;
+}
+
+/// Variables without records refer to one file: when it goes, to another one.
+void StreamFile::find_fixed(ReferenceStream& stream) const {
+    for (const StreamedFile& f : stream.files()) {
+        if (f.records == 0) continue;
+        const std::string path = std::filesystem::path(folder_of(file_.path())) / f.name;
+        const ReferencedFile other{path, path, f.name};
+        ReferenceOptions options;
+        options.grows = true;
+        std::string text;
+        ReferenceStream one;
+        Status status = make_references({&other, 1}, options, text);
+        if (status.ok()) status = ReferenceStream::parse(path, text, one);
+        if (!status.ok()) continue;  // it is not there any more
+        stream.take_fixed(std::move(one));
+        return;
+    }
+}
+
+Status StreamFile::take_out(ReferenceStream& stream, const std::string& name, bool durable) {
+    if (!stream.has(name)) return {};
+    stream.drop(name);
+    if (stream.records() > 0 && stream.fixed().empty()) find_fixed(stream);
+    if (stream.records() == 0 || stream.fixed().empty()) {  // no file is left
+        stream = ReferenceStream();
+        return file_.remove();
+    }
+    Status status = file_.write(stream.text(), durable);
+    return status.ok() ? file_.publish(durable) : status;
+}
+
+Status StreamFile::drop(const std::string& path, bool durable) {
+    Status status = alone([&] {
+        std::string name;
+        ReferenceStream stream;
+        Status done = reference_name(path, file_.path(), name);
+        if (done.ok()) done = begin(stream);
+        return done.ok() ? take_out(stream, name, durable) : done;
+    });
+    lock_.release();
+    return status;
+}
+
+Status StreamFile::add(const ReferencedFile& file, const ReferenceOptions& options, bool replaced,
+                       bool durable) {
+    ReferenceStream stream, one;
+    std::string text, said;
+    Status status = begin(stream);
+    if (status.ok() && replaced) status = take_out(stream, file.name, durable);
+    if (status.ok()) status = make_references({&file, 1}, options, text);
+    if (!status.ok() || text.empty()) return status;
+    status = ReferenceStream::parse(file.path, text, one);
+    if (status.ok()) status = stream.add(std::move(one), file.path, said);
+    if (status.code == TW_EDIFFERENT)
+        status.text += fmt::format(" (for a new stream, remove {})", path());
+    if (status.ok()) status = file_.write(stream.text(), durable);
+    written_ = status.ok();
+    if (!said.empty()) log::warn("{}", said);
+    return status;
+}
+
+Status StreamFile::write(const ReferencedFile& file, const ReferenceOptions& options, bool replaced,
+                         bool durable) {
+    Status status = alone([&] { return add(file, options, replaced, durable); });
+    if (!written_) lock_.release();
+    return status;
+}
+
+Status StreamFile::publish(bool durable) {
+    if (!written_) return {};
+    written_ = false;
+    Status status = file_.publish(durable);
+    lock_.release();
+    return status;
+}
+
+void StreamFile::discard() {
+    if (written_) file_.discard();
+    written_ = false;
+    lock_.release();
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/waiting.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+TEST(Trace, NobodyAsks) {
+    ASSERT_EQ(trace_lane, nullptr);
+    const TraceFile file("a.nc");
+    Span span("write");
+    span.variable("T").record(1).bytes(2);
+    EXPECT_FALSE(span);
+    const Waiting waiting("nothing");
+}
+
+TEST(Trace, TellsWhatAScopeDoes) {
+    TraceLane lane(1 << 20);
+    {
+        const TraceInto into(&lane);
+        const TraceFile file("a.nc");
+        Span outer("put");
+        outer.variable("T").record(3).bytes(40);
+        {
+            const TraceFile other("b.nc");
+            const Span inner("write");
+        }
+        Span nothing("unit");
+        nothing.forget();
+    }
+    EXPECT_EQ(trace_lane, nullptr);
+    ASSERT_EQ(lane.events().size(), 2U);
+    const TraceEvent &inner = lane.events()[0], &outer = lane.events()[1];
+    EXPECT_STREQ(inner.name, "write");
+    EXPECT_EQ(lane.name(inner.file), "b.nc");
+    EXPECT_EQ(inner.variable, -1);
+    EXPECT_EQ(inner.bytes, -1);
+    EXPECT_STREQ(outer.name, "put");
+    EXPECT_EQ(lane.name(outer.file), "a.nc");
+    EXPECT_EQ(lane.name(outer.variable), "T");
+    EXPECT_EQ(outer.record, 3);
+    EXPECT_EQ(outer.bytes, 40);
+    EXPECT_LE(outer.begin, inner.begin);
+    EXPECT_LE(inner.begin, inner.end);
+    EXPECT_LE(inner.end, outer.end);
+}
+
+TEST(Trace, CountsWhatHasNoRoom) {
+    constexpr int room = 10;
+    TraceLane lane(room * sizeof(TraceEvent));
+    const TraceInto into(&lane);
+    for (int i = 0; i < room + 7; ++i) const Span span("write");
+    EXPECT_EQ(lane.events().size(), room);
+    EXPECT_EQ(lane.left_out(), 7);
+    EXPECT_EQ(lane.number_of("a name"), -1);
+    lane.stop();
+    { const Span span("write"); }
+    EXPECT_EQ(lane.left_out(), 7);
+}
+
+TEST(Trace, NamesAreKeptOnceAndNotTooLong) {
+    TraceLane lane(1 << 20);
+    EXPECT_EQ(lane.number_of("a"), 0);
+    EXPECT_EQ(lane.number_of("b"), 1);
+    EXPECT_EQ(lane.number_of("a"), 0);
+    const std::string longest(100'000, 'x');
+    EXPECT_EQ(lane.name(lane.number_of(longest)).size(), 4096U);
+}
+
+TEST(Trace, WaitsForTheSameReasonAreOne) {
+    TraceLane lane(1 << 20);
+    const TraceInto into(&lane);
+    const char* const reason = "room";
+    for (int i = 0; i < 5; ++i) const Waiting waiting(reason);
+    EXPECT_EQ(lane.events().size(), 1U);
+    { const Waiting waiting("an answer"); }
+    EXPECT_EQ(lane.events().size(), 2U);
+    {
+        // One that began before a span and one within it are not the same.
+        const Span span("pack");
+        const Waiting waiting("an answer");
+    }
+    EXPECT_EQ(lane.events().size(), 4U);
+    {
+        const Waiting outer("all");
+        const Waiting inner("some");
+    }
+    ASSERT_EQ(lane.events().size(), 5U);
+    EXPECT_STREQ(lane.events().back().reason, "all");
+    { const Waiting system(the_file_system); }
+    EXPECT_EQ(lane.events().size(), 5U);
+}
+
+}  // namespace

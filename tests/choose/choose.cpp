@@ -1,0 +1,333 @@
+// What a file's settings leave open: every choice, and the reason that is given for it.
+// SPDX-License-Identifier: Apache-2.0
+#include "choose/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/given.hpp"
+
+using namespace thalweg::detail;
+
+namespace {
+
+/// A record variable of floats over (y, x), and what a run has chosen so far.
+class Choose : public testing::Test {
+protected:
+    Choose() {
+        definitions.dims = {{"t", TW_UNLIMITED}, {"y", 40}, {"x", 50}};
+        Variable v;
+        v.name = "T";
+        v.type = TW_FLOAT;
+        v.record = true;
+        v.dims = {0, 1, 2};
+        v.shape = {40, 50};
+        v.order = {0, 1};
+        auto d = std::make_shared<Decomposition>(given({"y", "x"}, {40, 50}));
+        v.decomposition = d;
+        definitions.variables.push_back(v);
+        around.ranks = 8;
+    }
+    Choice made() {
+        std::vector<Remark> remarks;
+        EXPECT_TRUE(choose_format(options, definitions, format, remarks).ok());
+        return choose(options, definitions, format, around);
+    }
+    /// Whether one of the remarks has this text in it.
+    static bool says(const std::vector<Remark>& remarks, const std::string& text) {
+        return std::any_of(remarks.begin(), remarks.end(),
+                           [&](const Remark& r) { return r.text.find(text) != std::string::npos; });
+    }
+
+    FileOptions options;
+    Definitions definitions;
+    Format format = Format::cdf1;
+    Surroundings around;
+};
+
+}  // namespace
+
+TEST_F(Choose, ADiskOfOneNode) {
+    const Choice c = made();
+    EXPECT_EQ(c.storage, "posix");
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_FALSE(c.writers_asked);
+    EXPECT_TRUE(c.remarks.empty());
+}
+
+TEST_F(Choose, OneWriterWhereNodesMayNotShareAFile) {
+    around.nodes = 4;
+    around.file_system.sharing = Sharing::unknown;
+    const Choice c = made();
+    EXPECT_TRUE(c.storage == "pnetcdf" || c.writers == "1");
+    EXPECT_FALSE(c.remarks.empty());
+}
+
+TEST_F(Choose, ServiceAutoTakesServersWhereThereAreSome) {
+    options.service = "auto";
+    around.servers = true;
+    const Choice c = made();
+    EXPECT_EQ(c.service, "servers");
+    EXPECT_TRUE(says(c.remarks, "service servers: ranks are set aside as servers"));
+}
+
+TEST_F(Choose, ServiceAutoBeginsInline) {
+    options.service = "auto";
+    around.room.processors = 1;
+    Choice c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(c.may_change);
+    EXPECT_TRUE(c.why_service.starts_with("until outputs show that it pays")) << c.why_service;
+
+    around.outputs = {2, 0.1, 0.4, 3};
+    c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_FALSE(c.may_change);
+    EXPECT_TRUE(c.why_service.starts_with("2 outputs took 0.1 s to pack and 0.4 s to write"))
+        << c.why_service;
+
+    around.room.processors = 0;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_FALSE(c.may_change);
+}
+
+TEST_F(Choose, ServiceAutoAfterSoManySteps) {
+    options.service = "auto";
+    options.background_after = 0;
+    EXPECT_EQ(made().service, "background");
+    options.background_after = 4;
+    EXPECT_EQ(made().service, "inline");
+    EXPECT_TRUE(made().may_change);
+    options.format = "netcdf4";
+    options.packing["deflate"] = "1";
+    EXPECT_TRUE(made().may_change);
+}
+
+TEST_F(Choose, ServiceAutoWritesInTheBackgroundWhatIsClosedLater) {
+    options.service = "auto";
+    options.close_later = true;
+    around.room.processors = 1;
+    around.room.queues = 1 << 20;
+    around.room.memory = 2 << 20;
+    Choice c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_EQ(c.why_service, "free processors on each node: 1, needed by the writing threads: 1");
+    EXPECT_TRUE(says(c.remarks, "service background: free processors on each node: 1"));
+
+    around.room.processors = 0;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.why_service, "free processors on a node: 0, needed by the writing threads: 1");
+    EXPECT_TRUE(says(c.remarks, "service inline: free processors on a node: 0"));
+
+    around.room.processors = 8;
+    around.room.bound = true;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(says(c.remarks, "bound to the processors on which they compute"));
+
+    around.room.bound = false;
+    around.room.memory = (2 << 20) - 1;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(
+        says(c.remarks, "the queues need 1 MB of a node, more than half of its free memory"));
+}
+
+TEST_F(Choose, ServiceAutoCountsTheWritersOfANode) {
+    options.service = "auto";
+    options.close_later = true;
+    around.room.processors = 3;
+    around.nodes = 2;
+    options.writers = "4/node";
+    EXPECT_EQ(made().service, "inline");
+    options.writers = "6";  // three on each
+    EXPECT_EQ(made().service, "background");
+    options.writers = "7";
+    EXPECT_EQ(made().service, "inline");
+    options.method = "rows";
+    EXPECT_EQ(made().service, "background");
+    options.method = "direct";
+    EXPECT_TRUE(says(made().remarks, "service inline: with method=direct every rank writes"));
+}
+
+TEST_F(Choose, MethodAndWritersByTheCostModelWhereTheyAreLeftOpen) {
+    around.proposal = {"slabs", "4/node", 1.5, 3};
+    Choice c = made();
+    EXPECT_EQ(c.method, "slabs");
+    EXPECT_EQ(c.writers, "4/node");
+    const std::string why =
+        ": by the calibration a step takes 1.5 s, with method=record and writers=1/node 3 s";
+    EXPECT_TRUE(says(c.remarks, "method=slabs" + why));
+    EXPECT_TRUE(says(c.remarks, "writers=4/node" + why));
+    options.writers = "2/node";
+    c = made();
+    EXPECT_EQ(c.method, "slabs");
+    EXPECT_EQ(c.writers, "2/node");
+    options.method = "record";
+    c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_TRUE(c.remarks.empty());
+    // Nothing was proposed.
+    options.method = options.writers = "auto";
+    around.proposal = {"", "", 3, 3};
+    c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "1/node");
+    EXPECT_TRUE(c.remarks.empty());
+}
+
+TEST_F(Choose, InlineWithTheReason) {
+    options.service = "servers";
+    Choice c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(says(c.remarks, "no ranks are set aside as servers"));
+
+    options.service = "background";
+    options.method = "direct";
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.method, "direct");
+    EXPECT_TRUE(says(c.remarks, "every rank writes from its own arrays"));
+}
+
+TEST_F(Choose, CollectiveStorageWritesInCalls) {
+    if (!THALWEG_TEST_PNETCDF) GTEST_SKIP() << "a build without PnetCDF";
+    options.storage = "pnetcdf";
+    options.service = "background";
+    const Choice c = made();
+    EXPECT_EQ(c.storage, "pnetcdf");
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_TRUE(says(c.remarks, "storage pnetcdf writes collectively"));
+}
+
+TEST_F(Choose, ChunksOfAnUnknownDimensionAreToldOf) {
+    options.format = "netcdf4";
+    options.packing = {{"chunks", "x=10,lev=3, y = 5"}};
+    std::vector<Remark> remarks;
+    ASSERT_TRUE(choose_format(options, definitions, format, remarks).ok());
+    ASSERT_EQ(remarks.size(), 1U);
+    EXPECT_EQ(remarks.front().text,
+              "setting chunks names dimension 'lev', which the file does not have");
+}
+
+TEST_F(Choose, StorageNetcdf4IsAFormatToo) {
+    options.storage = "netcdf4";
+    EXPECT_EQ(made().storage, "netcdf4");
+    EXPECT_EQ(format, Format::netcdf4);
+    options.format = "cdf5";
+    std::vector<Remark> remarks;
+    EXPECT_EQ(choose_format(options, definitions, format, remarks).code, TW_ESETTING);
+}
+
+TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
+    options.format = "netcdf4";
+    options.method = "tiles";
+    options.packing = {{"deflate", "1"}};
+    Choice c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "8/node");  // all compress
+    EXPECT_TRUE(says(c.remarks, "each writer needs whole chunks"));
+
+    options.service = "background";
+    c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "8/node");
+    EXPECT_TRUE(says(c.remarks, "writers=8/node: a thread of every rank compresses"));
+
+    around.nodes = 3;  // of 3, 3 and 2 ranks
+    EXPECT_EQ(made().writers, "3/node");
+    around.ranks = 3000;  // more than can share a queue
+    EXPECT_EQ(made().writers, "256/node");
+
+    options.tile_files = true;  // each is whole
+    EXPECT_EQ(made().method, "tiles");
+}
+
+TEST_F(Choose, OneWriterCompressesWhereItIsAskedFor) {
+    options.format = "netcdf4";
+    options.packing = {{"deflate", "1"}};
+    options.service = "background";
+    options.writers = "1";
+    Choice c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_EQ(c.writers, "1");
+    options.writers = "auto";
+    options.method = "serial";
+    c = made();
+    EXPECT_EQ(c.method, "serial");
+    EXPECT_EQ(c.service, "background");
+}
+
+TEST_F(Choose, ServersCompress) {
+    options.format = "netcdf4";
+    options.packing = {{"deflate", "1"}};
+    options.service = "servers";
+    around.servers = true;
+    Choice c = made();
+    EXPECT_EQ(c.method, "record");
+    options.method = "slabs";
+    c = made();
+    EXPECT_EQ(c.method, "record");
+    EXPECT_TRUE(says(c.remarks, "method=slabs is not possible, using record: each writer needs"));
+
+    around.nodes = 4;
+    around.file_system = file_system_of(0x6969, 4096);  // NFS
+    options.method = "auto";
+    c = made();
+    EXPECT_EQ(c.method, "serial");
+    EXPECT_TRUE(says(c.remarks, "with writers=1 the first server writes everything"));
+}
+
+TEST_F(Choose, ServiceAutoCompressesOnFreeProcessors) {
+    options.format = "netcdf4";
+    options.packing = {{"deflate", "1"}};
+    options.service = "auto";
+    around.room.processors = 3;
+    Choice c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.writers, "8/node");
+    EXPECT_FALSE(c.may_change);
+    EXPECT_EQ(c.why_service, "free processors on a node: 3, needed to compress as all ranks do: 8");
+    around.room.processors = 8;
+    EXPECT_TRUE(made().may_change);
+    around.room.processors = 3;
+    around.outputs = {2, 0.1, 0.4, 3};
+    c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_EQ(c.writers, "3/node");
+    EXPECT_TRUE(says(c.remarks, "writers=3/node: the free processors of a node compress"));
+    // Three would take 8/3 as long as all ranks.
+    around.outputs.computing = 1;
+    EXPECT_EQ(made().service, "inline");
+    options.close_later = true;
+    EXPECT_EQ(made().service, "background");
+    around.room.processors = 30;
+    EXPECT_EQ(made().writers, "8/node");
+    around.room.processors = 0;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.writers, "8/node");
+    options.background_after = 0;  // whatever it takes from the model
+    c = made();
+    EXPECT_EQ(c.service, "background");
+    EXPECT_EQ(c.writers, "8/node");
+    options.background_after = -1;
+    options.writers = "4";
+    around.room.processors = 3;
+    c = made();
+    EXPECT_EQ(c.service, "inline");
+    EXPECT_EQ(c.why_service, "free processors on a node: 3, needed by the writing threads: 4");
+}
+
+TEST_F(Choose, SettingsThatHaveNoEffectAreNamed) {
+    options.format = "cdf2";
+    options.packing = {{"deflate", "4"}, {"shuffle", "no"}};
+    definitions.variables[0].settings = {{"chunks", "10 10"}};
+    std::vector<Remark> remarks;
+    ASSERT_TRUE(choose_format(options, definitions, format, remarks).ok());
+    EXPECT_TRUE(says(remarks, "setting deflate=4 has no effect in format cdf2"));
+    EXPECT_TRUE(says(remarks, "ignoring settings of variables: 'T' (chunks=10 10)"));
+    EXPECT_FALSE(says(remarks, "shuffle"));
+}
