@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arrays import TYPES
+from ._errors import Error
 from ._restart import attribute_of
 from ._section import section_of
 
@@ -28,9 +29,14 @@ class Attributes(MutableMapping[str, Any]):
         self._variable = variable
 
     def __getitem__(self, name: str) -> Any:
-        if name not in list(self):
+        if not isinstance(name, str) or not name:
             raise KeyError(name)
-        code, values = self._file._core.att(self._variable, name)
+        try:
+            code, values = self._file._core.att(self._variable, name)
+        except Error as problem:
+            if problem.name != "TW_ENOTFOUND":
+                raise
+            raise KeyError(name) from None
         return attribute_of(code, values)
 
     def __setitem__(self, name: str, value: Any) -> None:

@@ -20,12 +20,16 @@ from ._decomposition import Decomposition
 from ._errors import Error, error
 from ._session import Session
 from ._xarray_parts import Part, parts_of
+from ._xarray_range import exact, holds_times
+from ._xarray_storage import Encoded, asks_for_netcdf4, keep_digits, storage_of
 
-# Of a variable's encoding: what cf_encoder has not used, and where it goes.
-COMPRESSION = ("zlib", "complevel", "compression", "compression_opts", "shuffle", "chunksizes")
+DEFLATE, SHUFFLE, ZSTD = 1, 2, 32015  # HDF5's numbers
 TIME_UNITS = ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"]
 # Attributes that say how values are stored; those in a file hold for what is appended.
-STORED = ("units", "calendar", "_FillValue", "missing_value", "scale_factor", "add_offset", "dtype")
+STORED = (
+    *("units", "calendar", "_FillValue", "missing_value", "_Unsigned"),
+    *("scale_factor", "add_offset", "dtype"),
+)
 
 
 @dataclass
@@ -33,6 +37,7 @@ class Plan:
     """What this rank writes."""
 
     variables: dict[str, xarray.Variable]
+    types: dict[str, np.dtype]  # in the file
     attributes: dict[str, Any]
     storage: dict[str, dict[str, Any]]  # settings of each variable
     parts: dict[str, Part]
@@ -45,7 +50,8 @@ class Plan:
         return (
             self.record,
             self.lengths,
-            [(name, v.dims, v.dtype.str) for name, v in self.variables.items()],
+            [(name, v.dims, self.types[name].str) for name, v in self.variables.items()],
+            self.storage,
         )
 
     def records(self) -> int:
@@ -115,26 +121,38 @@ class ThalwegAccessor:
             raise ValueError(f"encoding of variables that are not there: {sorted(unknown)}")
         stored = _stored(session, path) if mode == "a" else {}
         for name, found in stored.items():
-            if name in self._dataset.variables:
-                wanted[name] = {**wanted.get(name, {}), **found}
+            if name in self._dataset.variables and found.text is None:
+                wanted[name] = {**wanted.get(name, {}), **found.encoding}
         times = _agreed_times(session, lambda: _time_units(self._dataset, wanted))
-        plan = _agreed(
-            session, lambda: self._plan(decomposition, wanted, unlimited_dims, times, stored)
-        )
+
+        def prepare() -> Plan:
+            for name, asked in (encoding or {}).items():
+                if name in stored and stored[name].text is None:
+                    _check_asked(name, asked, stored[name].encoding)
+            return self._plan(
+                decomposition, wanted, set(encoding or {}), unlimited_dims, times, stored
+            )
+
+        plan = _agreed(session, prepare)
         if mode == "a":
             _write(session, session.open(path, "a", attrs=plan.attributes, **settings), plan)
             return
-        if "format" not in settings and _compresses(encoding or {}):
-            settings["format"] = "netcdf4"
+        asks = sorted(n for n in encoding or {} if asks_for_netcdf4(plan.storage.get(n, {})))
+        if asks and not str(settings.setdefault("format", "netcdf4")).startswith("netcdf4"):
+            raise ValueError(
+                f"encoding of {', '.join(asks)}: only netCDF-4 has chunks and filters, not format "
+                f"{settings['format']}"
+            )
         _write(session, session.create(path, attrs=plan.attributes, **settings), plan)
 
     def _plan(
         self,
         decomposition: Any,
         encoding: Mapping[str, Mapping[str, Any]],
+        explicit: set[str],
         unlimited_dims: Any,
         times: Mapping[str, Mapping[str, Any]],
-        stored: Mapping[str, Mapping[str, Any]],
+        stored: Mapping[str, Stored],
     ) -> Plan:
         dataset = self._dataset
         parts = _written_parts(decomposition, dataset)
@@ -145,10 +163,16 @@ class ThalwegAccessor:
         variables = {str(name): v.copy(deep=False) for name, v in variables.items()}
         for name, v in variables.items():
             v.encoding = {**encoding.get(name, v.encoding), **times.get(name, {})}
-        variables, attributes = Encoder().encode(variables, attributes)
+        plain = {name: v.copy(deep=False) for name, v in variables.items()}
+        with np.errstate(invalid="ignore", over="ignore"):  # exact() sees to them
+            variables, attributes = Encoder().encode(variables, attributes)
         for name, v in variables.items():
-            if name in stored:
-                _check_stored(name, v, stored[name])
+            if name not in stored:
+                continue
+            if (text := stored[name].text) is not None:
+                variables[name] = _fitted(name, v, *text)
+            else:
+                _check_stored(name, v, stored[name].encoding)
         lengths: dict[str, int] = {}
         for v in variables.values():
             for dim, n in zip(v.dims, v.shape, strict=True):
@@ -159,8 +183,15 @@ class ThalwegAccessor:
                     f"variable '{name}': the record dimension '{record}' must be the first; use "
                     "transpose, or unlimited_dims=[]"
                 )
-        storage = {name: _storage(v) for name, v in variables.items()}
-        return Plan(variables, dict(attributes), storage, parts, lengths, record)
+        storage, types = {}, {}
+        for name, v in variables.items():
+            encoded = Encoded(v, lengths, record, name in explicit)
+            storage[name] = storage_of(name, encoded)
+            if name in explicit and name in stored:
+                _check_storage(name, storage[name], stored[name].storage)
+            types[name] = v.dtype
+            variables[name] = exact(name, plain[name], keep_digits(encoded))
+        return Plan(variables, types, dict(attributes), storage, parts, lengths, record)
 
 
 def _written_parts(decomposition: Any, dataset: xarray.Dataset) -> dict[str, Part]:
@@ -202,7 +233,7 @@ def _time_units(
     """The units, calendar and type that xarray chooses for times, from this rank's values."""
     chosen: dict[str, dict[str, Any]] = {}
     for key, v in dataset.variables.items():
-        if v.dtype.kind in "mM" or (v.dtype == object and _holds_times(v)):
+        if v.dtype.kind in "mM" or holds_times(v):
             name = str(key)
             v = v.copy(deep=False)
             v.encoding = dict(encoding.get(name, v.encoding))
@@ -210,10 +241,6 @@ def _time_units(
             kept = {k: encoded.attrs[k] for k in ("units", "calendar") if k in encoded.attrs}
             chosen[name] = {**kept, "dtype": encoded.dtype}
     return chosen
-
-
-def _holds_times(v: xarray.Variable) -> bool:
-    return v.size > 0 and hasattr(np.asarray(v.data).ravel()[0], "timetuple")
 
 
 class Encoder(WritableCFDataStore):
@@ -227,17 +254,32 @@ class Encoder(WritableCFDataStore):
         return value
 
 
-def _stored(session: Session, path: Any) -> dict[str, dict[str, Any]]:
+@dataclass
+class Stored:
+    """How a file stores a variable."""
+
+    encoding: dict[str, Any]
+    storage: dict[str, Any]
+    text: tuple[str, int] | None = None  # the dimension of the characters of a text
+
+
+def _stored(session: Session, path: Any) -> dict[str, Stored]:
     """How the variables of a file are stored."""
     found: dict[str, dict[str, Any]] = {}
+    storage: dict[str, dict[str, Any]] = {}
+    texts: dict[str, Stored] = {}
     bounds = {}
     with session.open(path) as file:
         for name, variable in file.variables.items():
-            if variable.dtype is not None and variable.dtype.kind != "S":
+            if variable.dtype is not None and variable.dtype.kind == "S" and variable.dims:
+                text = variable.dims[-1], variable.shape[-1]
+                texts[name] = Stored({}, _storage_in(variable), text)
+            elif variable.dtype is not None and variable.dtype.kind != "S":
                 attributes = dict(variable.attrs)
                 found[name] = {k: v for k, v in attributes.items() if k in STORED}
                 found[name]["dtype"] = variable.dtype
                 found[name].setdefault("_FillValue", None)  # or xarray would choose one
+                storage[name] = _storage_in(variable)
                 bounds[str(attributes.get("bounds"))] = name
     for name, stored in found.items():
         if name in bounds and "units" not in stored:  # then they are those of the coordinate
@@ -245,7 +287,58 @@ def _stored(session: Session, path: Any) -> dict[str, dict[str, Any]]:
             stored.update({k: of[k] for k in ("units", "calendar") if k in of})
         if " since " in str(stored.get("units")):
             stored.setdefault("calendar", "standard")
-    return found
+    return texts | {name: Stored(stored, storage[name]) for name, stored in found.items()}
+
+
+def _storage_in(variable: Any) -> dict[str, Any]:
+    """The settings with which a variable of a file was defined."""
+    filters = dict(variable.filters)
+    storage: dict[str, Any] = {"shuffle": SHUFFLE in filters}
+    for setting, number in (("deflate", DEFLATE), ("zstd", ZSTD)):
+        if number in filters:
+            storage[setting] = filters[number]
+    if variable.chunks is not None:
+        storage["chunks"] = dict(zip(variable.dims, variable.chunks, strict=True))
+    return storage
+
+
+def _fitted(name: str, v: xarray.Variable, dim: str, length: int) -> xarray.Variable:
+    """A text with as many characters as the file's."""
+    if v.dtype.kind != "S" or not v.dims or v.dims[-1] == dim:
+        return v
+    if v.shape[-1] > length:
+        raise ValueError(
+            f"variable '{name}' cannot be appended: its longest text has {v.shape[-1]} bytes, but "
+            f"the file has room for {length}"
+        )
+    values = np.zeros((*v.shape[:-1], length), "S1")
+    values[..., : v.shape[-1]] = v.data
+    return xarray.Variable((*v.dims[:-1], dim), values, v.attrs, v.encoding)
+
+
+def _check_asked(name: str, asked: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+    """Whether an encoding that the caller passes is that of the file, where it says how values are
+    stored."""
+    for key in STORED:
+        ours, theirs = asked.get(key), stored.get(key)
+        if ours is None or (_is_nan(ours) and _is_nan(theirs)):
+            continue
+        same = np.dtype(ours) == theirs if key == "dtype" else np.array_equal(ours, theirs)
+        if not same:
+            raise _not_appendable(name, key, theirs, ours)
+
+
+def _check_storage(name: str, asked: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+    for key, ours in asked.items():
+        if stored.get(key) != ours:
+            raise _not_appendable(name, key, stored.get(key), ours)
+
+
+def _not_appendable(name: str, key: str, theirs: Any, ours: Any) -> ValueError:
+    return ValueError(
+        f"variable '{name}' cannot be appended: {key} is {theirs!r} in the file, but {ours!r} of "
+        "the new values. Choose what suits all with encoding= when the file is created"
+    )
 
 
 def _check_stored(name: str, v: xarray.Variable, stored: Mapping[str, Any]) -> None:
@@ -257,11 +350,7 @@ def _check_stored(name: str, v: xarray.Variable, stored: Mapping[str, Any]) -> N
         if ours is None or plain or (_is_nan(ours) and _is_nan(theirs)):
             continue
         if not np.array_equal(ours, theirs):
-            raise ValueError(
-                f"variable '{name}' cannot be appended: {key} is {theirs!r} in the file, but "
-                f"{ours!r} of the new values. Choose what suits all with encoding= when the file "
-                "is created"
-            )
+            raise _not_appendable(name, key, theirs, ours)
 
 
 def _is_nan(value: Any) -> bool:
@@ -333,10 +422,6 @@ def _agreed(session: Session, prepare: Callable[[], Plan]) -> Plan:
     return plan
 
 
-def _compresses(encoding: Mapping[str, Mapping[str, Any]]) -> bool:
-    return any(e.get("zlib") or e.get("compression") for e in encoding.values())
-
-
 def _write(session: Session, file: Any, plan: Plan) -> None:
     """Writes and closes the file; also after an error of all ranks, as the caller has no handle."""
     try:
@@ -364,7 +449,7 @@ def _fill(session: Session, file: Any, plan: Plan) -> Error | None:
         if dims not in made and any(d in plan.parts for d in dims):
             made[dims] = _decomposition(session, plan, dims)
         held[name] = made.get(dims)
-        file.define(name, v.dtype, v.dims, held[name], attrs=v.attrs, **plan.storage[name])
+        file.define(name, plan.types[name], v.dims, held[name], attrs=v.attrs, **plan.storage[name])
     file.enddef()
     out_of_range: Error | None = None
     for name, v in plan.variables.items():
@@ -413,22 +498,3 @@ def _decomposition(session: Session, plan: Plan, dims: tuple[str, ...]) -> Decom
 def _box(parts: Mapping[str, Part], space: Any) -> tuple[list[int], list[int]]:
     box = [parts.get(d, Part(0, n)) for d, n in space]
     return [part.start for part in box], [part.count for part in box]
-
-
-def _storage(v: xarray.Variable) -> dict[str, Any]:
-    """The settings that a variable's encoding asks for."""
-    e = {k: v.encoding[k] for k in COMPRESSION if v.encoding.get(k) is not None}
-    settings: dict[str, Any] = {}
-    kind = e.get("compression") or ("zlib" if e.get("zlib") else None)
-    level = e.get("complevel", e.get("compression_opts"))
-    if kind in ("zlib", "gzip"):
-        settings["deflate"] = 4 if level is None else int(level)
-    elif kind == "zstd":
-        settings["zstd"] = 4 if level is None else int(level)
-    elif kind is not None:
-        raise ValueError(f"compression is zlib or zstd, not {kind!r}")
-    if kind and "shuffle" in e:
-        settings["shuffle"] = bool(e["shuffle"])
-    if "chunksizes" in e and len(e["chunksizes"]) == len(v.dims):
-        settings["chunks"] = dict(zip(v.dims, e["chunksizes"], strict=True))
-    return settings
