@@ -15,7 +15,7 @@ namespace {
 
 // What cfio_init prints on this rank.
 std::string printed_by_init(int x, int y, int ratio) {
-    char name[] = "/tmp/thalweg_cfio_init_XXXXXX";
+    char name[] = "cfio_init_XXXXXX";
     const int to = mkstemp(name);
     const int saved = dup(STDERR_FILENO);
     dup2(to, STDERR_FILENO);

@@ -19,7 +19,7 @@ namespace {
 class ServerTest : public testing::Test {
 protected:
     void SetUp() override {
-        std::string name = "/tmp/thalweg_server_XXXXXX";
+        std::string name = (std::filesystem::temp_directory_path() / "thalweg_XXXXXX").string();
         ASSERT_NE(::mkdtemp(name.data()), nullptr);
         folder_ = name;
         ends_ = make_local_transports(4);
