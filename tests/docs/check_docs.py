@@ -124,7 +124,9 @@ def check_options(root: Path) -> list[str]:
 
 
 def check_packages(root: Path) -> list[str]:
-    lists = re.findall(r"^\w*packages=\((.*?)^\)", (root / "run").read_text(), re.DOTALL | re.M)
+    lists = re.findall(
+        r"^\w*packages=\((.*?)^\)", (root / "tools/packages.bash").read_text(), re.DOTALL | re.M
+    )
     installed = set(" ".join(lists).split())
     page = (root / "docs/dependencies.md").read_text()
     named = set()

@@ -7,7 +7,7 @@
 mutants.toml has the changes ("mutants") and, for each folder of sources, the tests nearest to it.
 Each mutant is made in a copy of the sources (--folder), built there, and given to the short suite:
 first the nearest tests, then the others, until one fails. What survives that is given to the
-nearest tests of the long suite, or with --all to all of them. At the end the tests that have failed
+nearest of the other tests, or with --all to all of them. At the end the tests that have failed
 run on the sources as they are: those that fail there, too, prove nothing.
 
 Prints a line for each mutant, and a table; --report keeps both as JSON. Returns 1 if some mutant
@@ -30,6 +30,10 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import suite  # noqa: E402
+
 MUTANTS = HERE / "mutants.toml"
 # A mutant may make any test hang: the limit of each, in seconds, where it has none that is shorter.
 TEST_LIMIT = 60
@@ -71,12 +75,7 @@ class Tree:
         self.build = folder / "build/release"
         self.jobs = jobs
         self.timed = re.compile(timed)
-        self.tests: list[dict] = []
-        self.long = [
-            re.compile(line)
-            for line in (ROOT / "tests/long.txt").read_text().splitlines()
-            if line and not line.startswith("#")
-        ]
+        self.tests: list[suite.Test] = []
 
     def copy(self) -> None:
         """What has changed, so that only that is built again."""
@@ -104,28 +103,24 @@ class Tree:
         done = run([self.folder / "run", "build", "release"], cwd=self.folder)
         if done.returncode != 0:
             sys.exit(f"{done.stdout}\nthe sources as they are cannot be built in {self.folder}")
-        shown = run(["ctest", "--test-dir", self.build, "--show-only=json-v1"]).stdout
-        self.tests = json.loads(shown[shown.index("{") :])["tests"]
+        self.tests = suite.list_tests(self.build)
 
     def choose(self, name: str = "", long: bool = False) -> list[int]:
-        """Numbers of the tests whose names match, of the short or of the long suite alone."""
+        """Numbers of the tests whose names match, of the short suite or of all others."""
+        suites = suite.read_suites()
         return [
             i
             for i, test in enumerate(self.tests)
-            if re.search(name, test["name"])
-            and not self.timed.search(test["name"])
-            and any(line.search(test["name"]) for line in self.long) == long
+            if re.search(name, test.name)
+            and not self.timed.search(test.name)
+            and suite.in_suite(test, "short", suites) != long
         ]
 
     def targets(self, tests: list[int]) -> list[str]:
         """What has to be built for some tests: the programs that they name, and the libraries."""
-        programs = set()
-        for i in tests:
-            for word in self.tests[i].get("command", []):
-                if Path(word).is_relative_to(self.build / "bin"):
-                    programs.add(str(Path(word).relative_to(self.build)))
+        targets = suite.targets_of([self.tests[i] for i in tests], self.build)
         libraries = ["thalweg", "thalweg_fortran", "thalweg_pio", "thalweg_cfio"]
-        return [*sorted(programs), *libraries] if programs else ["all"]
+        return [*targets, *libraries] if targets else ["all"]
 
     def compile(self, targets: list[str]) -> str:
         """What the compiler says if it fails."""
@@ -161,7 +156,7 @@ class Tree:
             if failed is None:
                 return "", complete
             # On a busy machine a test may fail without reason. One that hangs is not asked twice.
-            name = self.tests[failed]["name"]
+            name = self.tests[failed].name
             if "Timeout" in ends[failed] or len(tests) == 1:
                 return name, True
             again, _ = self.ctest([failed], seconds)
@@ -202,14 +197,14 @@ def check_killers(tree: Tree, verdicts: list[dict]) -> list[str]:
     if said := tree.compile(["all"]):
         sys.exit(said)
     names = {v["test"] for v in verdicts if v["test"]}
-    numbers = [i for i, test in enumerate(tree.tests) if test["name"] in names]
+    numbers = [i for i, test in enumerate(tree.tests) if test.name in names]
     wrong = []
     while numbers:
         failed, _ = tree.test(numbers, 3600)
         if not failed:
             break
         wrong.append(failed)
-        numbers = [i for i in numbers if tree.tests[i]["name"] != failed]
+        numbers = [i for i in numbers if tree.tests[i].name != failed]
     return wrong
 
 
@@ -221,9 +216,7 @@ def read_options() -> argparse.Namespace:
     options.add_argument("--seed", type=int, help="in random order, so that a part is a sample")
     options.add_argument("--minutes", type=float, default=240, help="begin none after that")
     options.add_argument("--seconds", type=float, default=900, help="for a set of tests")
-    options.add_argument(
-        "--all", action="store_true", help="survivors: all tests of the long suite"
-    )
+    options.add_argument("--all", action="store_true", help="survivors: all tests")
     options.add_argument("--list", action="store_true", help="list the mutants, try none")
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options.add_argument("--folder", type=Path, default=ROOT / "build/mutants")

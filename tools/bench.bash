@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds and starts what measures: `./run bench` reads this file.
+
+bench() {
+    local program="$release/bin/thalweg-bench" target=thalweg-bench read=() ranks=4 arguments=()
+    case "${1:-}" in
+        pio) set -- "${@:2}"; target=pio-bench; program="$release/bin/pio-bench" ;;
+        overlap) build release thalweg-bench; bench_overlap "${@:2}"; return ;;
+        model) build release shallow_water; bench_model "${@:2}"; return ;;
+        restart-read) set -- "${@:2}"; read=(read) ;;
+        prefetch) set -- "${@:2}"; read=(prefetch) ;;
+        irregular) ranks=16 ;;
+    esac
+    while [[ $# -gt 0 ]]; do
+        case "$1" in
+            --ranks) [[ $# -gt 1 ]] || die "--ranks needs a number"; ranks="$2"; shift 2 ;;
+            --ranks=*) ranks="${1#*=}"; shift ;;
+            *) arguments+=("$1"); shift ;;
+        esac
+    done
+    if [[ "${read[*]}" == read && "$ranks" =~ ^[1-9][0-9]*(,[1-9][0-9]*)+$ ]]; then
+        arguments+=(--sweep "$ranks")
+        ranks="$(tr , '\n' <<<"$ranks" | sort -n | tail -n 1)"
+    fi
+    [[ "$ranks" =~ ^[1-9][0-9]*$ ]] || die "--ranks needs a number, not '$ranks'"
+    build release "$target"
+    mpi_run "$ranks" "$program" "${read[@]}" "${arguments[@]}"
+}
+
+# The program itself knows how many ranks its rows need, servers included.
+bench_overlap() {
+    local ranks
+    ranks="$("$program" overlap "$@" --print-ranks)" || exit
+    mpi_run "$ranks" "$program" overlap "$@"
+}
+
+# The example model as a whole.
+bench_model() {
+    local mpi_launch
+    find_launcher
+    python3 apps/model-bench/model_bench.py --program "$root/$release/bin/shallow_water" "$@" \
+        -- "${mpi_launch[@]}"
+}
+
+# Without a compiler: what the sources say.
+bench_help() {
+    local sources=(options.cpp:parse_options) common=(options.cpp:add_workload_options
+        options.cpp:add_measuring_options)
+    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | pio [options]"
+    echo "  --ranks N                       Ranks that measure; restart-read: several, as 1,2,4"
+    case "${1:-}" in
+        model) python3 apps/model-bench/model_bench.py --help; return ;;
+        pio) python3 tools/option_help.py apps/pio-bench/options.cpp:help; return ;;
+        restart-read) sources=(reading.cpp) common=() ;;
+        prefetch) sources=(prefetch.cpp) ;;
+        overlap) sources=(overlap_options.cpp) ;;
+        irregular) sources=(irregular/command_line.cpp) common=() ;;
+        *) echo "  --list                          The workloads and methods" ;;
+    esac
+    python3 tools/option_help.py "${sources[@]/#/apps/thalweg-bench/}" "${common[@]/#/apps/thalweg-bench/}"
+}
