@@ -15,12 +15,12 @@ extern "C" {
 
 /* A file that is being written can be read through its own handle, by all functions below except
  * tw_open and tw_prefetch. They show what the last tw_sync made readable: the records that had
- * ended, and the fixed-size variables that had been put completely. Later data are not seen before
- * the next tw_sync, except elements that are written again. TW_ESTATE: before the first tw_sync;
- * for a fixed-size variable that is not known to be complete; and for a netCDF-4 file with service
- * background or servers, if something was put since the last tw_sync. TW_EUNSUPPORTED: sets of
- * tiles (tile_files) and storage memory. tw_get_deferred checks less than for a file opened for
- * reading; tw_read reports the rest. See docs/reading.md. */
+ * ended, and what had been put of the fixed-size variables, with fill values elsewhere. Later data
+ * are not seen before the next tw_sync, except elements that are written again. TW_ESTATE: before
+ * the first tw_sync; and for a netCDF-4 file with service background or servers, if something was
+ * put since the last tw_sync. TW_EUNSUPPORTED: sets of tiles (tile_files) and storage memory.
+ * tw_get_deferred checks less than for a file opened for reading; tw_read reports the rest. See
+ * docs/reading.md. */
 
 /**
  * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for

@@ -78,14 +78,12 @@ Status start_writing(tw_session session, const std::string& path, const Settings
 
 /// A put, which may become readable.
 template <class F>
-tw_status with_put(tw_file file, const char* var, F&& put,
-                   const char* call = __builtin_FUNCTION()) {
+tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION()) {
     return with_file(
         file,
         [&](File& f) {
             Status status = put(f);
-            if (status.ok() || status.code == TW_ERANGE)
-                file->readback->note_put(text_or_empty(var));
+            if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
             return status;
         },
         call);
@@ -101,8 +99,7 @@ tw_status with_record(tw_file file, const char* var, tw_decomposition decomposit
             std::shared_ptr<const Decomposition> held;
             if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
             Status status = put(f, held);
-            if (status.ok() || status.code == TW_ERANGE)
-                file->readback->note_record(text_or_empty(var), held.get());
+            if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
             return status;
         },
         call);
@@ -174,14 +171,14 @@ tw_status tw_enddef(tw_file file) {
 }
 
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_put(file, var, [&](File& f) {
+    return with_put(file, [&](File& f) {
         return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, false));
     });
 }
 
 tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
                          const int64_t* extent, const int64_t* byte_stride) {
-    return with_put(file, var, [&](File& f) {
+    return with_put(file, [&](File& f) {
         return f.put(text_or_empty(var),
                      ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false));
     });
@@ -189,14 +186,14 @@ tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void
 
 tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data,
                           int64_t n) {
-    return with_put(file, var, [&](File& f) {
+    return with_put(file, [&](File& f) {
         return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, true));
     });
 }
 
 tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
                                   int rank, const int64_t* extent, const int64_t* byte_stride) {
-    return with_put(file, var, [&](File& f) {
+    return with_put(file, [&](File& f) {
         return f.put(text_or_empty(var),
                      ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true));
     });
@@ -212,8 +209,7 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
                              const void* data) {
     return with_file(file, [&](File& f) {
         Status status = f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
-        if (status.ok() || status.code == TW_ERANGE)
-            file->readback->note_box(text_or_empty(var), start, count, stride);
+        if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
         return status;
     });
 }
@@ -257,7 +253,7 @@ tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
 
 tw_status tw_end_step(tw_file file) {
     return with_file(file, [&](File& f) {
-        file->readback->note_step();
+        file->readback->note_put();
         return f.end_step();
     });
 }

@@ -41,18 +41,26 @@ Status find_variable(const tw_file_impl& file, const Contents& contents, const c
     return {};
 }
 
+std::optional<VariableStorage> stored(const Source& source, int variable) {
+    return source.storage(variable);
+}
+
+std::optional<VariableStorage> stored(const Readback& readback, int variable) {
+    return readback.stored(variable);
+}
+
 /// The body takes the variable and its VariableStorage.
 template <class F>
 tw_status with_storage(tw_file file, const char* var, F&& body,
                        const char* call = __builtin_FUNCTION()) {
-    return with_source(
+    return with_stored(
         file,
-        [&](const Source& source) {
+        [&](const Contents& contents, const auto& teller) {
             const Variable* v = nullptr;
-            Status status = find_variable(*file, Contents(source), var, v);
+            Status status = find_variable(*file, contents, var, v);
             if (!status.ok()) return status;
-            const auto number = v - source.definitions().variables.data();
-            return body(*v, source.storage(number));
+            const auto storage = stored(teller, v - contents.definitions().variables.data());
+            return storage ? body(*v, *storage) : not_stored_yet(*file);
         },
         call);
 }
@@ -189,8 +197,8 @@ tw_status tw_inq_var_filter(tw_file file, const char* var, int index, int* id, i
 }
 
 tw_status tw_inq_groups(tw_file file, int* ngroups) {
-    return with_source(file, [&](const Source& source) -> Status {
-        tell(ngroups, source.groups());
+    return with_stored(file, [&](const Contents&, const auto& teller) -> Status {
+        tell(ngroups, teller.groups());
         return {};
     });
 }

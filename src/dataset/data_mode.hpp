@@ -34,6 +34,8 @@ public:
     Status put_record(const std::string& name, const RecordToPut& put);
     Status end_step();
     Status sync(bool durable);
+    /// See Service. @note Collective
+    Status fill(std::span<const int> variables) { return service_->fill(variables); }
 
     /// Everything that the ranks have to do together before the file can be completed. With a
     /// service the writers have it all then, and may still be at it.
@@ -46,8 +48,12 @@ public:
     /// For the next file of the session. Local.
     void note_end(bool good) { watch_->note_end(figures(), good && !batch_.boxed); }
 
-    bool boxed() const { return batch_.boxed; }
-    std::int64_t record() const { return batch_.record; }
+    /// Records of the file after sync(), as far as this rank knows: some rank knows all.
+    std::int64_t records() const { return service_->records(); }
+    /// How a variable is stored, where this rank knows.
+    std::optional<VariableStorage> stored(int variable) const {
+        return target_.storage ? target_.storage->stored(variable) : std::nullopt;
+    }
     bool writes_any_time() const { return service_ && service_->writes_any_time(); }
     bool finished() const { return service_->finished(); }
     /// This rank's so far.

@@ -137,7 +137,7 @@ Status File::sync(bool durable) {
 }
 
 std::int64_t File::counted_records() const {
-    return std::max(data_ ? data_->record() : 0, file_.existing.kept);
+    return std::max(data_ ? data_->records() : 0, file_.existing.kept);
 }
 
 // ---- the end: completed and given its name, or given up -----------------------------------------

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -36,11 +38,13 @@ public:
     bool several_files() const { return file_.in_files() || file_.options.by_variable; }
     /// Whether it may be written at any time.
     bool written_any_time() const { return data_ && data_->writes_any_time(); }
-    /// Whether this rank knows of boxes in it, or of tw_put_record.
-    bool boxed() const { return data_ && data_->boxed(); }
     const LateAttributes& late_attributes() const { return file_.late; }
-    /// Without boxes: records that are in the file when a tw_sync has succeeded.
+    /// Records of the file after a tw_sync, as far as this rank knows: some rank knows all.
     std::int64_t counted_records() const;
+    /// How a variable is stored, where this rank knows.
+    std::optional<VariableStorage> stored(int variable) const {
+        return data_ ? data_->stored(variable) : std::nullopt;
+    }
 
     // Local, in define mode. See thalweg.h for the meaning of all.
     Status define_dimension(const std::string& name, std::int64_t length);
@@ -64,6 +68,8 @@ public:
 
     Status end_step();
     Status sync(bool durable);
+    /// After a tw_sync: fills what was never put of fixed-size variables, so that they can be read.
+    Status fill(std::span<const int> variables) { return data_->fill(variables); }
     Status close();
     /// Hands the file over without waiting for a service that still writes it. If `later`, the same
     /// on every rank, complete() has to follow; else the file is closed.

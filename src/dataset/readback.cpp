@@ -2,105 +2,11 @@
 #include "dataset/readback.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "base/reserve.hpp"
+
 namespace thalweg::detail {
-
-namespace {
-
-/// Different boxes of a variable that are remembered; with more it counts as not written whole.
-constexpr std::size_t most_boxes = 4096;
-
-}  // namespace
-
-/// Models put their variables in the same order in every step.
-int Readback::find(const std::string& variable) {
-    const Definitions& d = file_.definitions();
-    const int n = d.variables.size();
-    if (next_ >= n || d.variables[next_].name != variable) next_ = d.find_variable(variable);
-    const int found = next_;
-    next_ = next_ + 1 < n ? next_ + 1 : 0;
-    return found;
-}
-
-/// Null of a variable of which nothing needs to be known, or without memory: then it counts as not
-/// written.
-Readback::Put* Readback::put_of(int variable) {
-    touched_ = true;
-    const auto& variables = file_.definitions().variables;
-    const std::size_t at = variable;
-    if (variable < 0 || variables[at].record) return nullptr;
-    (void)alone([&]() -> Status {
-        put_.resize(variables.size());
-        return {};
-    });
-    return at < put_.size() && !put_[at].written ? &put_[at] : nullptr;
-}
-
-void Readback::note_put(const std::string& variable) {
-    const int at = find(variable);
-    Put* const put = put_of(at);
-    if (put == nullptr) return;
-    put->by_put = true;
-    const auto& d = file_.definitions().variables[at].decomposition;
-    note_record(variable, d->replicated ? nullptr : d.get());
-}
-
-void Readback::note_record(const std::string& variable, const Decomposition* decomposition) {
-    Put* const put = put_of(find(variable));
-    if (put == nullptr) return;
-    if (decomposition == nullptr) {
-        put->all |= team_.rank() == 0;
-        return;
-    }
-    put->serial = decomposition->serial;
-    put->held = decomposition->held;
-}
-
-void Readback::note_box(const std::string& variable, const std::int64_t* start,
-                        const std::int64_t* count, const std::int64_t* stride) {
-    const int at = find(variable);
-    Put* const put = put_of(at);
-    if (put == nullptr) return;
-    const Variable& v = file_.definitions().variables[at];
-    // With strides, one box for each of the indices along the dimensions that have one.
-    Box box;
-    Index step{};
-    std::size_t boxes = 1;
-    for (std::size_t d = 0; d < v.shape.size(); ++d, ++box.nd) {
-        box.low[box.nd] = start[d];
-        box.count[box.nd] = count[d];
-        if (count[d] < 2 || stride == nullptr || stride[d] == 1) continue;
-        step[box.nd] = stride[d];
-        box.count[box.nd] = 1;
-        boxes *= std::min<std::int64_t>(count[d], most_boxes + 1);
-        boxes = std::min(boxes, most_boxes + 1);
-    }
-    if (boxes > most_boxes) return;
-    for (std::size_t n = 0; n < boxes; ++n) {
-        note(*put, v, box);
-        for (int d = box.nd - 1; d >= 0; --d) {
-            if (step[d] == 0) continue;
-            if ((box.low[d] += step[d]) < start[d] + count[d] * step[d]) break;
-            box.low[d] = start[d];
-        }
-    }
-}
-
-void Readback::note(Put& put, const Variable& v, const Box& box) {
-    const auto same = [&](const Box& other) {
-        return other.low == box.low && other.count == box.count;
-    };
-    if (box.volume() == v.elements()) put.all = true;
-    if (put.all || box.volume() == 0 || put.boxes.size() >= most_boxes ||
-        std::any_of(put.boxes.begin(), put.boxes.end(), same))
-        return;
-    (void)alone([&]() -> Status {
-        put.boxes.push_back(box);
-        return {};
-    });
-}
 
 /// The definitions for those who ask from now on; names that were told before stay.
 Status Readback::tell() {
@@ -114,111 +20,43 @@ Status Readback::tell() {
     return {};
 }
 
-/// Whether the ranks' boxes are all of a variable, and no two share an element: of others that is
-/// not known. @note Collective
-bool Readback::boxes_cover(std::size_t variable, Status& status) {
-    const Variable& v = file_.definitions().variables[variable];
-    Decomposition given;
-    status = team_.agree(alone([&]() -> Status {
-        for (std::size_t d = 0; d < v.shape.size(); ++d) given.dims.push_back(std::to_string(d));
-        given.shape = v.shape;
-        given.halo_low.assign(v.shape.size(), 0);
-        given.halo_high = given.halo_low;
-        given.blocks = put_[variable].boxes;
-        return {};
-    }));
-    if (!status.ok()) return false;
-    std::shared_ptr<const Decomposition> made;
-    Status fits = make_decomposition(team_.world(), std::move(given), made);
-    if (!fits.ok() && fits.code != TW_EOVERLAP) status = std::move(fits);
-    return fits.ok() && made->whole;
-}
-
-/// Which of the fixed-size variables are written by now, all of them: what no rank puts is filled
-/// with the rest of it, but where the file has boxes. @note Collective
-/// @param open  those of which that was not known, the same on every rank
-Status Readback::find_written(std::span<const std::size_t> open, bool boxed) {
-    const auto& variables = file_.definitions().variables;
-    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
-    enum : std::size_t { by_put, all, serial, not_serial, words };
-    std::vector<std::int64_t> most, sums;
-    Status status = team_.agree(alone([&]() -> Status {
-        most.assign(words * open.size(), none);
-        sums.assign(2 * open.size(), 0);
-        return {};
-    }));
-    if (!status.ok()) return status;
-    const std::int64_t limit = std::numeric_limits<std::int64_t>::max() / team_.size();
-    for (std::size_t i = 0; i < open.size(); ++i) {
-        const Put& put = put_[open[i]];
-        std::int64_t* const row = most.data() + words * i;
-        row[by_put] = put.by_put;
-        row[all] = put.all;
-        if (put.serial >= 0) {
-            row[serial] = put.serial;
-            row[not_serial] = -put.serial;
-            sums[2 * i] = std::min(put.held, limit);
-        }
-        for (const Box& box : put.boxes)
-            sums[2 * i + 1] = std::min(limit, sums[2 * i + 1] + std::min(limit / 2, box.volume()));
-    }
-    team_.all_reduce(most, Reduce::max);
-    team_.all_reduce(sums, Reduce::sum);
-    for (std::size_t i = 0; i < open.size(); ++i) {
-        const std::int64_t* const row = most.data() + words * i;
-        const std::int64_t elements = variables[open[i]].elements();
-        // No two ranks hold an element of one decomposition.
-        const bool held =
-            row[serial] != none && row[serial] == -row[not_serial] && sums[2 * i] >= elements;
-        bool written = (row[by_put] > 0 && !boxed) || row[all] > 0 || held || elements == 0;
-        if (!written && sums[2 * i + 1] >= elements) {
-            written = boxes_cover(open[i], status);
-            if (!status.ok()) return status;
-        }
-        put_[open[i]].written = written;
-        if (written) put_[open[i]].boxes = {};
-    }
-    return {};
-}
-
 /// What is readable now is the same on all ranks.
 Status Readback::synced() {
-    const auto& variables = file_.definitions().variables;
-    std::vector<std::size_t> open;
     Status status = team_.agree(alone([&]() -> Status {
-        if (Status told = tell(); !told.ok()) return told;
-        put_.resize(variables.size());
-        for (std::size_t i = 0; i < variables.size(); ++i) {
-            put_[i].written |= file_.contents() != nullptr;
-            if (!variables[i].record && !put_[i].written) open.push_back(i);
-        }
-        return {};
+        const auto& variables = file_.definitions().variables;
+        if (whole_.empty())
+            for (const Variable& v : variables) {
+                whole_.push_back(v.record || file_.contents() != nullptr || v.elements() == 0);
+                open_ += whole_.back() == 0 ? 1 : 0;
+            }
+        return tell();
     }));
     if (!status.ok()) return status;
-    std::int64_t words[] = {file_.boxed() ? 1 : 0, file_.counted_records()};
-    team_.all_reduce(words, Reduce::max);
-    if (status = find_written(open, words[0] != 0); !status.ok()) return status;
-    status = team_.agree(alone([&]() -> Status {
-        std::vector<std::string> lacking;
-        for (const std::size_t i : open)
-            if (!put_[i].written) lacking.push_back(variables[i].name);
-        lacking_ = std::move(lacking);
-        return {};
-    }));
-    if (!status.ok()) return status;
+    std::int64_t records = file_.counted_records();
+    team_.all_reduce({&records, 1}, Reduce::max);
     touched_ = false;
     stale_ = true;
-    // Of boxes, the file knows how many records are complete; and of netCDF-4, how its variables
-    // are stored.
-    const bool asked = words[0] != 0 || (is_netcdf4(file_.format()) && !reader_);
-    const bool can = alone([&] { return supported(); }).ok();  // the same on all ranks
-    if (asked && can && look().ok()) {
-        if (words[0] != 0) words[1] = reader_->contents().records();
-        stale_ = !team_.agree(alone([&] { return reader_->show(words[1], lacking_); })).ok();
-    }
     const Format format = file_.format();
-    contents_.emplace(told_.back(), words[1], name_of(format), !has_new_types(format));
+    // Only the servers know how they store the variables; the file says it.
+    const bool asks = is_netcdf4(format) && !reader_ && file_.options().service == "servers";
+    if (asks && alone([&] { return supported(); }).ok()) (void)look();
+    contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
     return {};
+}
+
+std::optional<VariableStorage> Readback::stored(int variable) const {
+    if (!contents_) return {};
+    if (auto known = file_.stored(variable)) return known;
+    if (!reader_) return {};
+    int number = -1;
+    const std::string& name = contents_->definitions().variables[variable].name;
+    if (!reader_->find(name, number).ok()) return {};
+    return reader_->contents().storage(number);
+}
+
+int Readback::groups() const {
+    if (!contents_) return -1;
+    return file_.contents() != nullptr ? file_.contents()->groups() : 0;
 }
 
 Status Readback::not_synced() const {
@@ -254,20 +92,48 @@ Status Readback::readable_now() const {
                    file_.path(), file_.options().service, team_.rank());
 }
 
-/// Finds out whether the file can be read, and opens it, or looks for what the last tw_sync has
-/// made readable. @note Collective
-Status Readback::ready(Call call) {
-    if (reader_ && !stale_ && !must_rest()) return {};
+/// Finds out whether the file can be read, opens it, or looks for what the last tw_sync has made
+/// readable, and completes the fixed-size variables that some rank wants to read.
+/// @param names  of the variables that this rank wants
+/// @note Collective
+Status Readback::ready(Call call, std::span<const std::string* const> names) {
+    if (reader_ && !stale_ && !must_rest() && open_ == 0) return {};
     const auto describe = [&] { return "of " + file_.path(); };
+    std::vector<std::int64_t> wanted = with_reserve([&] {
+        const auto& variables = file_.definitions().variables;
+        std::vector<std::int64_t> bits((variables.size() + 63) / 64, 0);
+        for (const std::string* const name : names)
+            if (const int v = file_.definitions().find_variable(*name); v >= 0)
+                bits[v / 64] |= std::uint64_t{1} << (v % 64);
+        return bits;
+    });
     Status status = session_.meeting()
                         .enter({call, file_.serial(), 0, false, std::ref(describe)},
-                               alone([&] { return readable_now(); }), file_.failed(), {})
+                               alone([&] { return readable_now(); }), file_.failed(), wanted)
                         .status;
+    if (status.ok() && open_ > 0) status = fill(wanted);
     if (status.ok() && (!reader_ || stale_)) status = look();
     if (!status.ok() || !stale_) return status;
-    status = team_.agree(alone([&] { return reader_->show(contents_->records(), lacking_); }));
-    stale_ = !status.ok();
-    return status;
+    reader_->show(contents_->records());
+    stale_ = false;
+    return {};
+}
+
+/// @param wanted  bits of variables, the same on every rank @note Collective
+Status Readback::fill(std::span<const std::int64_t> wanted) {
+    std::vector<int> variables;
+    Status status = team_.agree(alone([&]() -> Status {
+        for (std::size_t v = 0; v < whole_.size(); ++v)
+            if (whole_[v] == 0 && ((static_cast<std::uint64_t>(wanted[v / 64]) >> (v % 64)) & 1))
+                variables.push_back(v);
+        return {};
+    }));
+    if (!status.ok() || variables.empty()) return status;
+    if (status = file_.fill(variables); !status.ok()) return status;
+    for (const int v : variables) whole_[v] = 1;
+    open_ -= variables.size();
+    stale_ = true;
+    return {};
 }
 
 /// The same status on every rank; without success there is no reader. @note Collective
@@ -289,12 +155,14 @@ Status Readback::open() {
 }
 
 Status Readback::get(const Wish& wish) {
-    Status status = ready(Call::get);
+    const std::string* const name = &wish.name;
+    Status status = ready(Call::get, {&name, 1});
     return status.ok() ? reader_->get(wish) : status;
 }
 
 Status Readback::get_box(const BoxWish& wish) {
-    Status status = ready(Call::get_box);
+    const std::string* const name = &wish.name;
+    Status status = ready(Call::get_box, {&name, 1});
     return status.ok() ? reader_->get_box(wish) : status;
 }
 
@@ -320,7 +188,12 @@ Status Readback::get_deferred(const Wish& wish) {
 
 Status Readback::read() {
     std::vector<Asked> all = std::exchange(asked_, {});
-    if (Status status = ready(Call::read); !status.ok()) return status;
+    const auto names = with_reserve([&] {
+        std::vector<const std::string*> all_names;
+        for (const Asked& a : all) all_names.push_back(&a.wish.name);
+        return all_names;
+    });
+    if (Status status = ready(Call::read, names); !status.ok()) return status;
     const Status mine = alone([&]() -> Status {
         for (Asked& a : all) {
             if (!a.extent.empty()) {

@@ -20,25 +20,22 @@ namespace thalweg::detail {
 
 class Readback {
 public:
-    Readback(Team& team, SessionResources& session, const File& file)
+    Readback(Team& team, SessionResources& session, File& file)
         : team_(team), session_(session), file_(file) {}
 
-    /// A tw_put of this rank that succeeded.
-    void note_put(const std::string& variable);
-    /// The same of tw_put_record.
-    void note_record(const std::string& variable, const Decomposition* decomposition);
-    void note_box(const std::string& variable, const std::int64_t* start, const std::int64_t* count,
-                  const std::int64_t* stride);
-    void note_step() { touched_ = true; }
+    /// This rank has put something, or ended a step.
+    void note_put() { touched_ = true; }
     /// After a tw_sync that succeeded. @note Collective
     Status synced();
 
     /// Null before the first tw_sync.
     const Contents* contents() const { return contents_ ? &*contents_ : nullptr; }
 
-    /// What the file says of itself; null before the first tw_sync, and of files of other formats
-    /// than netCDF-4, if nothing was read.
-    const Source* source() const { return reader_ ? &reader_->contents() : nullptr; }
+    /// How a variable is stored; null before the first tw_sync, and of files of other formats than
+    /// netCDF-4, if nothing was read.
+    std::optional<VariableStorage> stored(int variable) const;
+    /// Groups that are not read; -1 before the first tw_sync.
+    int groups() const;
 
     /// Asks for what the next read() reads. Local.
     Status get_deferred(const Wish& wish);
@@ -59,40 +56,27 @@ private:
         std::vector<std::int64_t> extent, byte_stride;
     };
 
-    /// What this rank has put of a fixed-size variable.
-    struct Put {
-        bool by_put = false;     ///< by tw_put
-        bool all = false;        ///< it alone has put all of it
-        int serial = -1;         ///< of the decomposition that it was put by; the latest
-        std::int64_t held = 0;   ///< elements, by that
-        std::vector<Box> boxes;  ///< different ones
-        bool written = false;    ///< by all ranks, at a tw_sync: all of it
-    };
-
     Status not_synced() const;
     Status supported() const;
     Status readable_now() const;
     bool must_rest() const;
-    Status ready(Call call);
+    Status ready(Call call, std::span<const std::string* const> names);
+    Status fill(std::span<const std::int64_t> wanted);
     Status look();
     Status open();
-    Put* put_of(int variable);
-    static void note(Put& put, const Variable& v, const Box& box);
-    int find(const std::string& variable);
     Status tell();
-    Status find_written(std::span<const std::size_t> open, bool boxed);
-    bool boxes_cover(std::size_t variable, Status& status);
 
     Team& team_;
     SessionResources& session_;
-    const File& file_;
-    int next_ = 0;                      ///< the variable that is likely to be put next
-    std::vector<Put> put_;              ///< of each variable
+    File& file_;
+    /// Of each variable: whether all of it is in the file, filled where nothing was put. The same
+    /// on every rank.
+    std::vector<char> whole_;
+    int open_ = 0;                      ///< variables that are not
     bool touched_ = false;              ///< this rank has put something since the last tw_sync
     std::list<Definitions> told_;       ///< the latest last; names of all of them are in use
     std::size_t late_ = 0;              ///< attributes that the latest has beside the file's
     std::optional<Contents> contents_;  ///< as of the last tw_sync
-    std::vector<std::string> lacking_;  ///< variables that were not written by then, or not whole
     bool stale_ = true;                 ///< the reader has not looked since then
     std::unique_ptr<Reader> reader_;
     std::vector<Asked> asked_;

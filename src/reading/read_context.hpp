@@ -30,7 +30,6 @@ struct ReadContext {
     std::vector<int> readers;  ///< ranks
     std::unique_ptr<Source> source;
     Memory* arena = nullptr;
-    std::vector<char> lacking;  ///< of each variable, where not all are written
     ReadFigures figures;
 
     const Variable& variable(int number) const { return source->definitions().variables[number]; }

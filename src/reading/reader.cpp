@@ -152,15 +152,6 @@ Status Reader::refresh() {
     return status;
 }
 
-Status Reader::show(std::int64_t records, const std::vector<std::string>& lacking) {
-    const Definitions& definitions = file_.source->definitions();
-    file_.source->show(records);
-    file_.lacking.assign(definitions.variables.size(), 0);
-    for (const std::string& name : lacking)
-        if (const int at = definitions.find_variable(name); at >= 0) file_.lacking[at] = 1;
-    return {};
-}
-
 Status Reader::close() {
     Status status = file_.source ? agree_on(file_, Call::close, {}, {}) : Status{};
     if (!file_.session.meeting().parted()) leave();

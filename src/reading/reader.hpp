@@ -21,9 +21,9 @@ public:
 
     /// Of an open file.
     const Source& contents() const { return *file_.source; }
-    /// Of a file that is being written: as if there were no more records, and not those variables,
-    /// until it is refreshed. Local.
-    Status show(std::int64_t records, const std::vector<std::string>& lacking);
+    /// Of a file that is being written: as if there were no more records, until it is refreshed.
+    /// Local.
+    void show(std::int64_t records) { file_.source->show(records); }
     /// This rank's figures so far.
     ReadFigures figures();
     /// TW_ENOTFOUND, or the variable's number.

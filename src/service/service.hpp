@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "layout/grid.hpp"
@@ -59,6 +60,10 @@ public:
     virtual Status agree_to_close(Agreed& agreed) = 0;
     virtual Status end_step() = 0;
     virtual Status sync(bool durable) = 0;
+    /// Fills what was never put of fixed-size variables, so that they can be read; nothing else is
+    /// published. Variables that were filled once, or written whole, stay as they are.
+    /// @param variables  the same on every rank
+    virtual Status fill(std::span<const int> variables) = 0;
     /// What is left when no step is open: the boxes, the fixed-size variables, fill values.
     virtual Status write_rest(const Agreed& agreed) = 0;
     /// Waits until everything is written.
@@ -66,6 +71,8 @@ public:
     /// Completes the file under the name that it has, or leaves it where it failed.
     virtual Status close(bool good) = 0;
 
+    /// Records of the file, as far as this rank knows after sync(): some rank knows all.
+    virtual std::int64_t records() const = 0;
     /// Whether all that was put is in the file, in which another service may go on. Local.
     virtual bool is_at_rest() const { return false; }
     /// Before another service goes on: fills what was never put of the fixed-size variables.

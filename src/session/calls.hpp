@@ -185,21 +185,24 @@ tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUN
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// A file that was opened for reading, or a netCDF-4 file that is written, after tw_sync.
+inline Status not_stored_yet(const tw_file_impl& file) {
+    return failure(TW_ESTATE,
+                   "{}: the file is being written: only of netCDF-4 files, and after tw_sync, is "
+                   "known how variables are stored",
+                   file.path());
+}
+
+/// How a file is stored that was opened for reading, or a netCDF-4 file that is written, after
+/// tw_sync: the body takes its contents, and the source or the readback that tells.
 template <class F>
-tw_status with_source(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
-        const Source* source = file->reader     ? &file->reader->contents()
-                               : file->readback ? file->readback->source()
-                                                : nullptr;
-        if (source == nullptr)
-            return failure(TW_ESTATE,
-                           "{}: the file is being written: only of netCDF-4 files, and after "
-                           "tw_sync, is known how variables are stored",
-                           file->path());
-        return body(*source);
+        if (file->reader) return body(Contents(file->reader->contents()), file->reader->contents());
+        if (file->readback && file->readback->contents() != nullptr)
+            return body(*file->readback->contents(), *file->readback);
+        return not_stored_yet(*file);
     };
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "definitions/definitions.hpp"
 #include "storage/placement.hpp"
 #include "storage/posix/file_system.hpp"
+#include "storage/source.hpp"
 #include "storage/throttle.hpp"
 #include "storage/write_counts.hpp"
 
@@ -85,6 +87,11 @@ class Storage {
 public:
     virtual ~Storage() = default;
     virtual const char* name() const = 0;
+    /// How a variable of an open file is stored, if the driver has more than one way.
+    virtual std::optional<VariableStorage> stored(int variable) const {
+        (void)variable;
+        return {};
+    }
     /// Byte order of the data given to write.
     virtual Order order() const = 0;
     /// Whether write is collective over the writers: then all call it equally often.

@@ -212,7 +212,9 @@ TEST(Composer, BoxesInAnyOrder) {
             }
         }
         writers.each([&](Composer& c) { return c.boxes().end_step(6, true); });
-        writers.each([&](Composer& c) { return c.boxes().fill_fixed(); });
+        Parcel last;
+        last.head.kind = UnitKind::last;
+        writers.each([&](Composer& c) { return c.boxes().fill_fixed(last); });
         ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
     }
 }

@@ -170,6 +170,7 @@ public:
 
     WriteCounts counts() const override { return desk_ ? desk_->counts() : WriteCounts{}; }
     int writers() const override { return writer_ranks_.size(); }
+    std::int64_t records() const override { return records_; }
 
 private:
     static constexpr int others = -1;  ///< feeder: all ranks of other nodes

@@ -160,6 +160,40 @@ Status InlineService::sync(bool durable) {
     return status;
 }
 
+/// Before a pass of fill values that no agreement precedes. @note Collective
+Status InlineService::prepare_fills() {
+    writer_.prepare();
+    return file_.keep(file_.team.agree(alone([&]() -> Status {
+        writer_.make_room();
+        return {};
+    })));
+}
+
+Status InlineService::fill(std::span<const int> variables) {
+    if (mixed_.joined()) return local_.queue()->fill(variables);
+    if (Status ready = prepare_fills(); !ready.ok()) return ready;
+    writer_.begin_pass(false);
+    std::vector<WholeVariable> filled;
+    Status status = alone([&]() -> Status {
+        filled.reserve(variables.size());
+        return {};
+    });
+    for (const int v : variables) {
+        if (progress_.filled[v] != 0) continue;
+        writer_.set(writer_.spaces().of(false).place_of(v), Action::fill);
+        progress_.filled[v] = 1;
+        if (status.ok()) filled.push_back({v, 0});
+    }
+    Status written = writer_.write(0, batch_.misfits);
+    if (status.ok()) status = std::move(written);
+    if (status.ok() && local_.queue() != nullptr)
+        status = alone([&]() -> Status {
+            local_.queue()->note_written(filled, progress_.records);
+            return {};
+        });
+    return finish_write(file_, target_, std::move(status), {}, records(), false);
+}
+
 Status InlineService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }
@@ -188,12 +222,7 @@ bool InlineService::is_at_rest() const {
 Status InlineService::end_at_rest(std::int64_t& records) {
     records = progress_.records;
     if (mixed_.turned()) return {};
-    writer_.prepare();
-    const Status ready = file_.team.agree(alone([&]() -> Status {
-        writer_.make_room();
-        return {};
-    }));
-    if (!ready.ok()) return file_.keep(ready);
+    if (Status ready = prepare_fills(); !ready.ok()) return ready;
     Status written = write_fixed(nullptr, true);
     return finish_write(file_, target_, std::move(written), batch_.take_misfits(false),
                         records_as_before, false);

@@ -33,6 +33,10 @@ public:
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
+    Status fill(std::span<const int> variables) override;
+    std::int64_t records() const override {
+        return mixed_.turned() ? progress_.records : batch_.record;
+    }
     Status write_rest(const Agreed& agreed) override;
     Status finish(bool durable) override {
         return mixed_.joined() ? local_.queue()->finish(durable) : Status{};
@@ -51,6 +55,7 @@ private:
     Status put_now(Status checked, int variable, const ArrayView& view);
     const ArrayView* array_of(int variable) const;
     Status write_fixed(const Agreed* agreed, bool last);
+    Status prepare_fills();
     Status write_record(const Agreed& agreed);
 
     FileContext& file_;

@@ -238,10 +238,14 @@ Status BoxComposer::end_step(std::int64_t records, bool mark) {
     return {};
 }
 
-Status BoxComposer::fill_fixed() {
+Status BoxComposer::fill_fixed(const Parcel& unit) {
     if (existing_.is) return {};
-    for (const Place& p : out_.spaces().fixed.places)
+    for (const Place& p : out_.spaces().fixed.places) {
+        const std::size_t v = p.variable;
+        const std::uint64_t word = unit.head.kind == UnitKind::fill ? unit.put[v / 64] : -1;
+        if (((word >> (v % 64)) & 1) == 0) continue;
         if (Status s = fill_untouched(p.variable, 0); !s.ok()) return s;
+    }
     return {};
 }
 

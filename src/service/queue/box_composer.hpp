@@ -27,8 +27,9 @@ public:
     void note_records(std::int64_t records);
     /// All ranks have ended their step, or are at a `mark`; records without data are filled.
     Status end_step(std::int64_t records, bool mark);
-    /// At the end: fills what was never written of the fixed-size variables.
-    Status fill_fixed();
+    /// Fills what was never written of the fixed-size variables that a unit has as put, at the end
+    /// of all of them.
+    Status fill_fixed(const Parcel& unit);
     std::int64_t records() const { return records_; }
 
 private:

@@ -104,8 +104,9 @@ bool BoxMessages::publish(Parcel& parcel, std::int64_t keep) {
     if (!outbox_->publish(parcel, keep)) return false;
     Region& region = outbox_->region();
     records_ = std::max(records_, parcel.head.records);
-    last_ = last_ || parcel.head.kind == UnitKind::last;
     if (Status status = alone([&]() -> Status {
+            if (parcel.head.kind == UnitKind::last || parcel.head.kind == UnitKind::fill)
+                fill_ = without_data(parcel);
             const auto& variables = plan_.definitions->variables;
             kept_.push_back(with_data(parcel, outbox_->base(), variables, *plan_.holdings));
             kept_bytes_ += bytes_of(kept_.back(), variables);
@@ -195,15 +196,13 @@ Status BoxMessages::finish(bool durable) {
     if (!asked_) share_memory();
     if (!shares_) cut_kept();
     if (Status status = end(outbox_->failure()); !status.ok()) return status;
-    std::int64_t words[] = {records_, last_ ? 1 : 0};
-    team_.all_reduce(words, Reduce::max);
-    records_ = words[0];
-    last_ = words[1] != 0;
+    team_.all_reduce({&records_, 1}, Reduce::max);
     std::vector<Packet> received;
     Status status = send(received);
     for (Packet& p : packets_) p.bytes.clear();  // their memory serves the next step
     if (status = end(std::move(status)); !status.ok()) return status;
     status = composer_ ? alone([&] { return compose(received); }) : Status{};
+    fill_ = {};
     if (status.ok() && durable) status = storage_.sync();
     status = end(std::move(status));
     release_kept();
@@ -242,7 +241,8 @@ Status BoxMessages::compose(const std::vector<Packet>& received) {
     for (Parcel& p : parcels) p.head.step = 0;
     Status status = composer_->boxes().write(parcels);
     if (status.ok()) status = composer_->boxes().end_step(records_, true);
-    if (status.ok() && last_) status = composer_->boxes().fill_fixed();
+    if (status.ok() && fill_.head.kind != UnitKind::step)
+        status = composer_->boxes().fill_fixed(fill_);
     return status;
 }
 

@@ -75,7 +75,7 @@ private:
     std::int64_t records_ = 0;           ///< of the file
     std::int64_t counted_ = 0;           ///< of them, in its header
     bool closed_ = false;
-    bool last_ = false;  ///< the unit was published that ends the file
+    Parcel fill_;  ///< the latest unit that asks for fill values, until finish(); else of kind step
 };
 
 }  // namespace thalweg::detail

@@ -33,8 +33,8 @@ std::vector<int> ranks_with(std::span<const Parcel> parcels, Mask mask, std::siz
 }
 
 std::string call_of(const UnitHead& head, std::span<const Variable> variables) {
-    static const char* const names[] = {"tw_end_step", "tw_sync", "tw_close", "tw_put",
-                                        "tw_put_box"};
+    static const char* const names[] = {"tw_end_step", "tw_sync",    "tw_close",
+                                        "tw_put",      "tw_put_box", "tw_get"};
     std::string text = names[static_cast<std::size_t>(head.kind)];
     if (head.variable >= 0) text += fmt::format(" of variable '{}'", variables[head.variable].name);
     return text;

@@ -57,8 +57,9 @@ Status Composer::write(std::span<const Parcel> parcels) {
     if (parcels.empty()) return {};
     switch (parcels.front().head.kind) {
         case UnitKind::step: return write_step(parcels);
-        case UnitKind::fixed: return write_fixed(parcels, false);
-        case UnitKind::last: return write_fixed(parcels, true);
+        case UnitKind::fixed:
+        case UnitKind::last:
+        case UnitKind::fill: return write_fixed(parcels, parcels.front().head.kind);
         case UnitKind::part: return write_part(parcels);
         case UnitKind::boxes: break;
     }
@@ -73,7 +74,7 @@ void Composer::go_on(std::int64_t records, std::vector<char> filled, std::vector
 
 Status Composer::write_step(std::span<const Parcel> parcels) {
     const std::span<const Place> places = out_.spaces().record.places;
-    Status status = write_fixed(parcels, false);
+    Status status = write_fixed(parcels, UnitKind::fixed);
     if (!status.ok() || places.empty()) return status;
     std::vector<Action> actions;
     std::vector<char> wanted;
@@ -90,15 +91,15 @@ Status Composer::write_step(std::span<const Parcel> parcels) {
     return status;
 }
 
-Status Composer::write_fixed(std::span<const Parcel> parcels, bool last) {
+Status Composer::write_fixed(std::span<const Parcel> parcels, UnitKind kind) {
     collect(parcels);
     std::vector<Action> actions;
     std::vector<char> wanted;
     for (const Place& p : out_.spaces().fixed.places) {
         const std::size_t v = p.variable;
-        actions.push_back(was_put(p.variable)   ? Action::data
-                          : last && !filled_[v] ? Action::fill
-                                                : Action::skip);
+        const bool named = was_put(p.variable), data = named && kind != UnitKind::fill;
+        const bool fills = kind == UnitKind::last || (named && kind == UnitKind::fill);
+        actions.push_back(data ? Action::data : fills && !filled_[v] ? Action::fill : Action::skip);
         wanted.push_back(actions.back() != Action::skip);
         if (wanted.back()) filled_[v] = 1;
     }

@@ -35,7 +35,7 @@ public:
 
 private:
     Status write_step(std::span<const Parcel> parcels);
-    Status write_fixed(std::span<const Parcel> parcels, bool last);
+    Status write_fixed(std::span<const Parcel> parcels, UnitKind kind);
     Status write_part(std::span<const Parcel> parcels);
     Status pass(bool records, std::span<const Action> actions, const Share& share,
                 std::vector<Extent> wanted);

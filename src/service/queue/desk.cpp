@@ -327,8 +327,9 @@ void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     BoxComposer& boxes = composer_.boxes();
     if (status.ok() && all_marks) status = boxes.write(parcels);
     if (status.ok()) status = boxes.end_step(records, all_marks);
-    if (status.ok() && all_marks && parcels.front().head.kind == UnitKind::last)
-        status = boxes.fill_fixed();
+    const UnitKind kind = parcels.front().head.kind;
+    if (status.ok() && all_marks && (kind == UnitKind::last || kind == UnitKind::fill))
+        status = boxes.fill_fixed(parcels.front());
     if (status.ok() && placement_ != nullptr)
         status = placement_->end_unit(composer_.records(), all_marks);
     if (status.ok()) status = sync_where_durable();

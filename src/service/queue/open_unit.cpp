@@ -143,6 +143,16 @@ void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
     publisher_.publish(unit, boxes_.empty() ? -1 : boxes_mark_);
 }
 
+void OpenUnit::publish_fill(std::span<const int> variables) {
+    Parcel unit = parcel(UnitKind::fill);
+    unit.head.records = 0;  // it ends none
+    for (const int v : variables) set_bit(unit.put, v);
+    std::int64_t first = boxes_.empty() ? -1 : boxes_mark_;
+    for (const Queued& q : queued_)
+        if (q.at != nullptr && (first < 0 || q.mark < first)) first = q.mark;
+    publisher_.publish(unit, first);
+}
+
 void OpenUnit::gather() {
     Outbox& outbox = publisher_.outbox();
     std::vector<Queued*> open;

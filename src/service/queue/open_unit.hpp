@@ -44,6 +44,8 @@ public:
     void gather();
 
     /// A step ended.
+    /// Asks for fill values where nothing was put of fixed-size variables. What is open stays open.
+    void publish_fill(std::span<const int> variables);
     void next_step() { ++steps_; }
     /// The ranks have met.
     void meet() { steps_ = 0; }

@@ -26,10 +26,13 @@ enum class UnitKind : std::int64_t {
     last,   ///< the same; those never put are filled
     part,   ///< a range of one variable, of a step too large to be held at once
     boxes,  ///< boxes of any variable and record; may end a step, as `step` does
+    fill,   ///< fill values where nothing was put of the fixed-size variables that it has as put
 };
 
 /// What all ranks pass together, waiting for it.
-inline bool is_mark(UnitKind kind) { return kind == UnitKind::fixed || kind == UnitKind::last; }
+inline bool is_mark(UnitKind kind) {
+    return kind == UnitKind::fixed || kind == UnitKind::last || kind == UnitKind::fill;
+}
 
 struct UnitHead {
     std::int64_t unit = 0;

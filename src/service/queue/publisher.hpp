@@ -71,8 +71,8 @@ public:
     virtual std::int64_t waiting_bytes() const { return 0; }
     /// See QueueService::note_written().
     virtual void note_written(std::span<const WholeVariable>, std::int64_t) {}
-    /// Of the file, where the work is done in calls.
-    virtual std::int64_t records() const { return 0; }
+    /// Of the file, as far as this rank knows after finish(): some rank knows all.
+    virtual std::int64_t records() const = 0;
     virtual int writers() const = 0;
 
 protected:

@@ -373,6 +373,12 @@ Status QueueService::sync_agreed(const Agreed& agreed, bool durable) {
     return agree_on_misfits(std::move(mine));
 }
 
+Status QueueService::fill(std::span<const int> variables) {
+    unit_.publish_fill(variables);
+    unit_.meet();
+    return file_.keep(finish(false));
+}
+
 Status QueueService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }

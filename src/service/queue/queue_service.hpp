@@ -36,6 +36,10 @@ public:
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
+    Status fill(std::span<const int> variables) override;
+    std::int64_t records() const override {
+        return batch_.boxed ? publisher_->records() : batch_.record;
+    }
     Status write_rest(const Agreed& agreed) override;
     Status finish(bool durable) override;
     Status close(bool good) override;
@@ -57,8 +61,6 @@ public:
     void add_misfit(Status misfit) {
         if (misfit_.ok()) misfit_ = std::move(misfit);
     }
-    /// Of the file, once the ranks have met.
-    std::int64_t records() const { return publisher_->records(); }
 
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);

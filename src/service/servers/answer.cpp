@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/servers/answer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/wire.hpp"
@@ -10,6 +11,7 @@ namespace thalweg::detail {
 
 void Answer::join(Answer other) {
     counts.add(other.counts);
+    records = std::max(records, other.records);
     if (other.failed < failed) {
         status = std::move(other.status);
         failed = other.failed;
@@ -22,6 +24,7 @@ std::vector<char> Answer::bytes() const {
     put_status(out, status);
     out.put(failed);
     out.put(counts);
+    out.put(records);
     out.put(map);
     return std::move(out.bytes);
 }
@@ -32,6 +35,7 @@ Answer Answer::of(const std::vector<char>& bytes) {
     answer.status = get_status(in);
     answer.failed = in.get<int>();
     answer.counts = in.get<WriteCounts>();
+    answer.records = in.get<std::int64_t>();
     answer.map = in.get_many<std::vector<std::int64_t>>();
     return answer;
 }

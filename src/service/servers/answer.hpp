@@ -12,9 +12,10 @@
 namespace thalweg::detail {
 
 struct Answer {
-    Status status;         ///< the failure of the first server that has one
-    int failed = INT_MAX;  ///< its number
-    WriteCounts counts;    ///< together
+    Status status;             ///< the failure of the first server that has one
+    int failed = INT_MAX;      ///< its number
+    WriteCounts counts;        ///< together
+    std::int64_t records = 0;  ///< of the file
     /// Where the file's data lie, in words; of the first server, if it has the file.
     std::vector<std::int64_t> map;
 

@@ -117,6 +117,7 @@ void FileOnServer::reply(const Status& status) {
     replies_.join(serial_, with_reserve([&] {
                       Answer own = place_.answer(status);
                       if (desk_) own.counts = desk_->counts();
+                      if (desk_) own.records = desk_->records();
                       if (place_.is_first()) own.map = words_of(map_);
                       return own;
                   }));

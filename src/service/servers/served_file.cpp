@@ -174,6 +174,7 @@ public:
             status = ask(
                 MessageKind::count_file, [&](WireWriter& out) { out.put(durable); }, answer);
         if (!status.ok()) outbox_->region().fail(status);
+        records_ = answer.records;
         return status;
     }
 
@@ -194,6 +195,7 @@ public:
 
     WriteCounts counts() const override { return counts_; }
     int writers() const override { return port_.crew().servers().size(); }
+    std::int64_t records() const override { return records_; }
 
 private:
     /// Rank 0 gives the servers a command.
@@ -269,6 +271,7 @@ private:
     bool boxed_ = false;  ///< this rank has published boxes
     std::int64_t marks_ = 0;
     bool closed_ = false;
+    std::int64_t records_ = 0;  ///< on rank 0
     WriteCounts counts_;
     std::unique_ptr<Segment>& spare_;  ///< memory for the queue, and where it goes afterwards
 };

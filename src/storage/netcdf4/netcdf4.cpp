@@ -55,6 +55,18 @@ class Netcdf4Storage final : public PlainFile, private Placement {
 public:
     const char* name() const override { return "netcdf4"; }
     Order order() const override { return Order::native; }
+    std::optional<VariableStorage> stored(int variable) const override {
+        const std::size_t v = variable;
+        if (v >= layout_.grids.size()) return {};
+        const ChunkGrid& g = layout_.grids[v];
+        VariableStorage found;
+        if (g.chunked) {
+            if (definitions_->variables[v].record) found.chunk.push_back(g.records);
+            found.chunk.insert(found.chunk.end(), g.chunk.begin(), g.chunk.end());
+        }
+        for (const StoredFilter& f : layout_.filters[v]) found.filters.push_back({f.id, f.level});
+        return found;
+    }
     bool collective() const override { return meets() && !store_->boxes(); }
     bool takes_boxes() const override { return true; }
     bool keeper_counts() const override { return !store_->boxes(); }
