@@ -103,7 +103,8 @@ public:
                                     const_cast<float*>(v.values.data()), nullptr),
                   "PIOc_write_darray");
         }
-        if (!workload().file_per_step) check(PIOc_sync(file_), "PIOc_sync");
+        const int syncs = context_.options.syncs + (workload().file_per_step ? 0 : 1);
+        for (int i = 0; i < syncs; ++i) check(PIOc_sync(file_), "PIOc_sync");
     }
 
     void close() override { check(PIOc_closefile(file_), "PIOc_closefile"); }

@@ -50,6 +50,7 @@ Options parse_options(int argc, char** argv) {
         {"--warmup", integer("--warmup", o.warmup, 0)},
         {"--io-tasks", integer("--io-tasks", o.io_tasks, 1)},
         {"--variables", integer("--variables", o.variables, 1)},
+        {"--syncs", integer("--syncs", o.syncs, 0)},
         {"--decompositions", integer("--decompositions", o.decompositions, 1)},
         {"--elements",
          [&](const std::string& text) {
@@ -89,6 +90,7 @@ std::string help() {
            "  --variables N         variables of the largest group\n"
            "  --elements N          f, g: elements of a variable (default: 1000000)\n"
            "  --decompositions N    cice: decompositions for each file (default: 10)\n"
+           "  --syncs N             further calls of PIOc_sync after each step (default: 0)\n"
            "  --compute S           seconds of computation after each step (default: 0)\n"
            "  --repetitions N       measured repetitions (default: 5)\n"
            "  --warmup N            repetitions that are not measured (default: 1)\n"

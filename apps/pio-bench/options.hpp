@@ -21,6 +21,7 @@ struct Options {
     int variables = 0;  // 0: the workload's
     int decompositions = 10;
     std::int64_t elements = 1000000;
+    int syncs = 0;       // after each step
     double compute = 0;  // seconds between two steps
     bool verify = false;
 };

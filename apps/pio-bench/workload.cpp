@@ -95,9 +95,15 @@ Workload irregular(const Options& options, int rank, int ranks, const char* kind
 Workload map_f(const Options& o, int rank, int ranks) { return irregular(o, rank, ranks, "f"); }
 Workload map_g(const Options& o, int rank, int ranks) { return irregular(o, rank, ranks, "g"); }
 
-// Blocks of CICE's one-degree grid, dealt out in turn, with the whole of the other dimensions.
-Layout blocks_of(const std::string& name, const std::vector<Dim>& more, int rank, int ranks) {
-    constexpr Index nx = 320, ny = 384, width = 20, height = 24;
+// A horizontal grid and the blocks that it is cut into.
+struct BlockGrid {
+    Index nx, ny, width, height;
+};
+
+// Blocks of a grid, dealt out in turn, with the whole of the other dimensions.
+Layout blocks_of(const BlockGrid& grid, const std::string& name, const std::vector<Dim>& more,
+                 int rank, int ranks) {
+    const auto [nx, ny, width, height] = grid;
     Layout layout{name, more, {}};
     layout.dims.push_back({"nj", ny});
     layout.dims.push_back({"ni", nx});
@@ -117,7 +123,8 @@ Layout blocks_of(const std::string& name, const std::vector<Dim>& more, int rank
 
 // A history file of CICE: ten decompositions, of which the first has most of the variables. More of
 // them have other lengths.
-Workload cice(const Options& options, int rank, int ranks) {
+Workload history(const Options& options, int rank, int ranks, const BlockGrid& grid,
+                 int variables) {
     const std::vector<std::vector<Dim>> kinds{{},
                                               {{"nc", 5}},
                                               {{"nkice", 7}},
@@ -129,18 +136,29 @@ Workload cice(const Options& options, int rank, int ranks) {
                                               {{"nc", 5}, {"nksnow", 1}},
                                               {{"nc", 5}, {"nf", 8}}};
     Workload w;
-    w.steps = 4;
     w.file_per_step = true;
     for (int k = 0; k < options.decompositions; ++k) {
         const auto known = static_cast<std::size_t>(k);
         const std::string name = "k" + std::to_string(k);
         w.layouts.push_back(blocks_of(
-            name,
+            grid, name,
             known < kinds.size() ? kinds[known]
                                  : std::vector<Dim>{{name, static_cast<Index>(known % 8 + 1)}},
             rank, ranks));
-        add(w, name + "_", k == 0 ? chosen(options.variables, 40) : 1, k);
+        add(w, name + "_", k == 0 ? chosen(options.variables, variables) : 1, k);
     }
+    return w;
+}
+
+Workload cice(const Options& o, int rank, int ranks) {
+    Workload w = history(o, rank, ranks, {320, 384, 20, 24}, 40);  // the one-degree grid
+    w.steps = 4;
+    return w;
+}
+
+Workload cice_small(const Options& o, int rank, int ranks) {
+    Workload w = history(o, rank, ranks, {128, 128, 16, 16}, 81);
+    w.steps = 17;
     return w;
 }
 
@@ -157,6 +175,7 @@ const Entry entries[] = {
     {"f", "columns of E3SM's atmosphere, spread over the ranks in chunks", map_f},
     {"g", "cells of E3SM's ocean, divided along a space-filling curve", map_g},
     {"cice", "blocks with halos, ten decompositions, a file for each output; 76 MB", cice},
+    {"cice-128", "the same on 128 x 128, with 90 variables and 17 files; 14 MB each", cice_small},
 };
 
 }  // namespace
