@@ -10,11 +10,17 @@ using namespace thalweg::pio;
 
 namespace {
 
+void check_arguments(int components, int rearranger, const int* iosysidp) {
+    need(iosysidp, "iosysidp");
+    if (components < 1) throw Error{NC_EINVAL, std::to_string(components) + " components"};
+    if (rearranger != PIO_REARR_BOX && rearranger != PIO_REARR_SUBSET)
+        throw Error{NC_EINVAL, "there is no rearranger " + std::to_string(rearranger)};
+}
+
 // The I/O ranks serve all components, and return when these have ended.
 void begin(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, int* iosysidp) {
-    need(iosysidp, "iosysidp");
-    std::fill_n(iosysidp, std::max(components, 0), -1);
-    const std::vector<MPI_Comm> comms(comp_comms, comp_comms + std::max(components, 0));
+    std::fill_n(iosysidp, components, -1);
+    const std::vector<MPI_Comm> comms(comp_comms, comp_comms + components);
     int servers = io ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &servers, 1, MPI_INT, MPI_SUM, world);
     const std::vector<Session*> sessions = begin_served(world, comms, io);
@@ -43,8 +49,9 @@ void split(MPI_Comm world, const std::vector<int>& color_of, int components, MPI
 }  // namespace
 
 int PIOc_init_async_from_comms(MPI_Comm world, int component_count, MPI_Comm* comp_comm,
-                               MPI_Comm io_comm, int, int* iosysidp) {
+                               MPI_Comm io_comm, int rearranger, int* iosysidp) {
     return attempt("PIOc_init_async_from_comms", nullptr, "", [&] {
+        check_arguments(component_count, rearranger, iosysidp);
         need(comp_comm, "comp_comm");
         begin(world, component_count, comp_comm, io_comm != MPI_COMM_NULL, iosysidp);
     });
@@ -52,9 +59,12 @@ int PIOc_init_async_from_comms(MPI_Comm world, int component_count, MPI_Comm* co
 
 int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int component_count,
                     int* num_procs_per_comp, int** proc_list, MPI_Comm* io_comm,
-                    MPI_Comm* comp_comm, int, int* iosysidp) {
+                    MPI_Comm* comp_comm, int rearranger, int* iosysidp) {
     return attempt("PIOc_init_async", nullptr, "", [&] {
+        check_arguments(component_count, rearranger, iosysidp);
         need(num_procs_per_comp, "num_procs_per_comp");
+        if (num_io_procs < 1)
+            throw Error{NC_EINVAL, std::to_string(num_io_procs) + " ranks for I/O"};
         int ranks = 1;
         MPI_Comm_size(world, &ranks);
         std::vector<int> color(static_cast<std::size_t>(ranks), -1);

@@ -13,10 +13,16 @@ namespace {
 
 // ---- attributes ---------------------------------------------------------------------------------
 
+// CDF-1 and CDF-2 have one type of bytes, for those with and without sign.
+bool bytes_of_any_sign(const File& file) {
+    const int format = file.format();
+    return format == NC_FORMAT_CLASSIC || format == NC_FORMAT_64BIT_OFFSET;
+}
+
 int put_attribute(const char* call, int ncid, int varid, const char* name, nc_type xtype,
                   PIO_Offset len, nc_type type, const void* values) {
     return on_file(call, ncid, [&](File& file) {
-        need(name, "name");
+        need_name(name, "name");
         if (len > 0) need(values, "the array");
         if (size_of(xtype) == 0)
             throw Error{NC_EBADTYPE, "there is no type " + std::to_string(xtype)};
@@ -27,7 +33,8 @@ int put_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
         if (len < 0) throw Error{NC_EINVAL, std::string("attribute ") + name + ": len < 0"};
         Attribute a{name, xtype, len,
                     std::string(static_cast<std::size_t>(len) * size_of(xtype), '\0')};
-        const int code = convert(type == NC_NAT ? xtype : type, values, xtype, a.bytes.data(), len);
+        const int code = convert(type == NC_NAT ? xtype : type, values, xtype, a.bytes.data(), len,
+                                 "", bytes_of_any_sign(file));
         if (code != NC_NOERR && code != NC_ERANGE)
             throw Error{code,
                         std::string("attribute ") + name + ": text and numbers do not convert"};
@@ -40,12 +47,12 @@ int put_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
 int get_attribute(const char* call, int ncid, int varid, const char* name, nc_type type,
                   void* values) {
     return on_file(call, ncid, [&](File& file) {
-        need(name, "name");
+        need_name(name, "name");
         need(values, "the array");
         file.agree_attributes();
         const Attribute& a = file.table().attribute(varid, name);
-        const int code =
-            convert(a.type, a.bytes.data(), type == NC_NAT ? a.type : type, values, a.n);
+        const int code = convert(a.type, a.bytes.data(), type == NC_NAT ? a.type : type, values,
+                                 a.n, "", bytes_of_any_sign(file));
         if (code != NC_NOERR)
             throw Error{code, std::string("attribute ") + name +
                                   (code == NC_ERANGE ? ": a value does not fit the type"
@@ -154,7 +161,7 @@ int PIOc_get_att_text(int ncid, int varid, const char* name, char* ip) {
 
 int PIOc_inq_att(int ncid, int varid, const char* name, nc_type* xtypep, PIO_Offset* lenp) {
     return on_file("PIOc_inq_att", ncid, [&](File& file) {
-        need(name, "name");
+        need_name(name, "name");
         file.agree_attributes();
         const Attribute& a = file.table().attribute(varid, name);
         set(xtypep, a.type);
@@ -172,7 +179,7 @@ int PIOc_inq_atttype(int ncid, int varid, const char* name, nc_type* xtypep) {
 
 int PIOc_inq_attid(int ncid, int varid, const char* name, int* idp) {
     return on_file("PIOc_inq_attid", ncid, [&](File& file) {
-        need(name, "name");
+        need_name(name, "name");
         file.agree_attributes();
         const Attribute& a = file.table().attribute(varid, name);
         set(idp, static_cast<int>(&a - file.table().attributes_of(varid).data()));
@@ -192,15 +199,15 @@ int PIOc_inq_attname(int ncid, int varid, int attnum, char* name) {
 
 int PIOc_rename_att(int ncid, int varid, const char* name, const char* newname) {
     return on_file("PIOc_rename_att", ncid, [&](File& file) {
-        need(name, "name");
-        need(newname, "newname");
+        need_name(name, "name");
+        need_name(newname, "newname");
         file.rename_att(varid, name, newname);
     });
 }
 
 int PIOc_del_att(int ncid, int varid, const char* name) {
     return on_file("PIOc_del_att", ncid, [&](File& file) {
-        need(name, "name");
+        need_name(name, "name");
         file.del_att(varid, name);
     });
 }

@@ -348,93 +348,6 @@ int File::set_fill(int mode) {
     return std::exchange(fill_mode_, mode);
 }
 
-// ---- attributes ---------------------------------------------------------------------------------
-
-namespace {
-
-template <class T>
-void append(std::string& text, const T& value) {
-    text.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-void append(std::string& text, const std::string& value) {
-    append(text, value.size());
-    text += value;
-}
-
-class Unpacker {
-public:
-    explicit Unpacker(const std::string& text) : text_(text) {}
-    bool more() const { return at_ < text_.size(); }
-    template <class T>
-    T value() {
-        T result;
-        std::memcpy(&result, text_.data() + at_, sizeof result);
-        at_ += sizeof result;
-        return result;
-    }
-    std::string text() {
-        const auto n = value<std::size_t>();
-        at_ += n;
-        return text_.substr(at_ - n, n);
-    }
-
-private:
-    const std::string& text_;
-    std::size_t at_ = 0;
-};
-
-}  // namespace
-
-void File::agree_attributes() {
-    if (fresh_.empty()) return;
-    std::string packed;
-    for (const auto& [varid, name] : fresh_) {
-        const Attribute& a = table_.attribute(varid, name);
-        append(packed, varid);
-        append(packed, a.name);
-        append(packed, a.type);
-        append(packed, a.n);
-        append(packed, a.bytes);
-    }
-    packed = broadcast(session_.comm(), root_, packed);
-    std::vector<std::pair<int, std::string>> agreed;
-    for (Unpacker unpacker(packed); unpacker.more();) {
-        const int varid = unpacker.value<int>();
-        Attribute a;
-        a.name = unpacker.text();
-        a.type = unpacker.value<nc_type>();
-        a.n = unpacker.value<Index>();
-        a.bytes = unpacker.text();
-        agreed.emplace_back(varid, a.name);
-        set_attribute(table_.attributes_of(varid), std::move(a));
-    }
-    for (const auto& mine : fresh_)
-        if (std::find(agreed.begin(), agreed.end(), mine) == agreed.end())
-            std::erase_if(table_.attributes_of(mine.first),
-                          [&](const Attribute& a) { return a.name == mine.second; });
-    fresh_.clear();
-    if (state_ == State::defining) return;
-    for (const auto& [varid, name] : agreed)
-        edits_.push_back({Edit::Kind::attribute, varid, "", "", table_.attribute(varid, name)});
-}
-
-// While the library writes the file, it takes attributes as well.
-void File::settle_attributes() {
-    agree_attributes();
-    if (state_ != State::writing) return;
-    const bool only = std::all_of(edits_.begin(), edits_.end(),
-                                  [](const Edit& e) { return e.kind == Edit::Kind::attribute; });
-    if (!only) return;
-    for (const Edit& e : edits_) {
-        const std::string var = e.id == NC_GLOBAL ? "" : table_.variable(e.id).name;
-        check(tw_put_att(file_, var.c_str(), e.attribute.name.c_str(),
-                         static_cast<tw_type>(e.attribute.type), e.attribute.n,
-                         e.attribute.bytes.data()));
-    }
-    edits_.clear();
-}
-
 // ---- states -------------------------------------------------------------------------------------
 
 void File::define_all() {
@@ -542,16 +455,30 @@ void File::begin_reading() {
     settle_attributes();
     make_edits();
     if (state_ == State::defining) hand_over();
-    if (state_ == State::writing && dirty_) sync();
+    if (state_ == State::writing) sync();
     if (state_ == State::serial) {
         serial_->pause();
         open_for_reading();
     }
 }
 
-void File::meet() {
-    Error error = std::exchange(late_, {});
-    agree(session_.comm(), error);
+void File::keep_late(const Error& error) {
+    if (late_put_ >= 0) return;
+    late_ = error;
+    late_put_ = put_calls_;
+}
+
+// A rank whose call was wrong may have put less than the others.
+File::News File::compare() const {
+    Index most[] = {late_put_, -late_put_, dirty_ ? 1 : 0, pending_};
+    MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_INT64_T, MPI_MAX, session_.comm());
+    return {most[0] != -most[1], most[2] != 0, most[3] > 0};
+}
+
+void File::tell_late(const News& news) {
+    const Error error = std::exchange(late_, {});
+    late_put_ = -1;
+    if (news.late) agree(session_.comm(), error);
 }
 
 void File::sync() {
@@ -567,13 +494,18 @@ void File::sync() {
     settle_attributes();
     make_edits();
     if (state_ == State::defining) hand_over();
+    const News news = compare();
     if (state_ == State::serial) serial_->sync();
-    if (state_ == State::writing) {
+    if (state_ == State::writing && news.dirty) {
         const int status = tw_sync(file_, 0);
         dirty_ = false;
         handed_over(status);
     }
-    meet();
+    tell_late(news);
+}
+
+void File::flush() {
+    if (state_ == State::writing && compare().pending) end_step();
 }
 
 void File::close() {
@@ -587,7 +519,7 @@ void File::close() {
     if (file_ != nullptr) handed_over(tw_close(&file_));
     if (serial_) serial_->close();
     serial_.reset();
-    meet();
+    tell_late(compare());
 }
 
 }  // namespace thalweg::pio

@@ -55,6 +55,7 @@ public:
     void redef();
     void enddef();
     void sync();
+    void flush();  // hands over what was put, and waits for nothing
     void close();
 
     // Definitions. Local, except in a netCDF-4 file in data mode.
@@ -120,8 +121,10 @@ private:
         std::map<Index, Index> records;  // and the grid's serial number
     };
     std::map<int, Put> puts_;
-    Copies copies_;  // of distributed arrays that the library has not written
-    Error late_;     // of a put on this rank, for all to know at the next meeting
+    Copies copies_;        // of distributed arrays that the library has not written
+    Error late_;           // of a put on this rank, for all to know at the next meeting
+    Index late_put_ = -1;  // the put that it is of; -1: none
+    Index put_calls_ = 0;  // so far, on every rank
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
     void check(int status, const std::string& where = "") const;
@@ -144,7 +147,15 @@ private:
     // Of what two ranks put in one step either may stand: what another rank may put again comes
     // with the next step. grid NULL: a section, which the root puts.
     void order(int varid, Index record, const Grid* grid);
-    void meet();  // throws late errors on all
+    void keep_late(const Error& error);
+    // What some rank has.
+    struct News {
+        bool late;     // an error that not every rank has been told
+        bool dirty;    // data that are not synced
+        bool pending;  // data that are not handed over
+    };
+    News compare() const;
+    void tell_late(const News& news);  // throws late errors on all
     void ask_library(Variable& v);
     void ask_netcdf(Variable& v);
 
@@ -152,9 +163,11 @@ private:
     std::string short_array(const Variable& v, const Grid& grid, Index n) const;
     tw_decomposition decomposition_of(const Variable& v, const Place& place, bool reading,
                                       tw_decomposition* made);
-    int put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
-                 const void* data);
+    Error put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
+                   const void* data);
     Error put_place(int varid, const Place& place, nc_type type, const void* data);
+    Error put_box(const Variable& v, const Index* start, const std::vector<Index>& count,
+                  const Index* stride, nc_type type, const void* data);
     Error put_serial(int varid, const Place& place, nc_type type, const void* data);
     void check_section(const Variable& v, const Index* start, const Index* count,
                        const Index* stride, bool reading) const;

@@ -129,6 +129,7 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
         throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
     const std::vector<Place> all = places(v, grid, frame, false);
     // From here on a rank may be wrong alone: it says so, and the others hear of it when they meet.
+    put_calls_++;
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
         error = {NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
@@ -147,7 +148,7 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
         if (error.code == 0) error = std::move(own);
     }
     if (error.code == 0) return;
-    if (error.code != NC_ERANGE && late_.code == 0) late_ = error;
+    if (error.code != NC_ERANGE) keep_late(error);
     throw error;
 }
 
@@ -159,25 +160,35 @@ std::string File::short_array(const Variable& v, const Grid& grid, Index n) cons
 
 // The copy here is the only one, if the library may keep its address: values that do not fit the
 // variable's type must be found now, which the library does when it makes a copy.
-int File::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
-                   const void* data) {
+Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
+                     const void* data) {
     const Map& map = place.grid->map();
     const bool packs = map.is_boxes() && !map.dense();
-    const bool deferred = session_.keeps_arrays() && always_fits(type, v.type);
+    const bool converts = differs_from_library(type, v.type);
+    const nc_type as = converts ? v.type : type;
+    const bool deferred = session_.keeps_arrays() && always_fits(as, v.type);
     const auto put = deferred ? tw_put_record_deferred : tw_put_record;
-    const Index n = place.grid->elements();
-    const auto put_values = [&](const void* values) {
-        return put(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(type), values, n);
-    };
-    if (n == 0 || (!packs && !deferred)) return put_values(data);
-    char* const values = copies_.take(static_cast<std::size_t>(n) * size_of(type));
-    if (packs)
-        map.pack(data, size_of(type), values);
-    else
-        std::memcpy(values, data, static_cast<std::size_t>(n) * size_of(type));
-    const int status = put_values(values);
-    if (!deferred || status != TW_OK) copies_.undo(values);
-    return status;
+    const auto n = static_cast<std::size_t>(place.grid->elements());
+    const void* values = data;
+    char* copied = nullptr;
+    if (n > 0 && packs) {
+        copied = copies_.take(n * size_of(type));
+        map.pack(data, size_of(type), copied);
+        values = copied;
+    }
+    int code = NC_NOERR;
+    if (n > 0 && (converts || (deferred && !packs))) {
+        copied = copies_.take(n * size_of(as));
+        code = convert(type, values, as, copied, static_cast<Index>(n), Table::fill_of(v));
+        values = copied;
+    }
+    const int status = put(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(as), values,
+                           static_cast<Index>(n));
+    const Error failed{code_of(status), tw_error_message(session_.handle())};
+    if (copied != nullptr && (!deferred || status != TW_OK)) copies_.undo(copied);
+    if (status != TW_OK) return failed;
+    if (code == NC_NOERR) return {};
+    return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
 }
 
 // What concerns all ranks is thrown, what concerns this one is returned. data NULL: this rank has
@@ -190,8 +201,7 @@ Error File::put_place(int varid, const Place& place, nc_type type, const void* d
     Error error;
     if (data != nullptr || map.size() == 0) {
         try {
-            const int status = put_copy(v, place, d, type, data);
-            if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
+            error = put_copy(v, place, d, type, data);
         } catch (const std::bad_alloc&) {
             error = {NC_ENOMEM, path_ + ": variable " + v.name +
                                     ": out of memory for a copy of the array (rank " +
@@ -220,8 +230,8 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
     if (data != nullptr) try {
             dofs = map.dofs();
             values.resize(dofs.size() * size_of(v.type));
-            const int code =
-                convert(type, data, v.type, values.data(), static_cast<Index>(dofs.size()));
+            const int code = convert(type, data, v.type, values.data(),
+                                     static_cast<Index>(dofs.size()), Table::fill_of(v));
             if (code != NC_NOERR)
                 error = {code, path_ + ": variable " + v.name + ": values do not fit its type"};
         } catch (const std::bad_alloc&) {
@@ -316,22 +326,39 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
     if (state_ == State::serial) {
         std::vector<Index> steps(v.dims.size(), 1);
         if (stride != nullptr) steps.assign(stride, stride + v.dims.size());
-        serial_->put(varid, first, n, steps, type, data);
+        serial_->put(varid, first, n, steps, type, data, Table::fill_of(v));
         return;
     }
     note(volume(n) * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
     order(varid, 0, nullptr);
+    put_calls_++;
     Error error;
-    if (session_.rank() == root_) {
-        const int status = tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type), start,
-                                      count, stride, data);
-        if (status != TW_OK) error = {code_of(status), tw_error_message(session_.handle())};
-    }
+    if (session_.rank() == root_) error = put_box(v, start, n, stride, type, data);
     // Only the root knows. Where every value fits, the others hear of an error when they meet.
     if (!always_fits(type, v.type)) agree(session_.comm(), error);
     if (error.code == 0) return;
-    late_ = error;
+    keep_late(error);
     throw error;
+}
+
+// The root's section.
+Error File::put_box(const Variable& v, const Index* start, const std::vector<Index>& count,
+                    const Index* stride, nc_type type, const void* data) try {
+    std::string converted;
+    int code = NC_NOERR;
+    if (differs_from_library(type, v.type)) {
+        converted.resize(static_cast<std::size_t>(volume(count)) * size_of(v.type));
+        code = convert(type, data, v.type, converted.data(), volume(count), Table::fill_of(v));
+        data = converted.data();
+        type = v.type;
+    }
+    const int status = tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type), start,
+                                  count.data(), stride, data);
+    if (status != TW_OK) return {code_of(status), tw_error_message(session_.handle())};
+    if (code == NC_NOERR) return {};
+    return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
+} catch (const std::bad_alloc&) {
+    return {NC_ENOMEM, path_ + ": variable " + v.name + ": out of memory for a copy of the array"};
 }
 
 void File::get_section(int varid, const Index* start, const Index* count, const Index* stride,
@@ -372,11 +399,6 @@ void add_quantization(const Variable& v, Storage& s) {
 
 Storage File::inquire_storage(int varid) {
     Variable& v = table_.variable(varid);
-    if (!is_netcdf4()) {
-        Storage classic;
-        classic.layout = NC_CONTIGUOUS;
-        return classic;
-    }
     if (!define_ && state_ == State::defining) begin_writing();  // what it will be is decided then
     const bool in_file =
         state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_;
@@ -429,6 +451,22 @@ void File::ask_netcdf(Variable& v) {
     s.chunks.resize(v.dims.size());
     MPI_Bcast(s.chunks.data(), static_cast<int>(v.dims.size() * sizeof(std::size_t)), MPI_BYTE,
               root_, session_.comm());
+    std::vector<unsigned> filters;  // number, number of parameters, parameters
+    for (const Filter& f : s.others) {
+        filters.insert(filters.end(), {f.id, static_cast<unsigned>(f.parameters.size())});
+        filters.insert(filters.end(), f.parameters.begin(), f.parameters.end());
+    }
+    const std::string bytes(reinterpret_cast<const char*>(filters.data()),
+                            filters.size() * sizeof(unsigned));
+    const std::string all = broadcast(session_.comm(), root_, bytes);
+    filters.resize(all.size() / sizeof(unsigned));
+    std::memcpy(filters.data(), all.data(), all.size());
+    s.others.clear();
+    for (auto at = filters.begin(); at != filters.end();) {
+        const auto first = at + 2, end = first + at[1];
+        s.others.push_back({at[0], {first, end}});
+        at = end;
+    }
     s.no_fill = v.storage.no_fill;
     v.storage = std::move(s);
 }

@@ -99,6 +99,13 @@ inline void need(const void* pointer, const char* what) {
     if (pointer == nullptr) throw Error{NC_EINVAL, std::string(what) + " is NULL"};
 }
 
+// The name of a definition. Throws NC_EINVAL.
+inline void need_name(const char* name, const char* what) {
+    need(name, what);
+    if (std::strlen(name) > NC_MAX_NAME)
+        throw Error{NC_EINVAL, std::string(what) + " is longer than PIO_MAX_NAME"};
+}
+
 inline void set(int* to, int value) {
     if (to != nullptr) *to = value;
 }

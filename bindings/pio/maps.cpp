@@ -1,4 +1,4 @@
-// Decompositions as text files, in PIO's form.
+// Decompositions as text files, in PIO's form; map_files.cpp has those in netCDF files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -146,16 +146,4 @@ int PIOc_readmap(const char* file, int* ndims, int** gdims, PIO_Offset* fmaplen,
 int PIOc_readmap_from_f90(const char* file, int* ndims, int** gdims, PIO_Offset* maplen,
                           PIO_Offset** map, int f90_comm) {
     return PIOc_readmap(file, ndims, gdims, maplen, map, MPI_Comm_f2c(f90_comm));
-}
-
-int PIOc_write_nc_decomp(int iosysid, const char*, int, int, char*, char*, int) {
-    return on_system("PIOc_write_nc_decomp", iosysid, [](Iosystem&) {
-        throw Error{NC_ENOTBUILT, "decompositions in netCDF files are not supported"};
-    });
-}
-
-int PIOc_read_nc_decomp(int iosysid, const char*, int*, MPI_Comm, int, char*, char*, int*) {
-    return on_system("PIOc_read_nc_decomp", iosysid, [](Iosystem&) {
-        throw Error{NC_ENOTBUILT, "decompositions in netCDF files are not supported"};
-    });
 }

@@ -103,6 +103,13 @@
 #define PIO_ECURL NC_ECURL
 #define PIO_EIO NC_EIO
 #define PIO_ENODATA NC_ENODATA
+#define PIO_EDAPSVC NC_EDAPSVC
+#define PIO_EDAS NC_EDAS
+#define PIO_EDDS NC_EDDS
+#define PIO_EDATADDS NC_EDATADDS
+#define PIO_EDAPURL NC_EDAPURL
+#define PIO_EDAPCONSTRAINT NC_EDAPCONSTRAINT
+#define PIO_ETRANSLATION NC_ETRANSLATION
 #define PIO_EHDFERR NC_EHDFERR
 #define PIO_ECANTREAD NC_ECANTREAD
 #define PIO_ECANTWRITE NC_ECANTWRITE
@@ -134,11 +141,20 @@
 #define PIO_EDISKLESS NC_EDISKLESS
 #define PIO_EINDEP (-203)
 
+#define PIO_REQ_NULL (-2) /* PnetCDF's NC_REQ_NULL - 1 */
+
 /* Codes of PIO itself. */
 #define PIO_FIRST_ERROR_CODE (-500)
 #define PIO_EBADIOTYPE (-500)
 #define PIO_EVARDIMMISMATCH (-501)
 #define PIO_EBADREARR (-502)
+
+enum PIO_QUANTIZE {
+    PIO_NOQUANTIZE = 0,
+    PIO_QUANTIZE_BITGROOM = 1,
+    PIO_QUANTIZE_GRANULARBR = 2,
+    PIO_QUANTIZE_BITROUND = 3
+};
 
 enum PIO_IOTYPE {
     PIO_IOTYPE_PNETCDF = 1,  /* a classic file */
@@ -211,7 +227,8 @@ int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_
                              int* f90_io_comm, int* f90_comp_comm, int rearranger, int* iosysidp);
 int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count, int* f90_comp_comms,
                                    int f90_io_comm, int rearranger, int* iosysidp);
-int PIOc_finalize(int iosysid);
+int PIOc_free_iosystem(int iosysid);
+int PIOc_finalize(int iosysid); /* the old name of it */
 int PIOc_get_numiotasks(int iosysid, int* numiotasks);
 int PIOc_iam_iotask(int iosysid, bool* ioproc);
 int PIOc_iotask_rank(int iosysid, int* iorank);
@@ -265,6 +282,9 @@ int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid,
                          char* history, int fortran_order);
 int PIOc_read_nc_decomp(int iosysid, const char* filename, int* ioid, MPI_Comm comm, int pio_type,
                         char* title, char* history, int* fortran_order);
+/* Not PIO's, but Fortran's: the same for the ranks of the iosystem. */
+int PIOc_read_nc_decomp_from_f90(int iosysid, const char* filename, int* ioid, int pio_type,
+                                 char* title, char* history, int* fortran_order);
 
 /* ---- distributed arrays -------------------------------------------------------------------- */
 
@@ -293,6 +313,8 @@ int PIOc_deletefile(int iosysid, const char* filename);
 int PIOc_redef(int ncid);
 int PIOc_enddef(int ncid);
 int PIOc_sync(int ncid);
+/* Not PIO's, but Fortran's: hands over what was put, and does not wait until it is written. */
+int PIOc_flush(int ncid);
 /* Returns 1 or 0. */
 int PIOc_File_is_Open(int ncid);
 
@@ -348,6 +370,8 @@ int PIOc_def_var_bzip2(int ncid, int varid, int level);
 int PIOc_inq_var_bzip2(int ncid, int varid, int* hasfilterp, int* levelp);
 int PIOc_def_var_szip(int ncid, int varid, int options_mask, int pixels_per_block);
 int PIOc_inq_var_szip(int ncid, int varid, int* options_maskp, int* pixels_per_blockp);
+int PIOc_def_var_filter(int ncid, int varid, unsigned int id, size_t nparams,
+                        const unsigned int* params);
 int PIOc_inq_var_filter_ids(int ncid, int varid, size_t* nfiltersp, unsigned int* filterids);
 int PIOc_inq_var_filter_info(int ncid, int varid, unsigned int id, size_t* nparamsp,
                              unsigned int* params);

@@ -60,6 +60,9 @@ int define_variable(int ncid, const Variable& v) {
         const unsigned level = static_cast<unsigned>(s.zstandard_level);
         code = nc_def_var_filter(ncid, varid, zstd_filter, 1, &level);
     }
+    for (const Filter& f : s.others)
+        if (code == NC_NOERR && !v.dims.empty())
+            code = nc_def_var_filter(ncid, varid, f.id, f.parameters.size(), f.parameters.data());
     return code;
 }
 
@@ -151,6 +154,14 @@ void edit_file(const std::string& path, const std::vector<Edit>& edits, const Ta
     work.publish();
 }
 
+bool has_filter(unsigned id) {
+    const Quiet quiet;
+    unsigned flags = 0;
+    const auto filter = static_cast<H5Z_filter_t>(id);
+    return H5Zfilter_avail(filter) > 0 && H5Zget_filter_info(filter, &flags) >= 0 &&
+           (flags & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0;
+}
+
 Storage stored(const std::string& path, const std::string& variable) {
     const Quiet quiet;
     int ncid = -1, id = -1;
@@ -163,12 +174,23 @@ Storage stored(const std::string& path, const std::string& variable) {
     if (code == NC_NOERR) code = nc_inq_var_chunking(ncid, id, &s.layout, s.chunks.data());
     if (code == NC_NOERR) code = nc_inq_var_deflate(ncid, id, &s.shuffle, &s.deflate, &s.level);
     if (code == NC_NOERR) code = nc_inq_var_endian(ncid, id, &s.endian);
-    std::size_t n = 1;
-    unsigned level = 0;
-    if (code == NC_NOERR && nc_inq_var_filter_info(ncid, id, zstd_filter, &n, nullptr) == 0 &&
-        n == 1 && nc_inq_var_filter_info(ncid, id, zstd_filter, &n, &level) == NC_NOERR) {
-        s.zstandard = true;
-        s.zstandard_level = static_cast<int>(level);
+    std::size_t n = 0;
+    if (code == NC_NOERR) code = nc_inq_var_filter_ids(ncid, id, &n, nullptr);
+    std::vector<unsigned> ids(n + 1);
+    if (code == NC_NOERR) code = nc_inq_var_filter_ids(ncid, id, &n, ids.data());
+    for (std::size_t i = 0; i < n && code == NC_NOERR; i++) {
+        std::size_t parameters = 0;
+        code = nc_inq_var_filter_info(ncid, id, ids[i], &parameters, nullptr);
+        Filter filter{ids[i], std::vector<unsigned>(parameters + 1)};
+        if (code == NC_NOERR)
+            code = nc_inq_var_filter_info(ncid, id, ids[i], &parameters, filter.parameters.data());
+        filter.parameters.resize(parameters);
+        if (filter.id == zstd_filter && parameters == 1) {
+            s.zstandard = true;
+            s.zstandard_level = static_cast<int>(filter.parameters[0]);
+        } else if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE) {
+            s.others.push_back(std::move(filter));
+        }
     }
     nc_close(ncid);
     check_code(code, path, "storage of " + variable);
@@ -311,7 +333,7 @@ void Serial::check_filters(int varid) const {
     std::vector<unsigned> ids(n + 1);
     check(nc_inq_var_filter_ids(ncid_, varid, &n, ids.data()));
     for (std::size_t i = 0; i < n; i++)
-        if (H5Zfilter_avail(static_cast<H5Z_filter_t>(ids[i])) <= 0)
+        if (!has_filter(ids[i]))
             throw Error{NC_ENOFILTER, path_ + ": HDF5 has no filter " + std::to_string(ids[i]) +
                                           " to write with; it finds plugins by HDF5_PLUGIN_PATH"};
 }
@@ -423,12 +445,13 @@ void Serial::write(int varid, const std::vector<Index>& start, const std::vector
 }
 
 void Serial::put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
-                 const std::vector<Index>& stride, nc_type type, const void* values) {
+                 const std::vector<Index>& stride, nc_type type, const void* values,
+                 const std::string& fill) {
     on_root([&] {
         nc_type own = NC_NAT;
         check(nc_inq_vartype(ncid_, varid, &own));
         std::string converted(static_cast<std::size_t>(volume(count)) * size_of(own), '\0');
-        const int code = convert(type, values, own, converted.data(), volume(count));
+        const int code = convert(type, values, own, converted.data(), volume(count), fill);
         if (code != NC_NOERR && code != NC_ERANGE) check(code);
         put_values(varid, start, count, stride, converted);
         check(code);

@@ -40,6 +40,9 @@ struct Edit {
 // and perhaps a copy, NAME.new, which the next change replaces. On one rank.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table);
 
+// Tells whether HDF5 can write with a filter, by its number at the HDF group. Local.
+bool has_filter(unsigned id);
+
 // How a netCDF-4 variable is stored, of a file that nobody writes. On one rank.
 Storage stored(const std::string& path, const std::string& variable);
 
@@ -67,9 +70,10 @@ public:
     void write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                const std::vector<Index>& dofs, const std::string& values, const std::string& fill,
                bool whole);
-    // The root's values.
+    // The root's values. fill: for those that do not fit the variable's type
     void put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
-             const std::vector<Index>& stride, nc_type type, const void* values);
+             const std::vector<Index>& stride, nc_type type, const void* values,
+             const std::string& fill);
 
     const std::string& work_path() const { return work_path_; }  // on every rank
 

@@ -36,14 +36,21 @@ void end_with_mpi() {
     MPI_Comm_free_keyval(&key);
 }
 
-// An iosystem has no ranks to spare: the program counts on all of them.
-void refuse_servers() {
+// Throws if the settings ask for servers that there cannot be: an iosystem has no ranks to spare,
+// as the program counts on all of them.
+// served: of asynchronous I/O, which has ranks that serve.
+void refuse_servers(bool served) {
     const char* const servers = std::getenv("THALWEG_SERVERS");
     if (servers != nullptr && std::atoi(servers) > 0)
         throw Error{
             NC_EINVAL,
             "THALWEG_SERVERS cannot be used with PIO's interface: the ranks that would serve "
             "are part of the model; use THALWEG_SERVICE=background"};
+    const char* const service = std::getenv("THALWEG_SERVICE");
+    if (!served && service != nullptr && std::string(service) == "servers")
+        throw Error{NC_EINVAL,
+                    "THALWEG_SERVICE=servers: an iosystem of PIOc_Init_Intracomm has no servers; "
+                    "use PIOc_init_async, or THALWEG_SERVICE=background"};
 }
 
 constexpr std::int64_t mib = 1 << 20;
@@ -84,7 +91,7 @@ bool Session::keeps_arrays() const {
 }
 
 Session::Session(MPI_Comm comm) {
-    refuse_servers();
+    refuse_servers(false);
     const int status = tw_init(comm, settings, &handle_);
     if (status != TW_OK) {
         const Error error{code_of(status), tw_error_message(handle_)};
@@ -140,7 +147,7 @@ Session& session_of(MPI_Comm comm) {
 
 std::vector<Session*> begin_served(MPI_Comm world, const std::vector<MPI_Comm>& components,
                                    bool serves) {
-    refuse_servers();
+    refuse_servers(true);
     std::vector<tw_session> begun(components.size() + 1);
     const std::string text = std::string(settings) + "; service=servers";
     const int status =

@@ -25,6 +25,7 @@ std::string beyond_library(const Table& table, const Variable& v) {
     const Storage& s = v.storage;
     if (!is_native(s.endian)) return "another byte order";
     if (s.zstandard && s.deflate != 0) return "both deflate and zstd";
+    if (!s.others.empty()) return "filter " + std::to_string(s.others.front().id);
     for (std::size_t d = 0; d < v.dims.size(); d++) {
         const Dimension& dimension = dimension_of(table, v, d);
         if (dimension.unlimited && d > 0)
@@ -41,23 +42,23 @@ std::string beyond_library(const Table& table, const Variable& v) {
     return "";
 }
 
-// Of a variable that is to have chunks, of any lengths: the whole variable, or as much of its
-// slowest dimensions as makes 4 MiB.
-std::vector<std::size_t> default_chunks(const Table& table, const Variable& v) {
+}  // namespace
+
+std::vector<std::size_t> complete_chunks(const Table& table, const Variable& v,
+                                         std::vector<std::size_t> chunks) {
     constexpr std::size_t most = 4 << 20;
-    std::vector<std::size_t> chunks(v.dims.size(), 1);
+    chunks.resize(v.dims.size(), 0);
     std::size_t bytes = size_of(v.type);
+    for (const std::size_t given : chunks) bytes *= std::max<std::size_t>(given, 1);
     for (std::size_t d = v.dims.size(); d-- > 0;) {
+        if (chunks[d] != 0) continue;
         const Dimension& dimension = dimension_of(table, v, d);
-        if (dimension.unlimited) continue;
         const auto length = static_cast<std::size_t>(std::max<Index>(dimension.length, 1));
-        chunks[d] = std::clamp<std::size_t>(most / bytes, 1, length);
+        chunks[d] = dimension.unlimited ? 1 : std::clamp<std::size_t>(most / bytes, 1, length);
         bytes *= chunks[d];
     }
     return chunks;
 }
-
-}  // namespace
 
 bool is_native(int endian) {
     return endian == NC_ENDIAN_NATIVE ||
@@ -90,7 +91,7 @@ std::string settings_of(const Table& table, const Variable& v) {
     if (s.quantize != 0)
         set("quantize", std::string(modes[s.quantize]) + ":" + std::to_string(s.digits));
     if (s.layout == NC_CHUNKED) {
-        const auto chunks = s.chunks.empty() ? default_chunks(table, v) : s.chunks;
+        const auto chunks = complete_chunks(table, v, s.chunks);
         std::string list;
         for (std::size_t d = 0; d < v.dims.size(); d++) {
             const Dimension& dimension = dimension_of(table, v, d);
@@ -110,7 +111,7 @@ Storage expected_storage(const Table& table, const Variable& v) {
         });
         s.layout = unlimited || s.filtered() ? NC_CHUNKED : NC_CONTIGUOUS;
     }
-    if (s.layout == NC_CHUNKED && s.chunks.empty()) s.chunks = default_chunks(table, v);
+    if (s.layout == NC_CHUNKED) s.chunks = complete_chunks(table, v, s.chunks);
     return s;
 }
 

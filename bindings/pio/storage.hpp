@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "table.hpp"
 
@@ -18,6 +20,11 @@ bool is_native(int endian);
 
 // For tw_set_var; empty if the program has asked for nothing.
 std::string settings_of(const Table& table, const Variable& variable);
+
+// Chooses the chunk lengths that are 0 or missing: 1 along an unlimited dimension, else the whole
+// dimension, or as much of the slowest ones as makes a chunk of 4 MiB.
+std::vector<std::size_t> complete_chunks(const Table& table, const Variable& variable,
+                                         std::vector<std::size_t> chunks);
 
 // What can be told of a variable that is not in the file yet. What the program leaves open is
 // decided when the file is made; netCDF's default is told then.

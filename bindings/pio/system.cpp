@@ -62,9 +62,11 @@ int PIOc_Init_Intracomm_from_F90(int f90_comp_comm, int num_iotasks, int stride,
                                iosysidp);
 }
 
-int PIOc_finalize(int iosysid) {
+int PIOc_finalize(int iosysid) { return PIOc_free_iosystem(iosysid); }
+
+int PIOc_free_iosystem(int iosysid) {
     int code = PIO_NOERR;
-    const int found = on_system("PIOc_finalize", iosysid, [&](Iosystem& system) {
+    const int found = on_system("PIOc_free_iosystem", iosysid, [&](Iosystem& system) {
         // Late errors come out here; the iosystem is gone in any case.
         Session& session = *system.session;
         const int handler = system.handler;
@@ -86,7 +88,7 @@ int PIOc_finalize(int iosysid) {
         if (error.code == 0) return;
         Iosystem ended;  // for what its handler says
         ended.handler = handler;
-        code = fail("PIOc_finalize", &ended, "", error);
+        code = fail("PIOc_free_iosystem", &ended, "", error);
     });
     return found != PIO_NOERR ? found : code;
 }
@@ -155,12 +157,31 @@ PIO_Offset PIOc_set_buffer_size_limit(PIO_Offset limit) {
     return old;
 }
 
-int PIOc_set_chunk_cache(int iosysid, int, PIO_Offset, PIO_Offset, float) {
-    return on_system("PIOc_set_chunk_cache", iosysid, [](Iosystem&) { tell_once("chunk caches"); });
+namespace {
+
+void need_netcdf4(int iotype) {
+    if (iotype != PIO_IOTYPE_NETCDF4C && iotype != PIO_IOTYPE_NETCDF4P)
+        throw Error{NC_ENOTNC4, "I/O type " + std::to_string(iotype) + " has no chunk caches"};
 }
 
-int PIOc_get_chunk_cache(int iosysid, int, PIO_Offset* sizep, PIO_Offset* nelemsp, float* preempt) {
+}  // namespace
+
+int PIOc_set_chunk_cache(int iosysid, int iotype, PIO_Offset size, PIO_Offset nelems,
+                         float preemption) {
+    return on_system("PIOc_set_chunk_cache", iosysid, [&](Iosystem&) {
+        need_netcdf4(iotype);
+        const bool possible = size >= 0 && nelems >= 0;
+        if (!possible || nc_set_chunk_cache(static_cast<std::size_t>(size),
+                                            static_cast<std::size_t>(nelems), preemption) != 0)
+            throw Error{NC_EINVAL, "there is no such chunk cache"};
+        tell_once("chunk caches");
+    });
+}
+
+int PIOc_get_chunk_cache(int iosysid, int iotype, PIO_Offset* sizep, PIO_Offset* nelemsp,
+                         float* preempt) {
     return on_system("PIOc_get_chunk_cache", iosysid, [&](Iosystem&) {
+        need_netcdf4(iotype);
         std::size_t size = 0, n = 0;
         float preemption = 0;
         nc_get_chunk_cache(&size, &n, &preemption);
@@ -317,7 +338,13 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
                             void* array, const int* frame, void**, bool flushtodisk) {
     return on_file("PIOc_write_darray_multi", ncid, [&](File& file) {
         need(varids, "varids");
+        if (nvars < 1) throw Error{NC_EINVAL, std::to_string(nvars) + " variables to write"};
         const Decomposition& d = decomposition(ioid);
+        const bool record = file.table().is_record(file.table().variable(varids[0]));
+        for (int v = 1; v < nvars; v++)
+            if (file.table().is_record(file.table().variable(varids[v])) != record)
+                throw Error{PIO_EVARDIMMISMATCH,
+                            "variables with and without the record dimension in one call"};
         for (int v = 0; v < nvars; v++) {
             const std::size_t bytes = static_cast<std::size_t>(v * arraylen) * size_of(d.type);
             file.write_darray(varids[v], *d.grid, d.type,

@@ -6,6 +6,7 @@
 #include <netcdf.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,18 @@ struct Dimension {
     bool unlimited = false;
 };
 
+// A filter of HDF5, by its number at the HDF group.
+struct Filter {
+    unsigned id = 0;
+    std::vector<unsigned> parameters;
+};
+
+// A chunk cache of HDF5, which the library does not use.
+struct ChunkCache {
+    Index size = 0, elements = 0;  // bytes, and slots of the hash table
+    float preemption = 0;
+};
+
 // How a variable is stored in a netCDF-4 file.
 struct Storage {
     int layout = -1;  // NC_CONTIGUOUS, NC_CHUNKED or, if not chosen, -1
@@ -36,12 +49,15 @@ struct Storage {
     int shuffle = 0, deflate = 0, level = 0;
     bool zstandard = false;
     int zstandard_level = 0;
+    std::vector<Filter> others;  // filters that the library does not write
     int quantize = 0, digits = 0;
     int endian = NC_ENDIAN_NATIVE;
     bool no_fill = false;
     bool of_file = false;  // as the file says
 
-    bool filtered() const { return deflate != 0 || shuffle != 0 || zstandard || quantize != 0; }
+    bool filtered() const {
+        return deflate != 0 || shuffle != 0 || zstandard || quantize != 0 || !others.empty();
+    }
 };
 
 struct Variable {
@@ -50,6 +66,7 @@ struct Variable {
     std::vector<int> dims;
     std::vector<Attribute> attributes;
     Storage storage;
+    std::optional<ChunkCache> cache;  // as the program has set it
     int frame = -1;
 };
 

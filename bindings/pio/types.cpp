@@ -43,7 +43,7 @@ bool fits(From value) {
         const double whole = std::trunc(static_cast<double>(value));
         const double above = std::ldexp(1.0, std::numeric_limits<To>::digits);
         const double below = std::is_signed_v<To> ? -above : 0.0;
-        return whole >= below && whole < above;  // false for NaN
+        return (whole >= below && whole < above) || std::isnan(value);
     } else {
         if constexpr (std::is_signed_v<From>) {
             if (value < 0) {
@@ -58,6 +58,26 @@ bool fits(From value) {
                static_cast<unsigned long long>(std::numeric_limits<To>::max());
     }
 }
+
+// The integer that NaN becomes.
+template <class To>
+constexpr To from_nan() {
+    if constexpr (std::is_integral_v<To> && sizeof(To) == 8)
+        return static_cast<To>(1ULL << 63);
+    else if constexpr (std::is_integral_v<To> && std::is_signed_v<To> && sizeof(To) == 4)
+        return std::numeric_limits<To>::min();
+    else
+        return 0;
+}
+
+template <class To, class From>
+To converted(From value) {
+    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+        if (std::isnan(value)) return from_nan<To>();
+    return static_cast<To>(value);
+}
+
+bool is_byte(nc_type type) { return type == NC_BYTE || type == NC_UBYTE; }
 
 }  // namespace
 
@@ -92,24 +112,26 @@ bool always_fits(nc_type from, nc_type to) {
     return result;
 }
 
-int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n) {
+int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n,
+            const std::string& fill, bool any_sign) {
     if (size_of(from) == 0 || size_of(to) == 0) return NC_EBADTYPE;
     if (n == 0) return NC_NOERR;
-    if (from == to) {
+    if (from == to || (any_sign && is_byte(from) && is_byte(to))) {
         std::memcpy(target, source, static_cast<std::size_t>(n) * size_of(from));
         return NC_NOERR;
     }
     if (from == NC_CHAR || to == NC_CHAR) return NC_ECHAR;
     int code = NC_NOERR;
     with_type(from, [&](auto a) {
-        with_type(to, [&](auto fill) {
+        with_type(to, [&](auto replacement) {
             using From = decltype(a);
-            using To = decltype(fill);
+            using To = decltype(replacement);
+            if (!fill.empty()) std::memcpy(&replacement, fill.data(), sizeof replacement);
             const auto* const in = static_cast<const From*>(source);
             auto* const out = static_cast<To*>(target);
             for (std::int64_t i = 0; i < n; i++) {
                 const bool ok = fits<To>(in[i]);
-                out[i] = ok ? static_cast<To>(in[i]) : fill;
+                out[i] = ok ? converted<To>(in[i]) : replacement;
                 if (!ok) code = NC_ERANGE;
             }
         });

@@ -39,11 +39,22 @@ std::size_t size_of(nc_type type);
 // netCDF's default fill value, as bytes.
 std::string default_fill(nc_type type);
 
-// Converts n values by netCDF's rules; text only to text. Returns NC_NOERR, NC_ERANGE (values that
-// do not fit become the fill value), NC_ECHAR or NC_EBADTYPE.
-int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n);
+// Converts n values by netCDF's rules; text only to text. NaN becomes an integer without an error:
+// the one that x86 converts it to.
+// fill: bytes of the value that replaces one that does not fit; empty: netCDF's default.
+// any_sign: signed and unsigned bytes are not told apart, as in CDF-1 and CDF-2.
+// Returns NC_NOERR, NC_ERANGE, NC_ECHAR or NC_EBADTYPE.
+int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n,
+            const std::string& fill = "", bool any_sign = false);
 
-// Whether every value of one type is one of the other.
+// Tells whether every value of one type is one of the other.
 bool always_fits(nc_type from, nc_type to);
+
+// Tells whether netCDF converts values of one type to the other otherwise than the library, which
+// takes NaN for a value that does not fit.
+inline bool differs_from_library(nc_type from, nc_type to) {
+    const auto is_floating = [](nc_type type) { return type == NC_FLOAT || type == NC_DOUBLE; };
+    return is_floating(from) && !is_floating(to) && to != NC_CHAR;
+}
 
 }  // namespace thalweg::pio

@@ -130,15 +130,45 @@ static void filtered(int mode, const char* path, const char* part) {
     expect_in_file(path, "shuffled", &told[3]);
 }
 
+/* A length of 0 leaves the choice to the library; 1 is its choice along the record dimension. */
+static void chosen_chunks(const char* path, int record_chunk) {
+    static const PIO_Offset asked[][3] = {{0, 0, 0}, {0, 2, 0}, {0, 0, 3}, {1, 0, 0}};
+    enum { N = sizeof asked / sizeof asked[0] };
+    int dims[3], v[N], storage = 0;
+    char name[] = "v0";
+    const int ncid = new_file(path, PIO_CLOBBER, dims);
+    PIO_Offset chunks[3];
+    for (int i = 0; i < N; i++, name[1]++) {
+        OK(PIOc_def_var(ncid, name, PIO_INT, 3, dims, &v[i]));
+        memcpy(chunks, asked[i], sizeof chunks);
+        if (i == N - 1) chunks[0] = record_chunk;
+        OK(PIOc_def_var_chunking(ncid, v[i], NC_CHUNKED, chunks));
+    }
+    for (int ended = 0; ended < 2; ended++) {
+        for (int i = 0; i < N; i++) {
+            OK(PIOc_inq_var_chunking(ncid, v[i], &storage, chunks));
+            IS(storage, NC_CHUNKED);
+            CHECK(chunks[0] == (i == N - 1 ? record_chunk : 1));
+            CHECK(chunks[1] == (asked[i][1] > 0 ? asked[i][1] : NY));
+            CHECK(chunks[2] == (asked[i][2] > 0 ? asked[i][2] : NX));
+        }
+        if (ended) break;
+        OK(PIOc_enddef(ncid));
+        write_record(ncid, v[1], 0);
+    }
+    OK(PIOc_closefile(ncid));
+    expect_records(path, "v1", 1);
+}
+
 static void wrong_storage(void) {
     int dims[3], v, f;
     const int ncid = new_file("wrong.nc", PIO_CLOBBER, dims);
-    const PIO_Offset long_one[] = {1, NY + 1, 1}, zero[] = {1, 0, 1};
+    const PIO_Offset long_one[] = {1, NY + 1, 1}, negative[] = {1, -1, 1};
     OK(PIOc_def_var(ncid, "v", PIO_INT, 3, dims, &v));
     OK(PIOc_def_var(ncid, "f", PIO_FLOAT, 2, dims + 1, &f));
     IS(PIOc_def_var_chunking(ncid, v, NC_CONTIGUOUS, NULL), NC_EINVAL);
     IS(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, long_one), NC_EBADCHUNK);
-    IS(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, zero), NC_EBADCHUNK);
+    IS(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, negative), NC_ERANGE);
     IS(PIOc_def_var_deflate(ncid, v, 0, 1, 10), NC_EINVAL);
     IS(PIOc_def_var_quantize(ncid, v, 1, 3), NC_EINVAL); /* an integer */
     IS(PIOc_def_var_quantize(ncid, f, 1, 8), NC_EINVAL);
@@ -221,6 +251,8 @@ int main(int argc, char** argv) {
     if (!begin_system(argc, argv, 1, &ios)) return failures == 0 ? 0 : 1;
     filtered(PIO_CLOBBER, "filtered.nc", "filtered.nc.part");
     filtered(NC_CLASSIC_MODEL, "filtered_classic.nc", "filtered_classic.nc.part");
+    chosen_chunks("chosen.nc", 1);
+    chosen_chunks("longer.nc", 2);
     wrong_storage();
     by_one_rank();
     repeated_dimension(PIO_IOTYPE_PNETCDF, "repeated.nc");

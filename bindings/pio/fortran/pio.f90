@@ -5,7 +5,7 @@ module pio
   use pio_kinds, only: pio_offset_kind
   use pio_nf
   use pio_nf_utils, only: pio_copy_att
-  use pio_support, only: pio_readdof, pio_writedof
+  use pio_support, only: pio_read_nc_dof, pio_readdof, pio_write_nc_dof, pio_writedof
   use pio_types, only: file_desc_t, io_desc_t, iosystem_desc_t, pio_rearr_comm_fc_opt_t, &
     pio_rearr_opt_t, var_desc_t
   use pio_types, only: iotype_netcdf, iotype_pnetcdf, pio_iotype_netcdf, pio_iotype_netcdf4c, &

@@ -7,11 +7,12 @@ module pio_support
   use pio_c
   use pio_helpers, only: to_c
   use pio_kinds, only: pio_offset_kind
-  use pio_types, only: pio_noerr
+  use pio_types, only: io_desc_t, iosystem_desc_t, pio_double, pio_max_name, pio_noerr
   implicit none
   private
 
   public :: piodie, checkmpireturn, replace_c_null, pio_readdof, pio_writedof
+  public :: pio_read_nc_dof, pio_write_nc_dof
 
   logical, public :: debug = .false.
   logical, public :: debugio = .false.
@@ -102,6 +103,54 @@ contains
     call c_f_pointer(c_dims, gdims, [ndims])
     call c_f_pointer(c_map, dof, [length])
   end subroutine pio_readdof
+
+  ! Writes a decomposition as a netCDF file.
+  subroutine pio_write_nc_dof(ios, filename, cmode, iodesc, ret, title, history, fortran_order)
+    type(iosystem_desc_t), intent(in) :: ios
+    character(len=*), intent(in) :: filename
+    integer, intent(in) :: cmode
+    type(io_desc_t), intent(in) :: iodesc
+    integer, intent(out) :: ret
+    character(len=*), intent(in), optional :: title, history
+    logical, intent(in), optional :: fortran_order
+    integer :: order
+
+    order = 0
+    if (present(fortran_order)) order = merge(1, 0, fortran_order)
+    ret = PIOc_write_nc_decomp(ios%iosysid, to_c(filename), cmode, iodesc%ioid, given(title), &
+      given(history), order)
+  contains
+    ! An empty text stands for none.
+    function given(text)
+      character(len=*), intent(in), optional :: text
+      character(len=:), allocatable :: given
+
+      given = c_null_char
+      if (present(text)) given = to_c(text)
+    end function given
+  end subroutine pio_write_nc_dof
+
+  ! Makes a decomposition from such a file.
+  subroutine pio_read_nc_dof(ios, filename, iodesc, ret, title, history, fortran_order)
+    type(iosystem_desc_t), intent(in) :: ios
+    character(len=*), intent(in) :: filename
+    type(io_desc_t), intent(inout) :: iodesc
+    integer, intent(out) :: ret
+    character(len=*), intent(inout), optional :: title, history
+    logical, intent(inout), optional :: fortran_order
+    character(len=pio_max_name + 1) :: c_title, c_history
+    integer :: order
+
+    order = 0
+    ret = PIOc_read_nc_decomp_from_f90(ios%iosysid, to_c(filename), iodesc%ioid, pio_double, &
+      c_title, c_history, order)
+    if (ret /= pio_noerr) return
+    call replace_c_null(c_title)
+    call replace_c_null(c_history)
+    if (present(title)) title = c_title
+    if (present(history)) history = c_history
+    if (present(fortran_order)) fortran_order = order /= 0
+  end subroutine pio_read_nc_dof
 
   ! PIO's subroutines return no code.
   subroutine report(file, ierr)

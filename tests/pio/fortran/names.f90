@@ -23,7 +23,8 @@ module names
     pio_iotype_hdf5c, pio_iotype_netcdf, pio_iotype_netcdf4c, pio_iotype_netcdf4p, &
     pio_iotype_netcdf4p_nczarr, pio_iotype_pnetcdf, pio_max_name, pio_max_var_dims, &
     pio_noclobber, pio_noerr, pio_nofill, pio_nowrite, pio_offset_kind, pio_openfile, &
-    pio_put_att, pio_put_var, pio_read_darray, pio_readdof, pio_real, pio_rearr_any, &
+    pio_put_att, pio_put_var, pio_read_darray, pio_read_nc_dof, pio_readdof, pio_real, &
+    pio_rearr_any, &
     pio_rearr_box, pio_rearr_comm_coll, pio_rearr_comm_fc_1d_comp2io, &
     pio_rearr_comm_fc_1d_io2comp, pio_rearr_comm_fc_2d_disable, pio_rearr_comm_fc_2d_enable, &
     pio_rearr_comm_fc_opt_t, pio_rearr_comm_p2p, pio_rearr_comm_unlimited_pend_req, &
@@ -32,7 +33,7 @@ module names
     pio_set_blocksize, pio_set_buffer_size_limit, pio_set_chunk_cache, pio_set_fill, &
     pio_set_hint, pio_set_log_level, pio_set_rearr_opts, pio_set_var_chunk_cache, &
     pio_setdebuglevel, pio_seterrorhandling, pio_setframe, pio_short, pio_strerror, pio_syncfile, &
-    pio_unlimited, pio_write, pio_write_darray, pio_writedof, var_desc_t
+    pio_unlimited, pio_write, pio_write_darray, pio_write_nc_dof, pio_writedof, var_desc_t
   use pio_nf, only: chunking => pio_def_var_chunking                ! CICE
   use pio_types, only: types_system => iosystem_desc_t              ! CAM, HOMME
   use pio_kinds, only: i4, i8, r4, r8                               ! MPAS, WRF
