@@ -5,10 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
-#include <string_view>
-
+#include "storage/netcdf4/superblock.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/system.hpp"
 
@@ -16,29 +13,12 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::string_view hdf5_signature("\x89HDF\r\n\x1a\n", 8);
-using Superblock = std::array<char, 52>;
-
-/// Where a superblock tells how far the file reaches (HDF5 file format specification, "Superblock",
-/// versions 0 to 3); 0: it does not.
-std::size_t end_of_file_in(const Superblock& superblock) {
-    constexpr std::size_t version = 8, offset_bytes_before_2 = 13, offset_bytes = 9;
-    switch (superblock[version]) {
-        case 0: return superblock[offset_bytes_before_2] == 8 ? 40 : 0;
-        case 1: return superblock[offset_bytes_before_2] == 8 ? 44 : 0;
-        case 2:
-        case 3: return superblock[offset_bytes] == 8 ? 28 : 0;
-        default: return 0;
-    }
-}
-
 /// What is killed before its definitions are complete has a superblock, too.
 Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
-    const std::size_t end_of_file = end_of_file_in(superblock);
-    if (end_of_file == 0)
+    found.size = superblock.end;
+    if (found.size < 0)
         return failure(TW_EFORMAT, "{}: not a netCDF-4 file: unexpected HDF5 superblock", path);
-    std::memcpy(&found.size, superblock.data() + end_of_file, sizeof found.size);
-    if (found.size < static_cast<std::int64_t>(end_of_file) || found.size > found.actual)
+    if (found.size <= superblock.at || found.size > found.actual)
         return failure(TW_EFORMAT, "{}: truncated inside its definitions or data: {} of {} bytes",
                        path, found.actual, found.size);
     Netcdf4Records records;
@@ -74,10 +54,10 @@ Status find_open(int fd, const std::string& path, Committed& found) {
         return system_failure(path, "cannot read");
     }
     found.actual = info.st_size;
-    Superblock begin{};
-    found.netcdf4 = pread(fd, begin.data(), begin.size(), 0) == ssize_t(begin.size()) &&
-                    std::string_view(begin.data(), hdf5_signature.size()) == hdf5_signature;
-    return found.netcdf4 ? find_netcdf4(path, begin, found) : find_classic(fd, path, found);
+    Superblock superblock;
+    if (Status status = find_superblock(fd, path, superblock); !status.ok()) return status;
+    found.netcdf4 = superblock.at >= 0;
+    return found.netcdf4 ? find_netcdf4(path, superblock, found) : find_classic(fd, path, found);
 }
 
 }  // namespace

@@ -3,14 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-
 #include "storage/classic/source.hpp"
 #include "storage/netcdf4/source.hpp"
-#include "storage/posix/system.hpp"
+#include "storage/netcdf4/superblock.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "storage/tiles/source.hpp"
@@ -33,21 +28,11 @@ Status find_kind(const std::string& path, Kind& kind) {
         return {};
     }
     if (is_variable_folder(fd, path)) kind = Kind::variables;
-    std::array<char, 8> magic{};
-    const char hdf5[] = "\211HDF\r\n\032\n";
-    ssize_t have = 0, n = 1;
-    while (n != 0 && have < 8) {
-        n = pread(fd, magic.data() + have, magic.size() - have, have);
-        if (n < 0 && errno != EINTR) break;
-        have += std::max<ssize_t>(n, 0);
-    }
-    const int error = errno;
+    Superblock superblock;
+    Status status = find_superblock(fd, path, superblock);
     ::close(fd);
-    if (std::memcmp(magic.data(), hdf5, magic.size()) == 0) kind = Kind::netcdf4;
-    errno = error;
-    // Of a directory or a pipe is said later what it is.
-    if (n < 0 && error != EISDIR && error != ESPIPE) return system_failure(path, "cannot read");
-    return {};
+    if (superblock.at >= 0) kind = Kind::netcdf4;
+    return status;
 }
 
 }  // namespace
