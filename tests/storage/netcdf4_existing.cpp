@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "make_scale.hpp"
 #include "publish/recover.hpp"
 #include "storage/netcdf4/undo.hpp"
 #include "storage/source.hpp"
@@ -33,20 +34,6 @@ protected:
     ~Netcdf4Existing() override { std::filesystem::remove(path); }
     const std::string path = "netcdf4_existing_" + std::to_string(getpid()) + ".nc";
 };
-
-void make_scale(hid_t set, const char* name) {
-    const auto put = [&](const char* attribute, const char* text) {
-        const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-        H5Tset_size(type, std::strlen(text) + 1);
-        const hid_t a = H5Acreate2(set, attribute, type, space, H5P_DEFAULT, H5P_DEFAULT);
-        EXPECT_GE(H5Awrite(a, type, text), 0);
-        H5Aclose(a);
-        H5Sclose(space);
-        H5Tclose(type);
-    };
-    put("CLASS", "DIMENSION_SCALE");
-    put("NAME", name);
-}
 
 /// The attribute by which HDF5's dimension scales belong to a variable.
 void attach_scales(hid_t file, hid_t set) {

@@ -15,7 +15,9 @@
 
 #include "definitions/wire.hpp"
 #include "storage/netcdf4/existing.hpp"
+#include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/object_check.hpp"
 #include "storage/netcdf4/undo.hpp"
 #include "storage/posix/system.hpp"
 
@@ -26,43 +28,32 @@ namespace {
 /// Data that HDF5 reads itself are read in boxes of about that size.
 constexpr std::int64_t box_bytes = 4 << 20;
 
+/// Begins the name of a variable that is called as a dimension which is not its first.
+const std::string other_name = "_nc4_non_coord_";
+
 constexpr bool little = std::endian::native == std::endian::little;
-
-/// A handle of HDF5's and the function that closes it.
-class Handle {
-public:
-    Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-    ~Handle() {
-        if (id_ >= 0) close_(id_);
-    }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-    operator hid_t() const { return id_; }
-
-private:
-    hid_t id_;
-    herr_t (*close_)(hid_t);
-};
 
 /// The definitions of a file, as netCDF-C tells them.
 class Definer {
 public:
-    Definer(int ncid, std::string path, Netcdf4Contents& to)
-        : ncid_(ncid), path_(std::move(path)), to_(to) {}
+    /// @param sets  names of the root group's data sets in HDF5
+    Definer(int ncid, std::string path, const std::vector<std::string>& sets, Netcdf4Contents& to)
+        : ncid_(ncid), path_(std::move(path)), sets_(sets), to_(to) {}
 
     Status define() {
         if (Status status = define_dims(); !status.ok()) return status;
         int natts = 0, nvars = 0, groups = 0, format = 0;
-        int code = nc_inq_natts(ncid_, &natts);
-        if (code == NC_NOERR) code = nc_inq_nvars(ncid_, &nvars);
+        int code = nc_inq_nvars(ncid_, &nvars);
         if (code == NC_NOERR) code = nc_inq_grps(ncid_, &groups, nullptr);
         if (code == NC_NOERR) code = nc_inq_format(ncid_, &format);
+        if (code != NC_NOERR) return wrong(code);
+        code = nc_inq_natts(ncid_, &natts);
         if (code == NC_NOERR)
             code = define_attributes(NC_GLOBAL, natts, to_.definitions.attributes);
+        if (code != NC_NOERR) return wrong(code, "its global attributes");
         to_.groups = groups;
         to_.format =
             format == NC_FORMAT_NETCDF4_CLASSIC ? Format::netcdf4_classic : Format::netcdf4;
-        if (code != NC_NOERR) return wrong(code);
         for (int i = 0; i < nvars; ++i)
             if (Status status = define_variable(i); !status.ok()) return status;
         find_other_records(ncid_, "");
@@ -103,9 +94,9 @@ private:
         }
     }
 
-    Status wrong(int code) const {
-        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read its header: {}",
-                       path_, nc_strerror(code));
+    Status wrong(int code, const char* what = "its header") const {
+        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read {}: {}", path_,
+                       what, nc_strerror(code));
     }
 
     Status define_dims() {
@@ -141,6 +132,7 @@ private:
         nc_type type = 0;
         int nd = 0, natts = 0;
         int code = nc_inq_varndims(ncid_, id, &nd);
+        if (code != NC_NOERR && code != NC_ENOMEM) return list_unreadable(id, code);
         std::vector<int> dims(static_cast<std::size_t>(std::max(nd, 0)) + 1);
         if (code == NC_NOERR) code = nc_inq_var(ncid_, id, name, &type, &nd, dims.data(), &natts);
         if (code != NC_NOERR) return wrong(code);
@@ -183,6 +175,27 @@ private:
         return {};
     }
 
+    /// A variable of which netCDF-C tells nothing, as it cannot read one of its attributes. Its
+    /// dimensions are unknown.
+    Status list_unreadable(int id, int code) {
+        for (const std::string& set : sets_) {
+            const std::string name =
+                set.starts_with(other_name) ? set.substr(other_name.size()) : set;
+            int found = -1;
+            if (nc_inq_varid(ncid_, name.c_str(), &found) != NC_NOERR || found != id) continue;
+            Variable v;
+            v.name = name;
+            v.type = {};
+            StoredVariable stored;
+            stored.why = fmt::format("netCDF cannot read its definition: {}", nc_strerror(code));
+            if (to_.other_records.empty()) to_.other_records = name;
+            to_.definitions.variables.push_back(std::move(v));
+            to_.stored.push_back(std::move(stored));
+            return {};
+        }
+        return wrong(code);
+    }
+
     int define_attributes(int variable, int n, std::vector<Attribute>& attributes) {
         int code = NC_NOERR;
         for (int i = 0; i < n && code == NC_NOERR; ++i) {
@@ -217,6 +230,7 @@ private:
 
     int ncid_;
     std::string path_;
+    const std::vector<std::string>& sets_;
     Netcdf4Contents& to_;
     std::map<int, int> numbers_;  ///< netCDF-C's number of a dimension -> ours
     std::vector<std::int64_t> lengths_;
@@ -296,6 +310,11 @@ Status describe_chunks(hid_t properties, int nd, std::int64_t element, StoredVar
             return failure(TW_EFORMAT, "its chunks are too large");
         v.chunk.push_back(n);
     }
+    unsigned options = 0;
+    if (H5Pget_chunk_opts(properties, &options) < 0 ||
+        (options & ~unsigned{H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS}) != 0)
+        return failure(TW_EUNSUPPORTED, "it has unknown chunk options in HDF5 ({:#x})", options);
+    v.unfiltered_edges = options != 0;
     return filters_of(properties, element, v);
 }
 
@@ -308,24 +327,32 @@ std::vector<std::int64_t> boxes_of(const std::vector<std::int64_t>& extent, std:
     return box;
 }
 
+/// Whether a link leads to a data set of another file.
+bool is_elsewhere(hid_t file, hid_t set) {
+    H5O_info_t root{}, own{};
+    return H5Oget_info2(file, &root, H5O_INFO_BASIC) < 0 ||
+           H5Oget_info2(set, &own, H5O_INFO_BASIC) < 0 || root.fileno != own.fileno;
+}
+
 /// What a data set says of its elements. The text of a failure is why they cannot be read.
-Status describe_storage(hid_t set, const Variable& variable, StoredVariable& v) {
+Status describe_storage(hid_t file, hid_t set, const Variable& variable, StoredVariable& v) {
     const std::int64_t element = variable.element();
     const Handle space(H5Dget_space(set), H5Sclose), type(H5Dget_type(set), H5Tclose),
         properties(H5Dget_create_plist(set), H5Pclose);
     if (space < 0 || type < 0 || properties < 0)
         return failure(TW_EFORMAT, "HDF5 cannot read its type and shape");
     const int nd = H5Sget_simple_extent_ndims(space);
-    if (H5Sget_simple_extent_type(space) == H5S_NULL || nd < 0 || nd > H5S_MAX_RANK ||
-        static_cast<std::size_t>(nd) != variable.dims.size())
+    if (H5Sget_simple_extent_type(space) == H5S_NULL)
+        return failure(TW_EUNSUPPORTED, "it has no elements (null dataspace)");
+    if (nd < 0 || nd > H5S_MAX_RANK || static_cast<std::size_t>(nd) != variable.dims.size())
         return failure(TW_EUNSUPPORTED, "its dimensions in HDF5 differ from those in netCDF");
     std::array<hsize_t, H5S_MAX_RANK> length{};
     H5Sget_simple_extent_dims(space, length.data(), nullptr);
     for (int d = 0; d < nd; ++d) v.extent.push_back(std::min<hsize_t>(length[d], INT64_MAX));
 
     bool big_endian = false;
-    const bool plain =
-        is_plain(variable.type, type, big_endian) && (little || big_endian || element == 1);
+    const bool plain = !is_elsewhere(file, set) && is_plain(variable.type, type, big_endian) &&
+                       (little || big_endian || element == 1);
     const H5D_layout_t layout = H5Pget_layout(properties);
     v.way = StoredVariable::Way::hdf5;
     if (layout == H5D_CHUNKED) {
@@ -362,9 +389,9 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
         const Variable& variable = contents.definitions.variables[i];
         if (!v.why.empty()) continue;
         v.name = name_in_hdf5(view.id(), variable.name);
-        const Handle set(H5Dopen2(view.id(), v.name.c_str(), H5P_DEFAULT), H5Dclose);
+        const Handle set(view.open_set(v.name), H5Dclose);
         const Status described = set < 0 ? failure(TW_EFORMAT, "HDF5 cannot open it")
-                                         : describe_storage(set, variable, v);
+                                         : describe_storage(view.id(), set, variable, v);
         if (variable.record && !v.extent.empty())
             counted = counted < 0 ? v.extent[0] : std::min(counted, v.extent[0]);
         if (described.ok()) {
@@ -387,19 +414,25 @@ bool is_locked(const std::string& path) {
     return locked;
 }
 
-Status read_definitions_by_netcdf(const std::string& path, Netcdf4Contents& contents) {
+/// What is said of a file that cannot be read: another program may be writing it.
+Status or_locked(const std::string& path, Status status) {
+    if (!is_locked(path)) return status;
+    return failure(TW_EINUSE,
+                   "{}: locked by HDF5: another program is writing it "
+                   "(set HDF5_USE_FILE_LOCKING=FALSE in the environment to read it anyway)",
+                   path);
+}
+
+Status read_definitions_by_netcdf(const std::string& path, const std::vector<std::string>& sets,
+                                  Netcdf4Contents& contents) {
     const QuietHdf5 quiet;
     int ncid = 0;
     int code = nc_open(path.c_str(), NC_NOWRITE, &ncid);
-    if (code != NC_NOERR && is_locked(path))
-        return failure(TW_EINUSE,
-                       "{}: locked by HDF5: another program is writing it "
-                       "(set HDF5_USE_FILE_LOCKING=FALSE in the environment to read it anyway)",
-                       path);
     if (code != NC_NOERR)
-        return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
-                                  "{}: netCDF cannot open it: {}", path, nc_strerror(code)));
-    Status status = alone([&] { return Definer(ncid, path, contents).define(); });
+        return or_locked(
+            path, with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
+                                     "{}: netCDF cannot open it: {}", path, nc_strerror(code))));
+    Status status = alone([&] { return Definer(ncid, path, sets, contents).define(); });
     code = nc_close(ncid);
     if (status.ok() && code != NC_NOERR)
         status = failure(TW_EFORMAT, "{}: netCDF cannot close it: {}", path, nc_strerror(code));
@@ -414,18 +447,24 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
                        "{}: a run is changing its definitions, or was killed when it did: try "
                        "again, or restore it with thalweg recover",
                        path);
-    Status defined = read_definitions_by_netcdf(path, contents);
-    // After netCDF-C: in a file under way, the records that it has counted are there to be found.
     Status status;
-    const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
-    if (!view) return status;  // HDF5 says better than netCDF-C what is wrong with a file
-    if (!defined.ok()) return defined;
+    // HDF5 says better than netCDF-C what is wrong with a file.
+    std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
+    if (!view) return status;
+    std::vector<std::string> sets;
+    status = check_objects(*view, path, sets);
+    if (!view->refused().ok()) return view->refused();
+    if (!status.ok()) return or_locked(path, std::move(status));
+    if (status = read_definitions_by_netcdf(path, sets, contents); !status.ok()) return status;
+    // In a file under way, the records that netCDF-C has counted are there to be found.
+    if (view->changed()) view = Hdf5View::open(path, status);
+    if (!view) return status;
     read_storage(*view, contents);
     return view->refused();
 }
 
 std::string name_in_hdf5(hid_t file, const std::string& name) {
-    const std::string other = "_nc4_non_coord_" + name;
+    const std::string other = other_name + name;
     return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
 }
 
@@ -452,6 +491,7 @@ std::vector<char> to_bytes(const Netcdf4Contents& c) {
         out.put(s.chunked);
         out.put(s.chunk);
         out.put(s.filters);
+        out.put(s.unfiltered_edges);
         out.put(s.fill);
         out.put(s.beyond);
         out.put(s.chosen_fill);
@@ -485,6 +525,7 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
         s.chunked = in.get<bool>();
         s.chunk = in.get_many<std::vector<std::int64_t>>();
         s.filters = in.get_many<std::vector<StoredFilter>>();
+        s.unfiltered_edges = in.get<bool>();
         s.fill = in.get<FillValue>();
         s.beyond = in.get<FillValue>();
         s.chosen_fill = in.get<bool>();

@@ -29,6 +29,8 @@ struct StoredVariable {
     bool chunked = false;              ///< in the file
     std::vector<std::int64_t> chunk;   ///< what is read at a time
     std::vector<StoredFilter> filters;
+    /// Chunks that reach beyond the extent have no filters (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
+    bool unfiltered_edges = false;
     /// What stands for elements that were never written, and for those beyond the extent, in the
     /// byte order in which they are read.
     FillValue fill{}, beyond{};

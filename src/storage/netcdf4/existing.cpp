@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/header.hpp"
 
 namespace thalweg::detail {
@@ -41,16 +43,23 @@ std::string layout_limit(hid_t properties, const StoredVariable& s) {
     if (s.way == StoredVariable::Way::hdf5)
         return "its type or its storage in HDF5 is not one that netCDF would choose";
     if (s.big_endian) return "its elements are big-endian";
-    unsigned options = 0;
-    if (H5Pget_layout(properties) == H5D_CHUNKED && H5Pget_chunk_opts(properties, &options) >= 0 &&
-        options != 0)
-        return "its chunks at the edges have no filters";
+    if (s.unfiltered_edges) return "its chunks at the edges have no filters";
     return {};
 }
 
 }  // namespace
 
+std::string user_block_limit(hid_t file) {
+    const QuietHdf5 quiet;
+    const Handle properties(H5Fget_create_plist(file), H5Pclose);
+    hsize_t bytes = 0;
+    if (properties < 0 || H5Pget_userblock(properties, &bytes) < 0)
+        return "HDF5 cannot read its superblock";
+    return bytes == 0 ? "" : fmt::format("it begins with a user block of {} bytes", bytes);
+}
+
 std::string append_limit(hid_t file, const Definitions& d) {
+    if (std::string why = user_block_limit(file); !why.empty()) return why;
     H5F_info2_t info{};
     if (H5Fget_info2(file, &info) < 0) return "HDF5 cannot read its superblock";
     if (info.super.version > last_superblock)

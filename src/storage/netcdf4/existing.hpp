@@ -11,6 +11,9 @@
 
 namespace thalweg::detail {
 
+/// Why the library cannot place data in a file with a user block; empty if the file has none.
+std::string user_block_limit(hid_t file);
+
 /// Why nothing can be added to a file at all; empty if it can.
 std::string append_limit(hid_t file, const Definitions& definitions);
 

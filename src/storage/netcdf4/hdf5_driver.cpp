@@ -64,10 +64,12 @@ struct Hdf5Driver::Table {
         }
     }
 
+    /// @return null also for a file to which a link leads: only ours comes with its Hdf5Driver
     static H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
-        auto* table = new (std::nothrow) Table{};
+        const void* driver = H5Pget_driver_info(access);
+        auto* table = driver == nullptr ? nullptr : new (std::nothrow) Table{};
         if (table == nullptr) return nullptr;
-        std::memcpy(&table->driver, H5Pget_driver_info(access), sizeof table->driver);
+        std::memcpy(&table->driver, driver, sizeof table->driver);
         table->driver->table_ = table;
         return &table->base;
     }

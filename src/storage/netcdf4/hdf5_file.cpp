@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "storage/netcdf4/existing.hpp"
 #include "storage/netcdf4/object_header.hpp"
 #include "storage/netcdf4/page.hpp"
 #include "storage/netcdf4/undo.hpp"
@@ -46,6 +47,10 @@ std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, NextRoom next_
     }
     status = file->driver_.open(H5F_ACC_RDWR);
     if (!status.ok()) return nullptr;
+    if (const std::string why = user_block_limit(file->id()); !why.empty()) {
+        status = failure(TW_EUNSUPPORTED, "{}: cannot be changed: {}", path, why);
+        return nullptr;
+    }
     return file;
 }
 

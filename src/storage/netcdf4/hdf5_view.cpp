@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <ctime>
 #include <utility>
 
+#include "storage/netcdf4/contents.hpp"
+#include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -33,20 +36,65 @@ std::unique_ptr<Hdf5View> Hdf5View::open(const std::string& path, Status& status
     }
     view->young_ = std::time(nullptr) - view->opened_.st_mtim.tv_sec <= coarse;
     status = view->driver_.open(H5F_ACC_RDONLY);
+    if (status.ok()) status = view->set_access();
     if (status.ok()) return view;
     status.code = TW_EFORMAT;
     if (!view->refused_.ok()) status = view->refused_;
     return nullptr;
 }
 
+Status Hdf5View::set_access() {
+    const QuietHdf5 quiet;
+    const Handle files(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    const hid_t access = H5Pcreate(H5P_LINK_ACCESS);
+    if (access >= 0) access_ = access;
+    if (files >= 0 && access >= 0 && H5Pset_elink_fapl(access, files) >= 0) return {};
+    return hdf5_failure(path_, "cannot open");
+}
+
+/// Not by H5Dopen2: a data set that HDF5 1.10 fails to open keeps a copy of its properties, and the
+/// process crashes at its end if these hold another file's.
+hid_t Hdf5View::open_set(const std::string& name) const {
+    const hid_t set = H5Oopen(id(), name.c_str(), access_);
+    if (set < 0 || H5Iget_type(set) == H5I_DATASET) return set;
+    H5Oclose(set);
+    return H5I_INVALID_HID;
+}
+
 Hdf5View::~Hdf5View() {
     (void)driver_.close();
+    const QuietHdf5 quiet;
+    if (access_ != H5P_DEFAULT) H5Pclose(access_);
     if (fd_ >= 0) ::close(fd_);
 }
 
 std::int64_t Hdf5View::size() const {
     struct stat info {};
     return fstat(fd_, &info) == 0 ? std::int64_t(info.st_size) : -1;
+}
+
+namespace {
+
+/// Whether a chunk reaches beyond its data set, as HDF5 has the set's length now.
+bool is_partial(hid_t set, const hsize_t* corner, const std::vector<std::int64_t>& chunk) {
+    const Handle space(H5Dget_space(set), H5Sclose);
+    std::array<hsize_t, H5S_MAX_RANK> length{};
+    const int nd = H5Sget_simple_extent_dims(space, length.data(), nullptr);
+    for (int d = 0; d < nd; ++d)
+        if (corner[d] + static_cast<hsize_t>(chunk[d]) > length[d]) return true;
+    return false;
+}
+
+}  // namespace
+
+Status Hdf5View::locate(const StoredVariable& v, hid_t set, const hsize_t* corner,
+                        StoredChunk& chunk) {
+    const QuietHdf5 quiet;
+    Status status = locate(set, corner, chunk);
+    // HDF5's mask does not say so.
+    if (v.unfiltered_edges && status.ok() && is_partial(set, corner, v.chunk))
+        chunk.skipped = static_cast<std::uint32_t>((std::uint64_t{1} << v.filters.size()) - 1);
+    return status;
 }
 
 bool Hdf5View::changed() const {

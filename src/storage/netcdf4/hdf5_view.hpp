@@ -13,6 +13,8 @@
 
 namespace thalweg::detail {
 
+struct StoredVariable;
+
 class Hdf5View final : private Hdf5Driver::Calls {
 public:
     /// @param file  a descriptor of the file, which stays the caller's; -1: that of the path
@@ -22,6 +24,10 @@ public:
     Hdf5View& operator=(const Hdf5View&) = delete;
 
     hid_t id() const { return driver_.id(); }
+    /// How objects are opened to which external links lead: their files by HDF5's own driver.
+    hid_t access() const { return access_; }
+    /// A data set; negative if it cannot be opened.
+    hid_t open_set(const std::string& name) const;
     int descriptor() const { return fd_; }
     std::int64_t size() const override;
     /// Whether the file may have been written since it was opened.
@@ -32,9 +38,13 @@ public:
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
         return driver_.locate(set, corner, chunk);
     }
+    /// The same, and which of the variable's filters the chunk lacks.
+    Status locate(const StoredVariable& variable, hid_t set, const hsize_t* corner,
+                  StoredChunk& chunk);
 
 private:
     explicit Hdf5View(const std::string& path) : path_(path), driver_(*this, path) {}
+    Status set_access();
     bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) override;
     bool write(H5FD_mem_t, std::int64_t, std::int64_t, const char*) override { return false; }
     std::int64_t allocate(H5FD_mem_t, std::int64_t) override { return -1; }
@@ -44,6 +54,7 @@ private:
     struct stat opened_ {};  ///< what the file was like
     bool young_ = false;     ///< it had been written just before
     Status refused_;
+    hid_t access_ = H5P_DEFAULT;
     Hdf5Driver driver_;
 };
 

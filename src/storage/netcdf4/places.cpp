@@ -42,17 +42,16 @@ VariablePlaces places_of(const StoredVariable& s, const Variable& v,
 
 class Netcdf4Places final : public Places {
 public:
-    Netcdf4Places(std::string path, std::unique_ptr<Source> source, const Netcdf4Contents& contents)
+    Netcdf4Places(std::string path, std::unique_ptr<Source> source, Netcdf4Contents contents)
         : Places(std::move(source)), path_(std::move(path)) {
         size_ = contents.size;
         for (std::size_t i = 0; i < contents.stored.size(); ++i) {
             const StoredVariable& s = contents.stored[i];
             const int at = i;
             places_.push_back(places_of(s, variable(at), shape(at)));
-            names_.push_back(s.name);
-            extents_.push_back(s.extent);
         }
-        sets_.assign(names_.size(), H5I_INVALID_HID);
+        stored_ = std::move(contents.stored);
+        sets_.assign(stored_.size(), H5I_INVALID_HID);
     }
     ~Netcdf4Places() override { Netcdf4Places::forget(); }
 
@@ -90,9 +89,11 @@ private:
     Status find_chunk(int variable, hid_t set, const std::vector<hsize_t>& corner,
                       ChunkPlace& place) {
         for (std::size_t d = 0; d < corner.size(); ++d)
-            if (static_cast<std::int64_t>(corner[d]) >= extents_[variable][d]) return {};
+            if (static_cast<std::int64_t>(corner[d]) >= stored_[variable].extent[d]) return {};
         StoredChunk chunk;
-        if (Status status = view_->locate(set, corner.data(), chunk); !status.ok()) return status;
+        if (Status status = view_->locate(stored_[variable], set, corner.data(), chunk);
+            !status.ok())
+            return status;
         if (chunk.address < 0) return {};
         if (chunk.bytes > size_ - chunk.address)
             return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path_,
@@ -111,15 +112,13 @@ private:
             if (!status.ok()) return status;
         }
         hid_t& known = sets_[variable];
-        const std::string& name = names_[variable];
-        if (known < 0) known = H5Dopen2(view_->id(), name.c_str(), H5P_DEFAULT);
+        if (known < 0) known = view_->open_set(stored_[variable].name);
         set = known;
         return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};
     }
 
     std::string path_;
-    std::vector<std::string> names_;                  ///< of the data sets
-    std::vector<std::vector<std::int64_t>> extents_;  ///< there are no chunks beyond them
+    std::vector<StoredVariable> stored_;
     std::unique_ptr<Hdf5View> view_;
     std::vector<hid_t> sets_;
 };
@@ -131,7 +130,7 @@ std::unique_ptr<Places> open_netcdf4_places(const std::string& path, std::unique
     Netcdf4Contents contents;
     status = read_netcdf4_contents(path, contents);
     if (!status.ok()) return nullptr;
-    return std::make_unique<Netcdf4Places>(path, std::move(source), contents);
+    return std::make_unique<Netcdf4Places>(path, std::move(source), std::move(contents));
 }
 
 }  // namespace thalweg::detail

@@ -422,7 +422,7 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
         if (!status.ok()) return status;
     }
     hid_t& known = sets_[variable];
-    if (known < 0) known = H5Dopen2(view_->id(), stored(variable).name.c_str(), H5P_DEFAULT);
+    if (known < 0) known = view_->open_set(stored(variable).name);
     set = known;
     return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};
 }
@@ -441,7 +441,7 @@ bool Netcdf4Source::look_again() {
 Status Netcdf4Source::look_up(int variable, const Cell& cell, StoredChunk& place) {
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;
-    return view_->locate(set, cell.corner.data(), place);
+    return view_->locate(stored(variable), set, cell.corner.data(), place);
 }
 
 /// What HDF5 says is checked before it is used.

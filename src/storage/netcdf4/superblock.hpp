@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "comm/status.hpp"
+#include "base/status.hpp"
 
 namespace thalweg::detail {
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/netcdf4/hdf5_view.hpp"
+
+namespace thalweg::detail {
+
+/**
+ * Lists the data sets of a file's root group. Looks at all groups and data sets,
+ * those that links lead to included, before netCDF-C does. NetCDF-C crashes on a dimension scale
+ * without dimensions, follows groups that contain themselves without end, and does not name a link
+ * that leads nowhere.
+ * @param sets  receives the names
+ * @return TW_OK; TW_EFORMAT names the object
+ */
+Status check_objects(const Hdf5View& view, const std::string& path, std::vector<std::string>& sets);
+
+}  // namespace thalweg::detail
