@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/normal_form.hpp"
 #include "pio.h"
 #include "storage.hpp"
 #include "types.hpp"
@@ -223,7 +224,7 @@ void File::check_sizes() const {
     }
 }
 
-int File::def_dim(const std::string& name, Index length) {
+int File::def_dim(std::string name, Index length) {
     need_define_mode();
     check_name(name);
     if (table_.find_dimension(name) >= 0)
@@ -239,7 +240,7 @@ int File::def_dim(const std::string& name, Index length) {
     return id;
 }
 
-int File::def_var(const std::string& name, nc_type type, std::vector<int> dims) {
+int File::def_var(std::string name, nc_type type, std::vector<int> dims) {
     need_define_mode();
     check_name(name);
     if (table_.find_variable(name) >= 0)
@@ -264,7 +265,7 @@ int File::def_var(const std::string& name, nc_type type, std::vector<int> dims) 
     return id;
 }
 
-void File::rename_dim(int dimid, const std::string& name) {
+void File::rename_dim(int dimid, std::string name) {
     need_define_mode();
     check_name(name);
     Dimension& dimension = table_.dimension(dimid);
@@ -275,7 +276,7 @@ void File::rename_dim(int dimid, const std::string& name) {
     dimension.name = name;
 }
 
-void File::rename_var(int varid, const std::string& name) {
+void File::rename_var(int varid, std::string name) {
     need_define_mode();
     check_name(name);
     Variable& variable = table_.variable(varid);
@@ -310,27 +311,27 @@ void File::put_att(int varid, Attribute attribute) {
     set_attribute(all, std::move(attribute));
 }
 
-void File::rename_att(int varid, const std::string& name, const std::string& new_name) {
+void File::rename_att(int varid, const std::string& name, std::string new_name) {
     need_define_mode();
     check_name(new_name);
     agree_attributes();
     Attribute& attribute = table_.attribute(varid, name);
     for (const Attribute& other : table_.attributes_of(varid))
-        if (other.name == new_name)
+        if (detail::same_name(other.name, new_name))
             throw Error{NC_ENAMEINUSE, path_ + ": attribute " + new_name + " exists"};
     if (state_ != State::defining)
-        edits_.push_back({Edit::Kind::rename_attribute, varid, name, new_name, {}});
+        edits_.push_back({Edit::Kind::rename_attribute, varid, attribute.name, new_name, {}});
     attribute.name = new_name;
 }
 
 void File::del_att(int varid, const std::string& name) {
     need_define_mode();
     agree_attributes();
-    table_.attribute(varid, name);
+    const std::string own = table_.attribute(varid, name).name;
     std::vector<Attribute>& all = table_.attributes_of(varid);
-    std::erase_if(all, [&](const Attribute& a) { return a.name == name; });
+    std::erase_if(all, [&](const Attribute& a) { return a.name == own; });
     if (state_ != State::defining)
-        edits_.push_back({Edit::Kind::delete_attribute, varid, name, "", {}});
+        edits_.push_back({Edit::Kind::delete_attribute, varid, own, "", {}});
 }
 
 Storage& File::storage(int varid) {

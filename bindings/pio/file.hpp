@@ -59,12 +59,12 @@ public:
     void close();
 
     // Definitions. Local, except in a netCDF-4 file in data mode.
-    int def_dim(const std::string& name, Index length);
-    int def_var(const std::string& name, nc_type type, std::vector<int> dims);
-    void rename_dim(int dimid, const std::string& name);
-    void rename_var(int varid, const std::string& name);
+    int def_dim(std::string name, Index length);
+    int def_var(std::string name, nc_type type, std::vector<int> dims);
+    void rename_dim(int dimid, std::string name);
+    void rename_var(int varid, std::string name);
     void put_att(int varid, Attribute attribute);
-    void rename_att(int varid, const std::string& name, const std::string& new_name);
+    void rename_att(int varid, const std::string& name, std::string new_name);
     void del_att(int varid, const std::string& name);
     // For settings of a variable: throws NC_ELATEDEF once the variable is in the file.
     Storage& storage(int varid);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/normal_form.hpp"
 #include "error.hpp"
 #include "types.hpp"
 
@@ -27,20 +28,20 @@ std::vector<Attribute>& Table::attributes_of(int varid) {
 
 Attribute& Table::attribute(int varid, const std::string& name) {
     for (Attribute& attribute : attributes_of(varid))
-        if (attribute.name == name) return attribute;
+        if (detail::same_name(attribute.name, name)) return attribute;
     throw Error{NC_ENOTATT, "there is no attribute " + name +
                                 (varid == NC_GLOBAL ? "" : " of " + variable(varid).name)};
 }
 
 int Table::find_dimension(const std::string& name) const {
     for (std::size_t i = 0; i < dimensions.size(); i++)
-        if (dimensions[i].name == name) return static_cast<int>(i);
+        if (detail::same_name(dimensions[i].name, name)) return static_cast<int>(i);
     return -1;
 }
 
 int Table::find_variable(const std::string& name) const {
     for (std::size_t i = 0; i < variables.size(); i++)
-        if (variables[i].name == name) return static_cast<int>(i);
+        if (detail::same_name(variables[i].name, name)) return static_cast<int>(i);
     return -1;
 }
 
@@ -88,14 +89,15 @@ std::string Table::fill_of(const Variable& variable) {
 
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
     for (Attribute& old : attributes)
-        if (old.name == attribute.name) {
+        if (detail::same_name(old.name, attribute.name)) {
             old = std::move(attribute);
             return;
         }
     attributes.push_back(std::move(attribute));
 }
 
-void check_name(const std::string& name) {
+void check_name(std::string& name) {
+    name = detail::normal_form(std::move(name));
     if (name.empty() || name.find('/') != std::string::npos)
         throw Error{NC_EBADNAME, "'" + name + "' is not a name"};
     if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};

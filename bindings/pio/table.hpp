@@ -102,6 +102,6 @@ struct Table {
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
 
 // Throws NC_EBADNAME, NC_EMAXNAME.
-void check_name(const std::string& name);
+void check_name(std::string& name);
 
 }  // namespace thalweg::pio

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
+#include "base/normal_form.hpp"
 #include "exchange/kernels.hpp"
 #include "session/calls.hpp"
 
@@ -17,7 +18,7 @@ Status make_attribute(const std::string& path, const char* name, tw_type type, s
     if (n < 0 || (n > 0 && values == nullptr))
         return failure(TW_EARG, "{}: attribute '{}': {} values{}", path, text_or_empty(name), n,
                        values == nullptr ? ", but the array is missing (null pointer)" : "");
-    made.name = text_or_empty(name);
+    made.name = normal_form(text_or_empty(name));
     made.type = type;
     made.n = n;
     const auto* bytes = static_cast<const char*>(values);
@@ -41,7 +42,7 @@ Status find_attribute(const std::string& path, const Definitions& definitions, c
     if (Status status = attributes_of(path, definitions, variable, list); !status.ok())
         return status;
     for (const Attribute& a : *list)
-        if (a.name == text_or_empty(name)) found = &a;
+        if (same_name(a.name, text_or_empty(name))) found = &a;
     if (found != nullptr) return {};
     const bool global = *text_or_empty(variable) == '\0';
     std::vector<std::string> known;

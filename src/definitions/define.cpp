@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "base/nearest.hpp"
+#include "base/normal_form.hpp"
 #include "base/text.hpp"
 #include "comm/team.hpp"
 #include "decomposition/match.hpp"
@@ -55,8 +56,9 @@ Status no_dimension(const Definitions& definitions, const std::string& path,
                    hint);
 }
 
-Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
+Status define_dimension(Definitions& definitions, const std::string& path, const std::string& given,
                         std::int64_t length) {
+    const std::string name = normal_form(given);
     if (Status s = check_name("dimension", name); !s.ok()) return s;
     if (definitions.find_dim(name) >= 0)
         return failure(TW_EEXISTS, "{}: dimension '{}' is already defined", path, name);
@@ -73,8 +75,9 @@ Status define_dimension(Definitions& definitions, const std::string& path, const
 }
 
 Status define_variable(Definitions& definitions, const std::string& path, int rank,
-                       const std::string& name, int type, const std::string& dims,
+                       const std::string& given, int type, const std::string& dims,
                        std::shared_ptr<const Decomposition> decomposition, Wording wording) {
+    const std::string name = normal_form(given);
     if (Status s = check_name("variable", name); !s.ok()) return s;
     if (definitions.find_variable(name) >= 0)
         return failure(TW_EEXISTS, "{}: variable '{}' is already defined", path, name);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/nearest.hpp"
+#include "base/normal_form.hpp"
 
 namespace thalweg::detail {
 
@@ -25,16 +26,26 @@ FillValue Variable::fill_value(Order bytes) const {
     return value;
 }
 
-int Definitions::find_dim(const std::string& name) const {
-    for (std::size_t i = 0; i < dims.size(); ++i)
-        if (dims[i].name == name) return i;
+namespace {
+
+/// Number of what is called so; -1 if there is nothing. Files of other programs may hold names in
+/// other normal forms than C.
+template <class Named>
+int find_named(const std::vector<Named>& all, const std::string& name) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i].name == name) return i;
+    if (std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; })) return -1;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (same_name(all[i].name, name)) return i;
     return -1;
 }
 
+}  // namespace
+
+int Definitions::find_dim(const std::string& name) const { return find_named(dims, name); }
+
 int Definitions::find_variable(const std::string& name) const {
-    for (std::size_t i = 0; i < variables.size(); ++i)
-        if (variables[i].name == name) return i;
-    return -1;
+    return find_named(variables, name);
 }
 
 int Definitions::record_dim() const {
@@ -136,6 +147,7 @@ std::vector<std::string> split_names(const std::string& list) {
         if (kept) ++i;
         names.back() += list[i];
     }
+    for (std::string& name : names) name = normal_form(std::move(name));
     return names;
 }
 
@@ -158,7 +170,7 @@ Status check_name(const char* what, const std::string& name) {
 
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
     for (Attribute& a : attributes) {
-        if (a.name == attribute.name) {
+        if (same_name(a.name, attribute.name)) {
             a = std::move(attribute);
             return;
         }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/nearest.hpp"
+#include "base/normal_form.hpp"
 #include "base/text.hpp"
 #include "definitions/definitions.hpp"
 
@@ -65,7 +66,7 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
         bool found = false;
         for (std::size_t i = 0; i < v.dims.size(); ++i) {
             const Dimension& dimension = d.dims[v.dims[i]];
-            if (dimension.name != dim) continue;
+            if (!same_name(dimension.name, dim)) continue;
             found = true;
             if (dimension.unlimited()) {
                 if (length != 1)
@@ -118,7 +119,7 @@ std::vector<std::string> unknown_chunks(const Definitions& definitions,
     for (std::string item; std::getline(list, item, ',');) {
         const std::string dim = trimmed(item.substr(0, item.find('=')));
         if (std::none_of(definitions.dims.begin(), definitions.dims.end(),
-                         [&](const Dimension& d) { return d.name == dim; }))
+                         [&](const Dimension& d) { return same_name(d.name, dim); }))
             unknown.push_back(dim);
     }
     return unknown;

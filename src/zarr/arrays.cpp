@@ -33,7 +33,10 @@ public:
             if (d.find_variable(name) < 0) return no_variable(d, files_.front().file->path, name);
         for (std::size_t i = 0; i < d.variables.size(); ++i) {
             const auto& out = options_.left_out;
-            if (std::find(out.begin(), out.end(), d.variables[i].name) != out.end()) continue;
+            const auto is_it = [&](const std::string& name) {
+                return d.find_variable(name) == static_cast<int>(i);
+            };
+            if (std::any_of(out.begin(), out.end(), is_it)) continue;
             ReferencedArray array;
             array.variable = i;
             if (Status status = describe(array); !status.ok()) return status;

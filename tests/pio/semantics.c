@@ -435,6 +435,34 @@ static void sections(int iotype) {
 }
 
 /* CICE begins and ends an iosystem for each file. */
+/* netCDF stores names in Unicode's normal form C, and finds every spelling. */
+static void names_may_be_spelt_otherwise(int iotype) {
+    const char *one = "\xc3\xa9t", *two = "e\xcc\x81t";
+    int ncid, dim, var, found, value[3] = {1, 2, 3}, got[3] = {0};
+    char name[NC_MAX_NAME + 1];
+    OK(PIOc_createfile(ios, &ncid, &iotype, "spelt.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, two, 3, &dim));
+    IS(PIOc_def_dim(ncid, one, 3, &found), NC_ENAMEINUSE);
+    OK(PIOc_def_var(ncid, two, PIO_INT, 1, &dim, &var));
+    IS(PIOc_def_var(ncid, one, PIO_INT, 1, &dim, &found), NC_ENAMEINUSE);
+    OK(PIOc_put_att_text(ncid, var, two, 1, "a"));
+    OK(PIOc_inq_attid(ncid, var, one, &found));
+    OK(PIOc_enddef(ncid));
+    OK(PIOc_put_var_int(ncid, var, value));
+    OK(PIOc_closefile(ncid));
+    OK(PIOc_openfile(ios, &ncid, &iotype, "spelt.nc", PIO_NOWRITE));
+    for (int i = 0; i < 2; i++) {
+        OK(PIOc_inq_dimid(ncid, i ? one : two, &dim));
+        OK(PIOc_inq_varid(ncid, i ? one : two, &var));
+        OK(PIOc_inq_attid(ncid, var, i ? one : two, &found));
+    }
+    OK(PIOc_inq_varname(ncid, var, name));
+    CHECK(strcmp(name, one) == 0);
+    OK(PIOc_get_var_int(ncid, var, got));
+    CHECK(memcmp(got, value, sizeof got) == 0);
+    OK(PIOc_closefile(ncid));
+}
+
 static void iosystems_come_and_go(void) {
     for (int i = 0; i < 20; i++) {
         int id = 0, n = 0, r = -2;
@@ -478,6 +506,8 @@ int main(int argc, char** argv) {
     fills();
     sections(PIO_IOTYPE_PNETCDF);
     sections(PIO_IOTYPE_NETCDF4P);
+    names_may_be_spelt_otherwise(PIO_IOTYPE_PNETCDF);
+    names_may_be_spelt_otherwise(PIO_IOTYPE_NETCDF4C);
     iosystems_come_and_go();
     OK(PIOc_finalize(ios));
     MPI_Finalize();

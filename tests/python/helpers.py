@@ -25,14 +25,20 @@ def field(*shape, seed=0, dtype="f8"):
 
 
 def as_netcdf4(path, name):
-    """The values that netCDF4-python finds, on all ranks."""
-    values = None
+    """The values that netCDF4-python finds, on all ranks; or its error, on all ranks."""
+    found = None
     WORLD.Barrier()
     if WORLD.rank == 0:
-        with netCDF4.Dataset(path) as f:
-            f.set_auto_maskandscale(False)
-            values = f[name][...]
-    return WORLD.bcast(values)
+        try:
+            with netCDF4.Dataset(path) as f:
+                f.set_auto_maskandscale(False)
+                found = f[name][...]
+        except Exception as error:
+            found = error
+    found = WORLD.bcast(found)
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def fails(name, call, *, everywhere=True):

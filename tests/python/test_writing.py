@@ -434,3 +434,22 @@ def test_servers(comm, folder):
                     f["T"] = np.arange(first, first + count) + step
                     f.end_step()
     assert np.array_equal(as_netcdf4(folder / "s.nc", "T"), np.arange(8) + np.arange(3)[:, None])
+
+
+@pytest.mark.parametrize("format", ["cdf5", "netcdf4"])
+def test_names_may_be_spelt_otherwise(io, folder, format):
+    """netCDF stores names in Unicode's normal form C, and finds every spelling."""
+    one, two = "\u00e9t", "e\u0301t"
+    j0, nj = rows(NY)
+    cells = io.decompose({two: NY}, start=(j0,), count=(nj,))
+    with io.create(folder / "a.nc", format=format) as f:
+        f.define(two, "f4", two, cells, **{two: "text"})
+        assert list(f.variables) == [one] and two in f and one in f
+        assert f[two].dims == f[one].dims == (one,)
+        f[two] = np.arange(j0, j0 + nj)
+    with io.open(folder / "a.nc") as f:
+        assert f.dims == {one: NY}
+        for name in (one, two):
+            assert name in f and f[name].attrs[name] == "text"
+            assert np.array_equal(f[name][:], np.arange(NY))
+    assert np.array_equal(as_netcdf4(folder / "a.nc", one), np.arange(NY))

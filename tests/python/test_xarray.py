@@ -319,3 +319,19 @@ def test_pickle(io, folder):
         pytest.raises(TypeError, match="session"),
     ):
         pickle.dumps(ours)
+
+
+def test_names_may_be_spelt_otherwise(io, folder):
+    """Also where a packed variable is appended to: it is the one of the file."""
+    one, two = "\u00e9t", "e\u0301t"
+    ds = xr.Dataset(
+        {two: (("time", "y"), np.arange(8.0).reshape(2, 4) / 4)}, coords={"time": [0.0, 1.0]}
+    )
+    packed = {two: {"dtype": "i2", "scale_factor": 0.25, "_FillValue": -9}}
+    path = folder / "a.nc"
+    ds.thalweg.write(path, session=io, encoding=packed, unlimited_dims="time")
+    later = ds.assign_coords(time=[2.0, 3.0])
+    later.thalweg.write(path, session=io, mode="a", unlimited_dims="time")
+    with xr.open_dataset(path) as found:
+        assert found[one].encoding["dtype"] == np.int16
+        assert np.array_equal(found[one], np.vstack([ds[two], later[two]]))

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import operator
+import unicodedata
+from collections import UserDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -261,6 +263,24 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
+def normal_form(name: Any) -> Any:
+    """A name as netCDF stores it, and looks for it."""
+    return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
+
+
+class ByName(UserDict[str, Any]):
+    """A dictionary of names, in any normal form of Unicode."""
+
+    def __getitem__(self, name: str) -> Any:
+        return super().__getitem__(normal_form(name))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(normal_form(name), value)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(normal_form(name))
+
+
 def names_text(names: str | Iterable[str]) -> str:
     """Names of dimensions as the library takes them; a text stays as it is."""
     if isinstance(names, str):
@@ -269,8 +289,8 @@ def names_text(names: str | Iterable[str]) -> str:
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """The reverse of names_text."""
-    hidden = text.replace("\\ ", "\0")
+    """The reverse of names_text, as the library has the names."""
+    hidden = normal_form(text).replace("\\ ", "\0")
     return tuple(name.replace("\0", " ") for name in hidden.split())
 
 

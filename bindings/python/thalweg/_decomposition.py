@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._arrays import UnusableError, integers
+from ._arrays import UnusableError, integers, normal_form
 
 EDGES = {"keep": 0, "clip": 1, "periodic": 2}
 
@@ -36,15 +36,16 @@ class Decomposition:
         self._session = session
         self._core = core
         self._with_halo: dict[Any, Decomposition] = {}
+        dims = tuple(normal_form(name) for name in dims)
         self._edges = dict.fromkeys(dims, "keep")
         self._freed = False
         self._padded: tuple[tuple[int, ...], int] | None = None
-        self.dims = tuple(dims)
+        self.dims = dims
         self.shape = tuple(shape)
         self.boxes = [(tuple(start), tuple(count)) for start, count in boxes]
         self.halo = tuple(halo or [(0, 0)] * len(dims))
         self.listed = listed[0] if listed else None
-        self._listed_dims = tuple(listed[1]) if listed else ()
+        self._listed_dims = tuple(normal_form(name) for name in listed[1]) if listed else ()
 
     def __repr__(self) -> str:
         space = ", ".join(f"{d}={n}" for d, n in zip(self.dims, self.shape, strict=True))

@@ -13,6 +13,7 @@ from ._arrays import (
     CODES,
     FILLS,
     TYPES,
+    ByName,
     UnusableError,
     as_array,
     attribute_values,
@@ -20,6 +21,7 @@ from ._arrays import (
     integers,
     names_of,
     names_text,
+    normal_form,
     plain_text,
     settings_text,
     type_code,
@@ -51,8 +53,8 @@ class File:
     def __init__(self, session: Any, core: Any, path: str, mode: str) -> None:
         self._session = session
         self._core = core
-        self._defined: dict[str, tuple[int, tuple[str, ...], Decomposition | None]] = {}
-        self._fills: dict[str, Any] = {}
+        self._defined = ByName()  # (type, dimensions, decomposition) by name
+        self._fills = ByName()
         self.path = path
         self.mode = mode
         self.attrs = Attributes(self)
@@ -416,12 +418,12 @@ class File:
     def __getitem__(self, name: str) -> Variable:
         if name in self._defined:
             code, dims, _ = self._defined[name]
-            return Variable(self, name, dims, code)
+            return Variable(self, normal_form(name), dims, code)
         code, dims, _, _ = self._core.var(self._plain(name, "the name"))
-        return Variable(self, name, dims, code)
+        return Variable(self, normal_form(name), dims, code)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.variables
+        return normal_form(name) in self.variables
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.variables)

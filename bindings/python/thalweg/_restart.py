@@ -11,6 +11,7 @@ import numpy as np
 
 from ._arrays import (
     TYPES,
+    ByName,
     UnusableError,
     as_array,
     attribute_values,
@@ -34,7 +35,7 @@ class Restart:
     def __init__(self, session: Any, core: Any) -> None:
         self._session = session
         self._core = core
-        self._fills: dict[str, Any] = {}
+        self._fills = ByName()
         self._is_open = False
 
     def add(

@@ -16,6 +16,7 @@ from xarray.backends.common import WritableCFDataStore
 from xarray.coding import strings
 
 from . import _load
+from ._arrays import normal_form
 from ._decomposition import Decomposition
 from ._errors import Error, error
 from ._session import Session
@@ -98,6 +99,22 @@ class ThalwegAccessor:
         """
         if mode not in ("w", "a"):
             raise ValueError(f"mode is 'w' or 'a', not {mode!r}")
+        encoding = {normal_form(name): e for name, e in (encoding or {}).items()}
+        if isinstance(decomposition, Mapping):
+            decomposition = {normal_form(name): part for name, part in decomposition.items()}
+        if unlimited_dims is not None:
+            unlimited_dims = _normal_names(unlimited_dims)
+        if (dataset := _in_normal_form(self._dataset)) is not self._dataset:
+            ThalwegAccessor(dataset).write(
+                path,
+                session,
+                decomposition,
+                mode=mode,
+                encoding=encoding,
+                unlimited_dims=unlimited_dims,
+                **settings,
+            )
+            return
         if session is None:
             if (ranks := _load.launched_ranks()) > 1:
                 raise error(
@@ -192,6 +209,23 @@ class ThalwegAccessor:
             types[name] = v.dtype
             variables[name] = exact(name, plain[name], keep_digits(encoded))
         return Plan(variables, types, dict(attributes), storage, parts, lengths, record)
+
+
+def _normal_names(names: Any) -> list[Any]:
+    return [normal_form(name) for name in ([names] if isinstance(names, str) else names)]
+
+
+def _in_normal_form(dataset: xarray.Dataset) -> xarray.Dataset:
+    """The data set with the names that a file has for it; itself if these are its names."""
+    names = {*dataset.variables, *dataset.dims}
+    others = {name: normal_form(name) for name in names if normal_form(name) != name}
+    if not others:
+        return dataset
+    renamed = dataset.rename(others)
+    renamed.encoding = dict(dataset.encoding)
+    if "unlimited_dims" in renamed.encoding:
+        renamed.encoding["unlimited_dims"] = _normal_names(renamed.encoding["unlimited_dims"])
+    return renamed
 
 
 def _written_parts(decomposition: Any, dataset: xarray.Dataset) -> dict[str, Part]:

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/classic/names.hpp"
 
-#ifdef THALWEG_HAVE_UTF8PROC
-#include <utf8proc.h>
-#endif
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
+#include <cstdint>
+#include <utility>
+
+#include "base/normal_form.hpp"
 
 namespace thalweg::detail {
 
@@ -51,10 +49,7 @@ Status normalize(const char* what, std::string& name) {
     // Below the first combining character everything is in normal form C.
     if (largest < 0x300) return {};
 #ifdef THALWEG_HAVE_UTF8PROC
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> normal(
-        utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(name.c_str())), &std::free);
-    if (!normal) throw std::bad_alloc();
-    name = reinterpret_cast<const char*>(normal.get());
+    name = normal_form(std::move(name));
     return {};
 #else
     return failure(

@@ -26,6 +26,9 @@ int main(int argc, char** argv) {
                                                               {"two_writers", two_writers},
                                                               {"a_tile_in_use", a_tile_in_use},
                                                               {"links", links},
+#ifdef NAMES_UNICODE
+                                                              {"spellings", spellings},
+#endif
                                                               {"locked", locked},
                                                               {"too_many_files", too_many_files}};
     for (const auto& [name, test] : all)

@@ -155,6 +155,7 @@ void two_writers();
 void a_tile_in_use();
 void locked();
 void links();
+void spellings();
 void too_many_files();
 
 }  // namespace names
