@@ -255,9 +255,7 @@ private:
             record_end = std::max(record_end, v.begin + v.bytes);
         }
         header_.record_data = record_end - map.record_begin;
-        if (overlapping() || (header_.has_records() && (map.fixed_end > map.record_begin ||
-                                                        header_.record_data > map.record_bytes)))
-            return refuse("the data of variables overlap");
+        if (const char* const wrong = misplaced()) return refuse(wrong);
         limit_padding();
         if (streaming_) {
             header_.records = INT64_MAX;
@@ -267,6 +265,22 @@ private:
         if (__builtin_mul_overflow(map.record_bytes, header_.records, &end) ||
             __builtin_add_overflow(end, map.record_begin, &end))
             return refuse("there are too many records");
+    }
+
+    /// What is wrong with the places of variables; null: nothing.
+    const char* misplaced() {
+        const FileMap& map = header_.map;
+        if (overlapping()) return "the data of variables overlap";
+        if (!header_.has_records()) return nullptr;
+        if (header_.record_data > map.record_bytes)
+            return "the variables of a record are farther apart than a record is long";
+        if (map.fixed_end <= map.record_begin) return nullptr;
+        const bool behind = std::any_of(found_.begin(), found_.end(), [&](const Found& v) {
+            return !v.record && v.begin > map.record_begin;
+        });
+        return behind ? "a variable without records lies behind the beginning of the records"
+                      : "the records begin inside the padding (to 4 bytes) of the variable before "
+                        "them";
     }
 
     bool overlapping() {
