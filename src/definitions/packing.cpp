@@ -49,20 +49,62 @@ Status set_quantize(const std::string& value, tw_type type, Packing& packing) {
     return {};
 }
 
-/// "lev=10,lat=90". @param own  whether every name has to be a dimension of the variable
+struct ChunkLength {
+    std::string dim;
+    std::int64_t length = 0;
+};
+
+/// Whether a dimension's name goes on with a comma.
+bool has_comma_after(const Definitions& d, const std::string& begin) {
+    return std::any_of(d.dims.begin(), d.dims.end(), [&](const Dimension& dim) {
+        return dim.name.starts_with(trimmed(begin) + ",");
+    });
+}
+
+/// Parses "lev=10,lat=90". The last '=' ends a name. A backslash keeps the character after it,
+/// which is needed where a name could be taken for two.
+Status parse_chunks(const std::string& value, const Definitions& d,
+                    std::vector<ChunkLength>& lengths) {
+    const auto refused = [&] {
+        return refuse("chunks", value, "auto or a list as in lev=10,lat=90");
+    };
+    std::string item;
+    std::size_t equals = std::string::npos;  // the last one that may end the name
+    for (std::size_t i = 0; i <= value.size(); ++i) {
+        const bool end = i == value.size();
+        if (!end && value[i] == '\\' && i + 1 < value.size()) {
+            item += value[++i];
+        } else if (end || (value[i] == ',' &&
+                           (equals != std::string::npos || !has_comma_after(d, item)))) {
+            if (end && trimmed(item).empty()) break;
+            ChunkLength next;
+            if (equals == std::string::npos ||
+                !parse(trimmed(item.substr(equals + 1)), next.length) || next.length < 1)
+                return refused();
+            next.dim = trimmed(item.substr(0, equals));
+            for (const ChunkLength& other : lengths)
+                if (same_name(other.dim, next.dim))
+                    return failure(TW_ESETTING, "setting 'chunks' is '{}': it has '{}' twice",
+                                   value, next.dim);
+            lengths.push_back(std::move(next));
+            item.clear();
+            equals = std::string::npos;
+        } else {
+            if (value[i] == '=') equals = item.size();
+            item += value[i];
+        }
+    }
+    return {};
+}
+
+/// @param own  whether every name has to be a dimension of the variable
 Status set_chunks(const std::string& value, bool own, const Definitions& d, const Variable& v,
                   Packing& packing) {
-    const char* const can_be = "auto or a list as in lev=10,lat=90";
-    std::istringstream list(value);
+    std::vector<ChunkLength> lengths;
+    if (Status status = parse_chunks(value, d, lengths); !status.ok()) return status;
     std::vector<std::int64_t> chunks(v.shape.size(), 0);
     bool any = false;
-    for (std::string item; std::getline(list, item, ',');) {
-        const auto equals = item.find('=');
-        const std::string dim = trimmed(item.substr(0, equals));
-        std::int64_t length = 0;
-        if (equals == std::string::npos || !parse(trimmed(item.substr(equals + 1)), length) ||
-            length < 1)
-            return refuse("chunks", value, can_be);
+    for (const auto& [dim, length] : lengths) {
         bool found = false;
         for (std::size_t i = 0; i < v.dims.size(); ++i) {
             const Dimension& dimension = d.dims[v.dims[i]];
@@ -115,13 +157,10 @@ std::vector<std::string> unknown_chunks(const Definitions& definitions,
     std::vector<std::string> unknown;
     const auto chunks = of_all.find("chunks");
     if (chunks == of_all.end() || chunks->second == "auto") return unknown;
-    std::istringstream list(chunks->second);
-    for (std::string item; std::getline(list, item, ',');) {
-        const std::string dim = trimmed(item.substr(0, item.find('=')));
-        if (std::none_of(definitions.dims.begin(), definitions.dims.end(),
-                         [&](const Dimension& d) { return same_name(d.name, dim); }))
-            unknown.push_back(dim);
-    }
+    std::vector<ChunkLength> lengths;
+    (void)parse_chunks(chunks->second, definitions, lengths);
+    for (const ChunkLength& length : lengths)
+        if (definitions.find_dim(length.dim) < 0) unknown.push_back(length.dim);
     return unknown;
 }
 
