@@ -3,19 +3,18 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "defined_file.hpp"
 #include "exchange/copy.hpp"
 #include "output.hpp"
+#include "publish/check_set.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/tiles/set.hpp"
+#include "storage/tiles/source.hpp"
 
 namespace thalweg::app {
 
@@ -42,6 +41,7 @@ public:
     Set(const Set&) = delete;
     Set& operator=(const Set&) = delete;
 
+    Status check(bool common_records, const std::string& output);
     Status read();
     Status write(const std::string& output);
     std::string text() const {
@@ -57,50 +57,50 @@ private:
 
     Comm& comm_;
     std::string path_;
+    int files_ = 0;
     std::vector<Tile> tiles_;
     TileSet set_;
     DefinedFile whole_;
     std::vector<char> piece_, part_;
 };
 
+/// @note Collective
+Status Set::check(bool common_records, const std::string& output) {
+    Status status;
+    const std::unique_ptr<Source> source = open_tile_source(comm_, path_, status);
+    if (!status.ok()) return status;
+    files_ = source->files();
+    if (is_netcdf4(format_of(source->format())))
+        return failure(TW_EUNSUPPORTED,
+                       "{}: netCDF-4; combine joins files of the classic formats: use thalweg "
+                       "repack {} OUT",
+                       tile_path(path_, 0), path_);
+    if (status = check_set(comm_, *source, path_, common_records); !status.ok()) return status;
+    std::vector<std::string> inputs;
+    for (int k = 0; k < files_; ++k) inputs.push_back(tile_path(path_, k));
+    return agree(comm_, check_not_input(inputs, output));
+}
+
+/// Reads where the data lie.
 Status Set::read() {
-    Tile first;
-    first.path = tile_path(path_, 0);
-    struct stat info {};
-    if (stat(first.path.c_str(), &info) != 0)
-        return failure(TW_ENOTFOUND, "{}: {}", first.path, std::strerror(errno));
-    if (Status status = read_definitions(first.path, first.file); !status.ok()) return status;
-    const int files = TileSet::files(first.file.definitions);
-    if (files == 0)
-        return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
-                       first.path, files_attribute);
     // A set may have more files than a process may open by default.
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    for (int k = 0; k < files; ++k) {
+    for (int k = 0; k < files_; ++k) {
         Tile tile;
-        if (k == 0) {
-            tile = std::move(first);
-        } else {
-            tile.path = tile_path(path_, k);
-            if (Status status = read_definitions(tile.path, tile.file); !status.ok()) return status;
-        }
+        tile.path = tile_path(path_, k);
+        if (Status status = read_definitions(tile.path, tile.file); !status.ok()) return status;
         if (Status status = set_.add(tile.path, tile.file.definitions); !status.ok()) return status;
-        if (k == 0) {
-            whole_ = tile.file;
-        } else if (tile.file.format != whole_.format) {
-            return failure(TW_EFORMAT, "{}: its format differs from that of {}", tile.path,
-                           tiles_.front().path);
-        }
+        if (k == 0) whole_ = tile.file;
         whole_.records = std::min(whole_.records, tile.file.records);
         tile.fd = ::open(tile.path.c_str(), O_RDONLY | O_CLOEXEC);
         if (tile.fd < 0) return system_failure(tile.path, "cannot open");
         tiles_.push_back(std::move(tile));
     }
     whole_.definitions = set_.whole();
-    return set_.check_cover(path_);
+    return {};
 }
 
 /// A part of a tile, which is contiguous in its file.
@@ -187,7 +187,8 @@ Status Set::write(const std::string& output) {
 
 }  // namespace
 
-Status combine(Comm& comm, const std::string& path, const std::string& output, std::string& done) {
+Status combine(Comm& comm, const std::string& path, const std::string& output, bool common_records,
+               std::string& done) {
     std::string name = path;
     const std::string number = path.size() > 5 ? path.substr(path.size() - 5) : "";
     if (!number.empty() && number[0] == '.' &&
@@ -199,7 +200,8 @@ Status combine(Comm& comm, const std::string& path, const std::string& output, s
     if (status.ok()) status = share_path(comm, own, to);
     if (!status.ok()) return status;
     Set set(comm, from);
-    if (status = agree(comm, set.read()); !status.ok()) return status;
+    if (status = set.check(common_records, to); !status.ok()) return status;
+    if (status = agree(comm, alone([&] { return set.read(); })); !status.ok()) return status;
     status = set.write(to);
     done = fmt::format("{}: {} joined", own, set.text());
     return status;

@@ -94,7 +94,7 @@ private:
         const std::int64_t row =
             options_.shape[0] * options_.shape[2] * static_cast<std::int64_t>(sizeof(float));
         const std::int64_t field = row * options_.shape[1];
-        for (std::int64_t k = 0; k < options_.fields * options_.steps; ++k) {
+        for (std::int64_t k = 0; k < std::int64_t(options_.fields) * options_.steps; ++k) {
             const auto& values = values_[static_cast<std::size_t>(k % options_.fields)];
             const auto* const data = reinterpret_cast<const char*>(values.data());
             for (std::int64_t done = 0; done < mine;) {
@@ -121,6 +121,15 @@ private:
     std::string path_;
 };
 
+/// Whether the bytes of a file can be counted.
+bool has_size(const CompareOptions& o) {
+    std::int64_t bytes = sizeof(float);
+    for (const std::int64_t n :
+         {o.shape[0], o.shape[1], o.shape[2], std::int64_t(o.fields), std::int64_t(o.steps)})
+        if (__builtin_mul_overflow(bytes, n, &bytes)) return false;
+    return true;
+}
+
 double median(std::vector<double> seconds) {
     std::sort(seconds.begin(), seconds.end());
     return seconds[seconds.size() / 2];
@@ -129,6 +138,7 @@ double median(std::vector<double> seconds) {
 }  // namespace
 
 int compare(const CompareOptions& options) {
+    if (!has_size(options)) throw std::runtime_error("a file would have more than 2^63 bytes");
     const Comparison comparison(options);
     std::vector<std::string> ways{raw};
     ways.insert(ways.end(), options.methods.begin(), options.methods.end());

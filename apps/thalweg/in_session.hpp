@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/status.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace thalweg::app {
@@ -26,6 +27,11 @@ struct Ranks {
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0, size = 1;
 };
+
+/// Throws a failure that all ranks have alike as an Error.
+inline void throw_failure(const detail::Status& status) {
+    if (!status.ok()) throw Error(status.code, status.text);
+}
 
 /// Calls use(file) with a file open for reading, and closes it, also after an Error, which all
 /// ranks have alike. @note Collective

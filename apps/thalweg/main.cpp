@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -39,24 +40,6 @@ int recover(const std::vector<std::string>& files, bool force) {
     return status;
 }
 
-/// On one rank, or on as many as a launcher starts.
-int combine(const std::vector<std::string>& sets, const std::string& output) {
-    MPI_Init(nullptr, nullptr);
-    int code = 0;
-    {
-        const auto comm = thalweg::detail::make_mpi_comm(MPI_COMM_WORLD);
-        for (const std::string& set : sets) {
-            std::string done;
-            const thalweg::detail::Status status = thalweg::app::combine(*comm, set, output, done);
-            if (!status.ok()) code = exit_wrong;
-            if (comm->rank() == 0)
-                fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
-        }
-    }
-    MPI_Finalize();
-    return code;
-}
-
 /// Runs a command on one rank, or on as many as a launcher starts.
 template <class Command>
 int with_mpi(const char* name, int failed, Command&& command) {
@@ -75,12 +58,66 @@ int with_mpi(const char* name, int failed, Command&& command) {
     return code;
 }
 
+int combine(const std::vector<std::string>& sets, const std::string& output, bool common_records) {
+    const auto comm = thalweg::detail::make_mpi_comm(MPI_COMM_WORLD);
+    int code = 0;
+    for (const std::string& set : sets) {
+        std::string done;
+        const thalweg::detail::Status status =
+            thalweg::app::combine(*comm, set, output, common_records, done);
+        if (!status.ok()) code = exit_wrong;
+        if (comm->rank() == 0)
+            fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
+    }
+    return code;
+}
+
 int refer(const thalweg::app::ZarrOptions& options) {
     std::string done;
-    const thalweg::detail::Status status = thalweg::app::write_zarr_references(options, done);
+    std::vector<std::string> notes;
+    const thalweg::detail::Status status =
+        thalweg::app::write_zarr_references(options, done, notes);
+    for (const std::string& note : notes) fmt::print(stderr, "thalweg: zarr: note: {}\n", note);
     fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
     return status.ok() ? 0 : exit_wrong;
 }
+
+/// Names in lists separated by commas; a backslash keeps the character after it.
+std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) {
+    std::vector<std::string> names;
+    for (const std::string& list : lists) {
+        names.emplace_back();
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (list[i] == ',')
+                names.emplace_back();
+            else
+                names.back() += list[i] == '\\' && i + 1 < list.size() ? list[++i] : list[i];
+        }
+    }
+    return names;
+}
+
+/// Adds an option of names separated by commas, which may be repeated.
+void add_names(CLI::App* command, const char* option, std::vector<std::string>& names,
+               const char* description) {
+    command
+        ->add_option_function<std::vector<std::string>>(
+            option,
+            [&names](const std::vector<std::string>& lists) { names = split_at_commas(lists); },
+            description)
+        ->allow_extra_args(false)
+        ->take_all();
+}
+
+/// Finite and not negative: CLI11's own checks let NaN pass.
+const CLI::Validator is_limit(
+    [](const std::string& text) -> std::string {
+        double value = NAN;
+        const bool number = CLI::detail::lexical_cast(text, value);
+        if (number && std::isfinite(value) && value >= 0) return {};
+        return "must be a finite number of at least 0, not " + text;
+    },
+    "NUMBER");
 
 /// The subcommand `zarr` and its options.
 CLI::App* add_zarr(CLI::App& app, thalweg::app::ZarrOptions& options) {
@@ -95,9 +132,7 @@ CLI::App* add_zarr(CLI::App& app, thalweg::app::ZarrOptions& options) {
                      "JSON file to write; FILE.json by default; required for several files");
     zarr->add_flag("--absolute", options.absolute,
                    "Refer to the files by absolute paths, not relative to the JSON file");
-    zarr->add_option("--skip", options.references.left_out, "Variables to leave out")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    add_names(zarr, "--skip", options.references.left_out, "Variables to leave out");
     zarr->add_option("--chunk", options.references.most_chunk,
                      "Largest chunk into which data without filters are cut")
         ->transform(CLI::AsSizeValue(false))
@@ -142,20 +177,16 @@ CLI::App* add_verify(CLI::App& app, thalweg::app::VerifyOptions& options) {
     command
         ->add_option("--tolerance", options.tolerance,
                      "Numbers that differ by at most this are equal; so are NaNs of any kind")
-        ->check(CLI::NonNegativeNumber);
+        ->check(is_limit);
     command
         ->add_option("--relative", options.relative,
                      "The same as a fraction of the larger magnitude; with both options one of "
                      "them suffices")
-        ->check(CLI::NonNegativeNumber);
-    command
-        ->add_option("--ignore-attribute", options.ignored,
-                     "Attributes not to compare: NAME, VARIABLE:NAME or :NAME (global)")
-        ->delimiter(',');
-    command
-        ->add_option("--variables", options.variables,
-                     "Compare only these variables, with their dimensions and attributes")
-        ->delimiter(',');
+        ->check(is_limit);
+    add_names(command, "--ignore-attribute", options.ignored,
+              "Attributes not to compare: NAME, VARIABLE:NAME or :NAME (global)");
+    add_names(command, "--variables", options.variables,
+              "Compare only these variables, with their dimensions and attributes");
     command->add_flag("--json", options.json, "Print the result as JSON");
     return command;
 }
@@ -185,7 +216,8 @@ CLI::App* add_repack(CLI::App& app, thalweg::app::RepackOptions& options) {
     command->add_flag("--fixed", options.fixed, "Give the unlimited dimension a fixed length");
     command->add_option("--memory", options.memory, "Memory of each rank for the data")
         ->transform(CLI::AsSizeValue(false))
-        ->capture_default_str();
+        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 50))
+        ->default_str("64MiB");
     return command;
 }
 
@@ -214,6 +246,10 @@ int main(int argc, char** argv) try {
         "Join the tile files NAME.0000 and so on into one file; in parallel under mpirun");
     combines->add_option("NAME", sets, "Name of the tile files without the number")->required();
     combines->add_option("-o,--output", output, "File to write; NAME by default");
+    bool common_records = false;
+    combines->add_flag("--common-records", common_records,
+                       "Join the records that all files have, where a killed run has left more in "
+                       "some of them");
     thalweg::app::CompareOptions comparison;
     CLI::App* const compares = app.add_subcommand(
         "compare",
@@ -268,6 +304,7 @@ int main(int argc, char** argv) try {
                      "Directory to write to; may be given several times")
         ->capture_default_str();
     calibrates->add_option("--seconds", calibration.seconds, "Time to take, about")
+        ->check(is_limit)
         ->check(CLI::Range(0.1, 60.0))
         ->capture_default_str();
     calibrates->add_option("-o,--output", calibration.output, "File to write")
@@ -292,7 +329,8 @@ int main(int argc, char** argv) try {
                        sets.size());
             return exit_usage;
         }
-        return combine(sets, output);
+        return with_mpi("combine", exit_wrong,
+                        [&] { return combine(sets, output, common_records); });
     }
     if (refers->parsed()) {
         if (references.files.size() > 1 && references.output.empty()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
+#include <sys/stat.h>
+
 #include "base/log.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
@@ -8,6 +10,27 @@
 namespace thalweg::app {
 
 using namespace detail;
+
+namespace {
+
+bool same_file(const std::string& a, const std::string& b) {
+    struct stat of_a {
+    }, of_b{};
+    return stat(a.c_str(), &of_a) == 0 && stat(b.c_str(), &of_b) == 0 &&
+           of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+}  // namespace
+
+Status check_not_input(const std::vector<std::string>& inputs, const std::string& output) {
+    std::string own;
+    if (Status status = follow_links(output, own); !status.ok()) return status;
+    for (const std::string& path : inputs)
+        for (const std::string& written : {own, temporary_path(own)})
+            if (path == written || same_file(path, written))
+                return failure(TW_EARG, "{} and {} are the same file", path, written);
+    return {};
+}
 
 Output::Output(Comm& comm, std::string path, const Definitions& definitions)
     : comm_(comm), path_(std::move(path)), definitions_(definitions) {}

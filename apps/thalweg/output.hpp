@@ -11,6 +11,10 @@
 
 namespace thalweg::app {
 
+/// Checks that writing the output does not damage an input: also by a link, or by its temporary
+/// name. @return TW_OK, TW_EARG
+detail::Status check_not_input(const std::vector<std::string>& inputs, const std::string& output);
+
 /// Written by all ranks; where several nodes cannot write one file safely, by those of one node.
 class Output {
 public:

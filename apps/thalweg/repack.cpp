@@ -4,47 +4,16 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include "base/text.hpp"
 #include "in_session.hpp"
 #include "repack_copy.hpp"
 #include "storage/posix/paths.hpp"
-#include "storage/tiles/tiles.hpp"
 
 namespace thalweg::app {
 
-using detail::failure;
 using detail::Status;
 
 namespace {
-
-constexpr std::size_t most_notes = 5;
-
-bool same_file(const std::string& a, const std::string& b) {
-    struct stat of_a {
-    }, of_b{};
-    return stat(a.c_str(), &of_a) == 0 && stat(b.c_str(), &of_b) == 0 &&
-           of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-}
-
-/// Whether writing the output would damage the input: also by a link, as one of its tiles, or by
-/// its temporary name.
-Status check_paths(const std::string& input, const std::string& output) {
-    std::string own;
-    if (Status status = detail::follow_links(output, own); !status.ok()) return status;
-    std::vector<std::string> inputs{input};
-    struct stat info {};
-    if (stat(input.c_str(), &info) != 0)
-        for (int k = 0; stat(detail::tile_path(input, k).c_str(), &info) == 0; ++k)
-            inputs.push_back(detail::tile_path(input, k));
-    for (const std::string& path : inputs)
-        for (const std::string& written : {own, detail::temporary_path(own)})
-            if (path == written || same_file(path, written))
-                return failure(TW_EARG, "{} and {} are the same file", path, written);
-    return {};
-}
-
-void throw_failure(const Status& status) {
-    if (!status.ok()) throw Error(status.code, status.text);
-}
 
 std::int64_t total_bytes(const RepackPlan& plan) {
     std::int64_t total = 0;
@@ -54,12 +23,10 @@ std::int64_t total_bytes(const RepackPlan& plan) {
     return total;
 }
 
-void print_notes(const std::vector<std::string>& notes) {
-    for (std::size_t i = 0; i < std::min(notes.size(), most_notes); ++i)
-        fmt::print(stderr, "thalweg: repack: note: {}\n", notes[i]);
-    if (notes.size() > most_notes)
-        fmt::print(stderr, "thalweg: repack: note: {} more of the kind\n",
-                   notes.size() - most_notes);
+void print_notes(const RepackPlan& plan) {
+    for (const auto& [note, names] : plan.notes)
+        fmt::print(stderr, "thalweg: repack: note: '{}': {}\n", detail::joined(names, "', '"),
+                   note);
 }
 
 /// Copies what is planned. @note Collective; the same status on every rank
@@ -85,15 +52,19 @@ int run(Session& io, const Ranks& ranks, const RepackOptions& options) {
     Status status = detail::share_path(*comm, options.input, input);
     if (status.ok()) status = detail::share_path(*comm, options.output, output);
     throw_failure(status);
-    if (ranks.rank == 0) status = check_paths(input, output);
+    std::vector<std::string> inputs = files_of(input);
+    inputs.push_back(input);
+    if (ranks.rank == 0) status = check_not_input(inputs, output);
     throw_failure(agree(*comm, status));
+    detail::Inspection inspection;
     RepackPlan plan;
     with_reader(io, input, [&](Reader& in) {
-        throw_failure(plan_repack(in, options, plan));
+        throw_failure(inspect(*comm, input, inspection));
+        throw_failure(plan_repack(in, inspection, options, plan));
         throw_failure(copy(*comm, in, output, plan, options.memory));
     });
     if (ranks.rank == 0) {
-        print_notes(plan.notes);
+        print_notes(plan);
         fmt::print("{}: {}, {} variables, {} records\n", options.output,
                    detail::name_of(plan.format), plan.definitions.variables.size(), plan.records);
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "choose/choose.hpp"
 #include "inquiry.hpp"
@@ -18,13 +19,24 @@ constexpr int deflate_id = 1, shuffle_id = 2, zstd_id = 32015;
 
 class Planner {
 public:
-    Planner(const Reader& in, const RepackOptions& options, RepackPlan& plan)
-        : in_(in), options_(options), plan_(plan), record_(in.unlimited()) {}
+    Planner(const Reader& in, const detail::Inspection& inspection, const RepackOptions& options,
+            RepackPlan& plan)
+        : in_(in),
+          inspection_(inspection),
+          options_(options),
+          plan_(plan),
+          record_(in.unlimited()),
+          unlimited_(unlimited_of(in, inspection)) {}
 
     Status run() {
         if (in_.groups() > 0)
             return failure(TW_EUNSUPPORTED, "it has {} groups; only the root group can be read",
                            in_.groups());
+        for (const detail::UnlistedObject& o : inspection_.unlisted)
+            return failure(TW_EUNSUPPORTED,
+                           "{} has the HDF5 type {}, which netCDF-C does not list; it cannot be "
+                           "read",
+                           name_of(o), o.type);
         const std::string format = options_.format.empty() ? in_.inq().format : options_.format;
         plan_.format = detail::format_of(format);
         plan_.records = options_.fixed ? 0 : in_.inq().records;
@@ -44,8 +56,21 @@ private:
                 return failure(TW_EFORMAT, "dimension '{}' has length 0 and cannot be written",
                                name);
             plan_.definitions.dims.push_back({name, record ? 0 : length});
+            note_unlimited(name, record);
         }
         return {};
+    }
+
+    /// The output has one unlimited dimension: the one that the library takes for the records'.
+    void note_unlimited(const std::string& name, bool record) {
+        if (record && !has(unlimited_, name))
+            plan_.notes["unlimited, as it has length 0"].push_back(name);
+        if (!record && has(unlimited_, name) && !options_.fixed)
+            plan_
+                .notes[fmt::format("no longer unlimited; the output has one unlimited dimension, "
+                                   "'{}'",
+                                   record_)]
+                .push_back(name);
     }
 
     Status add_attributes(const std::string& variable, std::vector<detail::Attribute>& to) {
@@ -108,6 +133,39 @@ private:
         return settings;
     }
 
+    /// VARIABLE:SETTINGS, where the name may have colons.
+    Status set_variable(const std::string& setting) {
+        auto colon = setting.find(':');
+        if (colon == std::string::npos)
+            return failure(TW_ESETTING, "'{}' is not of the form VARIABLE:NAME=VALUE", setting);
+        detail::Definitions& d = plan_.definitions;
+        for (auto at = colon; at != std::string::npos; at = setting.find(':', at + 1))
+            if (d.find_variable(setting.substr(0, at)) >= 0) colon = at;
+        return detail::set_variable(d, options_.input, setting.substr(0, colon),
+                                    setting.substr(colon + 1));
+    }
+
+    /// Checks the settings of all variables, also where no variable has two dimensions.
+    Status check_of_all(const detail::VariableSettings& settings) const {
+        const detail::Definitions& d = plan_.definitions;
+        for (const std::string& dim : detail::unknown_chunks(d, settings)) {
+            Names known;
+            for (const detail::Dimension& known_dim : d.dims) known.push_back(known_dim.name);
+            return failure(TW_ESETTING, "--chunks: there is no dimension '{}'{}", dim,
+                           detail::did_you_mean(dim, known));
+        }
+        detail::Variable any;
+        any.type = TW_DOUBLE;
+        any.shape = {1, 1};
+        detail::Definitions one{d.dims, {}, {}};
+        one.dims.push_back({"", 1});
+        any.dims = {static_cast<int>(d.dims.size()), static_cast<int>(d.dims.size())};
+        Status status = detail::choose_packing(one, settings, any);
+        if (const auto at = status.text.find(": "); !status.ok() && at != std::string::npos)
+            status.text.erase(0, at + 2);  // the variable's name
+        return status;
+    }
+
     Status choose_storage(const std::string& format) {
         detail::FileOptions file;
         file.format = format;
@@ -116,15 +174,9 @@ private:
             (!file.packing.empty() || !options_.variables.empty()))
             return failure(TW_ESETTING,
                            "format {} has no chunks or compression; use --format netcdf4", format);
-        for (const std::string& setting : options_.variables) {
-            const auto colon = setting.find(':');
-            if (colon == std::string::npos)
-                return failure(TW_ESETTING, "'{}' is not of the form VARIABLE:NAME=VALUE", setting);
-            Status status =
-                detail::set_variable(plan_.definitions, options_.input, setting.substr(0, colon),
-                                     setting.substr(colon + 1));
-            if (!status.ok()) return status;
-        }
+        for (const std::string& setting : options_.variables)
+            if (Status status = set_variable(setting); !status.ok()) return status;
+        if (Status status = check_of_all(file.packing); !status.ok()) return status;
         std::vector<detail::Remark> remarks;
         Status status = detail::choose_format(file, plan_.definitions, plan_.format, remarks);
         if (!status.ok() || !detail::is_netcdf4(plan_.format)) return status;
@@ -146,8 +198,8 @@ private:
                 p.chunks[d] = std::min(p.chunks[d], v.shape[d]);
         }
         if (v.record && has.chunks.front() > 1)
-            plan_.notes.push_back(fmt::format("variable '{}': its chunks have 1 record, not {}",
-                                              v.name, has.chunks.front()));
+            plan_.notes[fmt::format("chunks have 1 record, not {}", has.chunks.front())].push_back(
+                v.name);
         // A record of a single element does not become smaller.
         if (v.shape.empty()) return;
         bool shuffled = false;
@@ -155,8 +207,7 @@ private:
             shuffled |= f.id == shuffle_id;
             const bool codec = f.id == deflate_id || f.id == zstd_id;
             if (!codec && f.id != shuffle_id)
-                plan_.notes.push_back(
-                    fmt::format("variable '{}': written without the filter {}", v.name, f.id));
+                plan_.notes[fmt::format("written without the filter {}", f.id)].push_back(v.name);
             if (!codec || given("deflate") || given("zstd")) continue;
             p.codec =
                 f.id == deflate_id ? detail::Packing::Codec::deflate : detail::Packing::Codec::zstd;
@@ -166,16 +217,20 @@ private:
     }
 
     const Reader& in_;
+    const detail::Inspection& inspection_;
     const RepackOptions& options_;
     RepackPlan& plan_;
     const std::string record_;
+    const Names unlimited_;
 };
 
 }  // namespace
 
-Status plan_repack(const Reader& in, const RepackOptions& options, RepackPlan& plan) {
-    Status status = Planner(in, options, plan).run();
-    if (!status.ok()) status.text = fmt::format("{}: {}", options.input, status.text);
+Status plan_repack(const Reader& in, const detail::Inspection& inspection,
+                   const RepackOptions& options, RepackPlan& plan) {
+    Status status = Planner(in, inspection, options, plan).run();
+    if (!status.ok() && !status.text.starts_with(options.input))
+        status.text = fmt::format("{}: {}", options.input, status.text);
     return status;
 }
 

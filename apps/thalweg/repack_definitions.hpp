@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+
 #include "definitions/definitions.hpp"
+#include "inspected.hpp"
 #include "repack.hpp"
 #include "thalweg/thalweg.hpp"
 
@@ -12,7 +15,9 @@ struct RepackPlan {
     detail::Definitions definitions;
     detail::Format format = detail::Format::cdf2;
     std::int64_t records = 0;
-    std::vector<std::string> notes;  ///< what stays behind, though no data
+    /// What the output does not keep of the input, though it has all data; and the names of the
+    /// variables or dimensions of which that is true.
+    std::map<std::string, std::vector<std::string>> notes;
 };
 
 /**
@@ -21,6 +26,7 @@ struct RepackPlan {
  *         the text names the variable, dimension or attribute
  * @note Local, with the same result on every rank
  */
-detail::Status plan_repack(const Reader& in, const RepackOptions& options, RepackPlan& plan);
+detail::Status plan_repack(const Reader& in, const detail::Inspection& inspection,
+                           const RepackOptions& options, RepackPlan& plan);
 
 }  // namespace thalweg::app

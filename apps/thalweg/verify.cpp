@@ -48,8 +48,12 @@ void print_json(const VerifyOptions& o, const Findings& found) {
 /// @note Collective
 Findings compare_files(Reader& a, Reader& b, const Ranks& ranks, const VerifyOptions& options) {
     Findings found;
+    detail::Inspection of_a, of_b;
+    const auto comm = detail::make_mpi_comm(ranks.comm);
+    throw_failure(inspect(*comm, options.a, of_a));
+    throw_failure(inspect(*comm, options.b, of_b));
     const std::vector<CommonVariable> variables =
-        compare_definitions({a, b, options.a, options.b}, options, found);
+        compare_definitions({a, b, options.a, options.b, of_a, of_b}, options, found);
     std::int64_t total = 0;
     for (const CommonVariable& v : variables) {
         auto bytes = static_cast<std::int64_t>(size_of(v.variable.type));

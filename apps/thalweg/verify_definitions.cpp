@@ -33,7 +33,9 @@ public:
           dims_a_(dims_of(files.a)),
           dims_b_(dims_of(files.b)),
           variables_a_(variables_of(files.a)),
-          variables_b_(variables_of(files.b)) {}
+          variables_b_(variables_of(files.b)),
+          unlimited_a_(unlimited_of(files.a, files.inspected_a)),
+          unlimited_b_(unlimited_of(files.b, files.inspected_b)) {}
 
     std::vector<CommonVariable> run() {
         check_choice();
@@ -45,12 +47,13 @@ public:
         }
         std::vector<CommonVariable> common;
         for (const std::string& name : united(variables_a_, variables_b_)) {
-            if (!chosen(name)) continue;
+            if (!chosen(name) || is_unlisted(name, "")) continue;
             ++found_.variables;
             if (!in_both("variable", name, has(variables_a_, name), has(variables_b_, name)))
                 continue;
             compare_variable(name, common);
         }
+        compare_unlisted();
         return common;
     }
 
@@ -61,7 +64,7 @@ private:
 
     void check_choice() const {
         for (const std::string& name : options_.variables)
-            if (!has(variables_a_, name) && !has(variables_b_, name))
+            if (!has(variables_a_, name) && !has(variables_b_, name) && !is_unlisted(name, ""))
                 throw Error(TW_ENOTFOUND, fmt::format("neither {} nor {} has a variable '{}'",
                                                       files_.name_a, files_.name_b, name));
     }
@@ -82,7 +85,6 @@ private:
     }
 
     void compare_dims() {
-        const std::string record_a = files_.a.unlimited(), record_b = files_.b.unlimited();
         Names names = united(dims_a_, dims_b_);
         if (!options_.variables.empty()) names = dims_of_choice();
         for (const std::string& name : names) {
@@ -91,11 +93,12 @@ private:
             if (n != m)
                 add("dimension", name, fmt::format("dimension '{}': length {} and {}", name, n, m),
                     {{"length", {n, m}}});
-            if ((name == record_a) != (name == record_b))
+            const bool open_a = has(unlimited_a_, name), open_b = has(unlimited_b_, name);
+            if (open_a != open_b)
                 add("dimension", name,
                     fmt::format("dimension '{}': unlimited only in {}", name,
-                                name == record_a ? files_.name_a : files_.name_b),
-                    {{"unlimited", {name == record_a, name == record_b}}});
+                                open_a ? files_.name_a : files_.name_b),
+                    {{"unlimited", {open_a, open_b}}});
         }
     }
 
@@ -103,6 +106,62 @@ private:
         if (file.groups() > 0)
             found_.not_compared.push_back(fmt::format(
                 "{} groups of {}: only the root group can be read", file.groups(), name));
+    }
+
+    static const detail::UnlistedObject* find(const detail::Inspection& in,
+                                              const std::string& variable,
+                                              const std::string& attribute) {
+        for (const detail::UnlistedObject& o : in.unlisted)
+            if (o.variable == variable && o.attribute == attribute) return &o;
+        return nullptr;
+    }
+
+    /// Whether it is not listed in one of the files.
+    bool is_unlisted(const std::string& variable, const std::string& attribute) const {
+        return find(files_.inspected_a, variable, attribute) != nullptr ||
+               find(files_.inspected_b, variable, attribute) != nullptr;
+    }
+
+    /// Compares what netCDF-C does not list.
+    void compare_unlisted() {
+        for (const detail::UnlistedObject& o : files_.inspected_a.unlisted)
+            compare_unlisted(o, find(files_.inspected_b, o.variable, o.attribute), true);
+        for (const detail::UnlistedObject& o : files_.inspected_b.unlisted)
+            if (find(files_.inspected_a, o.variable, o.attribute) == nullptr)
+                compare_unlisted(o, nullptr, false);
+    }
+
+    /// Whether another file has it with a type that netCDF-C lists.
+    static bool is_listed(const detail::UnlistedObject& o, const Reader& there) {
+        const bool owner = o.variable.empty() || has(variables_of(there), o.variable);
+        return owner && (o.attribute.empty() || has(attributes_of(there, o.variable), o.attribute));
+    }
+
+    void compare_unlisted(const detail::UnlistedObject& o, const detail::UnlistedObject* other,
+                          bool in_a) {
+        if (!(o.variable.empty() ? options_.variables.empty() : chosen(o.variable))) return;
+        if (!o.attribute.empty() && ignored(o.variable, o.attribute)) return;
+        const char* const kind = o.attribute.empty() ? "variable" : "attribute";
+        const std::string name = o.attribute.empty() ? o.variable : o.variable + ":" + o.attribute;
+        if (o.attribute.empty()) ++found_.variables;
+        if (other == nullptr && !is_listed(o, in_a ? files_.b : files_.a)) {
+            (void)in_both(kind, name, in_a, !in_a);
+        } else if (other == nullptr) {
+            const std::string& only = in_a ? files_.name_a : files_.name_b;
+            add(kind, name,
+                fmt::format("{}: has the HDF5 type {} only in {}", name_of(o), o.type, only),
+                {{"only_in", in_a ? "a" : "b"}});
+        } else if (o.type != other->type) {
+            add(kind, name, fmt::format("{}: {} and {}", name_of(o), o.type, other->type),
+                {{"type", {o.type, other->type}}});
+        } else if (o.content.empty() || other->content.empty()) {
+            found_.not_compared.push_back(
+                fmt::format("{}: values of the HDF5 type {} cannot be read", name_of(o), o.type));
+        } else if (o.content != other->content) {
+            add(kind, name,
+                fmt::format("{}: values of the HDF5 type {} differ", name_of(o), o.type),
+                {{"type", {o.type, o.type}}});
+        }
     }
 
     Names dims_of_choice() const {
@@ -122,7 +181,7 @@ private:
     void compare_attributes(const std::string& variable) {
         const Names a = attributes_of(files_.a, variable), b = attributes_of(files_.b, variable);
         for (const std::string& name : united(a, b))
-            if (!ignored(variable, name))
+            if (!ignored(variable, name) && !is_unlisted(variable, name))
                 compare_attribute(variable, name, has(a, name), has(b, name));
     }
 
@@ -181,7 +240,7 @@ private:
     const Pair& files_;
     const VerifyOptions& options_;
     Findings& found_;
-    const Names dims_a_, dims_b_, variables_a_, variables_b_;
+    const Names dims_a_, dims_b_, variables_a_, variables_b_, unlimited_a_, unlimited_b_;
 };
 
 }  // namespace

@@ -173,7 +173,9 @@ void ValueComparison::compare(const CommonVariable& v, Progress& progress, Findi
     const Blocks blocks(v.shape, chunks(v.name),
                         std::clamp(share, least_block_bytes / size, block_bytes / size));
     Tally tally;
-    for (std::int64_t first = 0; first < blocks.count(); first += ranks_.size) {
+    std::string unreadable;
+    for (std::int64_t first = 0; first < blocks.count() && unreadable.empty();
+         first += ranks_.size) {
         Block block{std::vector<std::int64_t>(v.shape.size()),
                     std::vector<std::int64_t>(v.shape.size())};
         const std::int64_t mine = first + ranks_.rank;
@@ -183,8 +185,13 @@ void ValueComparison::compare(const CommonVariable& v, Progress& progress, Findi
         for (const std::int64_t count : block.count) n *= count;
         of_a_.resize(static_cast<std::size_t>(n * size));
         of_b_.resize(of_a_.size());
-        get_block(a_, v, block, of_a_);
-        get_block(b_, v, block, of_b_);
+        try {
+            get_block(a_, v, block, of_a_);
+            get_block(b_, v, block, of_b_);
+        } catch (const Error& e) {  // the same on every rank
+            unreadable = e.what();
+            continue;
+        }
         if (reads && of_a_ != of_b_)
             with_type(v.variable.type, [&](auto* t) {
                 tally_block<std::remove_pointer_t<decltype(t)>>(options_, v, block, of_a_.data(),
@@ -192,7 +199,10 @@ void ValueComparison::compare(const CommonVariable& v, Progress& progress, Findi
             });
         progress.add(std::min<std::int64_t>(n * ranks_.size, values) * size, v.name);
     }
-    found.values += values;
+    if (unreadable.empty())
+        found.values += values;
+    else
+        found.not_compared.push_back(unreadable);
     tally = of_all(tally, ranks_);
     if (tally.differing > 0) found.differences.push_back(describe(v, tally, values));
 }

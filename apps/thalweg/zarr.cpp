@@ -2,7 +2,9 @@
 #include "zarr.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "inspected.hpp"
 #include "storage/posix/paths.hpp"
 #include "zarr/reference_file.hpp"
 
@@ -31,9 +33,61 @@ Status name_files(const ZarrOptions& options, const std::string& output,
     return {};
 }
 
+/// Adds what netCDF-C lists, but cannot be in references.
+void note_unreadable(const std::string& path, const Source& source, const ReferenceOptions& options,
+                     std::vector<std::string>& notes) {
+    if (source.groups() > 0)
+        notes.push_back(fmt::format("{}: {} groups are left out: only the root group can be read",
+                                    path, source.groups()));
+    const auto note = [&](const std::string& owner, const std::vector<Attribute>& attributes) {
+        for (const Attribute& a : attributes)
+            if (!valid_type(a.type))
+                notes.push_back(fmt::format(
+                    "{}: attribute '{}:{}' is left out: strings and user-defined types cannot be "
+                    "read",
+                    path, owner, a.name));
+    };
+    const Definitions& d = source.definitions();
+    note("", d.attributes);
+    for (const detail::Variable& v : d.variables)
+        if (!has(options.left_out, v.name)) note(v.name, v.attributes);
+}
+
+/// Whether all that netCDF-C does not list may be left out: variables that are named.
+/// @param options  from which these are removed
+/// @param notes    receives what else is left out
+Status check_unlisted(const std::vector<ReferencedFile>& files, ReferenceOptions& options,
+                      std::vector<std::string>& notes) {
+    std::set<std::string> skipped;
+    const auto comm = make_serial_comm();
+    for (const ReferencedFile& file : files) {
+        Status opened;
+        const auto source = open_source(*comm, file.data, false, opened);
+        if (!opened.ok()) return {};  // make_references() will say so
+        note_unreadable(file.path, *source, options, notes);
+        Inspection inspection;
+        if (Status status = inspect_netcdf4(file.data, inspection); !status.ok()) return status;
+        for (const UnlistedObject& o : inspection.unlisted) {
+            const bool out = has(options.left_out, o.variable);
+            if (o.attribute.empty() && out) skipped.insert(o.variable);
+            if (!o.attribute.empty() && !out)
+                notes.push_back(fmt::format("{}: {}: left out: its HDF5 type is {}", file.path,
+                                            name_of(o), o.type));
+            if (o.attribute.empty() && !out)
+                return failure(TW_EUNSUPPORTED,
+                               "{}: {}: its HDF5 type is {}; leave it out (--skip)", file.path,
+                               name_of(o), o.type);
+        }
+    }
+    std::erase_if(options.left_out,
+                  [&](const std::string& name) { return skipped.contains(name); });
+    return {};
+}
+
 }  // namespace
 
-Status write_zarr_references(const ZarrOptions& options, std::string& done) {
+Status write_zarr_references(const ZarrOptions& options, std::string& done,
+                             std::vector<std::string>& notes) {
     const std::string asked =
         options.output.empty() ? options.files.front() + ".json" : options.output;
     std::string output;
@@ -42,10 +96,12 @@ Status write_zarr_references(const ZarrOptions& options, std::string& done) {
     if (Status status = reference.check(); !status.ok()) return status;
     std::vector<ReferencedFile> files;
     if (Status status = name_files(options, output, files); !status.ok()) return status;
+    ReferenceOptions references = options.references;
     std::string text;
-    if (Status status = make_references(files, options.references, text); !status.ok())
-        return status;
-    Status status = reference.write(text, false);
+    Status status = alone([&] { return check_unlisted(files, references, notes); });
+    if (status.ok()) status = make_references(files, references, text);
+    if (!status.ok()) return status;
+    status = reference.write(text, false);
     if (status.ok()) status = reference.publish(false);
     done = fmt::format(
         "{}: references to {}", asked,

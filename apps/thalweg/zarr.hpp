@@ -16,7 +16,10 @@ struct ZarrOptions {
     detail::ReferenceOptions references;
 };
 
-/// @param done  what was written. @return what make_references() returns; TW_EARG, TW_EEXISTS
-detail::Status write_zarr_references(const ZarrOptions& options, std::string& done);
+/// @param done   receives what was written
+/// @param notes  receives what was left out although nobody asked for it
+/// @return what make_references() returns; TW_EARG, TW_EEXISTS
+detail::Status write_zarr_references(const ZarrOptions& options, std::string& done,
+                                     std::vector<std::string>& notes);
 
 }  // namespace thalweg::app

@@ -28,6 +28,8 @@ public:
     /// @return TW_OK; TW_EINUSE, naming host and process
     Status check_held(const std::string& own) const;
     void release();
+    /// Whether a process writes a file, as far as this host can see.
+    static bool is_held(const std::string& own);
 
 private:
     bool is_at_path() const;

@@ -117,6 +117,17 @@ public:
         return dim == definitions_.record_dim() ? records_ : definitions_.dims[dim].length;
     }
 
+    /// Files of which it consists.
+    virtual int files() const { return 1; }
+    /// Compares the files of a set: they have as many records, and the same values of what several
+    /// of them hold.
+    /// @param common_records  files with more records than others are no failure
+    /// @return TW_OK, TW_EFORMAT @note Collective; the same status on every rank
+    virtual Status check_files(Comm& comm, bool common_records) {
+        (void)comm, (void)common_records;
+        return {};
+    }
+
     /// Looks for records that were added since. @note Collective; the same status on every rank
     virtual Status refresh(Comm& comm) = 0;
 

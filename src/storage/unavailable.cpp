@@ -1,5 +1,6 @@
 // What stands in for the drivers of libraries that this build is without.
 // SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/inspect.hpp"
 #include "storage/netcdf4/source.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/places.hpp"
@@ -74,6 +75,7 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t, Netcdf4Records
     return no_netcdf4(path);
 }
 Status cut_netcdf4(const std::string& path, std::int64_t) { return no_netcdf4(path); }
+Status inspect_netcdf4(const std::string&, Inspection&) { return {}; }
 #endif
 
 }  // namespace thalweg::detail

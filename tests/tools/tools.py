@@ -406,15 +406,16 @@ def killed(tool):
         same("in.nc", "out.nc")
 
 
-def main():
+def main(cases):
+    """Runs one of the cases of a module in a folder of its own."""
     case, program, *launcher = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         # Processes without a launcher share a folder of Open MPI's there, and fail when two make it
         # at once.
         os.environ["TMPDIR"] = folder
         os.chdir(folder)
-        globals()[case](Tool(program, launcher))
+        cases[case](Tool(program, launcher))
 
 
 if __name__ == "__main__":
-    main()
+    main(globals())

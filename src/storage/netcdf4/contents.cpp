@@ -134,8 +134,9 @@ private:
         int code = nc_inq_varndims(ncid_, id, &nd);
         if (code != NC_NOERR && code != NC_ENOMEM) return list_unreadable(id, code);
         std::vector<int> dims(static_cast<std::size_t>(std::max(nd, 0)) + 1);
-        if (code == NC_NOERR) code = nc_inq_var(ncid_, id, name, &type, &nd, dims.data(), &natts);
+        if (code == NC_NOERR) code = nc_inq_var(ncid_, id, name, &type, &nd, dims.data(), nullptr);
         if (code != NC_NOERR) return wrong(code);
+        const int attributes = nc_inq_varnatts(ncid_, id, &natts);  // reads them
         Variable v;
         StoredVariable stored;
         v.name = name;
@@ -146,6 +147,10 @@ private:
             (void)nc_inq_type(ncid_, type, word, &size);
             stored.why = fmt::format("it is of type {}", word);
             note_records(ncid_, id, "");
+        } else if (attributes != NC_NOERR) {
+            stored.why = stored.no_append =
+                fmt::format("netCDF-C cannot read its attributes: {}", nc_strerror(attributes));
+            natts = 0;
         }
         std::int64_t bytes = std::max<std::int64_t>(1, v.element());
         for (int d = 0; d < nd; ++d) {

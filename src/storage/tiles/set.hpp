@@ -18,8 +18,9 @@ public:
 
     /// Adds the next tile. @return TW_OK, TW_EFORMAT (it does not belong to the set)
     Status add(const std::string& path, const Definitions& tile);
-    /// Whether every element is in a tile, those of variables that are cut both ways in one.
-    Status check_cover(const std::string& path) const;
+    /// Checks that the tiles divide every dimension and every variable without gaps and overlaps.
+    /// @return TW_OK; TW_EFORMAT, naming file and dimension
+    Status check_cover() const;
 
     /// As if it were one file.
     const Definitions& whole() const { return whole_; }
@@ -28,18 +29,37 @@ public:
     Box box(int variable, int tile) const;
     /// Whether the tiles are parts of a grid, in their order, and then which.
     bool find_grid(Grid& grid) const;
-    /// Tiles that together have a variable once: what is not cut is in several.
+    /// Tiles that have the same part of a variable, which is in each of them; lists in the order of
+    /// their first tiles. Each part is in one list.
+    std::vector<std::vector<int>> copies(int variable) const;
+    /// The first tile of each list of copies: together they have the variable once.
     std::vector<int> holders(int variable) const;
 
 private:
     struct Place {
+        std::string path;
         std::vector<std::int64_t> begin, length;  ///< of each dimension
     };
+    /// The attribute that divides a dimension.
+    struct Division {
+        bool present = false;
+        std::string attribute;
+        std::int64_t first = 0;  ///< index of the whole dimension
+        bool operator==(const Division&) const = default;
+    };
+    Status divide(const std::string& path, const Definitions& tile, int dim, Definitions& whole,
+                  Place& place, Division& division) const;
+    Status compare(const std::string& path, const Definitions& whole,
+                   const std::vector<Division>& divisions) const;
+    Status check_places() const;
+    Status check_dimension(int dim) const;
+    Status check_variable(int variable) const;
+    std::string undivided() const;
     bool is_grid(Grid& grid) const;
 
-    std::string first_;
     int files_ = 0;
     Definitions whole_;
+    std::vector<Division> divisions_;  ///< of each dimension, as all tiles have them
     std::vector<Place> places_;
 };
 

@@ -12,6 +12,8 @@ namespace thalweg::detail {
 
 namespace {
 
+constexpr std::int64_t copy_bytes = 1 << 20;  ///< compared at a time
+
 class TileSource final : public SeveralFiles {
 public:
     TileSource(std::string path) : path_(std::move(path)) {}
@@ -54,8 +56,19 @@ public:
                          definitions_ = set_.whole();
                          count_records();
                          is_grid_ = set_.find_grid(grid_);
-                         return set_.check_cover(path_);
+                         return set_.check_cover();
                      }));
+    }
+
+    int files() const override { return set_.size(); }
+
+    Status check_files(Comm& comm, bool common_records) override {
+        Status status;
+        if (!common_records) status = alone([&] { return compare_records(); });
+        // Each rank compares some tiles.
+        for (std::size_t v = 0; v < definitions_.variables.size() && status.ok(); ++v)
+            status = alone([&] { return compare_copies(v, comm.rank(), comm.size()); });
+        return agree(comm, status);
     }
 
     const Grid* tiles() const override { return is_grid_ ? &grid_ : nullptr; }
@@ -111,6 +124,70 @@ public:
     }
 
 private:
+    Status compare_records() const {
+        const int dim = definitions_.record_dim();
+        for (int t = 1; t < set_.size() && dim >= 0; ++t)
+            if (at(t).records() != at(0).records())
+                return failure(TW_EFORMAT,
+                               "{}: has {} records along dimension '{}', but {} has {}; thalweg "
+                               "combine --common-records joins those that all files have",
+                               tile_path(path_, t), at(t).records(), definitions_.dims[dim].name,
+                               tile_path(path_, 0), at(0).records());
+        return {};
+    }
+
+    /// Tiles that have the same part of a variable have the same values.
+    Status compare_copies(int variable, int rank, int ranks) {
+        const Variable& v = definitions_.variables[variable];
+        if (!valid_type(v.type) || v.shape.size() > static_cast<std::size_t>(max_dims)) return {};
+        Status status;
+        for (const std::vector<int>& tiles : set_.copies(variable)) {
+            for (std::size_t i = 1; i < tiles.size() && status.ok(); ++i) {
+                if (tiles[i] % ranks != rank) continue;
+                status = compare_copy(variable, tiles.front(), tiles[i]);
+                at(tiles[i]).forget();
+            }
+            at(tiles.front()).forget();
+        }
+        return status;
+    }
+
+    Status compare_copy(int variable, int first, int tile) {
+        const Variable& v = definitions_.variables[variable];
+        const std::int64_t piece = copy_bytes / v.element();
+        std::vector<char> a, b;
+        for (std::int64_t r = 0; r < (v.record ? records_ : 1); ++r) {
+            // Reading the variable will say what is wrong with it.
+            if (!at(first).check(variable, r).ok() || !at(tile).check(variable, r).ok()) continue;
+            for (const SourcePart& part : at(tile).parts(variable, 1)) {
+                const std::int64_t elements = part.box.volume();
+                for (std::int64_t done = 0; done < elements; done += piece) {
+                    const std::int64_t n = std::min(piece, elements - done);
+                    a.resize(n * v.element());
+                    b.resize(a.size());
+                    const ReadRange of_a{variable, r, &part, done, n, a.data()},
+                        of_b{variable, r, &part, done, n, b.data()};
+                    if (Status s = at(first).read({&of_a, 1}); !s.ok()) return s;
+                    if (Status s = at(tile).read({&of_b, 1}); !s.ok()) return s;
+                    if (a != b) return differ(v, r, first, tile);
+                }
+            }
+        }
+        return {};
+    }
+
+    Status differ(const Variable& v, std::int64_t record, int first, int tile) const {
+        std::string dims;
+        for (const int dim : v.dims)
+            dims += fmt::format("{}'{}'", dims.empty() ? "" : ", ", definitions_.dims[dim].name);
+        return failure(TW_EFORMAT,
+                       "{}: variable '{}'{} has other values than in {}, although no attribute "
+                       "says that the files have different parts of it{}{}",
+                       tile_path(path_, tile), v.name,
+                       v.record ? fmt::format(", record {},", record) : "", tile_path(path_, first),
+                       dims.empty() ? "" : ": its dimensions are ", dims);
+    }
+
     Status for_files(std::span<const ReadRange> ranges, const Visit& visit) const override {
         for (std::size_t i = 0; i < ranges.size();) {
             const int t = ranges[i].part->file;

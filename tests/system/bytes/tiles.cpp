@@ -323,7 +323,7 @@ void refuse_sets(Model& model, const std::string& folder) {
     copy(good + ".0000", ".0000");
     model.refuse_open(bad, TW_EIO, "bad.0001: cannot open");
     copy(good + ".0000", ".0001");
-    model.refuse_open(bad, TW_EFORMAT, "elements of variable");
+    model.refuse_open(bad, TW_EFORMAT, "bad.0001: is the same part of the whole as");
     copy(other + ".0001", ".0001");
     model.refuse_open(bad, TW_EFORMAT, "bad.0001: its definitions differ from those of");
     copy(good + ".0001", ".0001");

@@ -48,7 +48,7 @@ refuse() {
     grep -qF -- "$words" words || fail "no '$words' in: $(cat words)"
     [[ ! -e out.nc && ! -e out.nc.part ]] || fail "an output is left"
 }
-refuse "nothing.nc.0000: No such file" nothing.nc -o out.nc
+refuse "nothing.nc.0000: cannot open: No such file" nothing.nc -o out.nc
 cp 0.one.nc plain.nc.0000
 refuse "not part of a set" plain.nc -o out.nc
 for four in *.tiles.nc.0003; do break; done
@@ -57,6 +57,6 @@ cp "$four.0000" broken.nc.0000
 cp "$four.0001" broken.nc.0001
 cp "$four.0001" broken.nc.0002
 cp "$four.0003" broken.nc.0003
-refuse "elements of variable" broken.nc -o out.nc
+refuse "broken.nc.0002: is the same part of the whole as" broken.nc -o out.nc
 rm broken.nc.0002
 refuse "broken.nc.0002" broken.nc -o out.nc

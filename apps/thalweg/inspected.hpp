@@ -1,0 +1,27 @@
+// What files have that their readers do not show.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "inquiry.hpp"
+#include "storage/netcdf4/inspect.hpp"
+
+namespace thalweg::app {
+
+/// The files of which a file that tw_open takes consists: those of a set of tiles, or of a folder.
+std::vector<std::string> files_of(const std::string& path);
+
+/// Inspects all files of a file. Values in several files cannot be compared.
+/// @note Collective; the same result on every rank
+detail::Status inspect(detail::Comm& comm, const std::string& path, detail::Inspection& result);
+
+/// The unlimited dimensions of a file. @param inspection  of the same file
+Names unlimited_of(const Reader& file, const detail::Inspection& inspection);
+
+/// "variable 'mask'" or "attribute 'mask:flag'".
+std::string name_of(const detail::UnlistedObject& object);
+
+}  // namespace thalweg::app

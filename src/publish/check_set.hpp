@@ -1,0 +1,17 @@
+// Comparing the files of a set that is to be read as one.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "storage/source.hpp"
+
+namespace thalweg::detail {
+
+/**
+ * Compares the files of a set of tiles, as Source::check_files() does. A set that a run is writing
+ * is not compared: the run may be ahead in some of its files.
+ * @param path  of the set
+ * @note Collective; the same status on every rank
+ */
+Status check_set(Comm& comm, Source& set, const std::string& path, bool common_records);
+
+}  // namespace thalweg::detail

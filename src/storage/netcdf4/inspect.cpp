@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/inspect.hpp"
+
+#include <netcdf.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "storage/netcdf4/hdf5_handle.hpp"
+#include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/value_words.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+/// Attributes by which netCDF-4 and HDF5's dimension scales keep the definitions.
+constexpr const char* of_format[] = {"REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS",
+                                     "_Netcdf4Dimid",  "_nc3_strict",    "_Netcdf4Coordinates",
+                                     "_NCProperties"};
+constexpr const char* of_scales[] = {"CLASS", "NAME"};
+constexpr std::string_view renamed = "_nc4_non_coord_";  ///< see name_in_hdf5()
+constexpr std::string_view dimension_only =
+    "This is a netCDF dimension but not a netCDF variable";  ///< its attribute NAME
+
+/// What netCDF-C lists: the attributes of each variable, and those of the file under "".
+using KnownNames = std::map<std::string, Strings>;
+
+Strings attributes_of(int ncid, int variable) {
+    Strings names;
+    int n = 0;
+    if (nc_inq_varnatts(ncid, variable, &n) != NC_NOERR) return names;
+    for (int i = 0; i < n; ++i) {
+        std::array<char, NC_MAX_NAME + 1> name{};
+        if (nc_inq_attname(ncid, variable, i, name.data()) == NC_NOERR)
+            names.emplace_back(name.data());
+    }
+    return names;
+}
+
+Status list_by_netcdf(const std::string& path, KnownNames& listed, Strings& unlimited) {
+    const QuietHdf5 quiet;
+    int ncid = 0;
+    if (const int code = nc_open(path.c_str(), NC_NOWRITE, &ncid); code != NC_NOERR)
+        return failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", path, nc_strerror(code));
+    Status status = alone([&]() -> Status {
+        std::array<char, NC_MAX_NAME + 1> name{};
+        int n = 0;
+        (void)nc_inq_nvars(ncid, &n);
+        listed[""] = attributes_of(ncid, NC_GLOBAL);
+        for (int i = 0; i < n; ++i)
+            if (nc_inq_varname(ncid, i, name.data()) == NC_NOERR)
+                listed[name.data()] = attributes_of(ncid, i);
+        n = 0;
+        (void)nc_inq_unlimdims(ncid, &n, nullptr);
+        std::vector<int> dims(static_cast<std::size_t>(n));
+        if (n > 0) (void)nc_inq_unlimdims(ncid, &n, dims.data());
+        for (const int dim : dims)
+            if (nc_inq_dimname(ncid, dim, name.data()) == NC_NOERR)
+                unlimited.emplace_back(name.data());
+        return {};
+    });
+    nc_close(ncid);
+    return status;
+}
+
+/// The text of an attribute; empty if it is none, or there is none.
+std::string text_of(hid_t object, const char* name) {
+    if (H5Aexists(object, name) <= 0) return {};
+    const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+    const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
+        H5Sget_simple_extent_npoints(space) != 1)
+        return {};
+    std::string text(H5Tget_size(type), '\0');
+    if (H5Aread(attribute, type, text.data()) < 0) return {};
+    return text.substr(0, text.find('\0'));
+}
+
+bool is_scale(hid_t object) { return text_of(object, "CLASS") == "DIMENSION_SCALE"; }
+
+Strings names_of(herr_t (*iterate)(hid_t, Strings&), hid_t object) {
+    Strings names;
+    (void)iterate(object, names);
+    return names;
+}
+
+herr_t for_links(hid_t group, Strings& names) {
+    return H5Literate(
+        group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
+        [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
+            static_cast<Strings*>(to)->emplace_back(name);
+            return 0;
+        },
+        &names);
+}
+
+herr_t for_attributes(hid_t object, Strings& names) {
+    return H5Aiterate2(
+        object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
+        [](hid_t, const char* name, const H5A_info_t*, void* to) -> herr_t {
+            static_cast<Strings*>(to)->emplace_back(name);
+            return 0;
+        },
+        &names);
+}
+
+void add_attributes(hid_t object, const std::string& owner, const Strings& listed,
+                    std::vector<UnlistedObject>& to) {
+    const bool scale = is_scale(object);
+    const auto in = [](const auto& names, const std::string& name) {
+        return std::find(std::begin(names), std::end(names), name) != std::end(names);
+    };
+    for (const std::string& name : names_of(for_attributes, object)) {
+        if (in(listed, name) || in(of_format, name) || (scale && in(of_scales, name))) continue;
+        const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
+        const Handle type(H5Aget_type(attribute), H5Tclose),
+            space(H5Aget_space(attribute), H5Sclose);
+        to.push_back({owner, name, type_words(type) + " " + shape_words(space),
+                      hash_of_attribute(attribute)});
+    }
+}
+
+void add_data_set(hid_t set, const std::string& name, std::vector<UnlistedObject>& to) {
+    if (text_of(set, "NAME").starts_with(dimension_only)) return;
+    const Handle type(H5Dget_type(set), H5Tclose), space(H5Dget_space(set), H5Sclose);
+    to.push_back({name, "", type_words(type) + " " + shape_words(space), hash_of_data_set(set)});
+    add_attributes(set, name, {}, to);
+}
+
+void add_link(hid_t file, const std::string& link, const KnownNames& listed,
+              std::vector<UnlistedObject>& to) {
+    const std::string name = link.starts_with(renamed) ? link.substr(renamed.size()) : link;
+    const auto known = listed.find(name);
+    H5L_info_t info{};
+    if (H5Lget_info(file, link.c_str(), &info, H5P_DEFAULT) < 0) return;
+    if (info.type == H5L_TYPE_EXTERNAL) {
+        if (known == listed.end()) to.push_back({name, "", "link to another file", ""});
+        return;
+    }
+    const Handle object(H5Oopen(file, link.c_str(), H5P_DEFAULT), H5Oclose);
+    if (object < 0) {
+        to.push_back({name, "", "link to nothing", ""});
+    } else if (H5Iget_type(object) == H5I_DATASET) {
+        if (known == listed.end())
+            add_data_set(object, name, to);
+        else
+            add_attributes(object, name, known->second, to);
+    }
+}
+
+}  // namespace
+
+Status inspect_netcdf4(const std::string& path, Inspection& inspection) {
+    {
+        const QuietHdf5 quiet;
+        if (H5Fis_hdf5(path.c_str()) <= 0) return {};
+    }
+    inspection.netcdf4 = true;
+    KnownNames listed;
+    if (Status status = list_by_netcdf(path, listed, inspection.unlimited); !status.ok())
+        return status;
+    Status status;
+    const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
+    if (!view) return status;
+    const QuietHdf5 quiet;
+    const Handle root(H5Gopen2(view->id(), "/", H5P_DEFAULT), H5Gclose);
+    add_attributes(root, "", listed[""], inspection.unlisted);
+    for (const std::string& link : names_of(for_links, root))
+        add_link(view->id(), link, listed, inspection.unlisted);
+    return view->refused();
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,32 @@
+// What a netCDF-4 file has beyond what its Definitions hold: for tools that must not overlook it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace thalweg::detail {
+
+/// A data set or an attribute of the root group that netCDF-C does not list, as it does not know
+/// the type: h5py's booleans and complex numbers, for example.
+struct UnlistedObject {
+    std::string variable;   ///< or the owner of the attribute; empty: the file
+    std::string attribute;  ///< empty: it is a data set
+    std::string type;       ///< type and shape, in words
+    /// The same for the same values; empty if they cannot be compared.
+    std::string content;
+};
+
+struct Inspection {
+    bool netcdf4 = false;
+    std::vector<std::string> unlimited;  ///< all unlimited dimensions of the root group
+    std::vector<UnlistedObject> unlisted;
+};
+
+/// Inspects a file on this rank alone. Files of other formats give nothing.
+/// @return TW_OK, TW_EIO, TW_EFORMAT
+Status inspect_netcdf4(const std::string& path, Inspection& inspection);
+
+}  // namespace thalweg::detail
