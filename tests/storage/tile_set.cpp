@@ -89,7 +89,7 @@ TEST_F(TileSetTest, RefusesGapsOverlapsAndOtherSets) {
     write(1, 3, {1, 6, 4, 6});
     expect_refused("set.nc.0000: beside it, no file has indices 3 to 3 of dimension 'x'");
     write(0, 2, {1, 4, 1, 2});
-    write(1, 2, {1, 4, 2, 3});
+    write(1, 3, {1, 4, 2, 4});
     expect_refused("set.nc.0001: overlaps");
     write(1, 2, {1, 5, 3, 4});
     expect_refused("definitions differ");

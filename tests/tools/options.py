@@ -67,6 +67,7 @@ def names(tool: Tool):
     tool.good(1, "zarr", "in.nc", "-o", "in.json", "--skip", "u\\,t,v")
     tool.refused(1, ["'nosuch'"], "zarr", "in.nc", "-o", "in.json", "--skip", "nosuch")
 
+    Path("out.nc").unlink()
     write("in.nc", {"x": 3}, {"flat": ("x",)})  # no variable to which the options apply
     for option, value in (
         ("--deflate", "77"),

@@ -134,9 +134,8 @@ private:
         int code = nc_inq_varndims(ncid_, id, &nd);
         if (code != NC_NOERR && code != NC_ENOMEM) return list_unreadable(id, code);
         std::vector<int> dims(static_cast<std::size_t>(std::max(nd, 0)) + 1);
-        if (code == NC_NOERR) code = nc_inq_var(ncid_, id, name, &type, &nd, dims.data(), nullptr);
+        if (code == NC_NOERR) code = nc_inq_var(ncid_, id, name, &type, &nd, dims.data(), &natts);
         if (code != NC_NOERR) return wrong(code);
-        const int attributes = nc_inq_varnatts(ncid_, id, &natts);  // reads them
         Variable v;
         StoredVariable stored;
         v.name = name;
@@ -147,10 +146,6 @@ private:
             (void)nc_inq_type(ncid_, type, word, &size);
             stored.why = fmt::format("it is of type {}", word);
             note_records(ncid_, id, "");
-        } else if (attributes != NC_NOERR) {
-            stored.why = stored.no_append =
-                fmt::format("netCDF-C cannot read its attributes: {}", nc_strerror(attributes));
-            natts = 0;
         }
         std::int64_t bytes = std::max<std::int64_t>(1, v.element());
         for (int d = 0; d < nd; ++d) {
@@ -198,7 +193,9 @@ private:
             to_.stored.push_back(std::move(stored));
             return {};
         }
-        return wrong(code);
+        if (code != NC_EATTMETA) return wrong(code);
+        to_.no_append = unreadable_attributes;  // netCDF-C does not tell the name
+        return {};
     }
 
     int define_attributes(int variable, int n, std::vector<Attribute>& attributes) {
@@ -386,7 +383,8 @@ Status describe_storage(hid_t file, hid_t set, const Variable& variable, StoredV
 void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     const QuietHdf5 quiet;
     contents.size = view.size();
-    contents.no_append = append_limit(view.id(), contents.definitions);
+    if (contents.no_append.empty())
+        contents.no_append = append_limit(view.id(), contents.definitions);
     const int record_dim = contents.definitions.record_dim();
     std::int64_t counted = -1;  // in all variables
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {

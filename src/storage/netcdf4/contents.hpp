@@ -12,6 +12,9 @@
 
 namespace thalweg::detail {
 
+/// Why nothing can be added to a file with a variable that is not among the definitions.
+inline constexpr char unreadable_attributes[] = "netCDF-C cannot read the attributes of a variable";
+
 /// How HDF5 keeps the elements of a variable.
 struct StoredVariable {
     enum class Way : char {

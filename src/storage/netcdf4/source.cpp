@@ -85,6 +85,7 @@ public:
     }
     bool byte_of_any_sign() const override { return !has_new_types(format_); }
     std::string missing(const std::string& name) const override {
+        if (no_append_ == unreadable_attributes) return no_append_;
         if (groups_ == 0 || name.find('/') == std::string::npos) return {};
         return "variables of groups other than the root group cannot be read";
     }
