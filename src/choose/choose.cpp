@@ -217,26 +217,6 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
                                                     : "a thread of every rank compresses")});
 }
 
-/// What is left open goes by the cost model, where the machine was measured, and by what files of
-/// this run have taken.
-void choose_measured(const FileOptions& options, const Surroundings& around, Choice& choice) {
-    const planning::Proposal& p = around.proposal;
-    const std::string usual =
-        fmt::format("method={} and writers={}", choice.method, choice.writers);
-    const auto take = [&](const char* setting, const std::string& proposed, std::string& value) {
-        if (proposed.empty() || (proposed == value && p.why.empty())) return;
-        value = proposed;
-        choice.remarks.push_back(
-            {Remark::Level::info,
-             p.why.empty()
-                 ? fmt::format("{}={}: by the calibration a step takes {:.3g} s, with {} {:.3g} s",
-                               setting, value, p.seconds, usual, p.usual)
-                 : fmt::format("{}={}: {}", setting, value, p.why)});
-    };
-    if (options.method == "auto") take("method", p.method, choice.method);
-    if (!choice.writers_asked) take("writers", p.writers, choice.writers);
-}
-
 }  // namespace
 
 void report(const std::vector<Remark>& remarks, const std::string& path) {
@@ -282,7 +262,6 @@ Choice choose(const FileOptions& options, const Definitions& definitions, Format
     Choice choice;
     choose_storage(options, format, around, choice);
     choice.method = options.method == "auto" ? "record" : options.method;
-    choose_measured(options, around, choice);
     const bool packs = packs_chunks(options, definitions, format, choice);
     choose_service(options, around, packs, choice);
     if (packs) choose_packing_writers(options, around, choice);

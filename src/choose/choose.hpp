@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "choose/hiding.hpp"
 #include "choose/room.hpp"
-#include "cost/hiding.hpp"
-#include "cost/machine.hpp"
-#include "plan/proposal.hpp"
 #include "service/file_options.hpp"
 #include "storage/posix/file_system.hpp"
 
@@ -39,12 +37,9 @@ struct Surroundings {
     int nodes = 1;
     int ranks = 1;  ///< without servers
     bool servers = false;
-    bool existing = false;             ///< the file is continued
-    Room room;                         ///< looked at with service=auto
-    OutputTimes outputs;               ///< of the run so far, with service=auto
-    const Machine* machine = nullptr;  ///< of the setting calibration; null: nothing was measured
-    std::string folder;                ///< of the file, absolute
-    planning::Proposal proposal{};     ///< of the cost model, where the machine was measured
+    bool existing = false;  ///< the file is continued
+    Room room;              ///< looked at with service=auto
+    OutputTimes outputs;    ///< of the run so far, with service=auto
 };
 
 /// How a file is written.

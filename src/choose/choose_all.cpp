@@ -2,10 +2,9 @@
 #include "choose/choose_all.hpp"
 
 #include <array>
+#include <cmath>
 
-#include "choose/ask_cost_model.hpp"
 #include "choose/explain.hpp"
-#include "dataset/output_watch.hpp"
 #include "storage/posix/paths.hpp"
 
 namespace thalweg::detail {
@@ -39,19 +38,26 @@ std::int64_t queue_bytes(const FileContext& file) {
 
 }  // namespace
 
+OutputTimes agree_on(Team& team, const OutputTimes& mine) {
+    constexpr double ns = 1e9;
+    std::array<std::int64_t, 4> words{mine.outputs, std::llround(mine.pack * ns),
+                                      std::llround(mine.write * ns),
+                                      -std::llround(mine.computing * ns)};
+    team.all_reduce(words, Reduce::max);
+    return {words[0], words[1] / ns, words[2] / ns, -words[3] / ns};
+}
+
 Status choose_all(FileContext& file, const FileOptions& asked, Target& target, ChosenAll& chosen) {
     Surroundings around;
     around.nodes = file.team.topology().nodes;
     around.ranks = file.team.size();
     around.servers = file.session.port() != nullptr;
     around.existing = file.existing.is;
-    around.machine = file.session.machine();
     if (file.options.service == "auto" && !around.servers) {
         around.room = find_room(file.team, queue_bytes(file));
         around.outputs = agree_on(file.team, file.session.outputs);
     }
-    Status told = ask_file_system(file, around);
-    if (Status s = ask_cost_model(file, around); told.ok()) told = std::move(s);
+    const Status told = ask_file_system(file, around);
     Choice choice;
     const auto take = [&]() -> Status {
         if (!told.ok()) return told;
@@ -65,8 +71,7 @@ Status choose_all(FileContext& file, const FileOptions& asked, Target& target, C
         options.alignment = choice.alignment;
         options.method = file.figures.method = choice.method;
         options.service = file.figures.service = choice.service;
-        chosen = {choice.writers_asked, choice.may_change, around.room.processors,
-                  around.proposal.what};
+        chosen = {choice.writers_asked, choice.may_change, around.room.processors};
         file.figures.why_service = choice.why_service;
         file.figures.storage = target.storage->name();
         file.figures.format = name_of(file.format);

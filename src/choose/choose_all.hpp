@@ -8,11 +8,15 @@
 namespace thalweg::detail {
 
 struct ChosenAll {
-    bool writers_asked = false;     ///< by the setting `writers`
-    bool may_change = false;        ///< service=auto: to background, once that pays
-    int free_processors = 0;        ///< of a node, with service=auto
-    planning::Proposed proposed{};  ///< by the cost model
+    bool writers_asked = false;  ///< by the setting `writers`
+    bool may_change = false;     ///< service=auto: to background, once that pays
+    int free_processors = 0;     ///< of a node, with service=auto
 };
+
+/// The slowest rank's of all that costs time, and of what the model does meanwhile the fastest
+/// one's.
+/// @note Collective
+OutputTimes agree_on(Team& team, const OutputTimes& mine);
 
 /**
  * Chooses storage, method, writers and service; they become the file's options.

@@ -5,7 +5,6 @@
 #include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "choose/choose_layout.hpp"
-#include "dataset/change_way.hpp"
 #include "dataset/open_target.hpp"
 #include "storage/classic/header_reader.hpp"
 
@@ -22,7 +21,6 @@ Status DataMode::choose(const FileOptions& asked, FileNames& names) {
     ChosenAll chosen;
     if (Status s = choose_all(file_, asked, target_, chosen); !s.ok()) return s;
     watch_.emplace(file_, chosen);
-    writers_asked_ = chosen.writers_asked;
     const Grid* const tiles = contents_ != nullptr ? contents_->tiles() : nullptr;
     if (Status s = choose_layout(file_, chosen.writers_asked, tiles, target_); !s.ok()) return s;
     if (!file_.in_files()) return {};
@@ -100,41 +98,12 @@ Status DataMode::end_step() {
     Stopwatch watch(file_.figures.step);
     Span span("step");
     span.record(batch_.record);
-    const double begin = now();
-    const bool usual = !batch_.has_fixed();
     Status status = service_->end_step();
-    const auto seconds = [&] { return file_.figures.put + file_.figures.step + (now() - begin); };
-    watch_->note_step(seconds(), usual);
     if (file_.leaving || !status.ok()) return status;
-    if (watch_->is_due()) status = reconsider_service();
-    if (status.ok() && watch_->way_is_due()) {
-        reconsider_way();
-        watch_->count_from(seconds());
-    }
-    return status;
+    return watch_->is_due() ? reconsider_service() : status;
 }
 
-Status DataMode::sync(bool durable) {
-    const double begin = now();
-    Status status = service_->sync(durable);
-    watch_->leave_out(now() - begin);
-    return status;
-}
-
-/// A step has ended: what follows may be written by another method, or by other writers.
-/// @note Collective
-void DataMode::reconsider_way() {
-    planning::Proposal proposal;
-    const bool can = !batch_.boxed && service_->can_plan_again();
-    if (!watch_->is_time_for_another_way(can, proposal)) return;
-    if (!change_way(file_, proposal, writers_asked_, target_, *service_)) return watch_->keep_way();
-    (void)alone([&]() -> Status {
-        watch_->note_way(proposal, batch_.record);
-        return {};
-    });
-}
-
-/// A step has ended: what follows may be written in the background from now on. @note Collective
+/// Writes what follows in the background if that pays by now. @note Collective
 Status DataMode::reconsider_service() {
     OutputTimes times;
     const FileFigures mine = with_reserve([&] { return figures(); });

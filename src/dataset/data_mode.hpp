@@ -33,7 +33,7 @@ public:
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);
     Status end_step();
-    Status sync(bool durable);
+    Status sync(bool durable) { return service_->sync(durable); }
     /// See Service. @note Collective
     Status fill(std::span<const int> variables) { return service_->fill(variables); }
 
@@ -46,7 +46,7 @@ public:
     /// Ends the storage. @param good  all of it was written
     Status close(bool good);
     /// For the next file of the session. Local.
-    void note_end(bool good) { watch_->note_end(figures(), good && !batch_.boxed); }
+    void note_end() { watch_->note_end(figures()); }
 
     /// Records of the file after sync(), as far as this rank knows: some rank knows all.
     std::int64_t records() const { return service_->records(); }
@@ -63,7 +63,6 @@ private:
     Status check(int variable, const ArrayToPut& array, ArrayView& view) const;
     Status choose(const FileOptions& asked, FileNames& names);
     Status reconsider_service();
-    void reconsider_way();
 
     FileContext& file_;
     const Source* contents_;
@@ -74,7 +73,6 @@ private:
     std::optional<OutputWatch> watch_;
     bool storage_open_ = false;  ///< on the ranks, or by the servers
     bool begun_ = false;
-    bool writers_asked_ = false;  ///< their number is as asked for
 };
 
 }  // namespace thalweg::detail

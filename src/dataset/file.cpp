@@ -201,7 +201,7 @@ Status File::complete(Status status) {
     }
     names_.release();
     (void)alone([&]() -> Status {
-        if (in_data_mode()) data_->note_end(good());
+        if (in_data_mode()) data_->note_end();
         file_.figures = figures();
         return {};
     });

@@ -8,6 +8,10 @@
 
 namespace thalweg::detail {
 
+namespace {
+
+/// The first writer of each node looks whether the file there is the one that was claimed.
+/// @note Collective; the status is the same on every rank
 Status check_shared(const FileContext& file, const Target& target) {
     Team& team = file.team;
     const Topology& topology = team.topology();
@@ -21,10 +25,7 @@ Status check_shared(const FileContext& file, const Target& target) {
         alone([&] { return looks ? check_identity(file.data_path, file.claimed) : Status{}; }));
 }
 
-bool is_writer(const FileContext& file, const Target& target) {
-    return std::find(target.writers.begin(), target.writers.end(), file.team.rank()) !=
-           target.writers.end();
-}
+}  // namespace
 
 int most_writers_of_node(const FileContext& file, const Target& target) {
     const Topology& topology = file.team.topology();
@@ -32,10 +33,6 @@ int most_writers_of_node(const FileContext& file, const Target& target) {
     int most = 0;
     for (const int w : target.writers) most = std::max(most, ++of_node[topology.node_of[w]]);
     return most;
-}
-
-double rate_of(const FileContext& file, const Target& target) {
-    return 1.0 * file.options.bandwidth / target.writers.size();
 }
 
 Status open_target(FileContext& file, Target& target, bool may_change) {
@@ -52,7 +49,8 @@ Status open_target(FileContext& file, Target& target, bool may_change) {
     if (target.layout.grid.own_files)
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file.storage_options();  // takes no memory
-    storage.rate = rate_of(file, target);
+    // Each writer has its part of the rate, so that none has to ask the others.
+    storage.rate = 1.0 * options.bandwidth / target.writers.size();
     storage.keeper = target.writers.front();
     storage.one_writer = target.writers.size() == 1;
     storage.behind = options.service == "background" || may_change;

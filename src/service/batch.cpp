@@ -19,12 +19,6 @@ Batch::Batch(const FileContext& file)
       record(file.existing.first),
       file_(file) {}
 
-bool Batch::has_fixed() const {
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        if ((parts[i].put || parts[i].written) && !is_record(i)) return true;
-    return false;
-}
-
 Status Batch::check_deferred(bool records) const {
     return alone([&]() -> Status {
         std::vector<Glimpsed> all;

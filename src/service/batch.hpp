@@ -43,8 +43,6 @@ public:
         return file_.definitions.variables[variable].record;
     }
 
-    /// Whether this rank has put variables of fixed size since the last step ended.
-    bool has_fixed() const;
     /// Whether the arrays that were deferred are still what they were; of all variables, or of
     /// those of fixed size.
     Status check_deferred(bool records) const;

@@ -9,19 +9,14 @@
 #include "base/wording.hpp"
 #include "comm/meeting.hpp"
 #include "comm/segment.hpp"
-#include "cost/hiding.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"
-
-namespace thalweg::planning {
-class LastProposal;
-}
+#include "telemetry/output_times.hpp"
 
 namespace thalweg::detail {
 
 class Background;
 class Port;
-struct Machine;
 
 /// The settings of a file.
 struct FileOptions {
@@ -74,10 +69,6 @@ public:
     virtual Port* port() = 0;
     /// Where the ranks find out whether they are in the same call.
     virtual Meeting& meeting() = 0;
-    /// What was measured of the machine; null: nothing.
-    virtual const Machine* machine() const { return nullptr; }
-    /// What the cost model said last; on one rank. May be null.
-    std::shared_ptr<planning::LastProposal> last_proposal;
     /// What the outputs of files that are closed have cost this rank.
     OutputTimes outputs;
     /// Seconds that the model has spent outside the library's calls so far.

@@ -83,13 +83,6 @@ public:
         return {};
     }
 
-    /// Whether nothing is open that was put for the writers as they are. Local.
-    virtual bool can_plan_again() const { return false; }
-    /// At the end of a step: the target has got another layout, and other writers. If that fails,
-    /// it goes on as before, once the target is as before.
-    /// @note Collective; the status is the same on every rank
-    virtual Status plan_again() { return {TW_EUNSUPPORTED, {}}; }
-
     /// Whether it writes at any time, not only in calls.
     virtual bool writes_any_time() const { return false; }
     /// Whether finish() has nothing to wait for on this rank. Local.

@@ -78,9 +78,6 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Packers& packers() override;
     thalweg::detail::Port* port() override { return servers ? &servers->port() : nullptr; }
     thalweg::detail::Meeting& meeting() override { return *meetings; }
-    const thalweg::detail::Machine* machine() const override {
-        return measured ? &*measured : nullptr;
-    }
     double computing() const override { return entered - begun - in_calls; }
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Figures of all files so far. @note Collective

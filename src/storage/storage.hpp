@@ -156,20 +156,6 @@ public:
     }
     virtual void meet(Comm& comm) { (void)comm; }
 
-    /// Before other ranks than until now write: they open the file. If that fails, it changes
-    /// nothing; those that have written can go on in any case.
-    /// @note Collective over comm; the same status on every rank
-    virtual Status open_for(Comm& comm, bool writer) {
-        (void)comm, (void)writer;
-        return {TW_EUNSUPPORTED, {}};
-    }
-    /// Then: from now on they write. Everything that was given to write is in the file. Local.
-    /// @param keeper, rate  as in StorageOptions
-    /// @param writer        whether this rank writes from now on
-    virtual void hand_over(int keeper, double rate, bool writer) {
-        (void)keeper, (void)rate, (void)writer;
-    }
-
     /// Does what set_records() has left for the model's own thread: libraries that the model may
     /// use, too, are called from that one alone. Called there from time to time; local.
     virtual Status catch_up() { return {}; }

@@ -152,32 +152,6 @@ TEST_F(Choose, ServiceAutoCountsTheWritersOfANode) {
     EXPECT_TRUE(says(made().remarks, "service inline: with method=direct every rank writes"));
 }
 
-TEST_F(Choose, MethodAndWritersByTheCostModelWhereTheyAreLeftOpen) {
-    around.proposal = {"slabs", "4/node", 1.5, 3};
-    Choice c = made();
-    EXPECT_EQ(c.method, "slabs");
-    EXPECT_EQ(c.writers, "4/node");
-    const std::string why =
-        ": by the calibration a step takes 1.5 s, with method=record and writers=1/node 3 s";
-    EXPECT_TRUE(says(c.remarks, "method=slabs" + why));
-    EXPECT_TRUE(says(c.remarks, "writers=4/node" + why));
-    options.writers = "2/node";
-    c = made();
-    EXPECT_EQ(c.method, "slabs");
-    EXPECT_EQ(c.writers, "2/node");
-    options.method = "record";
-    c = made();
-    EXPECT_EQ(c.method, "record");
-    EXPECT_TRUE(c.remarks.empty());
-    // Nothing was proposed.
-    options.method = options.writers = "auto";
-    around.proposal = {"", "", 3, 3};
-    c = made();
-    EXPECT_EQ(c.method, "record");
-    EXPECT_EQ(c.writers, "1/node");
-    EXPECT_TRUE(c.remarks.empty());
-}
-
 TEST_F(Choose, InlineWithTheReason) {
     options.service = "servers";
     Choice c = made();

@@ -3,13 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: memory_writing [--settings a=1,b=2] [--every N] [--ways all|arrays] [--appended yes]
-//        [--steps N] [--pieces yes]
 //
 // A file is written again and again, by whole arrays, records and boxes; the n-th time the n-th
 // allocation of one of the calls throws std::bad_alloc on one rank. Nothing hangs, and all ranks
 // get the same status. After TW_OK the file has what was put; after an error another file of the
 // same name can be written. With --appended the file has its first record before, and keeps it.
-// With --pieces each file has settings of its own, so that a session has not seen its like.
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,17 +28,13 @@ constexpr std::int64_t nx = 6;
 
 enum class Way { arrays, records, boxes };
 
-struct Kind {
-    std::vector<Way> ways;
-    bool appended = false, pieces = false;
-    std::int64_t steps = 2;
-};
+constexpr std::int64_t steps = 2;
 
 class Program {
 public:
-    Program(const std::string& settings, long every, const Kind& kind)
-        : kind_(kind),
-          first_(kind.appended ? 1 : 0),
+    Program(const std::string& settings, long every, std::vector<Way> ways, bool appended)
+        : ways_(std::move(ways)),
+          first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
         ::alarm(0);  // servers serve as long as it takes
@@ -66,7 +60,7 @@ public:
         ok(tw_decompose(session_, "y x", 1, shape_, start_, count_, &cells_));
         values_.resize(static_cast<std::size_t>(count_[0] * nx));
         // Plans and memory that the session keeps are there from now on.
-        for (const Way way : kind_.ways) {
+        for (const Way way : ways_) {
             way_ = way;
             create();
             finish(TW_OK, first_);
@@ -84,7 +78,7 @@ public:
 
     void go() {
         if (!trial_) return;  // a server
-        for (const Way way : kind_.ways) write(way);
+        for (const Way way : ways_) write(way);
         if (check::state.rank == 0)
             check::print(check::text("memory_writing: %ld calls", trial_->calls()));
     }
@@ -109,7 +103,7 @@ private:
             "tw_enddef", [&] { create(); }, [&] { return tw_enddef(file_); },
             [&](int status) { finish(status, first_); });
         trial_->calls_wait = !apart_;
-        for (std::int64_t r = first_; r < kind_.steps; ++r)
+        for (std::int64_t r = first_; r < steps; ++r)
             trial_->run(
                 r == first_ ? "first tw_end_step" : "tw_end_step",
                 [&] {
@@ -121,12 +115,12 @@ private:
         trial_->calls_wait = true;
         trial_->run(
             "tw_sync", [&] { write_all(); }, [&] { return tw_sync(file_, 0); },
-            [&](int status) { finish(status, kind_.steps, kind_.steps); });
+            [&](int status) { finish(status, steps, steps); });
         trial_->run(
             "tw_close", [&] { write_all(); }, [&] { return tw_close(&file_); },
             [&](int status) {
                 CHECK(file_ == nullptr);
-                if (status == TW_OK) judge(kind_.steps);
+                if (status == TW_OK) judge(steps);
             });
     }
     void ok(int status) const { CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session_)); }
@@ -136,8 +130,7 @@ private:
         ok(tw_def_var(file_, "h", TW_INT, "y x", cells_));
     }
     void create() {  // without a file there is nothing to test
-        const std::string piece = kind_.pieces ? check::text("piece=%ld", 4096 + files_++) : "";
-        ok(tw_create(session_, path_.c_str(), piece.c_str(), &file_));
+        ok(tw_create(session_, path_.c_str(), "", &file_));
         define();
         if (first_ == 0) return;
         ok(step(0));
@@ -166,7 +159,7 @@ private:
     }
     void write_all() {
         create();
-        for (std::int64_t r = first_; r < kind_.steps; ++r) ok(step(r));
+        for (std::int64_t r = first_; r < steps; ++r) ok(step(r));
     }
 
     /// The rest of the file, after a call that came out so. What a call left behind may come out at
@@ -180,28 +173,25 @@ private:
                        tw_error_message(session_));
             good = good && code == TW_OK;
         };
-        for (std::int64_t r = next; r < kind_.steps && good; ++r) goes(step(r));
-        // Some programs go on all the same.
-        if (kind_.pieces && !good) (void)tw_end_step(file_);
+        for (std::int64_t r = next; r < steps && good; ++r) goes(step(r));
         const int closed = tw_close(&file_);
         if (good) goes(closed);
         CHECK(file_ == nullptr);
         if (closed == TW_OK)
-            judge(good ? kind_.steps : told, good || !kind_.pieces ? kind_.steps : told);
+            judge(good ? steps : told);
         else if (first_ > 0)
             judge(first_);
     }
-    /// The file has so many records at least; all that it has are right, or so many of them.
-    void judge(std::int64_t least, std::int64_t right = INT64_MAX) {
+    /// The file has so many records at least, and all that it has are right.
+    void judge(std::int64_t least) {
         least = std::max(least, first_);
         ok(tw_open(session_, path_.c_str(), "", &file_));
         std::vector<int> got(values_.size());
         const auto n = static_cast<std::int64_t>(got.size());
         std::int64_t counted = 0;
         ok(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &counted));
-        const std::int64_t most = kind_.steps + (kind_.pieces ? 1 : 0);
-        CHECK_TEXT(counted >= least && counted <= most, "%ld records", static_cast<long>(counted));
-        for (std::int64_t r = 0; r < std::min(counted, right); ++r) {
+        CHECK_TEXT(counted >= least && counted <= steps, "%ld records", static_cast<long>(counted));
+        for (std::int64_t r = 0; r < counted; ++r) {
             ok(tw_get(file_, "T", cells_, r, TW_INT, got.data(), n));
             set_values(r);
             CHECK_TEXT(got == values_, "record %ld", static_cast<long>(r));
@@ -214,9 +204,8 @@ private:
         ok(tw_close(&file_));
     }
 
-    Kind kind_;
-    std::int64_t files_ = 0;  ///< that were created
-    std::int64_t first_;      // record that is put
+    std::vector<Way> ways_;
+    std::int64_t first_;  // record that is put
     std::string folder_, path_;
     tw_session session_ = nullptr;
     MPI_Comm comm_ = MPI_COMM_NULL;  ///< of the model
@@ -235,16 +224,13 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 20);
     const std::string every = check::option(argc, argv, "--every", "1");
     {
-        Kind kind;
-        kind.ways = {Way::arrays};
+        std::vector<Way> ways = {Way::arrays};
         if (check::option(argc, argv, "--ways", "all") == "all")
-            kind.ways.insert(kind.ways.end(), {Way::records, Way::boxes});
+            ways.insert(ways.end(), {Way::records, Way::boxes});
         std::string settings = check::option(argc, argv, "--settings", "");
         std::replace(settings.begin(), settings.end(), ',', ';');  // the other one parts CMake's
-        kind.appended = check::option(argc, argv, "--appended", "no") == "yes";
-        kind.pieces = check::option(argc, argv, "--pieces", "no") == "yes";
-        kind.steps = std::atol(check::option(argc, argv, "--steps", "2").c_str());
-        Program(settings, std::atol(every.c_str()), kind).go();
+        const bool appended = check::option(argc, argv, "--appended", "no") == "yes";
+        Program(settings, std::atol(every.c_str()), ways, appended).go();
     }
     return check::verdict("memory_writing");
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/last_proposal.hpp"
 #include "plan/shares.hpp"
 
 using namespace thalweg;
@@ -132,68 +131,6 @@ TEST_F(Proposals, NoMethodWithMoreWritersThanWereMeasured) {
     run.folder.writers = {2, 4, 8};
     by_writers(1e8);
     EXPECT_NE(propose(run, asked).method, "rows");  // has 64 writers
-}
-
-TEST_F(Proposals, TheLastOneIsNotTakenForAnother) {
-    asked.method = "record";
-    LastProposal last;
-    const Proposal first = last.of(run, asked);
-    EXPECT_EQ(first.writers, "32/node");
-    EXPECT_EQ(last.of(run, asked).what.kind, first.what.kind);
-    run.folder.writers = {2, 4, 8, 16};
-    by_writers(1e8);
-    EXPECT_EQ(last.of(run, asked).writers, "8/node");
-    asked.writers_open = false;
-    EXPECT_EQ(last.of(run, asked).writers, "");
-}
-
-TEST_F(Proposals, WhatFilesTookIsHeardOfAllRanks) {
-    asked.method = "record";
-    LastProposal last, other;  // of the rank that is asked, and of another
-    const Proposal first = last.of(run, asked);
-    EXPECT_EQ(first.writers, "32/node");
-    EXPECT_EQ(first.why, "");
-    // The rank that took less has waited for the other one least.
-    last.note(first.what, 100 * first.usual);
-    other.note(first.what, 50 * first.usual);
-    auto words = last.told();
-    const auto theirs = other.told();
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = std::max(words[i], theirs[i]);
-    for (LastProposal* l : {&last, &other}) l->hear(words);
-    Proposal next = last.of(run, asked);
-    EXPECT_EQ(next.what.kind, first.what.kind);
-    EXPECT_EQ(next.writers, "4/node");  // the usual ones
-    EXPECT_EQ(next.why,
-              fmt::format("steps of this run took {:.3g} s with method=record and writers=32/node, "
-                          "where the cost model says {:.3g} s, and {:.3g} s of this way",
-                          50 * first.usual, first.seconds, first.usual));
-    // It is not heard twice.
-    last.hear(last.told());
-    EXPECT_EQ(last.of(run, asked).writers, "4/node");
-    next.what.kind = first.what.kind;
-    last.note(next.what, first.usual);
-    last.hear(last.told());
-    next = last.of(run, asked);
-    EXPECT_EQ(next.writers, "16/node");  // as far as the usual ones keep what the model promises
-    EXPECT_NE(next.why, "");
-    // Another kind of file has not been written yet.
-    run.variables.push_back({"U", 1, 4, {0, 1, 2}});
-    EXPECT_EQ(last.of(run, asked).why, "");
-}
-
-TEST_F(Proposals, WhatFilesOfForgottenKindsTookIsOfNoUse) {
-    asked.method = "record";
-    LastProposal last;
-    const Proposal first = last.of(run, asked);
-    for (std::size_t i = 0; i < LastProposal::most_kinds; ++i) {
-        run.variables.push_back({"U", 1, 4, {0, 1, 2}});
-        last.of(run, asked);
-    }
-    last.note(first.what, 1000 * first.usual);
-    last.hear(last.told());
-    EXPECT_EQ(last.of(run, asked).why, "");
-    run.variables.resize(1);
-    EXPECT_EQ(last.of(run, asked).why, "");
 }
 
 TEST_F(Proposals, WritersStayWhereTheUserHasChosen) {

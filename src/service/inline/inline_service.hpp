@@ -44,10 +44,6 @@ public:
     Status close(bool good) override;
     bool is_at_rest() const override;
     Status end_at_rest(std::int64_t& records) override;
-    bool can_plan_again() const override {
-        return !mixed_.turned() && local_.queue() == nullptr && batch_.staged.empty();
-    }
-    Status plan_again() override { return writer_.plan_again(); }
     void add_figures(FileFigures& figures) const override;
 
 private:

@@ -25,42 +25,18 @@ void add(StreamCounts& to, const StreamCounts& from) {
 }  // namespace
 
 Status SpaceWriter::begin() {
-    const auto find_spaces = [&]() -> Status {
-        spaces_ = make_spaces(file_.definitions, target_.map);
-        for (const Variable& v : file_.definitions.variables)
-            declared_.push_back(Placed::key_of(*v.decomposition));
-        return {};
-    };
-    return begin_plans(alone(find_spaces));
-}
-
-Status SpaceWriter::plan_again() {
-    std::unique_ptr<Layout> layout = std::move(layout_);
-    std::vector<std::unique_ptr<Plan>> plans = std::exchange(plans_, {});
-    Status status = together([&] { return begin_plans({}); });
-    if (status.ok()) {
-        for (const auto& plan : plans) count(*plan);
-    } else {
-        plans_ = std::move(plans);
-        layout_ = std::move(layout);
-    }
-    return status;
-}
-
-/// @param mine  this rank's own status so far
-/// @note Collective; the status is the same on every rank
-Status SpaceWriter::begin_plans(Status mine) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
     const auto& variables = file_.definitions.variables;
     const auto lay_out = [&]() -> Status {
+        spaces_ = make_spaces(file_.definitions, target_.map);
+        for (const Variable& v : variables) declared_.push_back(Placed::key_of(*v.decomposition));
         layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
                                              : make_layout(target_.layout);
         plans_.reserve(most_plans + 1);
         return {};
     };
-    if (mine.ok()) mine = alone(lay_out);
-    if (Status s = team.agree(mine); !s.ok()) return s;
+    if (Status s = team.agree(alone(lay_out)); !s.ok()) return s;
     file_.figures.writers = target_.writers.size();
     // Where no variable has a decomposition yet, others are to come.
     const bool later = std::all_of(variables.begin(), variables.end(),

@@ -29,10 +29,6 @@ public:
     /// Plans for the decompositions with which the variables were defined, if any has one.
     /// @note Collective; the status is the same on every rank
     Status begin();
-    /// For the target's new layout and writers. If that fails, the plans stay: they are of use once
-    /// the target is as before.
-    /// @note Collective; the status is the same on every rank
-    Status plan_again();
     /// Called by every rank before the agreement that must precede the next pass.
     void prepare();
     /// The plan for the next passes: one that is kept, or a new one.
@@ -73,7 +69,6 @@ private:
         std::unique_ptr<Stream> stream;
         std::unique_ptr<Direct> direct;
     };
-    Status begin_plans(Status mine);
     void count(const Plan& plan);
     Status make_plan(std::span<const Chosen> chosen);
     std::unique_ptr<Plan> change(std::span<const Chosen> chosen) const;

@@ -4,7 +4,6 @@
 
 #include "base/clock.hpp"
 #include "storage/classic/header.hpp"
-#include "storage/posix/opened_file.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -30,7 +29,7 @@ public:
         broadcast(comm, map, 0);
         status = alone([&]() -> Status {
             map_ = map;
-            return writer || counts_records() ? open_noted() : Status{};
+            return writer || keeper_ ? open_file() : Status{};
         });
         return agree(comm, status);
     }
@@ -44,31 +43,12 @@ public:
             return keep_records(path, format_, map, kept_, options.durable);
         });
         if (status = agree(comm, status); !status.ok()) return status;
-        if (writer || counts_records()) status = alone([&] { return open_noted(); });
+        if (writer || keeper_) status = alone([&] { return open_file(); });
         return agree(comm, status);
     }
 
-    Status open_for(Comm& comm, bool writer) override {
-        // Whoever opens the file by its name now has to find the one that the keeper has.
-        comm.broadcast(&opened_, sizeof opened_, keeper_);
-        const bool opens = writer && fd_ < 0;
-        Status status;
-        if (opens) status = alone([&] { return open_file(); });
-        if (opens && status.ok()) status = alone([&] { return check_opened(fd_, path_, opened_); });
-        status = agree(comm, status);
-        if (!status.ok() && opens) (void)close_file();
-        return status;
-    }
-
-    void hand_over(int keeper, double rate, bool writer) override {
-        keeper_ = keeper;
-        throttle_ = Throttle(rate);
-        // Else what this rank has written is for sync(), with which each step ends if durable_.
-        if (!writer && durable_) (void)close_file();
-    }
-
     Status set_records(std::int64_t records, bool durable) override {
-        if (!counts_records()) return {};
+        if (!keeper_) return {};
         Status status = write_record_count(fd_, path_, format_, std::max(records, kept_));
         if (status.ok() && durable) status = sync();
         return status;
@@ -96,22 +76,14 @@ private:
         kept_ = options.existing.kept;
         durable_ = options.durable;
         throttle_ = Throttle(options.rate);
-        rank_ = comm.rank();
-        first_ = rank_ == 0;
-        keeper_ = options.keeper;
+        first_ = comm.rank() == 0;
+        keeper_ = comm.rank() == options.keeper;
     }
-
-    Status open_noted() {
-        Status status = open_file();
-        return status.ok() ? note_opened(fd_, path_, opened_) : status;
-    }
-    bool counts_records() const { return rank_ == keeper_; }
 
     Format format_ = Format::cdf2;
     std::int64_t kept_ = 0;  ///< records that the file has already
-    int rank_ = 0, keeper_ = 0;
-    OpenedFile opened_;  ///< when the file was created or opened
     bool first_ = false, durable_ = false;
+    bool keeper_ = false;  ///< this rank counts the records
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // When it pays to write in the background.
 // SPDX-License-Identifier: Apache-2.0
-#include "cost/hiding.hpp"
+#include "choose/hiding.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cost/hiding.hpp"
+#include "choose/hiding.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
 namespace thalweg::detail {
-
-OutputTimes& OutputTimes::operator+=(const OutputTimes& other) {
-    outputs += other.outputs;
-    pack += other.pack;
-    write += other.write;
-    computing += other.computing;
-    return *this;
-}
 
 bool pays_in_background(const OutputTimes& times) {
     // The first output meets memory and files that nobody has touched before.

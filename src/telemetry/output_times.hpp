@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace thalweg::detail {
+
+/// Seconds that outputs have cost, and that the model has computed between them.
+struct OutputTimes {
+    std::int64_t outputs = 0;  ///< steps that have ended
+    double pack = 0;           ///< copying or packing, of the rank that took longest
+    double write = 0;          ///< in the storage, of the writer that took longest
+    double computing = 0;      ///< outside the library's calls, while a file was written, of the
+                               ///< rank that computed least
+
+    OutputTimes& operator+=(const OutputTimes& other) {
+        outputs += other.outputs;
+        pack += other.pack;
+        write += other.write;
+        computing += other.computing;
+        return *this;
+    }
+};
+
+}  // namespace thalweg::detail
